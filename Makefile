@@ -1,0 +1,67 @@
+# proa's commands. `make` alone lists them. Needed beforehand: make and Python 3.11, 3.12 or 3.13.
+
+# The first interpreter that proa supports; override with `make env PYTHON=/path/to/python`.
+PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do \
+	$$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+	2>/dev/null && echo $$candidate && break; done)
+VENV := .venv
+# `python -m tool` instead of `.venv/bin/tool`: it also works after the folder was moved.
+RUN := $(VENV)/bin/python -m
+# More extras for the environment: `make env EXTRAS=test,demo,cuda`.
+EXTRAS ?= test,demo
+# More arguments for what a command runs: `make test ARGS="tests/core -k dtype"`.
+ARGS ?=
+
+# Two recipes must never install into one environment at the same time.
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+.PHONY: help env demo test check docs bench fuzz clean clean-all
+
+help:  ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+env: $(VENV)/.installed-$(EXTRAS)  ## create .venv and install proa into it (again only when pyproject.toml changed)
+
+demo: env  ## train, save, reload and draw a digit classifier on real handwritten digits
+	@$(VENV)/bin/python examples/digits.py $(ARGS)
+
+test: env  ## check import directions, lint, run the tests (ARGS="-m slow" runs the slow ones)
+	@$(VENV)/bin/python tools/check_imports.py
+	@$(RUN) ruff check -q
+	@$(RUN) pytest -n 2 -q -m "not slow and not fuzz" $(ARGS)
+
+check: env $(VENV)/.installed-dev  ## check formatting, lint and types
+	@$(VENV)/bin/python tools/check_imports.py
+	@$(RUN) ruff format --check -q || \
+		{ echo "Some files are not formatted: run '$(RUN) ruff format'."; exit 1; }
+	@$(RUN) ruff check -q
+	@$(RUN) pyright --pythonpath $(VENV)/bin/python
+
+docs: env  ## run every Python example in README.md and docs/
+	@$(VENV)/bin/python tools/run_doc_examples.py $(ARGS)
+
+bench: env  ## measure proa side by side with its peers
+	@$(RUN) benchmarks $(ARGS)
+
+fuzz: env  ## run the random-program tests
+	@$(RUN) pytest -n 2 -q -m fuzz --timeout=3600 $(ARGS)
+
+clean:  ## remove build outputs and caches
+	@rm -rf build dist .pytest_cache .ruff_cache .hypothesis
+	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+clean-all: clean  ## remove the environment too
+	@rm -rf $(VENV)
+
+# The name of the stamp carries the extras; its date says whether pyproject.toml changed since.
+# pip is told to print errors only.
+$(VENV)/.installed-%: pyproject.toml
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "proa needs Python 3.11, 3.12 or 3.13, and none was found on the PATH."; \
+		echo "Install one, or name it: make env PYTHON=/path/to/python3.12"; exit 1; fi
+	@echo "Installing proa with [$*] into $(VENV) (minutes the first time) ..."
+	@$(VENV)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); \
+		echo "$(PYTHON) could not create $(VENV); on Debian and Ubuntu: apt install python3-venv"; \
+		exit 1; }
+	@$(RUN) pip install -qq --disable-pip-version-check -e '.[$*]'
+	@touch $@

@@ -1,0 +1,196 @@
+"""The list of benchmarks: which workload, how measured, how shown, and the bar it has to reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.ratios import Bar
+
+PADDLE_AND_TORCH = ("paddle", "torch")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """How seconds per piece of work are shown: as a rate (`steps/s`) or a time (`us/op`)."""
+
+    name: str
+    scale: float = 1.0
+    is_rate: bool = False
+
+    def show(self, seconds: float, work: float) -> str:
+        value = work / seconds if self.is_rate else seconds / work * self.scale
+        return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+MICROSECONDS_PER_OP = Unit("us/op", 1e6)
+MILLISECONDS = Unit("ms", 1e3)
+SECONDS = Unit("s")
+STEPS_PER_SECOND = Unit("steps/s", is_rate=True)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One row of the table.
+
+    `mode`: `hot` (long-lived workers), `fresh` (a new process for each round, its first pass timed),
+    `import` (a new process, its import timed) or `memory`. One pass does `work` units of work.
+    """
+
+    name: str
+    title: str
+    mode: str
+    unit: Unit
+    work: float = 1.0
+    workload: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    repeats: int = 1
+    rounds: int = 12
+    warm_seconds: float = 2.0
+    peer_threads: tuple[int, ...] = (2,)
+    bar: Bar | None = None
+
+
+BENCHMARKS = [
+    Benchmark(
+        name="chain",
+        title="chain of 1,000 small ops, hot",
+        mode="hot",
+        unit=MICROSECONDS_PER_OP,
+        work=1000,
+        workload="chain",
+        repeats=20,
+        bar=Bar(2.0, PADDLE_AND_TORCH, "≥ 2 × faster of both"),
+    ),
+    Benchmark(
+        name="chain-gradient",
+        title="the same with gradient and backward, hot",
+        mode="hot",
+        unit=MICROSECONDS_PER_OP,
+        work=1000,
+        workload="chain",
+        options={"gradient": True},
+        repeats=10,
+        bar=Bar(1.5, PADDLE_AND_TORCH, "≥ 1.5 × faster of both"),
+    ),
+    Benchmark(
+        name="chain-cold",
+        title="chain of 1,000 small ops, first run in a process",
+        mode="fresh",
+        unit=MICROSECONDS_PER_OP,
+        work=1000,
+        workload="chain",
+        rounds=5,
+        bar=Bar(0.7, ("paddle",), "≥ 0.7 × Paddle"),
+    ),
+    Benchmark(
+        name="chain-gradient-cold",
+        title="the same with gradient and backward, first run",
+        mode="fresh",
+        unit=MICROSECONDS_PER_OP,
+        work=1000,
+        workload="chain",
+        options={"gradient": True},
+        rounds=5,
+    ),
+    Benchmark(
+        name="mlp",
+        title="MLP + Adam, loss read at every step",
+        mode="hot",
+        unit=STEPS_PER_SECOND,
+        work=100,
+        workload="mlp",
+        options={"num_steps": 100},
+        peer_threads=(2, 1),
+        bar=Bar(2.0, PADDLE_AND_TORCH, "≥ 2 × faster of both"),
+    ),
+    Benchmark(
+        name="mlp-unread",
+        title="MLP + Adam, loss read every 100 steps",
+        mode="hot",
+        unit=STEPS_PER_SECOND,
+        work=100,
+        workload="mlp",
+        options={"num_steps": 100, "read_loss": False},
+        peer_threads=(2, 1),
+        bar=Bar(2.0, PADDLE_AND_TORCH, "≥ 2 × faster of both"),
+    ),
+    Benchmark(
+        name="new-shapes",
+        title="5 ops on each of 20 new shapes, fresh process",
+        mode="fresh",
+        unit=MILLISECONDS,
+        workload="new_shapes",
+        rounds=5,
+        bar=Bar(1 / 2, ("paddle",), "time ≤ 2 × Paddle"),
+    ),
+    Benchmark(
+        name="new-shapes-running",
+        title="5 ops on each of 20 new shapes, running process",
+        mode="hot",
+        unit=MILLISECONDS,
+        workload="new_shapes",
+        warm_seconds=0.0,
+        rounds=8,
+    ),
+    Benchmark(
+        name="lstm",
+        title="LSTM loop of 100 steps with backward",
+        mode="hot",
+        unit=MILLISECONDS,
+        workload="lstm",
+        repeats=4,
+        warm_seconds=4.0,
+        bar=Bar(1.0, PADDLE_AND_TORCH, "≥ 1 × both"),
+    ),
+    Benchmark(
+        name="transformer",
+        title="small transformer training",
+        mode="hot",
+        unit=STEPS_PER_SECOND,
+        work=5,
+        workload="transformer",
+        options={"num_steps": 5},
+        warm_seconds=5.0,
+    ),
+    Benchmark(
+        name="resnet",
+        title="small ResNet training",
+        mode="hot",
+        unit=STEPS_PER_SECOND,
+        work=5,
+        workload="resnet",
+        options={"num_steps": 5},
+        warm_seconds=5.0,
+    ),
+    Benchmark(
+        name="import",
+        title="import",
+        mode="import",
+        unit=SECONDS,
+        rounds=5,
+        bar=Bar(1 / 1.2, ("jax",), "time ≤ 1.2 × import jax"),
+    ),
+    Benchmark(
+        name="memory",
+        title="10,000 steps, batch sizes among 8",
+        mode="memory",
+        unit=STEPS_PER_SECOND,
+        work=100,
+        workload="changing_batches",
+        options={"num_steps": 100},
+        rounds=100,
+    ),
+]
+
+
+def select(names: list[str]) -> list[Benchmark]:
+    """The benchmarks asked for, in the list's order; all of them when none is named."""
+    known = {benchmark.name for benchmark in BENCHMARKS}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ValueError(
+            f"no benchmark named {', '.join(unknown)}; there are: "
+            + ", ".join(benchmark.name for benchmark in BENCHMARKS)
+        )
+    return [benchmark for benchmark in BENCHMARKS if not names or benchmark.name in names]

@@ -1,0 +1,116 @@
+"""The transformer's training step hand-written in plain JAX: one jitted function, state donated.
+
+Precision follows what the layers of the other families do inside: matrix products in the parameters'
+dtype, normalisation, softmax and the loss computed in float32.
+"""
+
+from __future__ import annotations
+
+from itertools import cycle, islice
+from typing import Any
+
+import numpy as np
+
+from benchmarks.workloads.common import SEED, draw_parameter
+from benchmarks.workloads.jax_adam import adam_state, adam_update
+from benchmarks.workloads.transformer import LEARNING_RATE, Sizes, causal_mask, token_batches
+
+NORM_EPSILON = 1e-5
+
+
+def starting_parameters(sizes: Sizes, jnp: Any) -> dict[str, Any]:
+    """The shared starting values, drawn in the order in which the layers of the others hold them."""
+    generator = np.random.default_rng(SEED)
+    width, dtype = sizes.width, sizes.dtype
+
+    def table(rows: int) -> Any:
+        return jnp.asarray(draw_parameter(generator, (rows, width)), dtype)
+
+    def linear(fan_in: int, fan_out: int) -> dict[str, Any]:
+        weight = jnp.asarray(draw_parameter(generator, (fan_in, fan_out)), dtype)
+        return {"weight": weight, "bias": jnp.zeros(fan_out, dtype)}
+
+    def norm() -> dict[str, Any]:
+        return {"weight": jnp.ones(width, dtype), "bias": jnp.zeros(width, dtype)}
+
+    parameters: dict[str, Any] = {
+        "token_table": table(sizes.vocabulary),
+        "position_table": table(sizes.num_tokens),
+    }
+    parameters["blocks"] = [
+        {
+            "attention_norm": norm(),
+            "query_key_value": linear(width, 3 * width),
+            "output": linear(width, width),
+            "feed_norm": norm(),
+            "widen": linear(width, 4 * width),
+            "narrow": linear(4 * width, width),
+        }
+        for _ in range(sizes.num_layers)
+    ]
+    parameters["norm"] = norm()
+    parameters["head"] = linear(width, sizes.vocabulary)
+    return parameters
+
+
+class JaxTransformer:
+    """`num_steps` training steps, the loss read at the end."""
+
+    def __init__(self, jax: Any, **options: Any) -> None:
+        sizes = self.sizes = Sizes(**options)
+        jnp = jax.numpy
+        mask = jnp.asarray(causal_mask(sizes))
+
+        def normalise(p: Any, x: Any) -> Any:
+            wide = x.astype(jnp.float32)
+            mean = wide.mean(-1, keepdims=True)
+            variance = jnp.square(wide - mean).mean(-1, keepdims=True)
+            wide = (wide - mean) * jax.lax.rsqrt(variance + NORM_EPSILON)
+            return wide.astype(x.dtype) * p["weight"] + p["bias"]
+
+        def linear(p: Any, x: Any) -> Any:
+            return x @ p["weight"] + p["bias"]
+
+        def attention(p: Any, x: Any) -> Any:
+            batch, num_tokens, width = x.shape
+            by_head = (batch, num_tokens, sizes.num_heads, sizes.head_width)
+            parts = jnp.split(linear(p["query_key_value"], x), 3, axis=-1)
+            query, key, value = [part.reshape(by_head) for part in parts]  # BTHD
+            scores = jnp.einsum("bthd,bshd->bhts", query, key) * sizes.head_width**-0.5
+            weights = jax.nn.softmax(scores.astype(jnp.float32) + mask, axis=-1).astype(x.dtype)
+            mixed = jnp.einsum("bhts,bshd->bthd", weights, value)
+            return linear(p["output"], mixed.reshape(batch, num_tokens, width))
+
+        def loss_function(parameters: Any, inputs: Any, targets: Any) -> Any:
+            x = parameters["token_table"][inputs] + parameters["position_table"]
+            for p in parameters["blocks"]:
+                x = x + attention(p, normalise(p["attention_norm"], x))
+                wide = jax.nn.gelu(
+                    linear(p["widen"], normalise(p["feed_norm"], x)), approximate=False
+                )
+                x = x + linear(p["narrow"], wide)
+            logits = linear(parameters["head"], normalise(parameters["norm"], x))
+            logits = logits.reshape(-1, sizes.vocabulary).astype(jnp.float32)
+            chosen = jnp.take_along_axis(logits, targets[:, None], axis=1)[:, 0]
+            return (jax.nn.logsumexp(logits, axis=-1) - chosen).mean()
+
+        def step(parameters: Any, state: Any, inputs: Any, targets: Any) -> Any:
+            loss, gradients = jax.value_and_grad(loss_function)(parameters, inputs, targets)
+            parameters, state = adam_update(jax, parameters, gradients, state, LEARNING_RATE)
+            return parameters, state, loss
+
+        self.step = jax.jit(step, donate_argnums=(0, 1))
+        self.parameters = starting_parameters(sizes, jnp)
+        self.state = adam_state(jax, self.parameters)
+        self.batches = [
+            (jnp.asarray(inputs), jnp.asarray(targets)) for inputs, targets in token_batches(sizes)
+        ]
+
+    def run(self) -> float:
+        loss = None
+        for inputs, targets in islice(cycle(self.batches), self.sizes.num_steps):
+            self.parameters, self.state, loss = self.step(
+                self.parameters, self.state, inputs, targets
+            )
+        np.asarray(self.parameters["position_table"])
+        return float(loss)

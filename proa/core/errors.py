@@ -1,0 +1,62 @@
+"""How proa words its errors: `(op) what is wrong; received …; what to do.`
+
+Python's own exception types are used throughout. An error that is found later than the call that caused it
+(a value that only exists once the recorded work has run) carries `proa_location`, the user's file and line.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def message(where: str, what: str, received: str = "", fix: str = "") -> str:
+    parts = [f"({where}) {what}"]
+    if received:
+        parts.append(f"received {received}")
+    if fix:
+        parts.append(fix)
+    return "; ".join(parts) + "."
+
+
+def value_error(where: str, what: str, received: str = "", fix: str = "") -> ValueError:
+    return ValueError(message(where, what, received, fix))
+
+
+def type_error(where: str, what: str, received: str = "", fix: str = "") -> TypeError:
+    return TypeError(message(where, what, received, fix))
+
+
+def index_error(where: str, what: str, received: str = "", fix: str = "") -> IndexError:
+    return IndexError(message(where, what, received, fix))
+
+
+def runtime_error(where: str, what: str, received: str = "", fix: str = "") -> RuntimeError:
+    return RuntimeError(message(where, what, received, fix))
+
+
+def describe(named: Iterable[tuple[str, object]]) -> str:
+    """`x: float32[2, 3], axis: 5` for anything with a printable form."""
+    return ", ".join(f"{name}: {value}" for name, value in named)
+
+
+def user_location(depth: int = 1) -> tuple[str, int]:
+    """File and line of the innermost frame outside the package: the user's own code."""
+    frame = sys._getframe(depth)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not filename.startswith(_PACKAGE):
+            return filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return "<unknown>", 0
+
+
+def locate(error: BaseException, location: tuple[str, int] | None) -> BaseException:
+    """Attaches the user's line to an error that is raised later than the call that caused it."""
+    if location is not None and not hasattr(error, "proa_location"):
+        error.proa_location = location  # type: ignore[attr-defined]
+        error.add_note(f"The operation was called at {location[0]}:{location[1]}.")
+    return error

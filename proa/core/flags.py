@@ -1,0 +1,84 @@
+"""Run-time switches: `FLAGS_…` by `set_flags`, each with an environment variable of the same name.
+
+`PROA_EAGER`, `PROA_CACHE_DIR` and `PROA_CACHE_SIZE_MB` are read here too, so that the whole list is in one place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import value_error
+
+
+@dataclass
+class _Flag:
+    value: Any
+    kind: type
+    about: str
+
+
+_FLAGS: dict[str, _Flag] = {}
+_LISTENERS: list[Callable[[str], None]] = []
+
+
+def _convert(name: str, kind: type, value: Any) -> Any:
+    try:
+        if kind is bool and isinstance(value, str):
+            lowered = value.strip().lower()
+            if lowered in ("1", "true", "yes", "on"):
+                return True
+            if lowered in ("0", "false", "no", "off", ""):
+                return False
+            raise ValueError(value)
+        return kind(value)
+    except (TypeError, ValueError):
+        raise value_error("set_flags", f"{name} takes a {kind.__name__}", f"{value!r}") from None
+
+
+def define(name: str, default: Any, about: str, environment: str | None = None) -> None:
+    kind = type(default)
+    text = os.environ.get(environment or name)
+    _FLAGS[name] = _Flag(default if text is None else _convert(name, kind, text), kind, about)
+
+
+define("FLAGS_check_nan_inf", False, "Raise when an operation gives NaN or infinity; names the operation and line.")
+define("FLAGS_eager_mode", "auto", "auto: hot code compiles itself; immediate: every operation runs at once.", "PROA_EAGER")
+define("FLAGS_window", 20000, "How many operations may wait before they are run.", "PROA_WINDOW")
+define("FLAGS_hot_threshold", 3, "How often a segment must be seen before it is compiled.", "PROA_HOT_THRESHOLD")
+define("FLAGS_max_programs", 512, "How many compiled programs are kept; the least recently used one goes first.")
+define("FLAGS_cache_dir", "", "Folder of XLA's persistent compilation cache.", "PROA_CACHE_DIR")
+define("FLAGS_cache_size_mb", 2048, "Size limit of that folder.", "PROA_CACHE_SIZE_MB")
+
+
+def get(name: str) -> Any:
+    return _FLAGS[name].value
+
+
+def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
+    """The values of the named flags."""
+    names = [flags] if isinstance(flags, str) else list(flags)
+    for name in names:
+        if name not in _FLAGS:
+            raise value_error("get_flags", f"there is no flag {name!r}", fix=f"known: {', '.join(sorted(_FLAGS))}")
+    return {name: _FLAGS[name].value for name in names}
+
+
+def set_flags(flags: dict[str, Any]) -> None:
+    """Sets flags by name. A flag of Paddle's that means nothing here is remembered and ignored."""
+    for name, value in flags.items():
+        if name in _FLAGS:
+            _FLAGS[name].value = _convert(name, _FLAGS[name].kind, value)
+        elif name.startswith("FLAGS_"):
+            _FLAGS[name] = _Flag(value, type(value), "Not used by proa; kept for programs that set it.")
+        else:
+            raise value_error("set_flags", f"there is no flag {name!r}", fix="flags begin with FLAGS_")
+        for listener in _LISTENERS:
+            listener(name)
+
+
+def on_change(listener: Callable[[str], None]) -> None:
+    """Calls `listener(name)` after every change of a flag."""
+    _LISTENERS.append(listener)

@@ -1,0 +1,162 @@
+"""Places: where a tensor lives, as Paddle names them, and the PJRT devices behind them.
+
+A place is `kind:index`. Kinds are `cpu`, `gpu` and the platform name of any other PJRT plug-in that is
+installed (`tpu`, `iluvatar_gpu` …). The CPU needs no XLA client: cold code there runs on NumPy, so this module only
+starts one when a device other than the CPU is asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from typing import Any
+
+from .errors import value_error
+
+
+class Place:
+    """A device, as `kind` and `index`; equal places are the same object (see `make_place`)."""
+
+    __slots__ = ("index", "kind")
+
+    def __init__(self, kind: str, index: int) -> None:
+        self.kind = kind
+        self.index = index
+
+    def __repr__(self) -> str:
+        return "Place(cpu)" if self.kind == "cpu" else f"Place({self.kind}:{self.index})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self.kind == other.kind and self.index == other.index
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.index))
+
+    def __reduce__(self) -> tuple[object, tuple[str, int]]:
+        return make_place, (self.kind, self.index)
+
+    def is_cpu_place(self) -> bool:
+        return self.kind == "cpu"
+
+    def is_gpu_place(self) -> bool:
+        return self.kind == "gpu"
+
+    def is_custom_place(self) -> bool:
+        return self.kind not in ("cpu", "gpu")
+
+    def is_cuda_pinned_place(self) -> bool:
+        return False
+
+    def is_xpu_place(self) -> bool:
+        return False
+
+    def gpu_device_id(self) -> int:
+        return self.index
+
+    def custom_device_type(self) -> str:
+        return self.kind
+
+    def custom_device_id(self) -> int:
+        return self.index
+
+    def get_device_id(self) -> int:
+        return self.index
+
+
+_PLACES: dict[tuple[str, int], Place] = {}
+
+
+def make_place(kind: str, index: int = 0) -> Place:
+    key = (kind, index)
+    place = _PLACES.get(key)
+    if place is None:
+        place = _PLACES[key] = Place(kind, index)
+    return place
+
+
+CPU = make_place("cpu", 0)
+
+
+def parse_place(device: object) -> Place:
+    """The place that a string (`'gpu:1'`), a place or a PJRT device stands for; does not check that it exists."""
+    if isinstance(device, Place):
+        return make_place(device.kind, device.index)
+    if isinstance(device, str):
+        kind, _, index = device.strip().lower().partition(":")
+        kind = {"cuda": "gpu", "rocm": "gpu"}.get(kind, kind)
+        if kind.isidentifier() and (not index or index.isdigit()):
+            return make_place(kind, int(index or 0))
+    elif hasattr(device, "platform") and hasattr(device, "id"):
+        platform: str = device.platform  # type: ignore[attr-defined]
+        return make_place({"cuda": "gpu", "rocm": "gpu"}.get(platform, platform), _local_index(device))
+    raise value_error("set_device", "not a device", f"{device!r}", "write 'cpu', 'gpu:0' or '<plug-in>:0'")
+
+
+def _local_index(device: Any) -> int:
+    if device.platform == "cpu":
+        return 0  # virtual CPU devices are one place: their memory is the host's
+    return device.local_hardware_id if device.local_hardware_id is not None else device.id
+
+
+@functools.cache
+def jax_devices(kind: str) -> list[Any]:
+    """The PJRT devices of a kind on this process; ValueError in plain words when there is none."""
+    import jax
+
+    try:
+        return list(jax.local_devices(backend=kind))
+    except RuntimeError as error:
+        first_line = str(error).strip().splitlines()[0] if str(error).strip() else "unknown reason"
+        raise value_error(
+            "set_device",
+            f"no {kind!r} device can be used: {first_line}",
+            fix="run `proa doctor` to see which devices are there and what is missing",
+        ) from None
+
+
+def jax_device(place: Place) -> Any:
+    """The PJRT device of a place."""
+    devices = jax_devices(place.kind)
+    if place.index >= len(devices):
+        raise value_error(
+            "set_device",
+            f"there is no {place.kind}:{place.index}",
+            f"{len(devices)} {place.kind} device(s)",
+            f"use {place.kind}:0 to {place.kind}:{len(devices) - 1}",
+        )
+    return devices[place.index]
+
+
+@functools.cache
+def default_place() -> Place:
+    """The best place of this machine: an accelerator whose PJRT plug-in is installed and works, else the CPU.
+
+    Looking for the plug-in's module first keeps start-up free of XLA on machines that have none.
+    """
+    import os
+
+    wanted = os.environ.get("JAX_PLATFORMS", "")
+    if wanted.split(",")[0] == "cpu" or not _has_accelerator_plugin():
+        return CPU
+    import jax
+
+    try:
+        return parse_place(jax.local_devices()[0])
+    except RuntimeError:
+        return CPU
+
+
+def _has_accelerator_plugin() -> bool:
+    names = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "jax_rocm7_plugin", "libtpu")
+    if any(importlib.util.find_spec(name) is not None for name in names):
+        return True
+    if importlib.util.find_spec("jax_plugins") is not None:
+        import pkgutil
+
+        import jax_plugins  # type: ignore[import-not-found]
+
+        if any(True for _ in pkgutil.iter_modules(jax_plugins.__path__)):
+            return True
+    from importlib.metadata import entry_points
+
+    return any(True for _ in entry_points(group="jax_plugins"))

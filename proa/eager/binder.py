@@ -1,0 +1,170 @@
+"""The hot path: for each operation a function is generated that records one call.
+
+What is written out by hand here would be, for `multiply(x, y)` on tensors:
+
+    segment = LOCAL.segment
+    ix = x._index if x._segment is segment else segment.input_index(x)
+    iy = y._index if y._segment is segment else segment.input_index(y)
+    node = segment.node.get((OPERATION, ix, iy))        # seen here before: one dictionary step
+    ...make the tensor, remember it, and a tape node if a gradient is wanted.
+
+Anything unusual (Python scalars, arrays, promotion, another device) raises AttributeError or a WrongPlace on the way and
+goes to `dispatch.record_slowly`, which does the same thing with care. Both write the same instruction.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from ..ir.operation import NeedsPromotion, Operation
+from ..ir.recorder import LOCAL, WrongPlace, extend
+from .tape import SAVED_HOOKS, Gradient, GradNode, pack_saved
+from .tensor import Tensor, alias
+from .views import register_view
+
+next_sequence = itertools.count().__next__
+
+
+class Parameter:
+    """How one operand or attribute of an operation is passed."""
+
+    __slots__ = ("default", "has_default", "kind", "name")
+
+    def __init__(self, name: str, kind: str, has_default: bool, default: Any) -> None:
+        self.name = name
+        self.kind = kind  # tensor · optional · scalar · static
+        self.has_default = has_default
+        self.default = default
+
+
+def generate(operation: Operation, parameters: list[Parameter], slowly: Callable[..., Any]) -> Callable[..., Any]:
+    """The recording function of a single-output operation whose operands are tensors and scalars."""
+    operands = [p for p in parameters if p.kind != "static"]
+    statics = [p for p in parameters if p.kind == "static"]
+    gradient: Gradient | None = operation.gradient
+    names = ", ".join(p.name for p in parameters)
+    scope: dict[str, Any] = {
+        "LOCAL": LOCAL, "Tensor": Tensor, "OPERATION": operation, "extend": extend, "slowly": slowly, "GradNode": GradNode,
+        "WrongPlace": WrongPlace, "next_sequence": next_sequence, "alias": alias, "SAVED_HOOKS": SAVED_HOOKS,
+        "pack_saved": pack_saved, "NeedsPromotion": NeedsPromotion, "register_view": register_view,
+    }  # fmt: skip
+    signature = []
+    for p in parameters:
+        if p.has_default:
+            scope[f"default_{p.name}"] = p.default
+            signature.append(f"{p.name}=default_{p.name}")
+        else:
+            signature.append(p.name)
+    signature.append("name=None")
+    scalars = []
+    lines = [f"def {operation.name}({', '.join(signature)}):"]
+    checks = []
+    for p in operands:
+        if p.kind == "scalar":
+            checks.append(f"(type_{p.name} is float or type_{p.name} is int)")
+            lines.append(f"    type_{p.name} = {p.name}.__class__")
+            scalars.append(p.name)
+    if checks:
+        lines += [f"    if not ({' and '.join(checks)}):", f"        return slowly({names})"]
+    lines += ["    segment = LOCAL.segment", "    try:"]
+    key_parts = []
+    for p in operands:
+        if p.kind == "tensor":
+            lines.append(f"        i_{p.name} = {p.name}._index if {p.name}._segment is segment else segment.input_index({p.name})")
+        elif p.kind == "optional":
+            lines.append(
+                f"        i_{p.name} = None if {p.name} is None else {p.name}._index if {p.name}._segment is segment"
+                f" else segment.input_index({p.name})"
+            )
+        key_parts.append(f"type_{p.name}" if p.kind == "scalar" else f"i_{p.name}")
+    if not any(p.kind in ("tensor", "optional") for p in operands):
+        lines += ["        if segment.root.place is not LOCAL.place: raise AttributeError"]
+    lines += ["    except (AttributeError, WrongPlace):", f"        return slowly({names})"]
+    key_parts += [p.name for p in statics]
+    lines.append(f"    key = (OPERATION, {''.join(part + ', ' for part in key_parts)})")
+    lines.append("    node = segment.node.get(key)")
+    lines.append("    if node is None:")
+    kinds = [_kind_source(p) for p in operands]
+    operand_tuple = "".join(part + ", " for part in key_parts[: len(operands)])
+    static_tuple = "".join(p.name + ", " for p in statics)
+    lines += [
+        "        try:",
+        f"            node = extend(segment, key, OPERATION, ({operand_tuple}), [{', '.join(kinds)}], ({static_tuple}))",
+        "        except NeedsPromotion:",
+        f"            return slowly({names})",
+    ]
+    lines.append("    segment.node = node")
+    for name in scalars:
+        lines.append(f"    segment.scalars.append({name})")
+    lines += [
+        "    out = Tensor.__new__(Tensor)",
+        "    out._aval = node.aval",
+        "    out._value = None",
+        "    out._segment = segment",
+        "    out._index = node.index",
+        "    out._version = 0",
+        "    out._node = None",
+        "    segment.refs.append(out)",
+    ]
+    lines += _tape_lines(operands, statics, gradient)
+    if operation.view is not None:
+        lines.append(f"    register_view({operands[0].name}, out, OPERATION, ({static_tuple}))")
+    lines += ["    if node.hook:", "        segment.after_record(node)", "    return out"]
+    exec(compile("\n".join(lines), f"<binder of {operation.name}>", "exec"), scope)
+    function = scope[operation.name]
+    function.__module__ = "proa"
+    return function
+
+
+def _kind_source(p: Parameter) -> str:
+    if p.kind == "scalar":
+        return f"type_{p.name}"
+    return f"{p.name}._aval" if p.kind == "tensor" else f"None if {p.name} is None else {p.name}._aval"
+
+
+def _tape_lines(operands: list[Parameter], statics: list[Parameter], gradient: Gradient | None) -> list[str]:
+    """Source that makes the tape node when some operand wants a gradient."""
+    tracked = [p for p in operands if p.kind in ("tensor", "optional")]
+    if gradient is None or not tracked:
+        return ["    out.stop_gradient = True"]
+    stops = " and ".join(
+        f"{p.name}.stop_gradient" if p.kind == "tensor" else f"({p.name} is None or {p.name}.stop_gradient)" for p in tracked
+    )
+    lines = [
+        f"    if {stops} or not LOCAL.grad_enabled:",
+        "        out.stop_gradient = True",
+        "    else:",
+        "        out.stop_gradient = False",
+        "        tape = GradNode()",
+        "        tape.operation = OPERATION",
+        "        tape.sequence = next_sequence()",
+    ]
+    edges = []
+    for p in operands:
+        if p.kind == "scalar":
+            edges.append("None")
+        elif p.kind == "tensor":
+            edges.append(f"None if {p.name}.stop_gradient else {p.name}._node or {p.name}")
+        else:
+            edges.append(f"None if {p.name} is None or {p.name}.stop_gradient else {p.name}._node or {p.name}")
+    lines.append(f"        tape.edges = ({', '.join(edges)},)")
+    avals = ["None" if p.kind == "scalar" else _kind_source(p) for p in operands]
+    lines.append(f"        tape.avals = ({', '.join(avals)},)")
+    by_name = {p.name: p for p in operands}
+    saved = []
+    versions = []
+    for name in gradient.saved:
+        saved.append("alias(out)" if name == "out" else name)
+        if name in by_name and by_name[name].kind == "tensor":
+            versions.append(f"{name}._version")
+        elif name in by_name and by_name[name].kind == "optional":
+            versions.append(f"(0 if {name} is None else {name}._version)")
+    lines.append(f"        tape.saved = ({''.join(s + ', ' for s in saved)})")
+    lines.append(f"        tape.version = {' + '.join(versions) or '0'}")
+    lines.append(f"        tape.attributes = ({''.join(p.name + ', ' for p in statics)})")
+    lines.append("        tape.out_aval = node.aval")
+    lines.append("        out._node = tape")
+    lines += ["        if SAVED_HOOKS:", "            pack_saved(tape)"]
+    return lines

@@ -1,0 +1,82 @@
+"""Host data to arrays, with Paddle's dtype rules: Python floats become the default float, ints int64, NumPy stays."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..core.dtype import BOOL, COMPLEX64, COMPLEX128, FLOAT64, INT64, default_float, is_supported, to_numpy_dtype
+from ..core.errors import type_error, value_error
+
+
+def host_array(data: Any, dtype: Any = None) -> Any:
+    """A NumPy array of its own (or a JAX array, as it is) for `data`; ValueError for ragged lists."""
+    wanted = None if dtype is None else to_numpy_dtype(dtype)
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(data, jax.Array):
+        return data if wanted is None or wanted == data.dtype else data.astype(wanted)
+    if isinstance(data, (np.ndarray, np.generic)):
+        array = np.array(data, dtype=wanted, order="C")
+    else:
+        array = _from_python(data)
+        if wanted is None:
+            wanted = _default_dtype(array.dtype, data)
+        array = array.astype(wanted, copy=False)
+    if not is_supported(array.dtype):
+        raise type_error("to_tensor", f"no tensor has the data type {array.dtype}", type(data).__name__,
+                         "give numbers, nested lists of numbers, or arrays")
+    return array
+
+
+def _from_python(data: Any) -> np.ndarray:
+    if data is None:
+        raise type_error("to_tensor", "None is not data")
+    if hasattr(data, "__array__"):
+        return np.array(data)
+    if hasattr(data, "__dlpack__"):
+        return np.array(np.from_dlpack(data))
+    try:
+        array = np.array(_plain(data))
+    except ValueError as error:
+        raise value_error("to_tensor", "nested lists must have equal lengths at each level", str(error)) from None
+    if array.dtype.kind == "O":
+        if _has_big_integer(data):
+            raise OverflowError("(to_tensor) an integer does not fit into int64.")
+        raise type_error("to_tensor", "the data is not numbers", f"{type(data).__name__}")
+    return array
+
+
+def _plain(data: Any) -> Any:
+    """Lists that hold tensors, as lists of arrays."""
+    if isinstance(data, (list, tuple)):
+        return [_plain(item) for item in data]
+    if hasattr(data, "_aval"):
+        return np.asarray(data)
+    return data
+
+
+def _has_big_integer(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(_has_big_integer(item) for item in data)
+    return isinstance(data, int) and not -(2**63) <= data < 2**63
+
+
+def _holds_numpy(data: Any) -> bool:
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return hasattr(data, "dtype")
+
+
+def _default_dtype(found: np.dtype, data: Any) -> np.dtype:
+    """Paddle's rule for data without a dtype of its own."""
+    if _holds_numpy(data):
+        return found
+    if found == FLOAT64:
+        return default_float()
+    if found == COMPLEX128:
+        return COMPLEX128 if default_float() == FLOAT64 else COMPLEX64
+    if found.kind in "iu":
+        return INT64
+    return BOOL if found.kind == "b" else found

@@ -1,0 +1,206 @@
+"""How an operation is declared: once, here everything else is derived from.
+
+    @public(method=True, operator="+", inplace=True)
+    @op(operands="x y", infer=broadcast, promote=True, grad={"x": lambda g: g, "y": lambda g: g})
+    def add(xp, x, y):
+        \"\"\"Adds two tensors element by element.\"\"\"
+        return xp.add(x, y)
+
+`op` turns a kernel into a recorded primitive: parameters named in `operands` are tensors, in `scalars` dynamic scalars
+(a change never recompiles), in `optional` tensors that may be None; all further parameters are static attributes.
+`public` puts a function (a primitive or a composition of them) into the `paddle` namespace and on the Tensor.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ir.operation import Check, Operation, register
+from .binder import Parameter, generate
+from .dispatch import as_operand, promote, record
+from .tape import Gradient
+from .tensor import Tensor
+from .variadic import VariadicGradient
+from .views import assign_in_place
+
+_OPERATORS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+    "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "neg": "neg", "~": "invert", "abs": "abs",
+}  # fmt: skip
+_ONE_SIDED = {"==", "!=", "<", "<=", ">", ">=", "neg", "~", "abs"}
+
+# Everything that `proa/__init__` exports: dotted name below the package -> object.
+PUBLIC: dict[str, Any] = {}
+
+
+def op(
+    operands: str = "x",
+    *,
+    scalars: str = "",
+    optional: str = "",
+    outputs: int | str = 1,
+    infer: Callable[..., Any] | None = None,
+    grad: dict[str, Callable[..., Any]] | Callable[..., Any] | str | None = None,
+    check: Check | None = None,
+    promote: bool = False,
+    follow_scalars: bool | None = None,
+    variadic: bool = False,
+    view: Callable[..., Tensor] | None = None,
+    differentiable_outputs: tuple[int, ...] | None = None,
+    name: str | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declares a primitive from its kernel.
+
+    `grad`: rules by operand (see `tape.py`), `"auto"` to derive them from the XLA kernel, a function for a variadic
+    operation, None for an operation without gradient. `outputs`: their number, or "list" when it varies.
+    """
+
+    def declare(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        own_name = name or kernel.__name__
+        signature = list(inspect.signature(kernel).parameters.values())[1:]
+        tensor_names, scalar_names, optional_names = operands.split(), scalars.split(), optional.split()
+        parameters: list[Parameter] = []
+        for p in signature:
+            kind = (
+                "optional" if p.name in optional_names
+                else "scalar" if p.name in scalar_names
+                else "tensor" if p.name in tensor_names
+                else "static"
+            )  # fmt: skip
+            has_default = p.default is not inspect.Parameter.empty
+            parameters.append(Parameter(p.name, kind, has_default or kind == "optional", p.default if has_default else None))
+        operand_names = [p.name for p in parameters if p.kind != "static"]
+        operation = register(
+            Operation(
+                own_name, kernel, operand_names, [p.name for p in parameters if p.kind == "static"], infer=infer, check=check,
+                variadic=variadic, returns_tuple=outputs != 1, promote=promote,
+                follow_scalars=promote if follow_scalars is None else follow_scalars, doc=kernel.__doc__ or "",
+            )  # fmt: skip
+        )
+        operation.differentiable_outputs = differentiable_outputs
+        operation.view = view
+        tracked = [p.name for p in parameters if p.kind in ("tensor", "optional")]
+        if grad == "auto":
+            from .derived import DerivedGradient
+
+            operation.gradient = DerivedGradient(operation, tracked)
+        elif variadic and grad is not None:
+            operation.gradient = VariadicGradient(grad)  # type: ignore[arg-type]
+        elif grad is not None:
+            operation.gradient = Gradient(operation, grad, 1 if outputs == 1 else int(outputs), tracked)  # type: ignore[arg-type]
+        function = _recording_function(operation, parameters)
+        function.__name__ = function.__qualname__ = own_name
+        function.__doc__ = kernel.__doc__
+        function.__module__ = kernel.__module__
+        function.operation = operation  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def _recording_function(operation: Operation, parameters: list[Parameter]) -> Callable[..., Any]:
+    if operation.variadic:
+
+        def record_variadic(x: Sequence[Any], *attributes: Any) -> Any:
+            return record(operation, [as_operand(operation.name, f"x[{i}]", o) for i, o in enumerate(x)], attributes)
+
+        return record_variadic
+    kinds = [p.kind for p in parameters]
+    names = [p.name for p in parameters]
+
+    def record_slowly(*arguments: Any) -> Any:
+        operands = [
+            value if kind == "optional" and value is None else as_operand(operation.name, name, value)
+            for name, kind, value in zip(names, kinds, arguments, strict=True)
+            if kind != "static"
+        ]
+        attributes = tuple(value for kind, value in zip(kinds, arguments, strict=True) if kind == "static")
+        if operation.promote:
+            operands = promote(operation, operands)
+        else:
+            operands = [
+                _require_tensor(operation, name, value) if kind == "tensor" else value
+                for name, kind, value in zip(names, [k for k in kinds if k != "static"], operands, strict=False)
+            ]
+        return record(operation, operands, attributes)
+
+    if operation.returns_tuple:
+        defaults = {p.name: p.default for p in parameters if p.has_default}
+
+        def record_several(*arguments: Any, **named: Any) -> Any:
+            if len(arguments) < len(names):
+                arguments = (*arguments, *(named[n] if n in named else defaults[n] for n in names[len(arguments) :]))
+            return record_slowly(*arguments)
+
+        return record_several
+    return generate(operation, parameters, record_slowly)
+
+
+def _require_tensor(operation: Operation, name: str, value: Any) -> Any:
+    if isinstance(value, Tensor) or value is None:
+        return value
+    from .tensor import tensor_from_data
+
+    return tensor_from_data(value)
+
+
+def public(
+    *,
+    method: bool | str = False,
+    operator: str | None = None,
+    inplace: bool | str = False,
+    module: str = "",
+    name: str | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Exports a function as `paddle.[module.]name`, and as a Tensor method, operator and in-place form if asked.
+
+    `method` and `inplace` may name several, separated by spaces; True means the function's own name (with `_` behind it
+    for the in-place form).
+    """
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        own_name = name or function.__name__
+        PUBLIC[f"{module}.{own_name}" if module else own_name] = function
+        for method_name in _names(method, own_name):
+            setattr(Tensor, method_name, function)
+        if operator is not None:
+            _attach_operator(function, operator)
+        for inplace_name in _names(inplace, f"{own_name}_"):
+            changing = in_place_form(function, inplace_name)
+            setattr(Tensor, inplace_name, changing)
+            PUBLIC[f"{module}.{inplace_name}" if module else inplace_name] = changing
+        return function
+
+    return declare
+
+
+def _names(given: bool | str, default: str) -> list[str]:
+    return given.split() if isinstance(given, str) else [default] if given else []
+
+
+def _attach_operator(function: Callable[..., Any], operator: str) -> None:
+    stem = _OPERATORS[operator]
+    if operator in _ONE_SIDED:
+        setattr(Tensor, f"__{stem}__", function)
+        return
+    setattr(Tensor, f"__{stem}__", function)
+
+    def reflected(self: Tensor, other: Any) -> Any:
+        return function(other, self)
+
+    setattr(Tensor, f"__r{stem}__", reflected)
+
+
+def in_place_form(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """`x.name(…)`: computes `function(x, …)` and lets `x` take the result."""
+
+    def change(x: Tensor, *arguments: Any, **options: Any) -> Tensor:
+        return assign_in_place(x, function(x, *arguments, **options), name)
+
+    change.__name__ = change.__qualname__ = name
+    change.__doc__ = f"In-place form of `{function.__name__}`: changes and returns `x`."
+    change.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return change

@@ -1,0 +1,174 @@
+"""Recording with care: coercion, promotion, device moves, operations with many operands or outputs.
+
+`record` is the general form of what `binder.py` generates; both write the same instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import type_error
+from ..core.place import CPU
+from ..core.promotion import promote_scalar, promote_tensors
+from ..ir.operation import Operation
+from ..ir.recorder import LOCAL, WrongPlace, enter_place, extend
+from .binder import next_sequence
+from .tape import SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
+from .tensor import Tensor, alias, tensor_from_data
+
+_SCALARS = (float, int, bool, complex)
+_cast: Any = None
+
+
+def provide(cast: Any) -> None:
+    """The cast operation, declared above this module, that promotion uses."""
+    global _cast
+    _cast = cast
+
+
+def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any, ...]) -> Any:
+    """Records one call; operands are Tensors, Python scalars or None. Gives a Tensor or a tuple of them."""
+    segment = LOCAL.segment
+    indices: list[Any] = []
+    kinds: list[Any] = []
+    scalars: list[Any] = []
+    try:
+        for operand in operands:
+            if isinstance(operand, Tensor):
+                indices.append(operand._index if operand._segment is segment else segment.input_index(operand))
+                kinds.append(operand._aval)
+            elif operand is None:
+                indices.append(None)
+                kinds.append(None)
+            else:
+                kind = operand.__class__
+                indices.append(kind)
+                kinds.append(kind)
+                scalars.append(operand)
+        if not any(isinstance(operand, Tensor) for operand in operands) and segment.root.place is not LOCAL.place:
+            segment = enter_place(LOCAL.place)
+    except WrongPlace:
+        return record(operation, _same_place(operation, operands), attributes)
+    key = (operation, *indices, *attributes)
+    node = segment.node.get(key)
+    if node is None:
+        node = extend(segment, key, operation, tuple(indices), kinds, attributes)
+    segment.node = node
+    segment.scalars += scalars
+    instruction = node.instruction
+    assert instruction is not None
+    outputs = []
+    for offset, aval in enumerate(instruction.outputs):
+        out = Tensor.__new__(Tensor)
+        out._aval = aval
+        out._value = None
+        out._segment = segment
+        out._index = node.index + offset
+        out._version = 0
+        out._node = None
+        out.stop_gradient = True
+        segment.refs.append(out)
+        outputs.append(out)
+    if operation.gradient is not None and LOCAL.grad_enabled:
+        for operand in operands:
+            if isinstance(operand, Tensor) and not operand.stop_gradient:
+                _attach(operation, operands, attributes, outputs)
+                break
+    if node.hook:
+        segment.after_record(node)
+    return outputs[0] if len(outputs) == 1 and not operation.returns_tuple else tuple(outputs)
+
+
+def _attach(operation: Operation, operands: Sequence[Any], attributes: tuple[Any, ...], outputs: list[Tensor]) -> None:
+    """Puts the call on the tape."""
+    gradient = operation.gradient
+    several = operation.returns_tuple
+    node = MultiGradNode() if several else GradNode()
+    node.operation = operation
+    node.sequence = next_sequence()
+    node.edges = tuple(
+        (operand._node or operand) if isinstance(operand, Tensor) and not operand.stop_gradient else None for operand in operands
+    )
+    node.avals = tuple(operand._aval if isinstance(operand, Tensor) else None for operand in operands)
+    node.attributes = attributes
+    if operation.variadic:
+        saved = tuple(operands) if gradient.saves_operands else ()
+        if gradient.saves_outputs:
+            saved += tuple(alias(out) for out in outputs)
+        node.version = sum(s._version for s in operands if isinstance(s, Tensor)) if gradient.saves_operands else 0
+    else:
+        names = operation.operand_names
+        by_name = dict(zip(names, operands, strict=True))
+        for position, out in enumerate(outputs):
+            by_name["out" if not several else f"out{position}"] = out
+        saved = tuple(alias(by_name[s]) if s.startswith("out") and s not in names else by_name[s] for s in gradient.saved)
+        node.version = sum(t._version for i, _ in gradient.versioned if isinstance(t := saved[i], Tensor))
+    node.saved = saved
+    if several:
+        node.out_aval = tuple(out._aval for out in outputs)
+        for position, out in enumerate(outputs):
+            if operation.is_differentiable_output(position, out._aval):
+                out.stop_gradient = False
+                out._node = OutputNode(node, position, next_sequence(), out._aval)
+    else:
+        node.out_aval = outputs[0]._aval
+        outputs[0].stop_gradient = False
+        outputs[0]._node = node
+    if SAVED_HOOKS:
+        pack_saved(node)
+
+
+def _same_place(operation: Operation, operands: Sequence[Any]) -> list[Any]:
+    """Operands on one device: what is on the CPU follows what is not; two accelerators are the user's mistake."""
+    places = {operand._aval.place for operand in operands if isinstance(operand, Tensor)}
+    accelerators = {place for place in places if place is not CPU}
+    if len(accelerators) > 1:
+        raise operation.error(
+            ValueError, f"the tensors are on different devices: {', '.join(sorted(map(str, places)))}",
+            [o._aval if isinstance(o, Tensor) else None for o in operands], fix="move them to one device with .to()",
+        )  # fmt: skip
+    target = accelerators.pop() if accelerators else CPU
+    moved = [operand._to_place(target) if isinstance(operand, Tensor) else operand for operand in operands]
+    enter_place(target)
+    return moved
+
+
+def as_operand(operation_name: str, name: str, value: Any) -> Any:
+    """A Tensor or plain Python scalar for anything that may stand where a tensor is expected."""
+    kind = value.__class__
+    if kind in _SCALARS or isinstance(value, Tensor):
+        return value
+    if isinstance(value, np.generic):
+        return tensor_from_data(value) if value.dtype.kind not in "biufc" else value.item()
+    if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "__jax_array__") or hasattr(value, "sharding"):
+        return tensor_from_data(value)
+    if isinstance(value, _SCALARS):  # subclasses: IntEnum, numpy floats that derive from float
+        return float(value) if isinstance(value, float) else complex(value) if isinstance(value, complex) else int(value)
+    raise type_error(operation_name, f"{name} must be a Tensor", f"{name}: {type(value).__name__}", "convert it with to_tensor()")
+
+
+def promote(operation: Operation, operands: list[Any]) -> list[Any]:
+    """Operands in their common dtype, by Paddle's rules; scalars stay scalars beside a tensor."""
+    tensors = [operand for operand in operands if isinstance(operand, Tensor)]
+    if len(tensors) == 2:
+        first, second = tensors
+        if first._aval.dtype is not second._aval.dtype:
+            common = promote_tensors(operation.name, first._aval.dtype, second._aval.dtype)
+            return [_cast(operand, common) if operand._aval.dtype != common else operand for operand in operands]
+    elif len(tensors) == 1:
+        scalar = next((operand for operand in operands if operand.__class__ in _SCALARS), None)
+        if scalar is not None:
+            common = promote_scalar(operation.name, tensors[0]._aval.dtype, scalar.__class__)
+            _check_range(operation, scalar, common)
+            return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
+    elif operands and all(operand.__class__ in _SCALARS for operand in operands):
+        return promote(operation, [tensor_from_data(operands[0]), *operands[1:]])
+    return operands
+
+
+def _check_range(operation: Operation, scalar: Any, dtype: np.dtype) -> None:
+    if scalar.__class__ is int and not -(2**63) <= scalar < 2**63:
+        raise OverflowError(f"({operation.name}) the integer {scalar} does not fit into int64.")

@@ -1,0 +1,142 @@
+"""Samples: example calls written at an operation, from which its tests are made.
+
+    @samples(S(A(2, 3), A(3)), S(A(0, 3), A(3)), reference=np.add)
+
+`A` describes an input array (made from a fixed seed), `S` one call. The generic tests (tests/ops) run every sample:
+against the reference, immediate = self-compiled = inferred shape, gradients against central differences, second order,
+in-place form. What does not apply is said here, with its reason, and counted.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.dtype import to_numpy_dtype
+
+
+class A:
+    """An input array: shape, dtype, range of values (`low` to `high`), `grad=False` to leave it out of gradient checks.
+
+    `values`, if given, are the numbers themselves.
+    """
+
+    def __init__(
+        self,
+        *shape: int,
+        dtype: str = "float32",
+        low: float = -2.0,
+        high: float = 2.0,
+        values: Any = None,
+        grad: bool = True,
+        unique: bool = False,
+    ) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.low, self.high = low, high
+        self.values = values
+        self.grad = grad
+        self.unique = unique  # well separated values: for max, sort and the like, whose gradient jumps at ties
+
+    def make(self, seed: int, dtype: Any = None) -> np.ndarray:
+        kind = to_numpy_dtype(dtype or self.dtype)
+        if self.values is not None:
+            return np.asarray(self.values).astype(kind)
+        random = np.random.default_rng(seed)
+        if kind.kind == "b":
+            return random.random(self.shape) > 0.5
+        if kind.kind in "iu":
+            low = max(int(self.low), 0) if kind.kind == "u" else int(self.low)
+            return random.integers(low, max(int(self.high), low + 1), self.shape).astype(kind)
+        if self.unique:
+            size = int(np.prod(self.shape))
+            steps = (random.permutation(size) + 0.5) / max(size, 1)
+            return (self.low + steps.reshape(self.shape) * (self.high - self.low)).astype(kind)
+        values = random.uniform(self.low, self.high, self.shape)
+        if kind.kind == "c":
+            values = values + 1j * random.uniform(self.low, self.high, self.shape)
+        return values.astype(kind)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
+
+
+class S:
+    """One call: positional and named arguments, in which every `A` becomes a tensor."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.args = args
+        self.kwargs = kwargs
+
+    def arrays(self, dtype: str | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with arrays made; `dtype` replaces float32 (for gradient checks in float64)."""
+        counter = [zlib.crc32(repr(self).encode()) & 0xFFFF]
+
+        def convert(value: Any) -> Any:
+            if isinstance(value, A):
+                counter[0] += 1
+                floating = value.dtype in ("float32", "float64")
+                return Made(value.make(counter[0], dtype if dtype and floating else None), value)
+            if isinstance(value, (list, tuple)):
+                return type(value)(convert(item) for item in value)
+            if isinstance(value, dict):
+                return {key: convert(item) for key, item in value.items()}
+            return value
+
+        return tuple(convert(a) for a in self.args), {k: convert(v) for k, v in self.kwargs.items()}
+
+    def __repr__(self) -> str:
+        named = [f"{k}={v!r}" for k, v in self.kwargs.items()]
+        return f"({', '.join([*map(repr, self.args), *named])})"
+
+
+class Made:
+    """A made array with the description it came from."""
+
+    def __init__(self, array: np.ndarray, spec: A) -> None:
+        self.array = array
+        self.spec = spec
+
+
+class SampleSet:
+    """All samples of one public function and how they are to be checked."""
+
+    def __init__(
+        self,
+        cases: Sequence[S],
+        reference: Callable[..., Any] | None,
+        gradient: bool,
+        second_order: bool,
+        tolerance: float,
+        why: str,
+    ) -> None:
+        self.cases = list(cases)
+        self.reference = reference
+        self.gradient = gradient
+        self.second_order = second_order
+        self.tolerance = tolerance
+        self.why = why
+
+
+def samples(
+    *cases: S,
+    reference: Callable[..., Any] | None = None,
+    gradient: bool = True,
+    second_order: bool = True,
+    tolerance: float = 1e-5,
+    why: str = "",
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Attaches samples to a public function.
+
+    `reference(*arrays, **options)` gets NumPy arrays in the same places and gives the expected array(s). `why` says
+    why a check is turned off (`gradient=False`, `second_order=False`) or there is no reference.
+    """
+
+    def attach(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.samples = SampleSet(cases, reference, gradient, second_order, tolerance, why)  # type: ignore[attr-defined]
+        return function
+
+    return attach

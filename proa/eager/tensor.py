@@ -1,0 +1,412 @@
+"""The Tensor: a handle to a value that exists or is going to.
+
+The hot path touches the slots only (see `binder.py`). Everything rare (gradient, name, hooks, views) lives in the
+instance dictionary with a default on the class. Methods that are operations are attached by `declare.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval, make_aval
+from ..core.dtype import DType, dtype_of, is_supported
+from ..core.errors import runtime_error, type_error, value_error
+from ..core.place import CPU, Place, jax_device, parse_place
+from ..core.printing import tensor_to_string
+from ..ir import recorder
+from ..ir.recorder import LOCAL, Failure, materialise
+
+_names = itertools.count()
+
+
+class Tensor:
+    """An n-dimensional array with Paddle's semantics."""
+
+    __slots__ = (
+        "__dict__", "__weakref__", "_aval", "_index", "_node", "_segment", "_value", "_version", "stop_gradient",
+    )  # fmt: skip
+
+    # Defaults of what is rarely set; see the module docstring.
+    _grad: Tensor | None = None
+    _name: str | None = None
+    _hooks: Any = None
+    _view: Any = None
+    _views: Any = None
+    _retain: bool = False
+    persistable: bool = False
+    is_distributed: bool = False
+
+    _aval: Aval
+    _value: Any
+    _segment: Any
+    _index: int
+    _node: Any
+    _version: int
+    stop_gradient: bool
+
+    __array_priority__ = 1000
+
+    def __init__(self, data: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> None:
+        value = np.zeros((0,), np.float32) if data is None else data
+        source = value if isinstance(value, Tensor) else tensor_from_data(value, dtype, place)
+        adopt(self, source)
+        self._version = 0
+        self.stop_gradient = stop_gradient
+
+    # ---- description -------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> list[int]:
+        return list(self._aval.shape)
+
+    @property
+    def dtype(self) -> DType:
+        return dtype_of(self._aval.dtype)
+
+    @property
+    def ndim(self) -> int:
+        return self._aval.ndim
+
+    @property
+    def size(self) -> int:
+        return self._aval.size
+
+    @property
+    def place(self) -> Place:
+        return self._aval.place
+
+    @property
+    def itemsize(self) -> int:
+        return self._aval.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self._aval.nbytes
+
+    @property
+    def strides(self) -> list[int]:
+        """Strides in elements; values are always stored contiguously."""
+        strides: list[int] = []
+        step = 1
+        for extent in reversed(self._aval.shape):
+            strides.append(step)
+            step *= extent
+        return strides[::-1]
+
+    def get_strides(self) -> list[int]:
+        return self.strides
+
+    def dim(self) -> int:
+        return self._aval.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        return self._aval.size
+
+    def element_size(self) -> int:
+        return self._aval.dtype.itemsize
+
+    def is_contiguous(self) -> bool:
+        return True
+
+    def contiguous(self) -> Tensor:
+        return self
+
+    def is_dense(self) -> bool:
+        return True
+
+    def is_dist(self) -> bool:
+        return False
+
+    def is_sparse(self) -> bool:
+        return False
+
+    def is_selected_rows(self) -> bool:
+        return False
+
+    def __len__(self) -> int:
+        if not self._aval.shape:
+            raise TypeError("(len) a 0-d tensor has no length.")
+        return self._aval.shape[0]
+
+    @property
+    def name(self) -> str:
+        if self._name is None:
+            self._name = f"generated_tensor_{next(_names)}"
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self._name = value
+
+    @property
+    def inplace_version(self) -> int:
+        return self._version
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.stop_gradient or self._node is None
+
+    @property
+    def grad_fn(self) -> Any:
+        return self._node
+
+    @property
+    def requires_grad(self) -> bool:
+        return not self.stop_gradient
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.stop_gradient = not value
+
+    @property
+    def is_cpu(self) -> bool:
+        return self._aval.place is CPU
+
+    @property
+    def is_cuda(self) -> bool:
+        return self._aval.place.kind == "gpu"
+
+    # ---- values ------------------------------------------------------------------------------------------------
+
+    def _data(self) -> Any:
+        """The value itself, a NumPy or JAX array; runs what it waits for."""
+        value = self._value
+        if value is None:
+            materialise(self)
+            value = self._value
+        if value.__class__ is Failure:
+            raise value.error
+        return value
+
+    def numpy(self, writable_ref: bool = False) -> np.ndarray:
+        """The value as a new NumPy array of its own."""
+        return np.array(self._data())
+
+    def item(self, *args: int) -> Any:
+        """The one element (or the one at the given position) as a Python number."""
+        array = np.asarray(self._data())
+        if args:
+            try:
+                return array.item(*args)
+            except (IndexError, ValueError) as error:
+                raise type(error)(f"(item) {error}; received x: {self._aval}, position: {args}.") from None
+        if array.size != 1:
+            raise value_error("item", "only a tensor with one element has an item", f"x: {self._aval}")
+        return array.item()
+
+    def tolist(self) -> Any:
+        return np.asarray(self._data()).tolist()
+
+    def _scalar(self, what: str) -> Any:
+        if self._aval.size != 1:
+            raise value_error(
+                what, "only a tensor with one element can be converted to a Python number", f"x: {self._aval}",
+                "use any(), all() or an index",
+            )  # fmt: skip
+        return np.asarray(self._data()).reshape(()).item()
+
+    def __bool__(self) -> bool:
+        return bool(self._scalar("bool"))
+
+    def __int__(self) -> int:
+        return int(self._scalar("int"))
+
+    def __float__(self) -> float:
+        return float(self._scalar("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex"))
+
+    def __index__(self) -> int:
+        if self._aval.dtype.kind not in "iub":
+            raise type_error("index", "only an integer tensor can be an index", f"x: {self._aval}")
+        return int(self._scalar("index"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if self._aval.ndim == 0 and spec else format(str(self), spec)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._data(), dtype=dtype, copy=True if copy is None else copy or None)
+
+    def __jax_array__(self) -> Any:
+        return jax_value(self._data())
+
+    def __dlpack__(self, **options: Any) -> Any:
+        # NumPy has no DLPack form for bfloat16 and float8; JAX has.
+        return jax_value(self._data()).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return jax_value(self._data()).__dlpack_device__()
+
+    def __repr__(self) -> str:
+        aval = self._aval
+        return tensor_to_string(
+            np.asarray(self._data()), shape=list(aval.shape), dtype_name=self.dtype.name,
+            place_text=repr(aval.place), stop_gradient=self.stop_gradient, prefix=self._print_prefix,
+        )  # fmt: skip
+
+    _print_prefix = "Tensor"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    # ---- gradient ----------------------------------------------------------------------------------------------
+
+    @property
+    def grad(self) -> Tensor | None:
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None and not isinstance(value, Tensor):
+            raise type_error("grad", "a gradient is a Tensor or None", type(value).__name__)
+        if value is not None and value._aval.shape != self._aval.shape:
+            raise value_error("grad", "a gradient has the shape of its tensor", f"{value._aval} for {self._aval}")
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def gradient(self) -> np.ndarray | None:
+        return None if self._grad is None else self._grad.numpy()
+
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
+        if self._grad is not None:
+            self._grad = self._grad.zeros_like() if set_to_zero else None  # type: ignore[attr-defined]
+
+    def clear_grad(self) -> None:
+        self._grad = None
+
+    # ---- copies, devices ---------------------------------------------------------------------------------------
+
+    def _to_place(self, place: Place) -> Tensor:
+        """The same numbers on another device (a new tensor; the same one if it is there already)."""
+        if place is self._aval.place:
+            return self
+        return wrap(move_value(self._data(), place), make_aval(self._aval.shape, self._aval.dtype, place))
+
+    def __copy__(self) -> Tensor:
+        copied = new_like(self)
+        copied.__dict__.update({k: v for k, v in self.__dict__.items() if not k.startswith("_")})
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise runtime_error(
+                "deepcopy", "only tensors made by the user (leaves) can be deep-copied", f"x: {self._aval}",
+                "use detach() first",
+            )  # fmt: skip
+        copied = new_like(self)
+        memo[id(self)] = copied
+        import copy
+
+        for key, value in self.__dict__.items():
+            if key not in ("_hooks", "_view", "_views", "_grad"):
+                copied.__dict__[key] = copy.deepcopy(value, memo)
+        if self._name is not None:
+            copied._name = self._name + "_deepcopy"
+        return copied
+
+    def __reduce__(self) -> Any:
+        extra = {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
+        return _rebuild, (type(self), self.numpy(), self.dtype.name, self.stop_gradient, self._name, extra)
+
+
+def _rebuild(cls: type, array: np.ndarray, dtype: str, stop_gradient: bool, name: str | None, extra: dict[str, Any]) -> Tensor:
+    tensor = cls.__new__(cls)
+    adopt(tensor, tensor_from_data(array, dtype))
+    tensor._version = 0
+    tensor.stop_gradient = stop_gradient
+    tensor.__dict__.update(extra)
+    if name is not None:
+        tensor._name = name
+    return tensor
+
+
+def adopt(target: Tensor, source: Tensor) -> None:
+    """Gives `target` the value (present or pending) of `source`; not its history."""
+    target._aval = source._aval
+    target._value = source._value
+    target._segment = source._segment
+    target._index = source._index
+    target._node = None
+    if source._value is None:
+        source._segment.refs.append(target)
+
+
+def new_like(source: Tensor) -> Tensor:
+    """Another tensor (of the same class) with the same value and no history."""
+    target = source.__class__.__new__(source.__class__)
+    adopt(target, source)
+    target._version = 0
+    target.stop_gradient = source.stop_gradient
+    return target
+
+
+def alias(source: Tensor) -> Tensor:
+    """A plain tensor with the same value and no history."""
+    target = Tensor.__new__(Tensor)
+    adopt(target, source)
+    target._version = source._version
+    target.stop_gradient = True
+    return target
+
+
+def wrap(value: Any, aval: Aval | None = None) -> Tensor:
+    """A tensor around an array that exists. The array must not be changed afterwards."""
+    tensor = Tensor.__new__(Tensor)
+    tensor._aval = aval if aval is not None else aval_of(value)
+    tensor._value = value
+    tensor._segment = None
+    tensor._index = -1
+    tensor._node = None
+    tensor._version = 0
+    tensor.stop_gradient = True
+    return tensor
+
+
+def aval_of(value: Any) -> Aval:
+    if isinstance(value, np.ndarray):
+        return make_aval(value.shape, value.dtype, CPU)
+    devices = value.sharding.device_set
+    if len(devices) > 1:
+        recorder.note_sharded()
+    return make_aval(tuple(value.shape), value.dtype, parse_place(next(iter(devices))))
+
+
+def jax_value(value: Any) -> Any:
+    from ..ir.xla import jax_module
+
+    return jax_module().numpy.asarray(value)
+
+
+def move_value(value: Any, place: Place) -> Any:
+    if place is CPU:
+        return np.array(value)
+    from ..ir.xla import jax_module
+
+    return jax_module().device_put(value, jax_device(place))
+
+
+def tensor_from_data(data: Any, dtype: Any = None, place: Any = None) -> Tensor:
+    """A new tensor from host data: Python numbers and nested lists, NumPy or JAX arrays, anything with DLPack."""
+    from .convert import host_array
+
+    target = LOCAL.place if place is None else parse_place(place)
+    if LOCAL.segment.stepped:
+        recorder.boundary()
+    array = host_array(data, dtype)
+    if isinstance(array, np.ndarray):
+        if not is_supported(array.dtype):
+            raise type_error("to_tensor", f"no tensor has the data type {array.dtype}", type(data).__name__)
+        if target is CPU:
+            return wrap(array, make_aval(array.shape, array.dtype, CPU))
+        return wrap(move_value(array, target), make_aval(array.shape, array.dtype, target))
+    tensor = wrap(array)
+    return tensor if place is None else tensor._to_place(target)

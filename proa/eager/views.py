@@ -1,0 +1,124 @@
+"""In-place operations and views.
+
+Values are never overwritten: an in-place operation computes a new value and the tensor object takes it over, with its
+version one higher. In Paddle some results share memory with their source (a slice, a reshape, `detach`); such an operation
+declares how a changed result is written back (`view=`), and a change on either side is carried to the other.
+
+A view refers to its base weakly (a chain of slices must not keep every ancestor alive), so once the base is gone, two views
+of it no longer see each other's changes.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from ..core.errors import value_error
+from ..ir.recorder import LOCAL
+from .tensor import Tensor
+
+_PRUNE_ABOVE = 8
+
+
+def register_view(base: Tensor, view: Tensor, operation: Any, attributes: tuple[Any, ...]) -> None:
+    """Remembers that `view` shows (part of) `base`."""
+    view._version = base._version
+    view._view = (weakref.ref(base), operation, attributes)
+    views = base.__dict__.get("_views")
+    if views is None:
+        base._views = [weakref.ref(view)]
+        return
+    if len(views) > _PRUNE_ABOVE:
+        views[:] = [reference for reference in views if reference() is not None]
+    views.append(weakref.ref(view))
+
+
+def take_over(target: Tensor, source: Tensor) -> None:
+    """`target` becomes `source`: value, history, dtype; one version later."""
+    was_waiting_here = target._value is None and target._segment is source._segment
+    target._aval = source._aval
+    target._value = source._value
+    target._segment = source._segment
+    target._index = source._index
+    target._node = source._node
+    target.stop_gradient = source.stop_gradient
+    target._version += 1
+    if source._value is None and not was_waiting_here:
+        source._segment.refs.append(target)
+
+
+def check_in_place(tensor: Tensor, name: str) -> None:
+    """ValueError for an in-place change of a leaf whose gradient is recorded."""
+    if not tensor.stop_gradient and tensor._node is None and LOCAL.grad_enabled:
+        raise value_error(
+            name,
+            f"a leaf tensor ({tensor.name}) whose gradient is wanted cannot be changed in place",
+            f"x: {tensor._aval}",
+            "do it under no_grad(), or out of place",
+        )
+
+
+def assign_in_place(target: Tensor, source: Tensor, name: str) -> Tensor:
+    """The end of every in-place operation: `target` takes the value of `source`, and so does whatever shows it."""
+    check_in_place(target, name)
+    if source._aval.shape != target._aval.shape:
+        raise value_error(
+            name, f"the result has the shape {list(source._aval.shape)}, which does not fit into the tensor",
+            f"x: {target._aval}",
+        )  # fmt: skip
+    kept = target.stop_gradient
+    take_over(target, source)
+    if not LOCAL.grad_enabled:
+        target.stop_gradient = kept
+    if target._view is not None or target._views:
+        _carry(target)
+    return target
+
+
+def _carry(changed: Tensor) -> None:
+    """Carries a change to the tensors that share memory with `changed`."""
+    current = changed
+    while current._view is not None:
+        reference, operation, attributes = current._view
+        base = reference()
+        if base is None:
+            break
+        if operation is None:  # detach: the same value, another history
+            _replace_value(base, current)
+        else:
+            take_over(base, operation.view(base, current, *attributes))
+        _refresh(base, except_for=current)
+        current = base
+    _refresh(changed, except_for=None)
+
+
+def _refresh(base: Tensor, except_for: Tensor | None) -> None:
+    """Gives the views of a changed tensor their new values."""
+    for reference in base._views or ():
+        view = reference()
+        if view is None or view is except_for:
+            continue
+        _, operation, attributes = view._view
+        if operation is None:
+            _replace_value(view, base)
+        else:
+            from .dispatch import record
+
+            take_over(view, record(operation, [base], attributes))
+            view._view = (weakref.ref(base), operation, attributes)
+        _refresh(view, except_for=None)
+
+
+def _replace_value(target: Tensor, source: Tensor) -> None:
+    """A new value under the old history: what `detach` and `set_value` share."""
+    node, stop = target._node, target.stop_gradient
+    take_over(target, source)
+    target._node, target.stop_gradient = node, stop
+
+
+def replace_value(target: Tensor, source: Tensor) -> None:
+    """Gives a tensor other numbers without a trace in its history or version (`set_value`, `copy_`)."""
+    _replace_value(target, source)
+    target._version -= 1
+    if target._view is not None or target._views:
+        _carry(target)

@@ -1,0 +1,146 @@
+"""Tier 0: runs a Program op by op, now, without compiling it.
+
+On the CPU the kernels run on NumPy. Elsewhere (an accelerator, sharded arrays) each operation is a small jitted call,
+which JAX caches by shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.place import CPU, Place
+from .operation import Operation
+from .program import Instruction, Program
+
+_ndarray = np.ndarray
+
+
+class Problem(Exception):
+    """An instruction failed or its result was rejected; carries the user's error and which values are lost."""
+
+    def __init__(self, error: Exception, index: int) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.index = index
+
+
+def run_on_numpy(program: Program, inputs: list[Any], scalars: list[Any], watch: Any = None) -> list[Any]:
+    """Values of the Program's instructions (those still needed at the end), computed with NumPy.
+
+    `watch(instruction, operands, values)`, if given, looks at every result before it is used.
+    """
+    values: list[Any] = [None] * program.num_values
+    inputs = [v if v.__class__ is _ndarray else np.asarray(v) for v in inputs]
+    next_scalar = iter(scalars).__next__
+    last_uses = program.last_uses()
+    position = 0
+    with np.errstate(all="ignore"):
+        for instruction in program.instructions:
+            operands = instruction.operands
+            operation = instruction.operation
+            if not instruction.scalar_dtypes:
+                arguments = [
+                    (values[o] if o >= 0 else inputs[~o]) if o is not None else None for o in operands
+                ]
+            else:
+                arguments = _with_scalars(instruction, values, inputs, next_scalar)
+            kernel = operation.kernels.get("numpy") or operation.kernel
+            try:
+                if operation.variadic:
+                    results = kernel(np, arguments, *instruction.attributes)
+                else:
+                    results = kernel(np, *arguments, *instruction.attributes)
+            except Exception as error:
+                raise Problem(error, instruction.index) from error
+            outputs = instruction.outputs
+            if len(outputs) == 1 and results.__class__ is not tuple:
+                results = (results,)
+            index = instruction.index
+            for result, aval in zip(results, outputs, strict=True):
+                if result.__class__ is not _ndarray:
+                    result = np.asarray(result)
+                if result.dtype is not aval.dtype:
+                    result = result.astype(aval.dtype)
+                values[index] = result
+                index += 1
+            if watch is not None:
+                watch(instruction, arguments, values)
+            for index in last_uses[position]:
+                values[index] = None
+            position += 1
+    return values
+
+
+def _with_scalars(instruction: Instruction, values: list[Any], inputs: list[Any], next_scalar: Any) -> list[Any]:
+    """Operands of an instruction that takes dynamic scalars: they become 0-d arrays of the wanted dtype."""
+    arguments: list[Any] = []
+    dtypes = iter(instruction.scalar_dtypes)
+    for operand in instruction.operands:
+        if operand.__class__ is int:
+            arguments.append(values[operand] if operand >= 0 else inputs[~operand])
+        elif operand is None:
+            arguments.append(None)
+        else:
+            arguments.append(np.asarray(next_scalar()).astype(next(dtypes)))
+    return arguments
+
+
+_JITTED: dict[tuple[Operation, tuple[Any, ...], tuple[Any, ...], str], Any] = {}
+
+
+def run_on_jax(
+    program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None
+) -> list[Any]:
+    """The same on JAX arrays, one small jitted call an operation."""
+    import jax
+
+    values: list[Any] = [None] * program.num_values
+    next_scalar = iter(scalars).__next__
+    last_uses = program.last_uses()
+    for position, instruction in enumerate(program.instructions):
+        arguments = _with_scalars(instruction, values, inputs, next_scalar)
+        operation = instruction.operation
+        absent = tuple(argument is None for argument in arguments)
+        key = (operation, instruction.attributes, absent, place.kind)
+        jitted = _JITTED.get(key)
+        if jitted is None:
+            jitted = _JITTED[key] = jax.jit(_call_kernel(instruction, place, absent))
+        try:
+            if place is not CPU and not any(isinstance(a, jax.Array) for a in arguments):
+                from ..core.place import jax_device
+
+                with jax.default_device(jax_device(place)):
+                    results = jitted(*[a for a in arguments if a is not None])
+            else:
+                results = jitted(*[a for a in arguments if a is not None])
+        except Exception as error:
+            raise Problem(error, instruction.index) from error
+        values[instruction.index : instruction.index + len(instruction.outputs)] = results
+        if watch is not None:
+            watch(instruction, arguments, values)
+        for index in last_uses[position]:
+            values[index] = None
+    return values
+
+
+def _call_kernel(instruction: Instruction, place: Place, absent: tuple[bool, ...]) -> Any:
+    operation, attributes = instruction.operation, instruction.attributes
+    kernel = operation.kernel_for(place.kind)
+    dtypes = tuple(aval.dtype for aval in instruction.outputs)
+
+    def call(*present: Any) -> tuple[Any, ...]:
+        import jax.numpy as jnp
+
+        given = iter(present)
+        arguments = [None if missing else next(given) for missing in absent]
+        if operation.variadic:
+            results = kernel(jnp, arguments, *attributes)
+        else:
+            results = kernel(jnp, *arguments, *attributes)
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(jnp.asarray(r, d) for r, d in zip(results, dtypes, strict=True))
+
+    call.__name__ = operation.name
+    return call

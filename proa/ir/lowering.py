@@ -1,0 +1,158 @@
+"""Tier 1: lowers a whole Program to one XLA executable.
+
+Inputs that nothing else refers to are donated, so that XLA writes results over them. Dynamic scalars travel as one
+vector for each Python type: a learning rate that changes every step changes data, never the program.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.place import CPU, Place, jax_device
+from .operation import OperandKind, Operation
+from .program import SCALAR_DTYPES, Instruction, Program
+from .watch import can_be_nan, is_watched
+from .xla import jax_module
+
+_KIND_ORDER = (float, int, complex)
+
+
+def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], place: Place) -> tuple[Any, ...]:
+    """Traces one instruction; results have exactly the inferred dtypes."""
+    operation = instruction.operation
+    kernel = operation.kernel_for(place.kind)
+    if operation.variadic:
+        results = kernel(jnp, arguments, *instruction.attributes)
+    else:
+        results = kernel(jnp, *arguments, *instruction.attributes)
+    if not isinstance(results, tuple):
+        results = (results,)
+    return tuple(
+        r if getattr(r, "dtype", None) == a.dtype else jnp.asarray(r, a.dtype)
+        for r, a in zip(results, instruction.outputs, strict=True)
+    )
+
+
+def abstract_evaluation(
+    operation: Operation, operands: Sequence[OperandKind], attributes: tuple[Any, ...], place: Place
+) -> tuple[Any, ...]:
+    """Shapes and dtypes of an operation's outputs by tracing its kernel on shapes alone."""
+    jax = jax_module()
+    followed = next((o.dtype for o in operands if o is not None and not isinstance(o, type)), None)
+    specs: list[Any] = []
+    for operand in operands:
+        if operand is None:
+            continue
+        if isinstance(operand, type):
+            dtype = followed if operation.follow_scalars and followed is not None else SCALAR_DTYPES[operand]
+            specs.append(jax.ShapeDtypeStruct((), dtype))
+        else:
+            specs.append(jax.ShapeDtypeStruct(operand.shape, operand.dtype))
+
+    def call(*present: Any) -> tuple[Any, ...]:
+        given = iter(present)
+        arguments = [None if operand is None else next(given) for operand in operands]
+        kernel = operation.kernel_for(place.kind)
+        if operation.variadic:
+            results = kernel(jax.numpy, arguments, *attributes)
+        else:
+            results = kernel(jax.numpy, *arguments, *attributes)
+        return results if isinstance(results, tuple) else (results,)
+
+    return jax.eval_shape(call, *specs)
+
+
+class CompiledProgram:
+    """A Program as an XLA executable, with what it cost to make."""
+
+    __slots__ = ("copies", "donated", "executable", "num_flags", "outputs", "scalar_groups", "seconds")
+
+    def __init__(self, program: Program, inputs: list[Any], scalars: list[Any], place: Place, donated: tuple[int, ...],
+                 check_nan: bool) -> None:
+        jax = jax_module()
+        started = time.perf_counter()
+        self.outputs = program.outputs
+        self.donated = donated
+        self.copies = 0
+        self.scalar_groups = _group_scalars(program.scalar_kinds)
+        num_inputs = len(inputs)
+        self.num_flags = len(flagged_instructions(program, check_nan))
+
+        def run(*arguments: Any) -> tuple[Any, ...]:
+            return _trace(jax.numpy, program, arguments[:num_inputs], arguments[num_inputs:], place, check_nan)
+
+        run.__name__ = f"segment_of_{len(program.instructions)}"
+        arguments = [*inputs, *self.pack(scalars)]
+        jitted = jax.jit(run, donate_argnums=donated)
+        if place is CPU or any(isinstance(value, jax.Array) for value in inputs):
+            self.executable = jitted.lower(*arguments).compile()
+        else:
+            with jax.default_device(jax_device(place)):
+                self.executable = jitted.lower(*arguments).compile()
+        self.seconds = time.perf_counter() - started
+
+    def pack(self, scalars: list[Any]) -> list[np.ndarray]:
+        return [
+            np.array([scalars[i] for i in positions], SCALAR_DTYPES[kind])
+            for kind, positions in self.scalar_groups
+        ]
+
+    def __call__(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:
+        """The outputs, then (if any instruction is checked) the vector of flags."""
+        return self.executable(*inputs, *self.pack(scalars)) if scalars else self.executable(*inputs)
+
+
+def _group_scalars(kinds: list[type]) -> list[tuple[type, list[int]]]:
+    groups: dict[type, list[int]] = {}
+    for position, kind in enumerate(kinds):
+        groups.setdefault(int if kind is bool else kind, []).append(position)
+    return [(kind, groups[kind]) for kind in _KIND_ORDER if kind in groups]
+
+
+def flagged_instructions(program: Program, check_nan: bool) -> list[Instruction]:
+    """The instructions that report into the vector of flags, in its order."""
+    return [i for i in program.instructions if is_watched(i, check_nan)]
+
+
+def _trace(
+    jnp: Any, program: Program, inputs: tuple[Any, ...], vectors: tuple[Any, ...], place: Place, check_nan: bool
+) -> tuple[Any, ...]:
+    values: list[Any] = [None] * program.num_values
+    scalars = [None] * len(program.scalar_kinds)
+    for (_, positions), vector in zip(_group_scalars(program.scalar_kinds), vectors, strict=True):
+        for row, position in enumerate(positions):
+            scalars[position] = vector[row]
+    next_scalar = iter(scalars).__next__
+    flags: list[Any] = []
+    for instruction in program.instructions:
+        arguments: list[Any] = []
+        dtypes = iter(instruction.scalar_dtypes)
+        for operand in instruction.operands:
+            if operand.__class__ is int:
+                arguments.append(values[operand] if operand >= 0 else jnp.asarray(inputs[~operand]))
+            elif operand is None:
+                arguments.append(None)
+            else:
+                arguments.append(next_scalar().astype(next(dtypes)))
+        results = call_kernel(jnp, instruction, arguments, place)
+        values[instruction.index : instruction.index + len(results)] = results
+        if is_watched(instruction, check_nan):
+            flags.append(_flag(jnp, instruction, arguments, results, check_nan))
+    outputs = tuple(values[index] for index in program.outputs)
+    return (*outputs, jnp.stack(flags)) if flags else outputs
+
+
+def _flag(jnp: Any, instruction: Instruction, arguments: list[Any], results: tuple[Any, ...], check_nan: bool) -> Any:
+    """True when the instruction's values are acceptable."""
+    good = jnp.asarray(True)
+    if instruction.flagged:
+        good = instruction.operation.check.condition(jnp, *arguments, *instruction.attributes)
+    if check_nan:
+        for result, aval in zip(results, instruction.outputs, strict=True):
+            if can_be_nan(aval):
+                good = good & jnp.isfinite(result).all()
+    return good

@@ -1,0 +1,195 @@
+"""The op table: one `Operation` for each primitive, declared once (see `proa.eager.declare`).
+
+A kernel is called as `kernel(xp, *operands, *attributes)`: `xp` is `numpy` (tier 0 on the CPU) or `jax.numpy`
+(everything else), operands are arrays in the order of the declaration (dynamic scalars come as 0-d arrays, absent
+optional tensors as None), attributes are hashable Python values. A variadic operation receives all its arrays as one
+list. It returns an array, or a tuple of arrays when the operation has several outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.aval import Aval, make_aval
+from ..core.dtype import is_differentiable
+from ..core.errors import describe, message
+from ..core.place import Place
+
+Kernel = Callable[..., Any]
+# What infer rules receive for an operand: an abstract value, the Python type of a dynamic scalar, or None.
+OperandKind = Aval | type | None
+
+_INFER_CACHE_LIMIT = 20_000
+
+
+class Operation:
+    """A primitive: its kernels, its shape rule, its gradient and what else is declared about it."""
+
+    __slots__ = (
+        "attribute_names",
+        "check",
+        "differentiable_outputs",
+        "doc",
+        "follow_scalars",
+        "gradient",
+        "infer_cache",
+        "infer_rule",
+        "kernel",
+        "kernels",
+        "name",
+        "operand_names",
+        "promote",
+        "returns_tuple",
+        "samples",
+        "variadic",
+        "view",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        kernel: Kernel,
+        operand_names: Sequence[str],
+        attribute_names: Sequence[str],
+        *,
+        infer: Callable[..., Any] | None = None,
+        check: Check | None = None,
+        variadic: bool = False,
+        returns_tuple: bool = False,
+        follow_scalars: bool = True,
+        promote: bool = False,
+        doc: str = "",
+    ) -> None:
+        self.name = name
+        self.kernel = kernel
+        # Overrides by backend: "numpy" (tier 0 on the CPU), "xla" (whenever traced), or a place kind ("gpu" …).
+        self.kernels: dict[str, Kernel] = {}
+        self.operand_names = tuple(operand_names)
+        self.attribute_names = tuple(attribute_names)
+        self.infer_rule = infer
+        self.infer_cache: dict[Any, tuple[Aval, ...]] = {}
+        self.check = check
+        self.variadic = variadic
+        self.returns_tuple = returns_tuple
+        # Which outputs of several carry gradients (None: all that are floating or complex).
+        self.differentiable_outputs: tuple[int, ...] | None = None
+        # Whether operands of different dtypes are brought to a common one first, by Paddle's rules.
+        self.promote = promote
+        # For an operation whose result shares memory in Paddle: how a changed result is written back.
+        self.view: Any = None
+        # Whether a Python scalar takes the dtype of the tensor beside it (x + 1.5), or stays float64/int64.
+        self.follow_scalars = follow_scalars
+        self.gradient: Any = None
+        self.doc = doc
+        self.samples: list[Any] = []
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return find_operation, (self.name,)
+
+    def is_differentiable_output(self, position: int, aval: Aval) -> bool:
+        chosen = self.differentiable_outputs
+        return is_differentiable(aval.dtype) and (chosen is None or position in chosen)
+
+    def kernel_for(self, backend: str) -> Kernel:
+        """The kernel for `numpy`, or for XLA on a kind of place."""
+        override = self.kernels.get(backend)
+        if override is None and backend != "numpy":
+            override = self.kernels.get("xla")
+        return override or self.kernel
+
+    def infer(self, operands: Sequence[OperandKind], attributes: tuple[Any, ...], place: Place) -> tuple[Aval, ...]:
+        """Abstract values of the outputs; raises the user's error when the arguments do not fit."""
+        key = (tuple(operands), attributes, place)
+        found = self.infer_cache.get(key)
+        if found is None:
+            if self.infer_rule is not None:
+                result = self.infer_rule(self, operands, attributes, place)
+            else:
+                result = _evaluate_abstractly(self, operands, attributes, place)
+            found = result if isinstance(result, tuple) else (result,)
+            if len(self.infer_cache) >= _INFER_CACHE_LIMIT:
+                self.infer_cache.clear()
+            self.infer_cache[key] = found
+        return found
+
+    def received(self, operands: Sequence[OperandKind], attributes: tuple[Any, ...] = ()) -> str:
+        """The arguments in words, for error messages."""
+        names = self.operand_names
+        if self.variadic:
+            names = tuple(f"{names[0] if names else 'x'}[{i}]" for i in range(len(operands)))
+        shown = [
+            (name, operand.__name__ if isinstance(operand, type) else operand)
+            for name, operand in zip(names, operands, strict=False)
+            if operand is not None
+        ]
+        shown += [(n, list(a) if isinstance(a, tuple) else a) for n, a in zip(self.attribute_names, attributes, strict=False)]
+        return describe(shown)
+
+    def error(
+        self, kind: type[Exception], what: str, operands: Sequence[OperandKind], attributes: tuple[Any, ...] = (), fix: str = ""
+    ) -> Exception:
+        return kind(message(self.name, what, self.received(operands, attributes), fix))
+
+
+class NeedsPromotion(Exception):
+    """Raised by a shape rule when operands must be brought to a common dtype first."""
+
+
+class Check:
+    """A condition on values that shapes cannot show (an index in range).
+
+    `condition(xp, *operands, *attributes)` gives a boolean scalar array. Where it is false, `error` is raised with
+    `explain(kinds, attributes)` as its text; the text cannot use the values, which a compiled step no longer has.
+    When the operands at the positions `operands` are known at the call, the check runs there and then.
+    """
+
+    __slots__ = ("condition", "error", "explain", "operands")
+
+    def __init__(
+        self,
+        condition: Kernel,
+        explain: Callable[[Sequence[OperandKind], tuple[Any, ...]], str],
+        error: type[Exception],
+        operands: tuple[int, ...],
+    ) -> None:
+        self.condition = condition
+        self.explain = explain
+        self.error = error
+        self.operands = operands
+
+
+_OPERATIONS: dict[str, Operation] = {}
+
+
+def register(operation: Operation) -> Operation:
+    if operation.name in _OPERATIONS:
+        raise ValueError(message(operation.name, "an operation with this name is declared already"))
+    _OPERATIONS[operation.name] = operation
+    return operation
+
+
+def find_operation(name: str) -> Operation:
+    return _OPERATIONS[name]
+
+
+def all_operations() -> dict[str, Operation]:
+    """The op table, by name."""
+    return dict(_OPERATIONS)
+
+
+def _evaluate_abstractly(
+    operation: Operation, operands: Sequence[OperandKind], attributes: tuple[Any, ...], place: Place
+) -> tuple[Aval, ...]:
+    """Shape inference for an operation without a rule: runs its XLA kernel on shapes alone."""
+    from .lowering import abstract_evaluation
+
+    try:
+        outputs = abstract_evaluation(operation, operands, attributes, place)
+    except (TypeError, ValueError, IndexError, ZeroDivisionError, NotImplementedError) as error:
+        text = str(error).strip().split("\n")[0].rstrip(".")
+        raise operation.error(type(error), text, operands, attributes) from None
+    return tuple(make_aval(tuple(out.shape), out.dtype, place) for out in outputs)

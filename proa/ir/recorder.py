@@ -1,0 +1,423 @@
+"""The recorder: eager calls append to the thread's segment; segments run when somebody looks.
+
+    user's call ──► Segment (walks the trace tree) ──flush──► new: tier 0, op by op · seen often: tier 1, one executable
+
+Invariants
+* A segment belongs to the thread that records it, and only that thread appends to it. Another thread that needs a
+  pending value computes just that value's slice from the (immutable) path, under the segment's lock.
+* `tensor._segment is segment` with a non-negative `_index` and no `_value` means pending; with a negative index it only
+  means that the tensor is input `~index` of that segment (it has its value).
+* Which results are kept is decided by reference count at the flush: what only the segment refers to is dead.
+* A flush that is interrupted can be repeated; one that fails marks what is lost, and later uses raise the same error.
+"""
+
+from __future__ import annotations
+
+import threading
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from ..core import flags
+from ..core.aval import Aval
+from ..core.errors import locate, message, user_location
+from ..core.place import CPU, Place, default_place
+from . import memory, report
+from .interpreter import Problem, run_on_jax, run_on_numpy
+from .operation import OperandKind, Operation
+from .program import SCALAR_DTYPES, Instruction
+from .trace import TraceNode, find_root, grow_instruction, grow_leaf
+from .watch import nan_error, watch_results
+
+_ndarray = np.ndarray
+
+
+class Failure:
+    """Stands where a value would be when the operation that should give it failed."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+class Ending:
+    """One way a path ends: which values are wanted, how often it was seen, and the executable once it is hot."""
+
+    __slots__ = ("compiled", "count", "program")
+
+    def __init__(self, node: TraceNode, outputs: tuple[int, ...]) -> None:
+        self.program = node.program(outputs)
+        self.count = 0
+        self.compiled: Any = None
+
+
+class Segment:
+    """Work recorded by one thread and not run yet."""
+
+    __slots__ = (
+        "done", "inputs", "input_ids", "live", "locations", "lock", "node", "refs", "root", "scalars", "stepped", "thread",
+    )  # fmt: skip
+
+    def __init__(self, place: Place, lock: Any) -> None:
+        self.root = self.node = find_root(place, _Mode.immediate, _Mode.check_nan, _Mode.window)
+        self.refs: list[Any] = []  # every tensor made here; strong, see `_live_tensors`
+        self.inputs: list[Any] = []
+        self.input_ids: dict[Any, int] = {}
+        self.scalars: list[Any] = []
+        self.locations: dict[int, tuple[str, int]] = {}
+        self.live: list[Any] | None = None
+        self.stepped = False  # an optimiser step was recorded: the next natural boundary flushes
+        self.done = False
+        self.lock = lock
+        self.thread = threading.get_ident()
+
+    def input_index(self, tensor: Any) -> int:
+        """Makes a tensor that has (or can get) a value an input of this segment."""
+        value = tensor._value
+        if value is None:
+            materialise(tensor)
+            value = tensor._value
+        if value.__class__ is Failure:
+            raise value.error
+        aval = tensor._aval
+        if aval.place is not self.root.place:
+            raise WrongPlace(aval.place)
+        index = self.input_ids.get(id(value))
+        if index is None:
+            edge: Any = aval
+            if value.__class__ is not _ndarray and _Mode.sharded:
+                sharding = value.sharding
+                if len(sharding.device_set) > 1:
+                    edge = (aval, sharding)
+            node = self.node.get(edge)
+            self.node = node if node is not None else grow_leaf(self.node, edge)
+            index = ~len(self.inputs)
+            self.inputs.append(value)
+            self.input_ids[id(value)] = index
+        elif tensor._aval is not self.input_aval(index):
+            # The same buffer under another shape cannot happen: views are operations.
+            raise AssertionError("one buffer with two abstract values")
+        tensor._index = index
+        tensor._segment = self
+        return index
+
+    def input_aval(self, index: int) -> Aval:
+        node: TraceNode | None = self.node
+        remaining = len(self.inputs) + index  # how many inputs were added after this one
+        while node is not None:
+            if node.leaf is not None:
+                if remaining == 0:
+                    return node.leaf if isinstance(node.leaf, Aval) else node.leaf[0]
+                remaining -= 1
+            node = node.parent
+        raise IndexError(index)
+
+    def after_record(self, node: TraceNode) -> None:
+        """What few instructions need: remember the user's line, run at once, run because the window is full."""
+        root = self.root
+        instruction = node.instruction
+        assert instruction is not None
+        check = instruction.operation.check
+        if check is not None and not instruction.flagged:
+            self._check_now(node, instruction)
+        if root.check_nan or instruction.flagged:
+            self.locations[node.index] = user_location(2)
+        if root.immediate or node.next_index >= root.window:
+            flush(self)
+
+
+    def _check_now(self, node: TraceNode, instruction: Instruction) -> None:
+        """Runs a check whose operands are known; a bad call is taken back before its error is raised."""
+        check = instruction.operation.check
+        assert check is not None
+        host: list[Any] = [None] * len(instruction.operands)
+        for position in check.operands:
+            operand = instruction.operands[position]
+            if operand is not None:
+                host[position] = np.asarray(self.inputs[~operand])
+        if not check.condition(np, *host, *instruction.attributes):
+            assert node.parent is not None
+            self.node = node.parent
+            while self.refs and self.refs[-1]._index >= node.index:
+                self.refs.pop()
+            raise instruction.value_error()
+
+
+class WrongPlace(Exception):
+    """An operand lives on another device than the segment; the dispatcher moves it or changes the segment."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(str(place))
+        self.place = place
+
+
+class _Mode:
+    """Process-wide recording mode, mirrored from the flags."""
+
+    immediate = False
+    check_nan = False
+    window = 20000
+    threshold = 3
+    sharded = False  # some tensor holds an array that spans devices
+
+
+class Local(threading.local):
+    """Per-thread state: the open segment, whether gradients are recorded, the place of new tensors."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.place = _default_place()
+        self.grad_enabled = True
+        self.immediate_depth = 0
+        self.segment = Segment(self.place, self.lock)
+
+
+def _default_place() -> Place:
+    place = getattr(_Chosen, "place", None)
+    return default_place() if place is None else place
+
+
+class _Chosen:
+    place: Place | None = None
+
+
+def _read_flags(_name: str = "") -> None:
+    mode = flags.get("FLAGS_eager_mode")
+    if mode not in ("auto", "immediate"):
+        raise ValueError(message("PROA_EAGER", "the eager mode is 'auto' or 'immediate'", repr(mode)))
+    _Mode.immediate = mode == "immediate"
+    _Mode.check_nan = flags.get("FLAGS_check_nan_inf")
+    _Mode.window = max(1, flags.get("FLAGS_window"))
+    _Mode.threshold = max(1, flags.get("FLAGS_hot_threshold"))
+
+
+_read_flags()
+LOCAL = Local()
+
+
+def _flags_changed(name: str) -> None:
+    _read_flags(name)
+    flush_current()
+
+
+flags.on_change(_flags_changed)
+
+
+def note_sharded() -> None:
+    """From now on inputs are also told apart by how they are laid out over devices."""
+    _Mode.sharded = True
+
+
+def set_place(place: Place) -> None:
+    """Changes the place of this thread's new tensors (and the default of threads to come)."""
+    _Chosen.place = place
+    enter_place(place)
+    LOCAL.place = place
+
+
+def enter_place(place: Place) -> Segment:
+    """The thread's open segment, made to be one for `place`."""
+    segment = LOCAL.segment
+    if segment.root.place is not place:
+        flush(segment)
+        if LOCAL.segment.root.place is not place:
+            LOCAL.segment = Segment(place, LOCAL.lock)
+        segment = LOCAL.segment
+    return segment
+
+
+def extend(
+    segment: Segment, key: Any, operation: Operation, operands: tuple[Any, ...], kinds: list[OperandKind], attributes: tuple[Any, ...]
+) -> TraceNode:
+    """Records an instruction on a path where it was never seen: infers, checks, grows the tree."""
+    node = segment.node
+    outputs = operation.infer(kinds, attributes, segment.root.place)
+    memory.check_allocation(operation, outputs)
+    followed = next((k.dtype for k in kinds if k is not None and not isinstance(k, type)), None)
+    if not operation.follow_scalars:
+        followed = None
+    dtypes = tuple(followed or SCALAR_DTYPES[k] for k in kinds if isinstance(k, type))
+    check = operation.check
+    flagged = check is not None and not (segment.root.place is CPU and all(_is_known(operands[p]) for p in check.operands))
+    instruction = Instruction(operation, operands, attributes, outputs, node.next_index, dtypes, tuple(kinds), flagged)
+    return grow_instruction(node, key, instruction)
+
+
+def _is_known(operand: Any) -> bool:
+    """Whether an operand has its value at the call: an input of the segment, or absent."""
+    return operand is None or (operand.__class__ is int and operand < 0)
+
+
+def flush_current() -> None:
+    """Runs everything this thread has recorded."""
+    flush(LOCAL.segment)
+
+
+def boundary() -> None:
+    """A natural place to cut (new data arrives, gradients were cleared): runs if an optimiser has stepped."""
+    if LOCAL.segment.stepped:
+        flush(LOCAL.segment)
+
+
+def materialise(tensor: Any) -> None:
+    """Makes sure that a pending tensor has its value (or raises the error that prevents it)."""
+    segment = tensor._segment
+    if segment.thread == threading.get_ident() or segment.live is not None:
+        flush(segment)
+    if tensor._value is None:
+        _compute_foreign(segment, tensor)
+    if tensor._value.__class__ is Failure:
+        raise tensor._value.error
+
+
+def _compute_foreign(segment: Segment, tensor: Any) -> None:
+    """Computes one value of a segment that another thread is still recording, without touching the segment."""
+    with segment.lock:
+        if tensor._value is not None:
+            return
+        index = tensor._index
+        node: TraceNode | None = segment.node
+        while node is not None and node.index != index and not (node.index <= index < node.next_index and node.instruction):
+            node = node.parent
+        assert node is not None, "a pending tensor lies on its segment's path"
+        program = node.program((index,)).slice((index,))
+        scalars = _scalars_of(node, program, segment)
+        try:
+            values = _run_tier0(segment, program, segment.inputs, scalars)
+        except Problem as problem:
+            locate(problem.error, segment.locations.get(problem.index))
+            tensor._value = Failure(problem.error)
+            return
+        tensor._value = values[index]
+
+
+def _scalars_of(node: TraceNode, program: Any, segment: Segment) -> list[Any]:
+    """The dynamic scalars of a sliced program, picked from those of the whole path."""
+    kept = {instruction.index for instruction in program.instructions}
+    scalars: list[Any] = []
+    position = 0
+    for instruction in node.program(()).instructions:
+        count = len(instruction.scalar_dtypes)
+        if instruction.index in kept:
+            scalars += segment.scalars[position : position + count]
+        position += count
+    return scalars
+
+
+def flush(segment: Segment) -> None:
+    """Runs a segment: its live tensors get their values."""
+    with segment.lock:
+        if segment.done:
+            return
+        if LOCAL.segment is segment:
+            LOCAL.segment = Segment(segment.root.place, LOCAL.lock)
+        if segment.live is None:
+            segment.live = _live_tensors(segment)
+        live = segment.live
+        if live:
+            outputs = tuple(dict.fromkeys([tensor._index for tensor in live]))
+            _run(segment, live, outputs)
+        segment.done = True
+        segment.inputs = []
+        segment.input_ids = {}
+        segment.live = []
+
+
+def _live_tensors(segment: Segment) -> list[Any]:
+    """Tensors of this segment that somebody else refers to.
+
+    Newest first: when a dead tensor goes, the older ones that only its history referred to go with it.
+    """
+    refs = segment.refs
+    live: list[Any] = []
+    while refs:
+        tensor = refs.pop()
+        # Two references: the local name and getrefcount's argument.
+        if getrefcount(tensor) > 2 and tensor._value is None and tensor._segment is segment:
+            live.append(tensor)
+    live.reverse()
+    return live
+
+
+def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
+    ending = _find_ending(segment.node, outputs)
+    ending.count += 1
+    root = segment.root
+    if ending.compiled is None and not root.immediate and ending.count >= _Mode.threshold:
+        donated = memory.donatable(segment.inputs)
+        ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, root, donated)
+    problem: Exception | None = None
+    if ending.compiled is not None:
+        report.count_hit(ending)
+        values, problem = _run_tier1(segment, ending)
+    else:
+        report.count_cold(ending)
+        try:
+            values = _run_tier0(segment, ending.program, segment.inputs, segment.scalars)
+        except Problem as failed:
+            problem = locate(failed.error, segment.locations.get(failed.index))  # type: ignore[assignment]
+            values = {}
+    if problem is not None:
+        _spread_failure(segment, live, problem)
+        segment.done = True
+        raise problem
+    for tensor in live:
+        tensor._value = values[tensor._index]
+        tensor._segment = None
+
+
+def _find_ending(node: TraceNode, outputs: tuple[int, ...]) -> Ending:
+    if node.endings is None:
+        node.endings = {}
+    ending = node.endings.get(outputs)
+    if ending is None:
+        wanted = set(outputs)
+        for other in node.endings.values():
+            # An executable that gives more than is wanted serves as well as a new one.
+            if other.compiled is not None and wanted <= set(other.program.outputs):
+                return other
+        ending = node.endings[outputs] = Ending(node, outputs)
+    return ending
+
+
+def _run_tier0(segment: Segment, program: Any, inputs: list[Any], scalars: list[Any]) -> Any:
+    place = segment.root.place
+    check_nan = segment.root.check_nan
+    watch = watch_results(check_nan) if check_nan or segment.locations else None
+    if place is CPU and not (_Mode.sharded and any(_is_sharded(v) for v in inputs)):
+        return run_on_numpy(program, inputs, scalars, watch)
+    return run_on_jax(program, inputs, scalars, place, watch)
+
+
+def _is_sharded(value: Any) -> bool:
+    return value.__class__ is not _ndarray and len(value.sharding.device_set) > 1
+
+
+def _run_tier1(segment: Segment, ending: Ending) -> tuple[dict[int, Any], Exception | None]:
+    compiled = ending.compiled
+    inputs = memory.protect(segment.inputs, compiled)
+    results = compiled(inputs, segment.scalars)
+    values = dict(zip(compiled.outputs, results, strict=False))
+    if compiled.num_flags:
+        good = np.asarray(results[-1])
+        if not good.all():
+            return values, _explain_flag(segment, ending, int(np.argmin(good)))
+    return values, None
+
+
+def _explain_flag(segment: Segment, ending: Ending, position: int) -> Exception:
+    """The error behind a false flag of an executable: the same one that tier 0 raises at that instruction."""
+    from .lowering import flagged_instructions
+
+    check_nan = segment.root.check_nan
+    instruction = flagged_instructions(ending.program, check_nan)[position]
+    error = instruction.value_error() if instruction.flagged else nan_error(instruction)
+    return locate(error, segment.locations.get(instruction.index))  # type: ignore[return-value]
+
+
+def _spread_failure(segment: Segment, live: list[Any], error: Exception) -> None:
+    failure = Failure(error)
+    for tensor in live:
+        tensor._value = failure

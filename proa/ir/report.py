@@ -1,0 +1,98 @@
+"""What the recorder did and why: counters, the list of compiled programs.
+
+`proa.jit.explain()` prints this. Compiled programs are kept in order of use and bounded in number.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from ..core import flags
+
+
+class Statistics:
+    """Counters since start (or since `reset`)."""
+
+    def __init__(self) -> None:
+        self.cold_runs = 0
+        self.cold_instructions = 0
+        self.hits = 0
+        self.compiles = 0
+        self.compile_seconds = 0.0
+        self.evictions = 0
+
+
+STATISTICS = Statistics()
+# Endings with an executable, least recently used first, with their records.
+PROGRAMS: OrderedDict[Any, ProgramRecord] = OrderedDict()
+
+
+class ProgramRecord:
+    """One compiled program, for people."""
+
+    def __init__(self, ending: Any, reason: str, donated: int) -> None:
+        self.num_instructions = len(ending.program.instructions)
+        self.num_inputs = len(ending.program.inputs)
+        self.num_outputs = len(ending.program.outputs)
+        self.program = ending.program
+        self.reason = reason
+        self.donated = donated
+        self.hits = 0
+        self.seconds = 0.0
+
+
+def compile_program(ending: Any, inputs: list[Any], scalars: list[Any], root: Any, donated: tuple[int, ...]) -> Any:
+    from .lowering import CompiledProgram
+
+    record = ProgramRecord(ending, _reason(ending), len(donated))
+    compiled = CompiledProgram(ending.program, inputs, scalars, root.place, donated, root.check_nan)
+    record.seconds = compiled.seconds
+    STATISTICS.compiles += 1
+    STATISTICS.compile_seconds += compiled.seconds
+    PROGRAMS[ending] = record
+    while len(PROGRAMS) > flags.get("FLAGS_max_programs"):
+        oldest, _ = PROGRAMS.popitem(last=False)
+        oldest.compiled = None
+        oldest.count = 0
+        STATISTICS.evictions += 1
+    return compiled
+
+
+def _reason(ending: Any) -> str:
+    """Why this program is not one of those already there: the first thing in which the nearest one differs."""
+    program = ending.program
+    for record in reversed(PROGRAMS.values()):
+        other = record.program
+        if len(other.instructions) != len(program.instructions):
+            continue
+        same_code = all(
+            a.operation is b.operation and a.operands == b.operands
+            for a, b in zip(program.instructions, other.instructions, strict=True)
+        )
+        if not same_code:
+            continue
+        for position, (old, new) in enumerate(zip(other.inputs, program.inputs, strict=False)):
+            if old is not new:
+                return f"input {position} was {old}, now {new}"
+        for a, b in zip(program.instructions, other.instructions, strict=True):
+            if a.attributes != b.attributes:
+                names = a.operation.attribute_names
+                for name, old, new in zip(names, b.attributes, a.attributes, strict=False):
+                    if old != new:
+                        return f"{a.operation.name}: {name} was {old}, now {new}"
+        return "other results of the same work are kept"
+    return f"seen {ending.count} times"
+
+
+def count_hit(ending: Any) -> None:
+    STATISTICS.hits += 1
+    record = PROGRAMS.get(ending)
+    if record is not None:
+        record.hits += 1
+        PROGRAMS.move_to_end(ending)
+
+
+def count_cold(ending: Any) -> None:
+    STATISTICS.cold_runs += 1
+    STATISTICS.cold_instructions += len(ending.program.instructions)

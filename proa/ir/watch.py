@@ -1,0 +1,58 @@
+"""Errors in values: declared checks, and NaN or infinity where `FLAGS_check_nan_inf` asks for it.
+
+Tier 0 looks at every watched result as it goes; a compiled program returns one flag for each watched instruction.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.dtype import is_differentiable
+from ..core.errors import message
+from .interpreter import Problem
+from .program import Instruction
+
+
+class NonFiniteError(FloatingPointError, RuntimeError):
+    """A result has NaN or infinite elements while `FLAGS_check_nan_inf` is on."""
+
+
+def can_be_nan(aval: Aval) -> bool:
+    return is_differentiable(aval.dtype)
+
+
+def is_watched(instruction: Instruction, check_nan: bool) -> bool:
+    return instruction.flagged or (check_nan and any(can_be_nan(aval) for aval in instruction.outputs))
+
+
+def nan_error(instruction: Instruction) -> NonFiniteError:
+    operation = instruction.operation
+    return NonFiniteError(
+        message(
+            operation.name,
+            f"the result {instruction.outputs[0]} has NaN or infinite elements",
+            operation.received(instruction.kinds, instruction.attributes),
+            "FLAGS_check_nan_inf is on; look at what goes into this operation",
+        )
+    )
+
+
+def watch_results(check_nan: bool) -> Any:
+    """A callback for tier 0 that raises `Problem` at the first result which is not acceptable."""
+
+    def watch(instruction: Instruction, arguments: list[Any], values: list[Any]) -> None:
+        if instruction.flagged:
+            check = instruction.operation.check
+            assert check is not None
+            host = [None if a is None else np.asarray(a) for a in arguments]
+            if not check.condition(np, *host, *instruction.attributes):
+                raise Problem(instruction.value_error(), instruction.index)
+        if check_nan:
+            for offset, aval in enumerate(instruction.outputs):
+                if can_be_nan(aval) and not np.isfinite(np.asarray(values[instruction.index + offset])).all():
+                    raise Problem(nan_error(instruction), instruction.index)
+
+    return watch

@@ -1,0 +1,44 @@
+"""The one door to JAX: configured once, on first use, never at import.
+
+64-bit types are on, the persistent compilation cache lies in the user's cache folder with a size limit.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+from typing import Any
+
+from ..core import flags
+
+
+@functools.cache
+def jax_module() -> Any:
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    _enable_cache(jax)
+    return jax
+
+
+def cache_folder() -> pathlib.Path:
+    """Where compiled programs are kept between runs."""
+    chosen = flags.get("FLAGS_cache_dir")
+    if chosen:
+        return pathlib.Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(base) / "proa" / "xla"
+
+
+def _enable_cache(jax: Any) -> None:
+    if jax.config.jax_compilation_cache_dir is not None:
+        return  # the user has a cache of their own
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return  # a read-only home costs compile time, not the program
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_compilation_cache_max_size", flags.get("FLAGS_cache_size_mb") * 1024 * 1024)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

@@ -1,0 +1,243 @@
+"""The primitives that everything leans on: cast, full, reshape, transpose, expand, sum.
+
+The backward engine uses several of them (see the end of this file).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval, make_aval
+from ..core.dtype import INT64, is_differentiable, to_numpy_dtype
+from ..core.errors import type_error, value_error
+from ..eager import dispatch, engine
+from ..eager.declare import op, public
+from ..eager.infer import normalise_axis, reduce
+from ..eager.samples import A, S, samples
+from ..eager.tensor import Tensor
+
+
+def shape_tuple(where: str, shape: Any) -> tuple[int, ...]:
+    """A shape given as ints, tensors, a list of either, or one 1-D tensor; every entry a Python int."""
+    if isinstance(shape, Tensor):
+        shape = shape.tolist()
+    if isinstance(shape, (int, np.integer)):
+        shape = [shape]
+    try:
+        return tuple(int(n) for n in shape)
+    except TypeError:
+        raise type_error(where, "a shape is a list of integers", repr(shape)) from None
+
+
+def creation_shape(where: str, shape: Any) -> tuple[int, ...]:
+    """The shape of a new tensor: no negative dimension."""
+    dims = shape_tuple(where, shape)
+    if any(n < 0 for n in dims):
+        raise value_error(where, "a dimension cannot be negative", f"shape: {list(dims)}")
+    return dims
+
+
+# ---- cast --------------------------------------------------------------------------------------------------------
+
+
+def _infer_cast(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    return operands[0].with_dtype(attributes[0])
+
+
+@op(infer=_infer_cast, grad={"x": lambda g, x_aval: cast_to(g, x_aval.dtype)}, name="cast")
+def cast_to(xp: Any, x: Any, dtype: np.dtype) -> Any:
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        x = xp.real(x)
+    return x.astype(dtype)
+
+
+@samples(
+    S(A(2, 3), "float64"), S(A(2, 3), "int32"), S(A(0, 3), "float16"), S(A(), "bool"), S(A(3, dtype="int64"), "float32"),
+    reference=lambda x, dtype: x.astype(dtype),
+)  # fmt: skip
+@public(method="cast", inplace=True)
+def cast(x: Tensor, dtype: Any) -> Tensor:
+    """A new tensor with the numbers of `x` in another data type."""
+    return cast_to(x, to_numpy_dtype(dtype))
+
+
+# ---- full --------------------------------------------------------------------------------------------------------
+
+
+def _infer_full(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    shape, dtype = attributes
+    return make_aval(shape, dtype, place)
+
+
+@op("", scalars="value", infer=_infer_full, follow_scalars=False, name="full")
+def full_of(xp: Any, value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    return xp.full(shape, value.astype(dtype) if dtype.kind != "b" else value != 0, dtype)
+
+
+# ---- reshape, transpose, expand --------------------------------------------------------------------------------------
+
+
+def _infer_reshape(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    return operands[0].with_shape(attributes[0])
+
+
+@op(
+    infer=_infer_reshape,
+    grad={"x": lambda g, x_aval: reshape_to(g, x_aval.shape)},
+    view=lambda base, view, shape: reshape_to(view, base._aval.shape),
+    name="reshape",
+)
+def reshape_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    return xp.reshape(x, shape)
+
+
+def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, ...]:
+    """Fills in one -1; 0 keeps the dimension at its place, as Paddle has it."""
+    shape = [aval.shape[i] if n == 0 and i < aval.ndim and aval.size else n for i, n in enumerate(wanted)]
+    unknown = [i for i, n in enumerate(shape) if n == -1]
+    known = math.prod(n for n in shape if n != -1)
+    if len(unknown) > 1 or any(n < -1 for n in shape):
+        raise value_error(where, "one dimension at most may be -1, and none may be below", f"shape: {list(wanted)}, x: {aval}")
+    if unknown:
+        if known == 0 or aval.size % known:
+            raise value_error(
+                where, f"cannot reshape {aval.size} elements into {list(wanted)}", f"x: {aval}",
+                f"make the product of the known dimensions divide {aval.size}",
+            )  # fmt: skip
+        shape[unknown[0]] = aval.size // known
+    elif known != aval.size:
+        raise value_error(
+            where, f"cannot reshape {aval.size} elements into {list(wanted)}", f"x: {aval}",
+            f"the dimensions must multiply to {aval.size}",
+        )  # fmt: skip
+    return tuple(shape)
+
+
+@samples(
+    S(A(2, 6), [3, 4]), S(A(2, 6), [-1, 3]), S(A(2, 6), [0, -1]), S(A(0, 6), [6, 0]), S(A(1, 1), []), S(A(), [1, 1]),
+    reference=lambda x, shape: x.reshape([x.shape[i] if n == 0 and x.size else n for i, n in enumerate(shape)]),
+)  # fmt: skip
+@public(method=True)
+def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """The same numbers in another shape. One dimension may be -1 (worked out); 0 keeps the dimension at that place."""
+    if not isinstance(x, Tensor):
+        raise type_error("reshape", "x must be a Tensor", f"x: {type(x).__name__}")
+    resolved = resolve_shape("reshape", x._aval, shape_tuple("reshape", shape))
+    return x if resolved == x._aval.shape else reshape_to(x, resolved)
+
+
+def _infer_transpose(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    aval = operands[0]
+    return aval.with_shape(tuple(aval.shape[axis] for axis in attributes[0]))
+
+
+def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(perm)), key=perm.__getitem__))
+
+
+@op(
+    infer=_infer_transpose,
+    grad={"x": lambda g, perm: transpose_to(g, _inverse(perm))},
+    view=lambda base, view, perm: transpose_to(view, _inverse(perm)),
+    name="transpose",
+)
+def transpose_to(xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
+    return xp.transpose(x, perm)
+
+
+@samples(
+    S(A(2, 3, 4), [2, 0, 1]), S(A(2, 3), [-1, 0]), S(A(0, 3), [1, 0]), S(A(), []),
+    reference=lambda x, perm: np.transpose(x, perm),
+)  # fmt: skip
+@public(method=True)
+def transpose(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor:
+    """`x` with its axes in the order `perm`."""
+    axes = tuple(normalise_axis("transpose", int(axis), x._aval.ndim) for axis in perm)
+    if sorted(axes) != list(range(x._aval.ndim)):
+        raise value_error(
+            "transpose", f"perm must name each of the {x._aval.ndim} axes once", f"perm: {list(perm)}, x: {x._aval}"
+        )
+    return transpose_to(x, axes)
+
+
+def _infer_expand(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    return operands[0].with_shape(attributes[0])
+
+
+@op(infer=_infer_expand, grad={"x": lambda g, x_aval: sum_to(g, x_aval.shape)}, name="expand")
+def expand_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    return xp.broadcast_to(x, shape)
+
+
+# ---- sum ---------------------------------------------------------------------------------------------------------
+
+
+def reduction_axes(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """Sorted non-negative axes for None (all), an int, a tensor or a list."""
+    if axis is None:
+        return tuple(range(ndim))
+    if isinstance(axis, Tensor):
+        axis = axis.tolist()
+    if isinstance(axis, (int, np.integer)):
+        axis = [axis]
+    axes = sorted(normalise_axis(where, int(a), ndim) for a in axis)
+    if not axes:
+        return tuple(range(ndim))
+    if len(set(axes)) != len(axes):
+        raise value_error(where, "an axis is named twice", f"axis: {list(axis)}")
+    return tuple(a for a in axes if a < ndim)
+
+
+def restore_axes(g: Tensor, aval: Aval, axis: tuple[int, ...], keepdim: bool) -> Tensor:
+    """A reduced tensor (a gradient, usually) spread over the shape it was reduced from."""
+    if not keepdim:
+        g = reshape_to(g, tuple(1 if i in axis else n for i, n in enumerate(aval.shape)))
+    return expand_to(g, aval.shape)
+
+
+@op(infer=reduce, grad={"x": lambda g, x_aval, axis, keepdim: restore_axes(g, x_aval, axis, keepdim)}, name="sum")
+def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
+    # Half types are summed in float32, as Paddle and XLA do.
+    wide = np.float32 if x.dtype.itemsize <= 2 and is_differentiable(x.dtype) else x.dtype
+    return xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype)
+
+
+@samples(
+    S(A(2, 3, 4)), S(A(2, 3), axis=1), S(A(2, 3, 4), axis=[0, -1], keepdim=True), S(A(0, 3), axis=0), S(A()),
+    S(A(3, dtype="int32")), S(A(2, 3, dtype="bool"), axis=0), S(A(2, 3), axis=0, dtype="float64"),
+    reference=lambda x, axis=None, dtype=None, keepdim=False: np.sum(
+        x, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdim,
+        dtype=dtype or ("int64" if x.dtype.kind in "bi" else x.dtype)),
+)  # fmt: skip
+@public(method=True)
+def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """The sum over some axes (all by default). Booleans and 32-bit integers give int64."""
+    if dtype is not None:
+        x = cast_to(x, to_numpy_dtype(dtype))
+    elif x._aval.dtype.kind in "bi" and x._aval.dtype != INT64:
+        x = cast_to(x, INT64)
+    return sum_over(x, reduction_axes("sum", axis, x._aval.ndim), bool(keepdim))
+
+
+def sum_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Sums `x` down to a shape that broadcasts to it: the gradient of broadcasting."""
+    extra = x._aval.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        i + extra for i, n in enumerate(shape) if n == 1 and x._aval.shape[i + extra] != 1
+    )
+    if axes:
+        x = sum_over(x, axes, True)
+    return x if x._aval.shape == shape else reshape_to(x, shape)
+
+
+dispatch.provide(cast_to)
+engine.provide(
+    sum_to=sum_to,
+    cast=cast_to,
+    ones_like=lambda t: full_of(1.0, t._aval.shape, t._aval.dtype),
+    zeros=lambda aval: full_of(0.0, aval.shape, aval.dtype),
+)

@@ -1,0 +1,48 @@
+"""What every test shares: a cache folder of its own, a fixed seed, no GPU tests without a GPU."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import tempfile
+
+import pytest
+
+# proa reads its environment when it is first imported, which happens after this file ran.
+# The workers of pytest-xdist inherit the folder from the process that started them.
+_OWNS_CACHE = "PYTEST_XDIST_WORKER" not in os.environ
+if _OWNS_CACHE:
+    os.environ["PROA_CACHE_DIR"] = tempfile.mkdtemp(prefix="proa-test-cache-")
+# Several workers share one GPU: none of them may reserve most of its memory in advance.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _OWNS_CACHE:
+        shutil.rmtree(os.environ["PROA_CACHE_DIR"], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def fixed_seed() -> None:
+    """Every test starts from the same random state, whatever ran before it."""
+    import proa as paddle
+
+    paddle.seed(2024)
+
+
+@functools.cache
+def _has_gpu() -> bool:
+    import jax
+
+    try:
+        return bool(jax.devices("gpu"))
+    except RuntimeError:  # jax's way to say that there is no such backend
+        return False
+
+
+@pytest.fixture(autouse=True)
+def _skip_without_gpu(request: pytest.FixtureRequest, fixed_seed: None) -> None:
+    # After `fixed_seed`: proa configures jax, and must do so before jax looks for devices.
+    if request.node.get_closest_marker("gpu") and not _has_gpu():
+        pytest.skip("no GPU was found by jax.devices('gpu')")

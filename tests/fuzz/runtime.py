@@ -1,0 +1,109 @@
+"""What a generated program imports: `record` and `run_threads`.
+
+Outside the runner (a person runs a printed program) `record` prints what it is given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+THREAD_SECONDS = 30.0  # how long a program waits for its own threads, and they for each other
+
+
+@dataclasses.dataclass
+class Entry:
+    """One recorded value. `value` is None where the program recorded None."""
+
+    key: str
+    value: np.ndarray | None
+    line: int = 0
+    stop_gradient: bool | None = None
+
+
+class Recording:
+    """The values that one run of a program recorded, by name and number of occurrence."""
+
+    def __init__(
+        self, thread_context: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext
+    ) -> None:
+        self.thread_context = thread_context
+        self.entries: dict[str, Entry] = {}
+        self._counts: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def add(self, name: str, value: Any, line: int) -> None:
+        array, stop_gradient = to_array(value)
+        with self._lock:
+            count = self._counts.get(name, 0)
+            self._counts[name] = count + 1
+            key = f"{name}#{count}"
+            self.entries[key] = Entry(key, array, line, stop_gradient)
+
+
+_current: Recording | None = None
+
+
+def to_array(value: Any) -> tuple[np.ndarray | None, bool | None]:
+    """A private copy of a tensor's or a Python number's value, and the tensor's stop_gradient."""
+    if value is None:
+        return None, None
+    if hasattr(value, "stop_gradient"):
+        return np.array(value.numpy()), bool(value.stop_gradient)
+    return np.array(value), None
+
+
+@contextlib.contextmanager
+def recording_into(recording: Recording):
+    """Send what programs record to `recording` while the block runs."""
+    global _current
+    before, _current = _current, recording
+    try:
+        yield recording
+    finally:
+        _current = before
+
+
+def record(name: str, value: Any) -> None:
+    """Note a value of the program under a name; reading a tensor makes it be computed."""
+    if _current is None:
+        print(name, None if value is None else to_array(value)[0], sep=" = ")
+        return
+    _current.add(name, value, sys._getframe(1).f_lineno)
+
+
+def run_threads(*functions: Callable[[], Any]) -> None:
+    """Run the functions in a thread each and wait; the error of the first of them is raised here.
+
+    Each thread enters the mode under test by itself, so that a mode which belongs to a thread is
+    tested as well as one that belongs to the process.
+    """
+    errors: list[BaseException | None] = [None] * len(functions)
+    recording = _current
+
+    def body(position: int, function: Callable[[], Any]) -> None:
+        try:
+            with recording.thread_context() if recording else contextlib.nullcontext():
+                function()
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+            errors[position] = error
+
+    threads = [
+        threading.Thread(target=body, args=item, daemon=True) for item in enumerate(functions)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(THREAD_SECONDS)
+        if thread.is_alive():
+            raise TimeoutError("a thread of the program did not end")
+    for error in errors:
+        if error is not None:
+            raise error

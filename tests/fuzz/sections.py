@@ -1,0 +1,371 @@
+"""Larger parts of a program: repeated functions, loops with gradients, training, threads."""
+
+from __future__ import annotations
+
+from .model import NOISE_LIMIT, ROUNDING, Scalar, Storage, Variable
+from .scope import Scope
+from .statements import gradients
+from .statements.gradients import FORWARD_AREAS
+from .statements.table import write_some
+
+# The bounds that a tensor which a loop changes in place has at the start of each repetition.
+STATE_MAGNITUDE = 2.0
+STATE_NOISE = 3.0
+
+THREAD_AREAS = frozenset(
+    {"elementwise", "reduction", "matmul", "shape", "indexing", "join", "split", "where",
+     "softmax", "comparison", "integer", "inplace", "control flow"}
+)  # fmt: skip
+LOOP_AREAS = FORWARD_AREAS | {"integer", "cast"}
+
+
+def record_some(scope: Scope, count: int) -> None:
+    known = [variable for variable in scope.variables if variable.depth > 0]
+    for variable in scope.chance.sample(known, min(count, len(known))):
+        scope.record(variable.name)
+
+
+def enter_loop(scope: Scope, may_have_states: bool) -> tuple[list[Variable], list[Storage]]:
+    """Choose what the loop may change in place; everything else in reach is frozen meanwhile."""
+    states: list[Variable] = []
+    if may_have_states:
+        found = [
+            variable
+            for variable in scope.variables
+            if variable.is_float
+            and variable.whole
+            and not variable.storage.saved
+            and not variable.storage.frozen
+            and not any(one.differentiable for one in variable.storage.variables)
+        ]
+        states = scope.chance.sample(found, min(2, len(found)))
+    kept = {state.storage for state in states}
+    frozen: list[Storage] = []
+    for variable in scope.variables:
+        storage = variable.storage
+        storage.outer = True
+        if storage in kept:
+            storage.magnitude = max(storage.magnitude, STATE_MAGNITUDE)
+            storage.noise = max(storage.noise, STATE_NOISE)
+        elif not storage.frozen:
+            storage.frozen = True
+            frozen.append(storage)
+    return states, frozen
+
+
+def settle_states(scope: Scope, states: list[Variable], before: dict[Storage, tuple]) -> None:
+    """Bring the states back to the bounds that they had when the repetition began."""
+    for state in states:
+        storage = state.storage
+        magnitude, noise = before[storage]
+        if storage.magnitude <= magnitude and storage.noise <= noise:
+            storage.magnitude, storage.noise = magnitude, noise
+            continue
+        factor = min(magnitude / storage.magnitude, (noise - ROUNDING) / max(storage.noise, 1e-9))
+        if factor > 0.05:
+            scope.emit(f"{state.name}.scale_({factor * 0.95:.2g})")
+        else:
+            scope.emit(f"{state.name}.fill_(0.37)")
+        storage.magnitude, storage.noise = magnitude, noise
+
+
+def leave_loop(scope: Scope, frozen: list[Storage]) -> None:
+    for storage in frozen:
+        storage.frozen = False
+    for variable in scope.variables:
+        variable.storage.outer = False
+
+
+def changing_scalar(scope: Scope, counter: str, repetitions: int) -> None:
+    """A Python number that has another value in each repetition."""
+    name = scope.fresh("rate")
+    if scope.decide(0.5):
+        scope.emit(f"{name} = 0.3 + 0.11 * {counter}")
+    else:
+        values = [round(scope.chance.uniform(-1.1, 1.1), 2) for _ in range(repetitions)]
+        scope.emit(f"{name} = {values}[{counter}]")
+    scope.scalars.append(Scalar(name, 1.1, ROUNDING))
+
+
+def repetitions_for(scope: Scope) -> int:
+    if scope.decide(0.55):
+        scope.feature("hot loop")
+        return scope.chance.randint(4, 8)
+    return scope.chance.randint(2, 3)
+
+
+def body_of(scope: Scope, count: int, with_backward: bool, states: list[Variable]) -> None:
+    """The statements that are repeated."""
+    before = {state.storage: (state.magnitude, state.noise) for state in states}
+    write_some(scope, count, LOOP_AREAS)
+    if with_backward:
+        targets = gradients.computed(scope)
+        if targets:
+            chosen = scope.chance.sample(targets, min(len(targets), scope.chance.randint(1, 2)))
+            gradients.backward(scope, chosen, in_loop=True)
+            gradients.after_gradients(scope)
+        gradients.finish_graph(scope)
+    settle_states(scope, states, before)
+
+
+def loop(scope: Scope, with_gradients: bool) -> None:
+    """A loop whose body stands in the loop itself, perhaps with a value carried around."""
+    scope.feature("loop")
+    repetitions = repetitions_for(scope)
+    with_backward = with_gradients and bool(gradients.leaves_of(scope)) and scope.decide(0.7)
+    if with_backward:
+        gradients.finish_graph(scope)
+    has_graph = any(variable.differentiable for variable in scope.variables)
+    carried = carry_start(scope) if scope.decide(0.35) and not with_backward else None
+    states, frozen = enter_loop(scope, with_backward or not has_graph)
+    counter = scope.fresh("step")
+    with scope.block(f"for {counter} in range({repetitions}):", keep=not with_backward):
+        changing_scalar(scope, counter, repetitions)
+        body_of(scope, scope.chance.randint(3, 7), with_backward, states)
+        if carried is not None:
+            carry_on(scope, carried)
+        record_some(scope, 1)
+    leave_loop(scope, frozen)
+
+
+def carry_start(scope: Scope) -> Variable | None:
+    """A name that each repetition binds anew from its old value."""
+    source = scope.pick_float(lambda variable: variable.depth < 4)
+    if source is None:
+        return None
+    scope.feature("carried value")
+    name = scope.fresh("carried")
+    scope.emit(f"{name} = {source.name} * 0.5")
+    differentiable = source.differentiable
+    source.storage.saved |= differentiable
+    storage = Storage(STATE_MAGNITUDE, STATE_NOISE, frozen=True)
+    return scope.bind(
+        Variable(
+            name, source.shape, source.dtype, storage, differentiable=differentiable,
+            leaf=not differentiable, smooth=False, gain=2.0 if differentiable else 0.0, depth=3,
+        )
+    )  # fmt: skip
+
+
+def carry_on(scope: Scope, carried: Variable) -> None:
+    """Bind the carried name anew so that all its bounds hold again."""
+    other = scope.pick_float(
+        lambda variable: (
+            variable.shape == carried.shape
+            and variable.dtype == carried.dtype
+            and variable is not carried
+            and (carried.differentiable or not variable.differentiable)
+        )
+    )
+    if other is None:
+        scope.emit(f"{carried.name} = {carried.name} * 0.7 + 0.2")
+        return
+    share = min(
+        0.4,
+        1.0 / max(other.magnitude, 1e-9),
+        1.2 / max(other.noise, 1e-9),
+        1.0 / max(other.gain, 1e-9),
+    )
+    form = "paddle.tanh({0} * 0.4 + {1} * {2:.2g})" if scope.decide(0.4) else "{0} * 0.4 + {1} * {2:.2g}"
+    scope.emit(f"{carried.name} = " + form.format(carried.name, other.name, share))
+    if carried.differentiable:
+        other.storage.saved = True
+
+
+def repeated_function(scope: Scope, with_gradients: bool) -> None:
+    """A function of a few arguments that is called in a loop, and once more afterwards."""
+    scope.feature("loop", "function")
+    repetitions = repetitions_for(scope)
+    with_backward = with_gradients and bool(gradients.leaves_of(scope))
+    if with_backward:
+        gradients.finish_graph(scope)
+    has_graph = any(variable.differentiable for variable in scope.variables)
+    outer = list(scope.variables)
+    count = min(len(outer), scope.chance.randint(1, 3))
+    arguments = scope.chance.sample(outer, count)
+    leaves = gradients.leaves_of(scope)
+    if leaves and not any(argument in leaves for argument in arguments):
+        arguments.append(scope.chance.choice(leaves))
+    states, frozen = enter_loop(scope, with_backward or not has_graph)
+    names = [f"argument{position}" for position in range(len(arguments))]
+    function, rate = scope.fresh("function"), "rate"
+    scope.variables = []
+    inner = [
+        Variable(
+            name, one.shape, one.dtype, one.storage, contiguous=one.contiguous, whole=one.whole,
+            differentiable=one.differentiable, leaf=one.leaf, smooth=one.smooth, gain=one.gain,
+            depth=one.depth,
+        )
+        for name, one in zip(names, arguments, strict=True)
+    ]  # fmt: skip
+    scalars, indices = scope.scalars, scope.indices
+    scope.scalars, scope.indices = [Scalar(rate, 1.1, ROUNDING)], []
+    result: Variable | None = None
+    with scope.block(f"def {function}({', '.join(names)}, {rate}):", keep=True):
+        for variable in inner:
+            scope.bind(variable)
+        local_states = [
+            variable
+            for variable, one in zip(inner, arguments, strict=True)
+            if any(state.storage is one.storage for state in states) and variable.whole
+        ]
+        body_of(scope, scope.chance.randint(3, 8), with_backward, local_states)
+        results = [
+            variable
+            for variable in scope.variables
+            if variable not in inner and not variable.storage.outer
+        ]
+        result = scope.chance.choice(results) if results else inner[0]
+        scope.emit(f"return {result.name}")
+    scope.forget(scope.variables)
+    scope.variables = outer
+    scope.scalars, scope.indices = scalars, indices
+    counter, name = scope.fresh("step"), scope.fresh("returned")
+    call = f"{function}({', '.join(one.name for one in arguments)}, {{0}})"
+    with scope.block(f"for {counter} in range({repetitions}):"):
+        scope.emit(f"{name} = {call.format(f'0.3 + 0.1 * {counter}')}")
+        if scope.decide(0.7):
+            scope.record(name)
+    if scope.decide(0.3):
+        scope.emit(f"{name} = {call.format('-0.45')}")
+    leave_loop(scope, frozen)
+    result.name = name
+    result.storage.variables.append(result)
+    scope.bind(result)
+
+
+def training(scope: Scope) -> None:
+    """A layer with fixed starting values and an optimiser."""
+    scope.feature("training", "loop", "gradient")
+    inputs, outputs = scope.chance.choice(scope.dimensions), scope.chance.choice(scope.dimensions)
+    weight = scope.literal((inputs, outputs), low=-0.8, high=0.8, prefix="weight")
+    bias = scope.literal((outputs,), low=-0.5, high=0.5, prefix="bias")
+    rows = scope.chance.randint(1, 4)
+    batch = scope.literal((rows, inputs), prefix="batch")
+    target = scope.literal((rows, outputs), prefix="target")
+    scope.emit(f"layer = paddle.nn.Linear({inputs}, {outputs})")
+    scope.emit(f"layer.weight.set_value({weight.name})")
+    scope.emit(f"layer.bias.set_value({bias.name})")
+    # A large epsilon keeps Adam from blowing up the rounding noise of gradients near zero.
+    optimizer = scope.chance.choice(("SGD(learning_rate={0}, ", "Adam(learning_rate={0}, epsilon=0.2, "))
+    scope.emit(
+        "optimizer = paddle.optimizer."
+        + optimizer.format(scope.chance.choice((0.02, 0.05, 0.1)))
+        + "parameters=layer.parameters())"
+    )
+    activation = scope.chance.choice(("F.relu({0} + 0.01371)", "paddle.tanh({0})", "{0}"))
+    with scope.block(f"for {scope.fresh('step')} in range({repetitions_for(scope)}):"):
+        scope.emit(f"output = {activation.format(f'layer({batch.name})')}")
+        scope.emit(f"loss = F.mse_loss(output, {target.name})")
+        scope.emit("loss.backward()")
+        scope.emit("optimizer.step()")
+        if scope.decide(0.8):
+            scope.emit("optimizer.clear_grad()")
+        scope.record("loss")
+    scope.record("layer.weight")
+    scope.record("layer.bias")
+
+
+def threads(scope: Scope, with_gradients: bool) -> None:
+    """Two or three threads that share inputs; the first hands tensors over to the others.
+
+    What is handed over has not been computed yet in the self-compiling mode, and only the
+    receiver touches it afterwards. Gradients are taken by the receivers of a graph.
+    """
+    scope.feature("threads")
+    gradients.finish_graph(scope)
+    shared = list(scope.variables)
+    receivers = scope.chance.randint(1, 2)
+    scope.emit("from queue import Queue")
+    scope.emit(f"channels = [Queue() for _ in range({receivers})]")
+    for variable in shared:
+        variable.storage.frozen = True
+    sent = sender(scope, shared, receivers, with_gradients)
+    for number in range(receivers):
+        receiver(scope, shared, sent[number], number, with_gradients)
+    # A thread that does the same as the sender at the same time: the same segment, twice.
+    names = ["sender", *(f"receiver{number}" for number in range(receivers))]
+    scope.emit(f"run_threads({', '.join(names)})")
+    scope.label = ""
+    scope.variables = shared
+    for variable in shared:
+        variable.storage.frozen = False
+
+
+def sender(
+    scope: Scope, shared: list[Variable], receivers: int, with_gradients: bool
+) -> list[list[Variable]]:
+    sent: list[list[Variable]] = [[] for _ in range(receivers)]
+    scope.label = "sender "
+    with scope.block("def sender():"):
+        repetitions = scope.chance.randint(1, 4)
+        if repetitions > 1:
+            write_repeated(scope, repetitions)
+        write_some(scope, scope.chance.randint(3, 5), THREAD_AREAS)
+        found = [
+            variable
+            for variable in scope.variables
+            if variable not in shared and variable.is_float and not variable.storage.frozen
+        ]
+        for number in range(receivers):
+            # A storage goes to one receiver only, and the sender is done with it.
+            free = [one for one in found if all(one.storage is not x.storage for y in sent for x in y)]
+            variable = (
+                scope.chance.choice(free)
+                if free
+                else scope.assign(f"{shared[0].name} * 0.5", shared[0].shape, [shared[0]],
+                                  dtype=shared[0].dtype, magnitude=shared[0].magnitude,
+                                  noise=1.0, gain=shared[0].gain, smooth=False)
+            )  # fmt: skip
+            assert variable is not None
+            sent[number].append(variable)
+            scope.emit(f"channels[{number}].put({variable.name})")
+        handed = [one for group in sent for one in group]
+        for variable in [one for one in scope.variables if one not in shared]:
+            if any(variable.storage is one.storage for one in handed):
+                scope.variables.remove(variable)
+        write_some(scope, 2, THREAD_AREAS)
+        record_some(scope, 2)
+    return sent
+
+
+def write_repeated(scope: Scope, repetitions: int) -> None:
+    """A short loop inside a thread."""
+    counter = scope.fresh("step")
+    states, frozen = enter_loop(scope, False)
+    with scope.block(f"for {counter} in range({repetitions}):", keep=True):
+        changing_scalar(scope, counter, repetitions)
+        write_some(scope, 3, THREAD_AREAS - {"control flow"})
+        record_some(scope, 1)
+    leave_loop(scope, frozen)
+    assert not states
+
+
+def receiver(
+    scope: Scope, shared: list[Variable], sent: list[Variable], number: int, with_gradients: bool
+) -> None:
+    scope.label = f"receiver{number} "
+    with scope.block(f"def receiver{number}():"):
+        for original in sent:
+            name = scope.fresh("received")
+            scope.emit(f"{name} = channels[{number}].get(timeout=20)")
+            scope.bind(
+                Variable(
+                    name, original.shape, original.dtype,
+                    Storage(original.magnitude, min(NOISE_LIMIT, original.noise),
+                            saved=original.storage.saved),
+                    contiguous=original.contiguous, differentiable=original.differentiable,
+                    leaf=original.leaf, smooth=False, gain=original.gain, depth=original.depth,
+                )
+            )  # fmt: skip
+        write_some(scope, scope.chance.randint(3, 6), THREAD_AREAS)
+        record_some(scope, 2)
+        targets = gradients.computed(scope)
+        leaves = gradients.leaves_of(scope)
+        if with_gradients and targets and leaves:
+            scope.feature("gradient in thread")
+            names = ", ".join(leaf.name for leaf in leaves)
+            gradients.write_loss(scope, targets[-1:], "loss")
+            scope.emit(f"slopes = paddle.grad([loss], [{names}], allow_unused=True)")
+            for position, leaf in enumerate(leaves):
+                scope.record(f"d{leaf.name}", f"slopes[{position}]")

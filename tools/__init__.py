@@ -1,0 +1,1 @@
+"""Small programs that look after the repository. proa itself never imports them."""
