@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report
+from benchmarks import report, workloads
 from benchmarks.environments import EnvironmentMissing, peer_contender, subject_contender
 from benchmarks.machine import machine_facts
 from benchmarks.measure import measure, progress
@@ -17,6 +18,7 @@ from benchmarks.processes import Contender
 from benchmarks.registry import BENCHMARKS, Benchmark, select
 
 RESULTS = Path(__file__).resolve().parent / "results"
+BUSY_LOAD = 0.7
 QUICK_ROUNDS = {"hot": 3, "fresh": 2, "import": 2, "memory": 10}
 
 
@@ -77,7 +79,7 @@ def rounds_of(benchmark: Benchmark, arguments: argparse.Namespace) -> int:
 
 def has_family(benchmark: Benchmark, peer: Contender) -> bool:
     """Whether the workload has a version for this peer (hand-written JAX exists for few)."""
-    return peer.name != "jax" or benchmark.workload in ("mlp", "transformer")
+    return benchmark.mode == "import" or peer.family in workloads.families(benchmark.workload)
 
 
 def run_one(
@@ -99,8 +101,12 @@ def main() -> int:
     subject = subject_contender()
     peers = find_peers([name for name in arguments.peers.split(",") if name], subject)
     facts = machine_facts()
+    if facts["load_average"] > BUSY_LOAD:
+        progress(f"the machine is busy (load {facts['load_average']}): trust ratios, not figures")
     records = []
     for benchmark in arguments.benchmarks:
+        if arguments.quick:
+            benchmark = replace(benchmark, warm_seconds=min(1.0, benchmark.warm_seconds))
         record = run_one(benchmark, subject, peers, rounds_of(benchmark, arguments))
         record.update(quick=arguments.quick, subject_module=subject.module, machine=facts)
         report.save(record, folder)

@@ -23,19 +23,21 @@ class Peer:
     """A framework to compare with: what to install, and the variable that names an interpreter."""
 
     name: str
-    version: str
     requirements: tuple[str, ...]
     variable: str
 
 
 PEERS = {
     "paddle": Peer(
-        "paddle",
-        "3.3.1",
-        ("paddlepaddle==3.3.1", "numpy", "setuptools"),
-        "PROA_BENCH_PADDLE_PYTHON",
+        name="paddle",
+        requirements=("paddlepaddle==3.3.1", "numpy", "setuptools"),
+        variable="PROA_BENCH_PADDLE_PYTHON",
     ),
-    "torch": Peer("torch", "2.13.0", ("torch==2.13.0", "numpy"), "PROA_BENCH_TORCH_PYTHON"),
+    "torch": Peer(
+        name="torch",
+        requirements=("torch==2.13.0", "numpy"),
+        variable="PROA_BENCH_TORCH_PYTHON",
+    ),
 }
 
 
@@ -49,8 +51,8 @@ def peer_python(peer: Peer) -> str:
     if given:
         if shutil.which(given) is None:
             raise EnvironmentMissing(
-                f"{peer.variable} names {given}, which is no program; unset the variable, or let it "
-                f"name a Python that has {peer.requirements[0]}"
+                f"{peer.variable} names {given}, which is no program; unset the variable, or let "
+                f"it name a Python that has {peer.requirements[0]}"
             )
         return given
     folder = ENVIRONMENTS / peer.name
@@ -67,10 +69,11 @@ def peer_python(peer: Peer) -> str:
 
 def make_environment(folder: Path, python: Path, peer: Peer) -> None:
     """Create the environment from nothing and install the peer."""
-    print(
-        f"making {folder.relative_to(ROOT)} with {', '.join(peer.requirements)} …", file=sys.stderr
-    )
+    contents = ", ".join(peer.requirements)
+    print(f"making {folder.relative_to(ROOT)} with {contents} …", file=sys.stderr, flush=True)
     shutil.rmtree(folder, ignore_errors=True)
+    ENVIRONMENTS.mkdir(exist_ok=True)
+    (ENVIRONMENTS / ".gitignore").write_text("*\n", encoding="utf-8")
     steps = [
         [sys.executable, "-m", "venv", str(folder)],
         [str(python), "-m", "pip", "install", "--quiet", *peer.requirements],

@@ -1,4 +1,4 @@
-"""Facts about the machine and the tree, saved with every result: a figure without them means little."""
+"""Facts about the machine and the tree, saved with every result to give its figures a place."""
 
 from __future__ import annotations
 

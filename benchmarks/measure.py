@@ -1,4 +1,4 @@
-"""How a benchmark is measured: rounds that alternate between worker processes, one at work at a time."""
+"""How a benchmark is measured: rounds alternate between worker processes, one at work at a time."""
 
 from __future__ import annotations
 

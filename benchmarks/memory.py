@@ -10,6 +10,7 @@ from benchmarks.measure import new_series, progress
 from benchmarks.processes import Contender, Worker, WorkerError
 from benchmarks.registry import Benchmark
 
+GOAL = "memory flat, programs bounded"
 # The first part of the run, in which programs are compiled and pools filled.
 WARM_UP_SHARE = 0.2
 # "Flat": the fitted line climbs no more than this over the rest of the run.
@@ -42,16 +43,17 @@ def measure_memory(benchmark: Benchmark, subject: Contender, rounds: int) -> dic
         "rounds": rounds,
         "contenders": [series.as_json()],
         "samples": samples,
-        "bar": judge_memory(samples) if series.usable else {"met": None, "why": "not measured"},
+        "bar": judge_memory(samples)
+        if series.usable
+        else {"text": GOAL, "met": None, "why": "not measured"},
     }
 
 
 def judge_memory(samples: list[dict[str, Any]]) -> dict[str, Any]:
-    """Slope after warm-up, growth of the program count, and whether both are what they should be."""
+    """Slope after warm-up, growth of the program count, and whether both are as they should be."""
     after = [s for s in samples if s["steps"] > WARM_UP_SHARE * samples[-1]["steps"]]
-    text = "memory flat, programs bounded"
     if len(after) < 3:
-        return {"text": text, "met": None, "why": "too few samples"}
+        return {"text": GOAL, "met": None, "why": "too few samples"}
     steps = [sample["steps"] for sample in after]
     line = linear_regression(steps, [sample["resident_bytes"] for sample in after])
     growth = line.slope * (steps[-1] - steps[0])
@@ -61,7 +63,7 @@ def judge_memory(samples: list[dict[str, Any]]) -> dict[str, Any]:
     bounded = None if None in programs else second_half[-1] == second_half[0]
     flat = growth <= ALLOWED_GROWTH_BYTES
     verdict: dict[str, Any] = {
-        "text": text,
+        "text": GOAL,
         "bytes_per_step": line.slope,
         "growth_bytes": growth,
         "allowed_growth_bytes": ALLOWED_GROWTH_BYTES,

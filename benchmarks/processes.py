@@ -58,7 +58,7 @@ class Worker:
         if cache is not None:
             environment["XDG_CACHE_HOME"] = str(cache)
         environment.update(contender.environment)
-        self.log = tempfile.TemporaryFile()
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         self.process = subprocess.Popen(
             [
                 contender.python,

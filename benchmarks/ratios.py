@@ -1,8 +1,8 @@
 """From seconds per round to ratios and verdicts.
 
 The machine may be twice as fast in one minute as in the next. So rounds alternate between the
-contenders, and a ratio is taken in two ways: fastest round against fastest round, and the median over
-the rounds of the ratio within a round. A bar counts as met when both say so.
+contenders, and a ratio is taken in two ways: fastest round against fastest round, and the median
+over the rounds of the ratio within a round. A bar counts as met when both say so.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def fastest(series: list[Series], names: tuple[str, ...] | None = None) -> Serie
 def judge(subject: Series, others: list[Series], bar: Bar) -> dict[str, Any]:
     """The bar, what was reached against its hardest opponent, and whether that is enough."""
     verdict: dict[str, Any] = {"text": bar.text, "speed": bar.speed, "against": list(bar.against)}
-    ratios = [ratio(subject, s) for s in others if s.usable and s.name in bar.against]
-    present = {s.name for s in others if s.usable}
-    if not subject.usable or not ratios:
+    opponents = [s for s in others if s.usable and s.name in bar.against]
+    if not subject.usable or not opponents:
         return {**verdict, "met": None, "why": "not measured"}
+    ratios = [ratio(subject, opponent) for opponent in opponents]
     verdict["by_minimum"] = min(r.by_minimum for r in ratios)
     verdict["by_rounds"] = min(r.by_rounds for r in ratios)
     reached = [verdict["by_minimum"] >= bar.speed, verdict["by_rounds"] >= bar.speed]
-    missing = [name for name in bar.against if name not in present]
+    missing = [name for name in bar.against if name not in {s.name for s in opponents}]
     if missing:
         # A bar against all of them says nothing when one of them did not run.
         return {**verdict, "met": None, "why": f"{', '.join(missing)} not measured"}
@@ -91,7 +91,7 @@ def judge(subject: Series, others: list[Series], bar: Bar) -> dict[str, Any]:
 
 
 def value_differences(series: list[Series], tolerance: float = VALUE_TOLERANCE) -> list[str]:
-    """Contenders whose first value differs from the first contender's: their work is not the same."""
+    """Contenders whose first value is not the first contender's: they do not do the same work."""
     values = [(s.label, s.first_value) for s in series if s.first_value is not None]
     if not values:
         return []

@@ -33,8 +33,8 @@ STEPS_PER_SECOND = Unit("steps/s", is_rate=True)
 class Benchmark:
     """One row of the table.
 
-    `mode`: `hot` (long-lived workers), `fresh` (a new process for each round, its first pass timed),
-    `import` (a new process, its import timed) or `memory`. One pass does `work` units of work.
+    `mode`: `hot` (long-lived workers), `fresh` (a new process for each round, its first pass
+    timed), `import` (a new process, its import timed) or `memory`. One pass does `work` units.
     """
 
     name: str
@@ -141,6 +141,7 @@ BENCHMARKS = [
         workload="lstm",
         repeats=4,
         warm_seconds=4.0,
+        peer_threads=(2, 1),
         bar=Bar(1.0, PADDLE_AND_TORCH, "≥ 1 × both"),
     ),
     Benchmark(
@@ -152,6 +153,7 @@ BENCHMARKS = [
         workload="transformer",
         options={"num_steps": 5},
         warm_seconds=5.0,
+        peer_threads=(2, 1),
     ),
     Benchmark(
         name="resnet",
@@ -162,6 +164,7 @@ BENCHMARKS = [
         workload="resnet",
         options={"num_steps": 5},
         warm_seconds=5.0,
+        peer_threads=(2, 1),
     ),
     Benchmark(
         name="import",

@@ -8,19 +8,8 @@ from typing import Any
 
 from benchmarks.registry import BENCHMARKS, Benchmark
 
-COLUMNS = [
-    "work",
-    "unit",
-    "proa",
-    "paddle",
-    "torch",
-    "jax",
-    "× by best",
-    "× by rounds",
-    "bar",
-    "met",
-]
 MEASURED = ("proa", "paddle", "torch", "jax")
+COLUMNS = ["work", "unit", *MEASURED, "× by best", "× by rounds", "bar", "met"]
 COLOURS = {"proa": "#1f6f8b", "paddle": "#7a9e7e", "torch": "#c8553d", "jax": "#9b8bb4"}
 
 
@@ -55,7 +44,7 @@ def verdict_cell(bar: dict[str, Any] | None) -> str:
 
 
 def ratio_cells(record: dict[str, Any]) -> list[str]:
-    """The two ratios against the bar's opponents, or against the harder peer where no bar is set."""
+    """The two ratios against the bar's opponents, or the faster peer where there is no bar."""
     if record["mode"] == "memory":
         growth = record["bar"].get("growth_bytes")
         if growth is None:
@@ -86,9 +75,9 @@ def table_rows(records: list[dict[str, Any]]) -> list[list[str]]:
 
 
 NOTE = (
-    "Cells: best round (median round); ¹ with one thread, which was faster. Ratios: proa's speed over "
-    "that of the bar's\nopponent (the faster one; above 1: proa is faster), from the best rounds and "
-    "as the median of the ratios within a round."
+    "Cells: best round (median round); ¹ with one thread, which was faster. Ratios: proa's speed "
+    "over that of the bar's\nopponent (the faster one; above 1: proa is faster), from the best "
+    "rounds and as the median of the ratios within a round."
 )
 
 
@@ -113,14 +102,15 @@ def print_table(records: list[dict[str, Any]]) -> None:
             table.add_row(*row[:-1], last)
         # Redirected output has no width of its own: do not squeeze the table into 80 columns.
         console = Console()
-        (console if console.is_terminal else Console(width=170)).print(table)
+        (console if console.is_terminal else Console(width=210)).print(table)
     print(NOTE)
     for record in records:
         for contender in record["contenders"]:
             if contender["error"]:
-                print(f"\n{record['benchmark']}, {contender['error']}")
+                cause = contender["error"].splitlines()[0]
+                print(f"{record['benchmark']} failed, {cause} (the JSON file has the whole trace)")
         for difference in record.get("value_differences", []):
-            print(f"\n{record['benchmark']}: the work is not the same: {difference}")
+            print(f"{record['benchmark']}: the work is not the same: {difference}")
 
 
 def save(record: dict[str, Any], folder: Path) -> Path:
@@ -168,9 +158,7 @@ def draw_chart(records: list[dict[str, Any]], path: Path) -> None:
     axes.set_yticks(range(len(rows)), [record["title"] for record, _ in rows], fontsize=8)
     axes.invert_yaxis()
     axes.axvline(1, color="grey", linewidth=0.8, linestyle=":")
-    axes.set_xlabel(
-        "speed, best rounds; 1 = what the bar is measured against (black stroke: the bar)"
-    )
+    axes.set_xlabel("speed by best rounds; 1 = what the bar is set against; black stroke: the bar")
     axes.legend(
         handles=[axes.barh(0, 0, color=COLOURS[name], label=name) for name in MEASURED],
         fontsize=8,

@@ -1,4 +1,4 @@
-"""One framework at work in its own interpreter: `python -m benchmarks.worker --family F --module M`.
+"""One framework at work in its own interpreter: `python -m benchmarks.worker --family F …`.
 
 The driver sends one JSON object per line on standard input and gets one back per line. Commands:
 
@@ -63,6 +63,8 @@ class Session:
             self.framework.set_num_threads(self.threads)
         from benchmarks import workloads
 
+        self.workload = None  # Frees the last one's memory before the next is built.
+        gc.collect()
         start = time.perf_counter()
         self.workload = workloads.build(workload, self.family, self.framework, options)
         answer["build_seconds"] = time.perf_counter() - start
@@ -103,9 +105,7 @@ class Session:
 def main() -> None:
     parser = argparse.ArgumentParser(description="One framework at work; started by the driver.")
     parser.add_argument("--family", choices=("paddle", "torch", "jax"), required=True)
-    parser.add_argument(
-        "--module", required=True, help="module to import: proa, paddle, torch, jax"
-    )
+    parser.add_argument("--module", required=True, help="proa, paddle, torch or jax")
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     die_with_the_driver()

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def chain_inputs() -> tuple[np.ndarray, np.ndarray]:
-    """A start value, and an operand near one, so that a long chain neither overflows nor underflows."""
+    """A start, and an operand near one, so that a long chain neither overflows nor underflows."""
     generator = np.random.default_rng(7)
     start = generator.uniform(-1.0, 1.0, (8, 8)).astype(np.float32)
     operand = generator.uniform(0.99, 1.01, (8, 8)).astype(np.float32)
@@ -16,7 +16,7 @@ def chain_inputs() -> tuple[np.ndarray, np.ndarray]:
 
 
 class PaddleChain:
-    """`x + b`, `x * b` alternating; with `gradient`, the backward pass through the chain as well."""
+    """`x + b`, `x * b` alternating; with `gradient`, the backward pass through it as well."""
 
     def __init__(self, paddle: Any, num_ops: int = 1000, gradient: bool = False) -> None:
         start, operand = chain_inputs()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ SEED = 2026
 NUM_BATCHES = 8
 
 
-def draw_parameter(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+def draw_parameter(generator: np.random.Generator, shape: Sequence[int]) -> np.ndarray:
     """Values for a matrix or a convolution filter, scaled so that activations keep their size."""
     # A filter is [out, in, height, width], a matrix [in, out] (an embedding table counts as one).
     fan_in = int(np.prod(shape[1:])) if len(shape) > 2 else shape[0]

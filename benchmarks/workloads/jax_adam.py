@@ -1,4 +1,4 @@
-"""Adam by hand in JAX, with Paddle's precision: moments and arithmetic in float32 for any parameter."""
+"""Adam by hand in JAX, with Paddle's precision: moments and arithmetic always in float32."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An LSTM written as a Python loop over time, forward and backward: many small dependent operations."""
+"""An LSTM as a Python loop over time, forward and backward: many small dependent operations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def lstm_arrays(num_steps: int, batch: int, hidden: int) -> dict[str, Any]:
 
 
 class PaddleLSTM:
-    """Matrix products, a split and elementwise functions in a loop; then backward to the parameters."""
+    """Matrix products, a split and elementwise functions in a loop; backward to the parameters."""
 
     def __init__(
         self, paddle: Any, num_steps: int = 100, batch: int = 16, hidden: int = 64

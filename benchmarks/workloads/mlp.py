@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import cycle, islice
+from itertools import cycle, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ class PaddleMLP:
 
     def run(self) -> float:
         value = 0.0
-        loss = None
+        loss: Any = None
         for x, y in islice(cycle(self.batches), self.num_steps):
             loss = self.cross_entropy(self.model(x), y)
             loss.backward()
@@ -89,6 +89,8 @@ class TorchMLP:
         device: str | None = None,
     ) -> None:
         nn, relu = torch.nn, torch.nn.functional.relu
+        if device not in (None, "cpu"):
+            torch.set_float32_matmul_precision("high")  # TF32, which is XLA's default on a GPU.
 
         class MLP(nn.Module):
             def __init__(self) -> None:
@@ -114,7 +116,7 @@ class TorchMLP:
 
     def run(self) -> float:
         value = 0.0
-        loss = None
+        loss: Any = None
         for x, y in islice(cycle(self.batches), self.num_steps):
             loss = self.cross_entropy(self.model(x), y)
             loss.backward()
@@ -142,7 +144,7 @@ class JaxMLP:
         jnp = jax.numpy
         generator = np.random.default_rng(SEED)
         parameters = []
-        for fan_in, fan_out in zip(SIZES[:-1], SIZES[1:], strict=True):
+        for fan_in, fan_out in pairwise(SIZES):
             weight = draw_parameter(generator, (fan_in, fan_out))
             parameters.append((jnp.asarray(weight), jnp.zeros(fan_out, jnp.float32)))
 
@@ -171,7 +173,7 @@ class JaxMLP:
 
     def run(self) -> float:
         value = 0.0
-        loss = None
+        loss: Any = None
         for x, y in islice(cycle(self.batches), self.num_steps):
             self.parameters, self.state, loss = self.step(self.parameters, self.state, x, y)
             if self.read_loss:

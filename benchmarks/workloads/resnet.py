@@ -1,4 +1,4 @@
-"""Training a small residual network on CIFAR-size images: three stages of one block, batch 8, SGD."""
+"""Training a small residual network on CIFAR-size images: three stages of one block, SGD."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class PaddleResNet:
         self.num_steps = num_steps
 
     def run(self) -> float:
-        loss = None
+        loss: Any = None
         for x, y in islice(cycle(self.batches), self.num_steps):
             loss = self.cross_entropy(self.model(x), y)
             loss.backward()
@@ -138,7 +138,7 @@ class TorchResNet:
         self.num_steps = num_steps
 
     def run(self) -> float:
-        loss = None
+        loss: Any = None
         for x, y in islice(cycle(self.batches), self.num_steps):
             loss = self.cross_entropy(self.model(x), y)
             loss.backward()

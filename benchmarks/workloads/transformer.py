@@ -1,7 +1,7 @@
 """Training a GPT-shaped language model written from plain layers and matrix products.
 
-Small on the CPU (2 layers, 128 wide), larger and in bfloat16 on a GPU (see benchmarks/gpu.py). Shapes
-in comments: B batch, T tokens, C width, H heads, D width of one head.
+Small on the CPU (2 layers, 128 wide), larger and in bfloat16 on a GPU (see benchmarks/gpu.py).
+Shapes in comments: B batch, T tokens, H heads, D width of one head.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class PaddleTransformer:
 
     def run(self) -> float:
         paddle, vocabulary = self.paddle, self.sizes.vocabulary
-        loss = None
+        loss: Any = None
         for inputs, targets in islice(cycle(self.batches), self.sizes.num_steps):
             logits = self.model(inputs, self.positions, self.mask)
             logits = paddle.reshape(logits, [-1, vocabulary])
@@ -228,7 +228,7 @@ class TorchTransformer:
 
     def run(self) -> float:
         cross_entropy = self.torch.nn.functional.cross_entropy
-        loss = None
+        loss: Any = None
         for inputs, targets in islice(cycle(self.batches), self.sizes.num_steps):
             logits = self.model(inputs, self.positions, self.mask)
             loss = cross_entropy(logits.reshape(-1, self.sizes.vocabulary), targets)

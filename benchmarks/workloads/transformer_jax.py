@@ -1,7 +1,7 @@
 """The transformer's training step hand-written in plain JAX: one jitted function, state donated.
 
-Precision follows what the layers of the other families do inside: matrix products in the parameters'
-dtype, normalisation, softmax and the loss computed in float32.
+Precision follows what the layers of the other families do inside: matrix products in the
+parameters' dtype; normalisation, softmax and the loss computed in float32.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NORM_EPSILON = 1e-5
 
 
 def starting_parameters(sizes: Sizes, jnp: Any) -> dict[str, Any]:
-    """The shared starting values, drawn in the order in which the layers of the others hold them."""
+    """The shared starting values, drawn in the order in which the other families hold them."""
     generator = np.random.default_rng(SEED)
     width, dtype = sizes.width, sizes.dtype
 
@@ -82,7 +82,8 @@ class JaxTransformer:
             return linear(p["output"], mixed.reshape(batch, num_tokens, width))
 
         def loss_function(parameters: Any, inputs: Any, targets: Any) -> Any:
-            x = parameters["token_table"][inputs] + parameters["position_table"]
+            table = parameters["token_table"]
+            x = table.at[inputs].get(mode="promise_in_bounds") + parameters["position_table"]
             for p in parameters["blocks"]:
                 x = x + attention(p, normalise(p["attention_norm"], x))
                 wide = jax.nn.gelu(
@@ -91,7 +92,8 @@ class JaxTransformer:
                 x = x + linear(p["narrow"], wide)
             logits = linear(parameters["head"], normalise(parameters["norm"], x))
             logits = logits.reshape(-1, sizes.vocabulary).astype(jnp.float32)
-            chosen = jnp.take_along_axis(logits, targets[:, None], axis=1)[:, 0]
+            # A product with one-hot rows fuses, backward too; a gather's gradient is a scatter.
+            chosen = (logits * jax.nn.one_hot(targets, sizes.vocabulary)).sum(-1)
             return (jax.nn.logsumexp(logits, axis=-1) - chosen).mean()
 
         def step(parameters: Any, state: Any, inputs: Any, targets: Any) -> Any:
@@ -107,7 +109,7 @@ class JaxTransformer:
         ]
 
     def run(self) -> float:
-        loss = None
+        loss: Any = None
         for inputs, targets in islice(cycle(self.batches), self.sizes.num_steps):
             self.parameters, self.state, loss = self.step(
                 self.parameters, self.state, inputs, targets

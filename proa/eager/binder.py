@@ -88,10 +88,11 @@ def generate(operation: Operation, parameters: list[Parameter], slowly: Callable
     lines.append("    if node is None:")
     kinds = [_kind_source(p) for p in operands]
     operand_tuple = "".join(part + ", " for part in key_parts[: len(operands)])
+    kind_tuple = "".join(part + ", " for part in kinds)
     static_tuple = "".join(p.name + ", " for p in statics)
     lines += [
         "        try:",
-        f"            node = extend(segment, key, OPERATION, ({operand_tuple}), [{', '.join(kinds)}], ({static_tuple}))",
+        f"            node = extend(segment, key, OPERATION, ({operand_tuple}), ({kind_tuple}), ({static_tuple}))",
         "        except NeedsPromotion:",
         f"            return slowly({names})",
     ]

@@ -55,7 +55,7 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
     key = (operation, *indices, *attributes)
     node = segment.node.get(key)
     if node is None:
-        node = extend(segment, key, operation, tuple(indices), kinds, attributes)
+        node = extend(segment, key, operation, tuple(indices), tuple(kinds), attributes)
     segment.node = node
     segment.scalars += scalars
     instruction = node.instruction

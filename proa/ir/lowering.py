@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..core.place import CPU, Place, jax_device
-from .operation import OperandKind, Operation
-from .program import SCALAR_DTYPES, Instruction, Program
+from .operation import SCALAR_DTYPES, OperandKind, Operation
+from .program import Instruction, Program
 from .watch import can_be_nan, is_watched
 from .xla import jax_module
 

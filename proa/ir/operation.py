@@ -11,16 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.aval import Aval, make_aval
-from ..core.dtype import is_differentiable
+from ..core.dtype import COMPLEX128, FLOAT64, INT64, is_differentiable
 from ..core.errors import describe, message
+from ..core.memory import check_allocation
 from ..core.place import Place
 
 Kernel = Callable[..., Any]
 # What infer rules receive for an operand: an abstract value, the Python type of a dynamic scalar, or None.
 OperandKind = Aval | type | None
 
-_INFER_CACHE_LIMIT = 20_000
+_PLAN_LIMIT = 20_000
+Plan = tuple[tuple[Aval, ...], tuple[np.dtype, ...]]
+# What a dynamic scalar of each Python type is when it does not follow a tensor.
+SCALAR_DTYPES: dict[type, np.dtype] = {float: FLOAT64, int: INT64, bool: INT64, complex: COMPLEX128}
 
 
 class Operation:
@@ -33,12 +39,12 @@ class Operation:
         "doc",
         "follow_scalars",
         "gradient",
-        "infer_cache",
         "infer_rule",
         "kernel",
         "kernels",
         "name",
         "operand_names",
+        "plans",
         "promote",
         "returns_tuple",
         "samples",
@@ -68,7 +74,7 @@ class Operation:
         self.operand_names = tuple(operand_names)
         self.attribute_names = tuple(attribute_names)
         self.infer_rule = infer
-        self.infer_cache: dict[Any, tuple[Aval, ...]] = {}
+        self.plans: dict[Any, Plan] = {}
         self.check = check
         self.variadic = variadic
         self.returns_tuple = returns_tuple
@@ -101,20 +107,25 @@ class Operation:
             override = self.kernels.get("xla")
         return override or self.kernel
 
-    def infer(self, operands: Sequence[OperandKind], attributes: tuple[Any, ...], place: Place) -> tuple[Aval, ...]:
-        """Abstract values of the outputs; raises the user's error when the arguments do not fit."""
-        key = (tuple(operands), attributes, place)
-        found = self.infer_cache.get(key)
+    def plan(self, kinds: tuple[OperandKind, ...], attributes: tuple[Any, ...], place: Place) -> Plan:
+        """Abstract values of the outputs and dtypes of the dynamic scalars; raises the user's error when they do not fit."""
+        key = (kinds, attributes, place)
+        found = self.plans.get(key)
         if found is None:
             if self.infer_rule is not None:
-                result = self.infer_rule(self, operands, attributes, place)
+                result = self.infer_rule(self, kinds, attributes, place)
             else:
-                result = _evaluate_abstractly(self, operands, attributes, place)
-            found = result if isinstance(result, tuple) else (result,)
-            if len(self.infer_cache) >= _INFER_CACHE_LIMIT:
-                self.infer_cache.clear()
-            self.infer_cache[key] = found
+                result = _evaluate_abstractly(self, kinds, attributes, place)
+            outputs = result if isinstance(result, tuple) else (result,)
+            check_allocation(self.name, outputs)
+            if len(self.plans) >= _PLAN_LIMIT:
+                self.plans.clear()
+            found = self.plans[key] = (outputs, self._scalar_dtypes(kinds))
         return found
+
+    def _scalar_dtypes(self, kinds: tuple[OperandKind, ...]) -> tuple[np.dtype, ...]:
+        followed = next((k.dtype for k in kinds if isinstance(k, Aval)), None) if self.follow_scalars else None
+        return tuple(followed or SCALAR_DTYPES[k] for k in kinds if isinstance(k, type))
 
     def received(self, operands: Sequence[OperandKind], attributes: tuple[Any, ...] = ()) -> str:
         """The arguments in words, for error messages."""

@@ -12,11 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..core.aval import Aval
-from ..core.dtype import COMPLEX128, FLOAT64, INT64, name_of
+from ..core.dtype import name_of
 from .operation import OperandKind, Operation
-
-SCALAR_DTYPES: dict[type, np.dtype] = {float: FLOAT64, int: INT64, bool: INT64, complex: COMPLEX128}
-
 
 class Instruction:
     """One operation applied: operands as explained above, attributes, and where its outputs are numbered from."""

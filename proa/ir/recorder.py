@@ -14,19 +14,21 @@ Invariants
 from __future__ import annotations
 
 import threading
+import weakref
 from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from ..core import flags
-from ..core.aval import Aval
 from ..core.errors import locate, message, user_location
 from ..core.place import CPU, Place, default_place
-from . import memory, report
+from . import donation, report
+from .interrupt import uninterrupted
 from .interpreter import Problem, run_on_jax, run_on_numpy
 from .operation import OperandKind, Operation
-from .program import SCALAR_DTYPES, Instruction
+from .period import aligned_window
+from .program import Instruction
 from .trace import TraceNode, find_root, grow_instruction, grow_leaf
 from .watch import nan_error, watch_results
 
@@ -60,8 +62,8 @@ class Segment:
         "done", "inputs", "input_ids", "live", "locations", "lock", "node", "refs", "root", "scalars", "stepped", "thread",
     )  # fmt: skip
 
-    def __init__(self, place: Place, lock: Any) -> None:
-        self.root = self.node = find_root(place, _Mode.immediate, _Mode.check_nan, _Mode.window)
+    def __init__(self, place: Place, lock: Any, window: int = 0) -> None:
+        self.root = self.node = find_root(place, _Mode.immediate, _Mode.check_nan, window or _Mode.window)
         self.refs: list[Any] = []  # every tensor made here; strong, see `_live_tensors`
         self.inputs: list[Any] = []
         self.input_ids: dict[Any, int] = {}
@@ -96,23 +98,9 @@ class Segment:
             index = ~len(self.inputs)
             self.inputs.append(value)
             self.input_ids[id(value)] = index
-        elif tensor._aval is not self.input_aval(index):
-            # The same buffer under another shape cannot happen: views are operations.
-            raise AssertionError("one buffer with two abstract values")
         tensor._index = index
         tensor._segment = self
         return index
-
-    def input_aval(self, index: int) -> Aval:
-        node: TraceNode | None = self.node
-        remaining = len(self.inputs) + index  # how many inputs were added after this one
-        while node is not None:
-            if node.leaf is not None:
-                if remaining == 0:
-                    return node.leaf if isinstance(node.leaf, Aval) else node.leaf[0]
-                remaining -= 1
-            node = node.parent
-        raise IndexError(index)
 
     def after_record(self, node: TraceNode) -> None:
         """What few instructions need: remember the user's line, run at once, run because the window is full."""
@@ -124,8 +112,10 @@ class Segment:
             self._check_now(node, instruction)
         if root.check_nan or instruction.flagged:
             self.locations[node.index] = user_location(2)
-        if root.immediate or node.next_index >= root.window:
+        if root.immediate:
             flush(self)
+        elif node.next_index >= root.window:
+            _flush_full_window(self)
 
 
     def _check_now(self, node: TraceNode, instruction: Instruction) -> None:
@@ -170,7 +160,8 @@ class Local(threading.local):
         self.lock = threading.RLock()
         self.place = _default_place()
         self.grad_enabled = True
-        self.immediate_depth = 0
+        self.window = 0  # a window of whole rounds, once a loop has filled one (see period.py)
+        self.unchecked: list[_Unchecked] = []
         self.segment = Segment(self.place, self.lock)
 
 
@@ -229,19 +220,14 @@ def enter_place(place: Place) -> Segment:
 
 
 def extend(
-    segment: Segment, key: Any, operation: Operation, operands: tuple[Any, ...], kinds: list[OperandKind], attributes: tuple[Any, ...]
+    segment: Segment, key: Any, operation: Operation, operands: tuple[Any, ...], kinds: tuple[OperandKind, ...], attributes: tuple[Any, ...]
 ) -> TraceNode:
     """Records an instruction on a path where it was never seen: infers, checks, grows the tree."""
     node = segment.node
-    outputs = operation.infer(kinds, attributes, segment.root.place)
-    memory.check_allocation(operation, outputs)
-    followed = next((k.dtype for k in kinds if k is not None and not isinstance(k, type)), None)
-    if not operation.follow_scalars:
-        followed = None
-    dtypes = tuple(followed or SCALAR_DTYPES[k] for k in kinds if isinstance(k, type))
+    outputs, dtypes = operation.plan(kinds, attributes, segment.root.place)
     check = operation.check
     flagged = check is not None and not (segment.root.place is CPU and all(_is_known(operands[p]) for p in check.operands))
-    instruction = Instruction(operation, operands, attributes, outputs, node.next_index, dtypes, tuple(kinds), flagged)
+    instruction = Instruction(operation, operands, attributes, outputs, node.next_index, dtypes, kinds, flagged)
     return grow_instruction(node, key, instruction)
 
 
@@ -312,7 +298,7 @@ def flush(segment: Segment) -> None:
         if segment.done:
             return
         if LOCAL.segment is segment:
-            LOCAL.segment = Segment(segment.root.place, LOCAL.lock)
+            LOCAL.segment = Segment(segment.root.place, LOCAL.lock, LOCAL.window)
         if segment.live is None:
             segment.live = _live_tensors(segment)
         live = segment.live
@@ -323,6 +309,14 @@ def flush(segment: Segment) -> None:
         segment.inputs = []
         segment.input_ids = {}
         segment.live = []
+
+
+def _flush_full_window(segment: Segment) -> None:
+    """Runs a segment because it is long enough, and plans where the next ones end."""
+    if segment.root.window == _Mode.window:
+        instructions = segment.node.program(()).instructions
+        LOCAL.window = aligned_window(instructions, _Mode.window)
+    flush(segment)
 
 
 def _live_tensors(segment: Segment) -> list[Any]:
@@ -346,23 +340,28 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
     ending.count += 1
     root = segment.root
     if ending.compiled is None and not root.immediate and ending.count >= _Mode.threshold:
-        donated = memory.donatable(segment.inputs)
+        donated = donation.donatable(segment.inputs)
         ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, root, donated)
-    problem: Exception | None = None
-    if ending.compiled is not None:
+    compiled = ending.compiled  # another thread may drop it from the ending at any time
+    if compiled is not None:
         report.count_hit(ending)
-        values, problem = _run_tier1(segment, ending)
-    else:
-        report.count_cold(ending)
-        try:
-            values = _run_tier0(segment, ending.program, segment.inputs, segment.scalars)
-        except Problem as failed:
-            problem = locate(failed.error, segment.locations.get(failed.index))  # type: ignore[assignment]
-            values = {}
-    if problem is not None:
-        _spread_failure(segment, live, problem)
+        verify_values()
+        with uninterrupted(bool(compiled.donated)):
+            values = _run_tier1(segment, ending, compiled, live)
+            _deliver(live, values)
+        return
+    report.count_cold(ending)
+    try:
+        values = _run_tier0(segment, ending.program, segment.inputs, segment.scalars)
+    except Problem as problem:
+        locate(problem.error, segment.locations.get(problem.index))
+        _spread_failure(live, problem.error)
         segment.done = True
-        raise problem
+        raise problem.error from problem.error.__cause__
+    _deliver(live, values)
+
+
+def _deliver(live: list[Any], values: Any) -> None:
     for tensor in live:
         tensor._value = values[tensor._index]
         tensor._segment = None
@@ -395,29 +394,47 @@ def _is_sharded(value: Any) -> bool:
     return value.__class__ is not _ndarray and len(value.sharding.device_set) > 1
 
 
-def _run_tier1(segment: Segment, ending: Ending) -> tuple[dict[int, Any], Exception | None]:
-    compiled = ending.compiled
-    inputs = memory.protect(segment.inputs, compiled)
+def _run_tier1(segment: Segment, ending: Ending, compiled: Any, live: list[Any]) -> dict[int, Any]:
+    inputs = donation.protect(segment.inputs, compiled)
     results = compiled(inputs, segment.scalars)
     values = dict(zip(compiled.outputs, results, strict=False))
     if compiled.num_flags:
-        good = np.asarray(results[-1])
-        if not good.all():
-            return values, _explain_flag(segment, ending, int(np.argmin(good)))
-    return values, None
+        LOCAL.unchecked.append(_Unchecked(results[-1], segment, ending, live))
+    return values
 
 
-def _explain_flag(segment: Segment, ending: Ending, position: int) -> Exception:
-    """The error behind a false flag of an executable: the same one that tier 0 raises at that instruction."""
-    from .lowering import flagged_instructions
+class _Unchecked:
+    """Flags of a compiled run that nobody has looked at yet: looking would wait for the device."""
 
-    check_nan = segment.root.check_nan
-    instruction = flagged_instructions(ending.program, check_nan)[position]
-    error = instruction.value_error() if instruction.flagged else nan_error(instruction)
-    return locate(error, segment.locations.get(instruction.index))  # type: ignore[return-value]
+    __slots__ = ("check_nan", "flags", "locations", "program", "tensors")
+
+    def __init__(self, flags_array: Any, segment: Segment, ending: Ending, live: list[Any]) -> None:
+        self.flags = flags_array
+        self.program = ending.program
+        self.locations = segment.locations
+        self.check_nan = segment.root.check_nan
+        self.tensors = [weakref.ref(tensor) for tensor in live]
+
+    def verify(self) -> None:
+        good = np.asarray(self.flags)
+        if good.all():
+            return
+        from .lowering import flagged_instructions
+
+        instruction = flagged_instructions(self.program, self.check_nan)[int(np.argmin(good))]
+        error = instruction.value_error() if instruction.flagged else nan_error(instruction)
+        locate(error, self.locations.get(instruction.index))
+        _spread_failure([tensor for reference in self.tensors if (tensor := reference()) is not None], error)
+        raise error
 
 
-def _spread_failure(segment: Segment, live: list[Any], error: Exception) -> None:
+def verify_values() -> None:
+    """Raises the error of a compiled run whose values were not acceptable; called when a value is read."""
+    while LOCAL.unchecked:
+        LOCAL.unchecked.pop(0).verify()
+
+
+def _spread_failure(live: list[Any], error: Exception) -> None:
     failure = Failure(error)
     for tensor in live:
         tensor._value = failure

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from typing import Any
 
@@ -24,6 +25,7 @@ class Statistics:
 
 
 STATISTICS = Statistics()
+_LOCK = threading.RLock()
 # Endings with an executable, least recently used first, with their records.
 PROGRAMS: OrderedDict[Any, ProgramRecord] = OrderedDict()
 
@@ -48,14 +50,15 @@ def compile_program(ending: Any, inputs: list[Any], scalars: list[Any], root: An
     record = ProgramRecord(ending, _reason(ending), len(donated))
     compiled = CompiledProgram(ending.program, inputs, scalars, root.place, donated, root.check_nan)
     record.seconds = compiled.seconds
-    STATISTICS.compiles += 1
-    STATISTICS.compile_seconds += compiled.seconds
-    PROGRAMS[ending] = record
-    while len(PROGRAMS) > flags.get("FLAGS_max_programs"):
-        oldest, _ = PROGRAMS.popitem(last=False)
-        oldest.compiled = None
-        oldest.count = 0
-        STATISTICS.evictions += 1
+    with _LOCK:
+        STATISTICS.compiles += 1
+        STATISTICS.compile_seconds += compiled.seconds
+        PROGRAMS[ending] = record
+        while len(PROGRAMS) > flags.get("FLAGS_max_programs"):
+            oldest, _ = PROGRAMS.popitem(last=False)
+            oldest.compiled = None
+            oldest.count = 0
+            STATISTICS.evictions += 1
     return compiled
 
 
@@ -86,11 +89,12 @@ def _reason(ending: Any) -> str:
 
 
 def count_hit(ending: Any) -> None:
-    STATISTICS.hits += 1
-    record = PROGRAMS.get(ending)
-    if record is not None:
-        record.hits += 1
-        PROGRAMS.move_to_end(ending)
+    with _LOCK:
+        STATISTICS.hits += 1
+        record = PROGRAMS.get(ending)
+        if record is not None:
+            record.hits += 1
+            PROGRAMS.move_to_end(ending)
 
 
 def count_cold(ending: Any) -> None:

@@ -18,7 +18,7 @@ _NODE_LIMIT = 500_000
 class TraceNode(dict[Any, "TraceNode"]):
     """A place in the tree; as a dictionary it maps edges to the next nodes."""
 
-    __slots__ = ("aval", "depth", "endings", "hook", "index", "instruction", "leaf", "next_index", "parent", "root")
+    __slots__ = ("aval", "endings", "hook", "index", "instruction", "leaf", "next_index", "parent", "root")
 
     def __init__(self, parent: TraceNode | None, root: TraceRoot | None, next_index: int) -> None:
         self.parent = parent
@@ -28,7 +28,6 @@ class TraceNode(dict[Any, "TraceNode"]):
         self.aval: Any = None  # the first output's; `instruction.outputs` has them all
         self.index = -1
         self.next_index = next_index
-        self.depth = parent.depth + 1 if parent is not None else 0
         self.hook = False  # something is to be done after recording this instruction (see Segment.after_record)
         self.endings: dict[tuple[int, ...], Any] | None = None
 
@@ -65,6 +64,7 @@ class TraceRoot(TraceNode):
         self.immediate = immediate
         self.check_nan = check_nan
         self.window = window
+        self.hook = immediate or check_nan
 
 
 _ROOTS: dict[tuple[Any, bool, bool, int], TraceRoot] = {}
@@ -108,11 +108,6 @@ def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> T
     node.instruction = instruction
     node.aval = instruction.outputs[0]
     node.index = instruction.index
-    node.hook = (
-        root.immediate
-        or root.check_nan
-        or instruction.operation.check is not None
-        or node.next_index >= root.window
-    )
+    node.hook = root.hook or instruction.operation.check is not None or node.next_index >= root.window
     parent[key] = node
     return node

@@ -57,7 +57,8 @@ def to_array(value: Any) -> tuple[np.ndarray | None, bool | None]:
         return None, None
     if hasattr(value, "stop_gradient"):
         return np.array(value.numpy()), bool(value.stop_gradient)
-    return np.array(value), None
+    # A Python float was read from a tensor, as a rule a float32 one.
+    return np.array(value, dtype=np.float32 if isinstance(value, float) else None), None
 
 
 @contextlib.contextmanager

@@ -215,7 +215,8 @@ def repeated_function(scope: Scope, with_gradients: bool) -> None:
             for variable in scope.variables
             if variable not in inner and not variable.storage.outer
         ]
-        result = scope.chance.choice(results) if results else inner[0]
+        computed = [variable for variable in results if variable.depth > 0]
+        result = scope.chance.choice(computed or results or inner)
         scope.emit(f"return {result.name}")
     scope.forget(scope.variables)
     scope.variables = outer
@@ -280,10 +281,9 @@ def threads(scope: Scope, with_gradients: bool) -> None:
     scope.emit(f"channels = [Queue() for _ in range({receivers})]")
     for variable in shared:
         variable.storage.frozen = True
-    sent = sender(scope, shared, receivers, with_gradients)
+    sent = sender(scope, shared, receivers)
     for number in range(receivers):
         receiver(scope, shared, sent[number], number, with_gradients)
-    # A thread that does the same as the sender at the same time: the same segment, twice.
     names = ["sender", *(f"receiver{number}" for number in range(receivers))]
     scope.emit(f"run_threads({', '.join(names)})")
     scope.label = ""
@@ -292,9 +292,7 @@ def threads(scope: Scope, with_gradients: bool) -> None:
         variable.storage.frozen = False
 
 
-def sender(
-    scope: Scope, shared: list[Variable], receivers: int, with_gradients: bool
-) -> list[list[Variable]]:
+def sender(scope: Scope, shared: list[Variable], receivers: int) -> list[list[Variable]]:
     sent: list[list[Variable]] = [[] for _ in range(receivers)]
     scope.label = "sender "
     with scope.block("def sender():"):
@@ -325,6 +323,7 @@ def sender(
             if any(variable.storage is one.storage for one in handed):
                 scope.variables.remove(variable)
         write_some(scope, 2, THREAD_AREAS)
+        own_gradient(scope, shared)
         record_some(scope, 2)
     return sent
 
@@ -360,12 +359,26 @@ def receiver(
             )  # fmt: skip
         write_some(scope, scope.chance.randint(3, 6), THREAD_AREAS)
         record_some(scope, 2)
+        own_gradient(scope, shared)
+        # One thread alone differentiates what reaches the shared leaves: which of two threads
+        # adds to a leaf's gradient first would be a matter of luck.
         targets = gradients.computed(scope)
         leaves = gradients.leaves_of(scope)
-        if with_gradients and targets and leaves:
+        if number == 0 and with_gradients and targets and leaves:
             scope.feature("gradient in thread")
-            names = ", ".join(leaf.name for leaf in leaves)
             gradients.write_loss(scope, targets[-1:], "loss")
-            scope.emit(f"slopes = paddle.grad([loss], [{names}], allow_unused=True)")
-            for position, leaf in enumerate(leaves):
-                scope.record(f"d{leaf.name}", f"slopes[{position}]")
+            scope.emit("loss.backward()")
+            for leaf in leaves:
+                scope.record(f"{leaf.name}.grad")
+
+
+def own_gradient(scope: Scope, shared: list[Variable]) -> None:
+    """A gradient of a leaf that belongs to this thread, while others take theirs."""
+    factor = scope.chance.choice(shared)
+    if not factor.is_float or scope.decide(0.5):
+        return
+    scope.feature("gradient in thread")
+    own = scope.literal(factor.shape, factor.dtype, leaf=True, prefix="own")
+    scope.emit(f"paddle.tanh({own.name} * {factor.name}.detach()).sum().backward()")
+    scope.record(f"{own.name}.grad")
+    scope.forget([own])

@@ -170,7 +170,7 @@ def binary(scope: Scope) -> bool:
             noise=noise + ROUNDING * magnitude,
             gain=gain,
             smooth=smooth,
-            saves=False,
+            saves=operation == "divide",
         )
     )
 
@@ -209,7 +209,7 @@ def with_scalar(scope: Scope) -> bool:
             magnitude=magnitude,
             noise=noise + ROUNDING * magnitude,
             gain=gain,
-            saves=False,
+            saves=" / " in expression,
         )
     )
 

@@ -17,7 +17,13 @@ SMOOTH_AREAS = frozenset({"elementwise", "matmul"})
 
 
 def leaves_of(scope: Scope) -> list[Variable]:
-    return [variable for variable in scope.variables if variable.leaf and variable.differentiable]
+    """The leaves in reach, each by one of its names."""
+    found = {
+        variable.storage: variable
+        for variable in scope.variables
+        if variable.leaf and variable.differentiable
+    }
+    return list(found.values())
 
 
 def computed(scope: Scope) -> list[Variable]:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from ..model import APPROXIMATION, MAGNITUDE_LIMIT, NOISE_LIMIT, ROUNDING, Variable
-from ..model import broadcasts_into
+from ..model import (
+    APPROXIMATION,
+    GAIN_LIMIT,
+    MAGNITUDE_LIMIT,
+    NOISE_LIMIT,
+    ROUNDING,
+    Variable,
+    broadcasts_into,
+)
 from ..scope import Scope
 from .indexing import basic_index, index_tensor
 from .table import statement
@@ -70,7 +77,7 @@ def changed(
     storage = target.storage
     factor = min(
         1.0, MAGNITUDE_LIMIT / max(magnitude, 1e-9), NOISE_LIMIT / max(noise, 1e-9),
-        8.0 / max(gain, 1e-9),
+        GAIN_LIMIT / max(gain, 1e-9),
     )  # fmt: skip
     if factor < 1.0:
         factor = float(f"{factor:.2g}")
@@ -133,6 +140,8 @@ def with_scalar(scope: Scope) -> bool:
         scope.emit(f"{target.name}.clip_({-scope.odd(0.4, 1.5)}, {scope.odd(0.4, 1.5)})")
         magnitude = min(magnitude, 1.6)
     elif operation == "tanh_":
+        if target.differentiable and (noise + APPROXIMATION > NOISE_LIMIT or gain > GAIN_LIMIT):
+            return False  # shrinking the result in place would spoil what its gradient needs
         scope.emit(f"{target.name}.tanh_()")
         magnitude, noise = min(1.0, magnitude), noise + APPROXIMATION
         target.storage.saved = target.differentiable
@@ -158,14 +167,15 @@ def assigned_item(scope: Scope) -> bool:
     scope.feature("setitem")
     magnitude, noise, gain = target.magnitude, target.noise, target.gain
     value = pick_value(scope, target, index.shape)
+    if value is not None and value.differentiable and value.shape != index.shape:
+        value = None  # Paddle fails at the gradient of some of these
     if value is not None and scope.decide(0.6):
         symbol = scope.chance.choice(("=", "=", "+=")) if not target.differentiable else "="
         scope.emit(f"{target.name}[{index.text}] {symbol} {value.name}")
         recorded = scope.recording_gradients and (target.differentiable or value.differentiable)
         if recorded:
             value.storage.saved = True
-            repeat = max(1, target.size // max(1, value.size))
-            gain += value.gain * repeat
+            gain += value.gain
         added = (magnitude, noise + ROUNDING * magnitude) if symbol == "+=" else (0.0, 0.0)
         magnitude = max(magnitude, value.magnitude + added[0])
         noise = max(noise, value.noise + added[1])
@@ -183,17 +193,22 @@ def assigned_by_tensor(scope: Scope) -> bool:
     target = pick_target(scope, rank=1)
     if target is None or target.differentiable:
         return False
-    scope.feature("setitem")
     if scope.decide(0.5):
         scope.feature("masked setitem")
         scalar = scope.scalar()
         scope.emit(f"{target.name}[{target.name} > {scope.odd(-0.6, 0.6)}] = {scalar.text}")
         magnitude, noise = scalar.magnitude, scalar.noise + ROUNDING
     else:
+        if not target.contiguous:
+            # Paddle writes beside such a view, even beside its memory.
+            if scope.decide(0.7):
+                return False
+            scope.comparable = False
         index, length = index_tensor(scope, target.shape[0], unique=True)
         value = scope.literal((length, *target.shape[1:]), target.dtype)
         scope.emit(f"{target.name}[{index}] = {value.name}")
         magnitude, noise = value.magnitude, 0.0
+    scope.feature("setitem")
     magnitude, noise = max(magnitude, target.magnitude), max(noise, target.noise)
     changed(scope, target, magnitude, noise, target.gain)
     return True

@@ -1,34 +1,11 @@
-"""Memory rules of the recorder: refuse absurd allocations at the call, donate what nobody else holds."""
+"""Which inputs of a program can be donated: those that nobody but the segment refers to."""
 
 from __future__ import annotations
 
-import functools
-import os
 from sys import getrefcount
 from typing import Any
 
 import numpy as np
-
-from ..core.aval import Aval
-from .operation import Operation
-
-
-@functools.cache
-def host_memory() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return 1 << 46
-
-
-def check_allocation(operation: Operation, outputs: tuple[Aval, ...]) -> None:
-    """MemoryError at the user's call for a result that cannot exist on this machine."""
-    for aval in outputs:
-        if aval.size > (1 << 24) and aval.nbytes > host_memory():
-            raise MemoryError(
-                f"({operation.name}) the result {aval} needs {aval.nbytes / 2**30:,.1f} GiB; this machine has "
-                f"{host_memory() / 2**30:,.1f} GiB; use a smaller shape or split the work."
-            )
 
 
 def donatable(inputs: list[Any]) -> tuple[int, ...]:

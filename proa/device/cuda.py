@@ -1,0 +1,44 @@
+"""`paddle.device.cuda`: the GPU forms of the device functions."""
+
+from __future__ import annotations
+
+from .memory import (
+    empty_cache,
+    max_memory_allocated,
+    max_memory_reserved,
+    memory_allocated,
+    memory_reserved,
+    reset_max_memory_allocated,
+    reset_max_memory_reserved,
+)
+from .select import _platforms, get_device_capability, get_device_name, get_device_properties
+from .stream import Event, Stream, current_stream, stream_guard, synchronize
+
+__all__ = [
+    "Event",
+    "Stream",
+    "current_stream",
+    "device_count",
+    "empty_cache",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "is_available",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "reset_max_memory_allocated",
+    "reset_max_memory_reserved",
+    "stream_guard",
+    "synchronize",
+]
+
+
+def device_count() -> int:
+    """The number of GPUs that can be used."""
+    return _platforms().get("gpu", 0)
+
+
+def is_available() -> bool:
+    return device_count() > 0

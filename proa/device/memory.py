@@ -1,0 +1,57 @@
+"""Memory statistics: PJRT's own where the plug-in reports them, the sum of live arrays where it does not (the CPU)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .select import _device_of
+
+# Peaks at the last reset: PJRT's peak cannot be set back, so differences are reported.
+_PEAK_AT_RESET: dict[tuple[Any, str], int] = {}
+
+
+def _statistic(device: Any, name: str) -> int:
+    found = _device_of(device)
+    statistics = found.memory_stats()
+    if statistics:
+        return int(statistics.get(name, 0))
+    from ..ir.xla import jax_module
+
+    live = jax_module().live_arrays(found.platform)
+    return sum(shard.data.nbytes for array in live for shard in array.addressable_shards if shard.device == found)
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes in use on a device."""
+    return _statistic(device, "bytes_in_use")
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that were in use at once since start (or since the last reset, if that was exceeded)."""
+    peak = _statistic(device, "peak_bytes_in_use")
+    return peak if peak != _PEAK_AT_RESET.get((device, "allocated")) else memory_allocated(device)
+
+
+def reset_max_memory_allocated(device: Any = None) -> None:
+    _PEAK_AT_RESET[(device, "allocated")] = _statistic(device, "peak_bytes_in_use")
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Bytes that the device's allocator holds."""
+    return _statistic(device, "bytes_reserved") or _statistic(device, "pool_bytes") or memory_allocated(device)
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    peak = _statistic(device, "peak_pool_bytes") or max_memory_allocated(device)
+    return peak if peak != _PEAK_AT_RESET.get((device, "reserved")) else memory_reserved(device)
+
+
+def reset_max_memory_reserved(device: Any = None) -> None:
+    _PEAK_AT_RESET[(device, "reserved")] = max_memory_reserved(device)
+
+
+def empty_cache() -> None:
+    """Frees what nothing refers to; XLA's allocator keeps its pool, which is not an error."""
+    import gc
+
+    gc.collect()

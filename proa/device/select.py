@@ -1,0 +1,191 @@
+"""Which devices there are, and which one new tensors go to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..core.place import CPU, Place, jax_device, jax_devices, make_place, parse_place
+from ..eager.declare import PUBLIC
+from ..ir.recorder import LOCAL, set_place
+
+
+def set_device(device: str | Place) -> Place:
+    """Makes `device` (`'cpu'`, `'gpu:0'`, `'<plug-in>:0'`) the place of new tensors; ValueError if it is not there."""
+    place = parse_place(device)
+    if place is not CPU:
+        jax_device(place)
+    set_place(place)
+    return place
+
+
+def get_device() -> str:
+    """The place of new tensors, as `set_device` takes it."""
+    place = LOCAL.place
+    return "cpu" if place is CPU else f"{place.kind}:{place.index}"
+
+
+def _platforms() -> dict[str, int]:
+    """Kinds of device with their number, the CPU first."""
+    from ..ir.xla import jax_module
+
+    counts = {"cpu": 1}
+    for device in jax_module().local_devices():
+        kind = parse_place(device).kind
+        if kind != "cpu":
+            counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def get_all_device_type() -> list[str]:
+    return list(_platforms())
+
+
+def get_all_custom_device_type() -> list[str]:
+    return [kind for kind in _platforms() if kind not in ("cpu", "gpu")]
+
+
+def get_available_device() -> list[str]:
+    return [
+        kind if kind == "cpu" else f"{kind}:{index}" for kind, count in _platforms().items() for index in range(count)
+    ]
+
+
+def get_available_custom_device() -> list[str]:
+    return [name for name in get_available_device() if name.split(":")[0] not in ("cpu", "gpu")]
+
+
+def device_count(device: str | None = None) -> int:
+    """How many devices of a kind there are (of the current kind by default; the CPU counts as one)."""
+    kind = LOCAL.place.kind if device is None else parse_place(device).kind
+    return _platforms().get(kind, 0)
+
+
+class DeviceProperties(NamedTuple):
+    """What PJRT tells about a device."""
+
+    name: str
+    major: int
+    minor: int
+    total_memory: int
+    multi_processor_count: int
+
+
+def _device_of(device: Any) -> Any:
+    if device is None:
+        place = LOCAL.place
+    elif isinstance(device, int):
+        place = make_place("gpu", device)
+    else:
+        place = parse_place(device)
+    return jax_device(place) if place is not CPU else jax_devices("cpu")[0]
+
+
+def get_device_properties(device: Any = None) -> DeviceProperties:
+    found = _device_of(device)
+    capability = str(getattr(found, "compute_capability", "0.0")).split(".")
+    statistics = found.memory_stats() or {}
+    return DeviceProperties(
+        name=found.device_kind,
+        major=int(capability[0] or 0),
+        minor=int(capability[1]) if len(capability) > 1 else 0,
+        total_memory=int(statistics.get("bytes_limit", 0)),
+        multi_processor_count=int(getattr(found, "core_count", 0) or 0),
+    )
+
+
+def get_device_name(device: Any = None) -> str:
+    return _device_of(device).device_kind
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    properties = get_device_properties(device)
+    return properties.major, properties.minor
+
+
+def get_cudnn_version() -> int | None:
+    """cuDNN's version number, None where there is no GPU."""
+    if "gpu" not in _platforms():
+        return None
+    try:
+        from jax._src.lib import cuda_versions  # type: ignore[import-not-found]
+
+        return int(cuda_versions.cudnn_get_version())
+    except (ImportError, AttributeError, RuntimeError):
+        return None
+
+
+def is_compiled_with_cuda() -> bool:
+    """Whether a CUDA plug-in for PJRT is installed."""
+    import importlib.util
+
+    return any(importlib.util.find_spec(f"jax_cuda{v}_plugin") is not None for v in (12, 13))
+
+
+def is_compiled_with_rocm() -> bool:
+    import importlib.util
+
+    return any(importlib.util.find_spec(f"jax_rocm{v}_plugin") is not None for v in (60, 7))
+
+
+def is_compiled_with_xpu() -> bool:
+    return False
+
+
+def is_compiled_with_ipu() -> bool:
+    return False
+
+
+def is_compiled_with_cinn() -> bool:
+    return False
+
+
+def is_compiled_with_distribute() -> bool:
+    return True
+
+
+def is_compiled_with_custom_device(device_type: str) -> bool:
+    return device_type in get_all_custom_device_type()
+
+
+class CPUPlace:
+    """`CPUPlace()` is the place of host memory."""
+
+    def __new__(cls) -> Any:
+        return CPU
+
+
+class CUDAPlace:
+    """`CUDAPlace(i)` is the place of GPU number `i`."""
+
+    def __new__(cls, id: int = 0) -> Any:
+        return make_place("gpu", int(id))
+
+
+class CUDAPinnedPlace:
+    """Pinned host memory: XLA manages it, so this is the CPU's place."""
+
+    def __new__(cls) -> Any:
+        return CPU
+
+
+class CustomPlace:
+    """`CustomPlace("name", i)` is device `i` of the PJRT plug-in `name`."""
+
+    def __new__(cls, device_type: str, device_id: int = 0) -> Any:
+        return make_place(device_type, int(device_id))
+
+
+PUBLIC.update(
+    CPUPlace=CPUPlace,
+    CUDAPlace=CUDAPlace,
+    CUDAPinnedPlace=CUDAPinnedPlace,
+    CustomPlace=CustomPlace,
+    set_device=set_device,
+    get_device=get_device,
+    is_compiled_with_cuda=is_compiled_with_cuda,
+    is_compiled_with_rocm=is_compiled_with_rocm,
+    is_compiled_with_xpu=is_compiled_with_xpu,
+    is_compiled_with_cinn=is_compiled_with_cinn,
+    is_compiled_with_distribute=is_compiled_with_distribute,
+    is_compiled_with_custom_device=is_compiled_with_custom_device,
+)

@@ -1,0 +1,33 @@
+"""Ctrl-C while buffers change hands.
+
+A donated buffer is gone as soon as the executable runs; an interrupt between that and the moment when the tensors hold
+the results would lose both. So it waits for that moment.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def uninterrupted(needed: bool) -> Iterator[None]:
+    """Holds SIGINT back until the block has ended (in the main thread; others never receive it)."""
+    if not needed or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):
+        yield
+        return
+    received: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *arguments: received.append(arguments))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if received:
+            handler(*received[0])
