@@ -80,6 +80,8 @@ def measure_hot(
 
             if attempt(series, begin):
                 workers.append((series, worker))
+            else:
+                worker.close()  # It may still be busy, and would disturb the others.
         for number in range(rounds):
             for series, worker in rotated(workers, number):
                 if series.error is not None:
@@ -90,7 +92,8 @@ def measure_hot(
                         answer = worker.ask("round", timeout, repeats=benchmark.repeats)
                     series.seconds.append(answer["seconds"] / benchmark.repeats)
 
-                attempt(series, one_round)
+                if not attempt(series, one_round):
+                    worker.close()
     return all_series
 
 

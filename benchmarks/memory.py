@@ -88,13 +88,18 @@ def draw_memory(record: dict[str, Any], path: Path) -> None:
     steps = [sample["steps"] for sample in samples]
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
-    axes.plot(steps, [s["resident_bytes"] / 2**20 for s in samples], color="#1f6f8b")
+    resident = [sample["resident_bytes"] / 2**20 for sample in samples]
+    axes.plot(steps, resident, color="#1f6f8b")
     axes.axvline(WARM_UP_SHARE * steps[-1], color="grey", linestyle=":", linewidth=1)
-    axes.set(xlabel="training steps", ylabel="resident memory, MiB", title=record["title"])
-    axes.set_ylim(bottom=0)
+    axes.set(
+        xlabel="training steps",
+        ylabel="resident memory, MiB",
+        title=f"{steps[-1]:,} steps, batch sizes among 8",
+    )
+    axes.set_ylim(0, 1.15 * max(resident))
     if samples[-1]["num_programs"] is not None:
         right = axes.twinx()
         right.plot(steps, [s["num_programs"] for s in samples], color="#c8553d", linestyle="--")
         right.set_ylabel("compiled programs (dashed)")
-        right.set_ylim(bottom=0)
+        right.set_ylim(0, 1.3 * max(s["num_programs"] for s in samples) + 1)
     figure.savefig(path, dpi=120)

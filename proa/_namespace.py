@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import sys
 import types
 from typing import Any
 
+from . import ops
 from .core import dtype as _dtype
 from .core.flags import get_flags, set_flags
 from .eager.declare import PUBLIC
 from .eager.tensor import Tensor
 
-# Files of proa/ops, in no particular order: each declares what it exports with `@public`.
-_AREAS = (
-    "activation", "arithmetic", "attribute", "basic", "comparison", "convolution", "creation", "einsum", "gather", "indexing",
-    "joining", "linalg", "logic", "loss", "manipulation", "normalization", "pooling", "random", "reduction", "scan", "search",
-    "softmax", "statistics", "ternary", "unary",
-)  # fmt: skip
 _MODULES = ("nn", "optimizer", "autograd", "framework", "jit", "device")
 
 
 def collect(namespace: dict[str, Any]) -> None:
     """Fills the top-level namespace and makes the sub-modules that only hold collected names."""
-    import os
-    here = os.path.dirname(__file__)
-    for area in _AREAS:
-        if os.path.exists(f"{here}/ops/{area}.py"):
-            importlib.import_module(f"proa.ops.{area}")
+    for area in pkgutil.iter_modules(ops.__path__):
+        importlib.import_module(f"{ops.__name__}.{area.name}")
     for module in _MODULES:
-        if os.path.exists(f"{here}/{module}/__init__.py"):
-            namespace[module] = importlib.import_module(f"proa.{module}")
+        namespace[module] = importlib.import_module(f"proa.{module}")
     namespace.update(_dtype.DTYPES)
     namespace.update(
         Tensor=Tensor,

@@ -21,7 +21,7 @@ from typing import Any
 from ..ir.operation import NeedsPromotion, Operation
 from ..ir.recorder import LOCAL, WrongPlace, extend
 from .tape import SAVED_HOOKS, Gradient, GradNode, pack_saved
-from .tensor import Tensor, alias
+from .tensor import Tensor
 from .views import register_view
 
 next_sequence = itertools.count().__next__
@@ -46,8 +46,8 @@ def generate(operation: Operation, parameters: list[Parameter], slowly: Callable
     gradient: Gradient | None = operation.gradient
     names = ", ".join(p.name for p in parameters)
     scope: dict[str, Any] = {
-        "LOCAL": LOCAL, "Tensor": Tensor, "OPERATION": operation, "extend": extend, "slowly": slowly, "GradNode": GradNode,
-        "WrongPlace": WrongPlace, "next_sequence": next_sequence, "alias": alias, "SAVED_HOOKS": SAVED_HOOKS,
+        "LOCAL": LOCAL, "Tensor": Tensor, "new": object.__new__, "OPERATION": operation, "extend": extend, "slowly": slowly, "GradNode": GradNode,
+        "WrongPlace": WrongPlace, "next_sequence": next_sequence, "SAVED_HOOKS": SAVED_HOOKS,
         "pack_saved": pack_saved, "NeedsPromotion": NeedsPromotion, "register_view": register_view,
     }  # fmt: skip
     signature = []
@@ -100,7 +100,7 @@ def generate(operation: Operation, parameters: list[Parameter], slowly: Callable
     for name in scalars:
         lines.append(f"    segment.scalars.append({name})")
     lines += [
-        "    out = Tensor.__new__(Tensor)",
+        "    out = new(Tensor)",
         "    out._aval = node.aval",
         "    out._value = None",
         "    out._segment = segment",
@@ -157,11 +157,24 @@ def _tape_lines(operands: list[Parameter], statics: list[Parameter], gradient: G
     saved = []
     versions = []
     for name in gradient.saved:
-        saved.append("alias(out)" if name == "out" else name)
+        saved.append("kept" if name == "out" else name)
         if name in by_name and by_name[name].kind == "tensor":
             versions.append(f"{name}._version")
         elif name in by_name and by_name[name].kind == "optional":
             versions.append(f"(0 if {name} is None else {name}._version)")
+    if "out" in gradient.saved and "out" not in by_name:
+        # The result is saved as another tensor with the same value: `out` itself would be a reference cycle.
+        lines += [
+            "        kept = new(Tensor)",
+            "        kept._aval = node.aval",
+            "        kept._value = None",
+            "        kept._segment = segment",
+            "        kept._index = node.index",
+            "        kept._version = 0",
+            "        kept._node = None",
+            "        kept.stop_gradient = True",
+            "        segment.refs.append(kept)",
+        ]
     lines.append(f"        tape.saved = ({''.join(s + ', ' for s in saved)})")
     lines.append(f"        tape.version = {' + '.join(versions) or '0'}")
     lines.append(f"        tape.attributes = ({''.join(p.name + ', ' for p in statics)})")

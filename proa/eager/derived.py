@@ -14,6 +14,8 @@ import numpy as np
 from ..core.aval import make_aval
 from ..core.dtype import is_differentiable
 from ..ir.operation import Operation, register
+from .tape import check_versions
+from .variadic import check_all_versions
 
 
 class DerivedGradient:
@@ -23,12 +25,13 @@ class DerivedGradient:
         self.operation = operation
         self.saved = list(operation.operand_names)
         self.versioned = [(i, name) for i, name in enumerate(self.saved) if name in tensor_names]
-        self.num_versions = len(self.versioned)
         self._vjp: Operation | None = None
 
     def run(self, node: Any, grad: Any, create_graph: bool) -> Sequence[Any]:
         from .dispatch import record
 
+        if self.versioned:
+            check_versions(node)
         operands = list(node.saved)
         several = self.operation.returns_tuple
         grads = list(grad) if several else [grad]
@@ -82,6 +85,10 @@ class DerivedVariadicGradient(DerivedGradient):
 
     def __init__(self, operation: Operation) -> None:
         super().__init__(operation, [])
+
+    def run(self, node: Any, grad: Any, create_graph: bool) -> Sequence[Any]:
+        check_all_versions(node)
+        return super().run(node, grad, create_graph)
 
 
 def _vjp_arrays(

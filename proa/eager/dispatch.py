@@ -154,11 +154,12 @@ def promote(operation: Operation, operands: list[Any]) -> list[Any]:
     """Operands in their common dtype, by Paddle's rules; scalars stay scalars beside a tensor."""
     tensors = [operand for operand in operands if isinstance(operand, Tensor)]
     if len(tensors) == 2:
-        first, second = tensors
-        if first._aval.dtype is not second._aval.dtype:
-            common = promote_tensors(operation.name, first._aval.dtype, second._aval.dtype)
-            return [_cast(operand, common) if operand._aval.dtype != common else operand for operand in operands]
-    elif len(tensors) == 1:
+        first, second = tensors[0]._aval, tensors[1]._aval
+        common = promote_tensors(
+            operation.name, first.dtype, second.dtype, a_is_0d=not first.shape, b_is_0d=not second.shape
+        )
+        return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
+    if len(tensors) == 1:
         scalar = next((operand for operand in operands if operand.__class__ in _SCALARS), None)
         if scalar is not None:
             common = promote_scalar(operation.name, tensors[0]._aval.dtype, scalar.__class__)

@@ -1,23 +1,29 @@
 """The backward engine: walks the tape from results to leaves, newest call first.
 
-`backward` accumulates into the leaves' `.grad`; `grad` returns the gradients of the asked-for tensors instead.
-Gradients are ordinary recorded work: the engine itself never looks at a value.
+`backward` accumulates into the leaves' `.grad`; `gradients` returns those of the asked-for tensors
+instead (`paddle.grad`, see `hooks.py`). Gradients are ordinary recorded work: the engine itself never looks at a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
 from typing import Any
 
 from ..core.errors import runtime_error, type_error, value_error
 from ..ir.recorder import LOCAL
-from .tape import GradNode, MultiGradNode, OutputNode, by_sequence
-from .tensor import Tensor
+from .tape import FREED, GradNode, OutputNode, edge_of, stand_in
+from .tensor import Tensor, alias
+from .views import assign_in_place
 
 _sum_to: Callable[[Tensor, tuple[int, ...]], Tensor]
 _cast: Callable[[Tensor, Any], Tensor]
 _ones_like: Callable[[Tensor], Tensor]
 _zeros: Callable[[Any], Tensor]
+
+# A leaf may get gradients from several threads at once.
+_ACCUMULATING = threading.Lock()
 
 
 def provide(sum_to: Any, cast: Any, ones_like: Any, zeros: Any) -> None:
@@ -26,89 +32,116 @@ def provide(sum_to: Any, cast: Any, ones_like: Any, zeros: Any) -> None:
     _sum_to, _cast, _ones_like, _zeros = sum_to, cast, ones_like, zeros
 
 
-def _reachable(roots: list[Any]) -> list[Any]:
-    """All nodes that the roots depend on, newest first."""
-    seen = set(roots)
-    stack = list(roots)
-    while stack:
-        for edge in stack.pop().edges:
-            if edge is not None and edge not in seen and not isinstance(edge, Tensor):
-                seen.add(edge)
-                stack.append(edge)
-    return sorted(seen, key=by_sequence, reverse=True)
+def zeros_of(aval: Any) -> Tensor:
+    """Zeros in the shape, dtype and place of an abstract value."""
+    return _zeros(aval)
 
 
 def run_engine(
-    roots: list[tuple[Any, Tensor]],
+    roots: Iterable[tuple[Any, Tensor]],
     deliver: Callable[[Tensor, Tensor], None],
     retain_graph: bool,
     create_graph: bool,
-    watched: dict[Any, Callable[[Tensor], None]] | None = None,
-    blocked: set[Any] | None = None,
+    watched: dict[Any, Tensor | None] | None = None,
+    needed: set[Any] | None = None,
 ) -> None:
-    """Propagates gradients. `deliver(leaf, grad)` gets those of leaves; `watched[node](grad)` those of inner results."""
-    grads: dict[Any, Any] = {}
-    for target, grad in roots:
-        if isinstance(target, Tensor):
-            deliver(target, grad)
-        else:
-            target.accumulate(grads, grad)
-    order = _reachable(list(grads))
+    """Propagates gradients from `(edge, gradient)` pairs; `deliver(leaf, grad)` gets those of leaves.
+
+    For `gradients`: `watched` receives the gradients of inner results, by node; with `needed`, gradients
+    go only along these edges.
+    """
+    grads: dict[Any, Any] = {}  # nodes that wait for their turn, with the sum of what has arrived
+    waiting: list[Any] = []  # those of them that are not in the heap yet
+    heap: list[tuple[int, Any]] = []
     leaves: dict[Tensor, Tensor] = {}
     enabled = LOCAL.grad_enabled
     LOCAL.grad_enabled = create_graph
     try:
-        for node in order:
-            grad = grads.pop(node, None)
-            if grad is None:
-                continue
-            if node.__class__ is not MultiGradNode:
-                hooks = getattr(node, "hooks", None)
-                if hooks:
-                    for hook in list(hooks.values()):
-                        changed = hook(grad)
-                        if changed is not None:
-                            grad = changed
+        for edge, grad in roots:
+            sums = leaves if isinstance(edge, Tensor) else grads
+            before = sums.get(edge)
+            sums[edge] = grad if before is None else before + grad
+        waiting.extend(grads)
+        while grads:
+            # The newest first. A chain of calls has one node waiting at a time and never uses the heap.
+            if len(grads) == 1:
+                node, grad = grads.popitem()
+                waiting.clear()
+                if heap:
+                    heap.clear()
+            else:
+                for node in waiting:
+                    heappush(heap, (-node.sequence, node))
+                waiting.clear()
+                node = heappop(heap)[1]
+                grad = grads.pop(node)
+            if node.__class__ is GradNode:
                 if watched is not None and node in watched:
-                    watched[node](grad)
-                if blocked is not None and node in blocked:
+                    watched[node] = grad
+                    if not any(edge in needed for edge in node.edges):  # type: ignore[operator]
+                        continue
+                if node.saved is FREED:
+                    raise _second_time(node.label)
+                edges = node.edges
+                results = node.operation.gradient.run(node, grad, create_graph)
+                if not retain_graph:
+                    node.saved = FREED
+                    node.edges = ()
+            else:
+                if node.hooks:
+                    grad = run_hooks(node.hooks, grad)
+                if watched is not None and node in watched:
+                    watched[node] = grad
+                    if not any(edge in needed for edge in node.edges):  # type: ignore[operator]
+                        continue
+                if node.__class__ is OutputNode:
+                    _collect(grads, waiting, node, grad)
                     continue
-            if node.is_released:
-                raise runtime_error(
-                    f"{node.operation.name}_grad",
-                    "backward runs a second time through this part of the graph, whose saved values are freed",
-                    fix="pass retain_graph=True to the first backward() or grad()",
-                )
-            results = node.backward(grad, create_graph)
-            if not retain_graph:
-                node.release()
-            if node.__class__ is OutputNode:
-                node.edges[0].accumulate(grads, results[0])
-                continue
-            avals = node.avals
-            position = 0
-            for edge, result in zip(node.edges, results, strict=True):
-                if edge is not None and result is not None:
-                    aval = avals[position]
-                    if result._aval is not aval:
-                        result = _fit(result, aval)
-                    if edge.__class__ is GradNode:
-                        before = grads.get(edge)
-                        grads[edge] = result if before is None else before + result
-                    elif isinstance(edge, Tensor):
-                        before = leaves.get(edge)
-                        leaves[edge] = result if before is None else before + result
-                    else:
-                        edge.accumulate(grads, result)
-                position += 1
+                if node.is_released:
+                    raise _second_time(node.label)
+                edges = node.edges
+                results = node.backward(grad, create_graph)
+                if not retain_graph:
+                    node.release()
+            for edge, result, aval in zip(edges, results, node.avals):
+                if edge is None or result is None or (needed is not None and edge not in needed):
+                    continue
+                if result._aval is not aval:
+                    result = fit(result, aval)
+                if edge.__class__ is not GradNode and isinstance(edge, Tensor):
+                    before = leaves.get(edge)
+                    leaves[edge] = result if before is None else before + result
+                elif edge in grads:
+                    grads[edge] = grads[edge] + result
+                else:
+                    grads[edge] = result
+                    waiting.append(edge)
         for leaf, grad in leaves.items():
-            if blocked is None or leaf not in blocked:
-                deliver(leaf, grad)
+            deliver(leaf, grad)
     finally:
         LOCAL.grad_enabled = enabled
 
 
-def _fit(grad: Tensor, aval: Any) -> Tensor:
+def _collect(grads: dict[Any, Any], waiting: list[Any], output: OutputNode, grad: Tensor) -> None:
+    """Puts the gradient of one of several outputs into its place at the call's node."""
+    node = output.node
+    slots = grads.get(node)
+    if slots is None:
+        slots = grads[node] = [None] * len(node.out_aval)
+        waiting.append(node)
+    before = slots[output.position]
+    slots[output.position] = grad if before is None else before + grad
+
+
+def _second_time(label: str) -> RuntimeError:
+    return runtime_error(
+        label,
+        "backward runs a second time through this part of the graph, whose saved values are freed",
+        fix="pass retain_graph=True to the first backward()",
+    )
+
+
+def fit(grad: Tensor, aval: Any) -> Tensor:
     """A gradient in its operand's shape and dtype: sums over what was broadcast."""
     if grad._aval.shape != aval.shape:
         grad = _sum_to(grad, aval.shape)
@@ -119,108 +152,127 @@ def _fit(grad: Tensor, aval: Any) -> Tensor:
     return grad
 
 
-def _run_hooks(leaf: Tensor, grad: Tensor) -> Tensor:
-    if leaf._hooks:
-        for hook in list(leaf._hooks.values()):
-            changed = hook(grad)
-            if changed is not None:
-                grad = changed
+def run_hooks(hooks: dict[int, Callable[[Tensor], Any]], grad: Tensor) -> Tensor:
+    """Lets hooks look at a gradient, in the order of their registration, each at what the one before left."""
+    # A tensor of their own: a gradient object may serve several branches, and a hook may change it in place.
+    grad = stand_in(grad)
+    for hook in list(hooks.values()):
+        changed = hook(grad)
+        if changed is None:
+            continue
+        if not isinstance(changed, Tensor):
+            raise type_error("register_hook", "a hook must return a Tensor or None", type(changed).__name__)
+        if changed._aval.shape != grad._aval.shape:
+            raise value_error(
+                "register_hook", "a hook must keep the shape of the gradient",
+                f"{changed._aval} for {grad._aval}",
+            )  # fmt: skip
+        grad = changed
     return grad
 
 
 def _deliver_to_leaf(leaf: Tensor, grad: Tensor) -> None:
-    grad = _run_hooks(leaf, grad)
-    before = leaf._grad
-    leaf._grad = grad if before is None else before + grad
+    if leaf._hooks:
+        grad = run_hooks(leaf._hooks, grad)
+    with _ACCUMULATING:
+        before = leaf._grad
+        if before is None:
+            # A tensor of its own: the same gradient object may have gone to several leaves.
+            leaf._grad = alias(grad)
+        else:
+            # In place: whoever holds the gradient sees the sum.
+            assign_in_place(before, before + grad, "backward")
     after = leaf.__dict__.get("_accumulated_hooks")
     if after:
         for hook in list(after.values()):
-            hook(leaf)
+            hook()
 
 
 def _root(tensor: Tensor, grad: Tensor | None, name: str) -> tuple[Any, Tensor]:
+    """Where a backward pass starts, and with which gradient."""
     if grad is None:
         grad = _ones_like(tensor)
     elif not isinstance(grad, Tensor):
         raise type_error(name, "the gradient of a result must be a Tensor or None", type(grad).__name__)
     elif grad._aval.shape != tensor._aval.shape:
         raise value_error(name, "the gradient of a result must have its shape", f"{grad._aval} for {tensor._aval}")
-    return (tensor if tensor._node is None else tensor._node), grad
+    elif grad._aval is not tensor._aval:
+        grad = fit(grad, tensor._aval)
+    return edge_of(tensor), grad
 
 
 def backward(tensors: Sequence[Tensor], grads: Sequence[Tensor | None] | None = None, retain_graph: bool = False) -> None:
-    """Accumulates gradients of `tensors` into the `.grad` of the leaves they depend on."""
+    """Accumulates gradients of `tensors` into the `.grad` of the leaves they depend on.
+
+    A tensor with `stop_gradient` set has nothing to propagate and is passed over.
+    """
     given = list(grads) if grads is not None else [None] * len(tensors)
     if len(given) != len(tensors):
         raise value_error("backward", "as many gradients as tensors are needed", f"{len(given)} for {len(tensors)}")
-    roots = []
-    for tensor, grad in zip(tensors, given, strict=True):
-        if tensor.stop_gradient and tensor._node is None and len(tensors) > 1:
-            continue
-        roots.append(_root(tensor, grad, "backward"))
+    roots = [_root(t, g, "backward") for t, g in zip(tensors, given) if not t.stop_gradient]
     run_engine(roots, _deliver_to_leaf, retain_graph, create_graph=False)
 
 
-def grad(
-    outputs: Tensor | Sequence[Tensor],
-    inputs: Tensor | Sequence[Tensor],
-    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
-    retain_graph: bool | None = None,
+def gradients(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    seeds: Sequence[Tensor | None] | None = None,
     create_graph: bool = False,
-    only_inputs: bool = True,
-    allow_unused: bool = False,
-    no_grad_vars: Tensor | Sequence[Tensor] | None = None,
-    name: str | None = None,
+    constants: Iterable[Tensor] = (),
 ) -> list[Tensor | None]:
-    """Gradients of `outputs` with respect to `inputs`, returned instead of accumulated.
+    """Gradients of `outputs` with respect to `inputs`; None for an input that they do not depend on.
 
-    With `create_graph` they can be differentiated again. An input that the outputs do not depend on gives None when
-    `allow_unused` is set and is an error otherwise. Gradients do not pass through `no_grad_vars`.
+    The graph is kept, whether or not the gradients can be differentiated again (`create_graph`).
     """
-    if not only_inputs:
-        raise value_error("grad", "only_inputs=False is not supported", fix="use backward() to fill the leaves")
-    output_list = [outputs] if isinstance(outputs, Tensor) else list(outputs)
-    input_list = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-    given = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs or [None] * len(output_list))
-    for what, items in (("outputs", output_list), ("inputs", input_list)):
-        if not items or not all(isinstance(item, Tensor) for item in items):
-            raise type_error("grad", f"{what} must be a Tensor or a non-empty list of Tensors")
-    if len(given) != len(output_list):
-        raise value_error("grad", "grad_outputs must match outputs", f"{len(given)} for {len(output_list)}")
-    blocked_list = [no_grad_vars] if isinstance(no_grad_vars, Tensor) else list(no_grad_vars or [])
-    results: dict[Any, Tensor] = {}
-    keys = [tensor if tensor._node is None else tensor._node for tensor in input_list]
+    given = [None] * len(outputs) if seeds is None else seeds
+    if len(given) != len(outputs):
+        raise value_error("grad", "grad_outputs must match outputs", f"{len(given)} for {len(outputs)}")
+    roots = [_root(t, g, "grad") for t, g in zip(outputs, given) if not t.stop_gradient]
+    keys = [tensor if tensor._node is None else tensor._node for tensor in inputs]
+    blocked = {tensor if tensor._node is None else tensor._node for tensor in constants}
+    needed = _leading_to([edge for edge, _ in roots], set(keys), blocked)
+    results: dict[Any, Tensor | None] = dict.fromkeys(keys)
 
     def deliver(leaf: Tensor, value: Tensor) -> None:
-        if leaf in wanted:
-            results[leaf] = _run_hooks(leaf, value)
+        if leaf in results:
+            results[leaf] = value
 
-    wanted = {key for key in keys if isinstance(key, Tensor)}
-    watched = {key: _keeper(results, key) for key in keys if not isinstance(key, Tensor)}
-    roots = [_root(t, g, "grad") for t, g in zip(output_list, given, strict=True)]
-    if create_graph:
-        enabled, LOCAL.grad_enabled = LOCAL.grad_enabled, True
-    blocked: set[Any] = {t if t._node is None else t._node for t in blocked_list}
-    run_engine(
-        roots, deliver, create_graph if retain_graph is None else retain_graph, create_graph, watched, blocked or None
-    )
-    if create_graph:
-        LOCAL.grad_enabled = enabled
-    found: list[Tensor | None] = []
-    for position, key in enumerate(keys):
-        value = results.get(key)
-        if value is None and not allow_unused:
-            raise value_error(
-                "grad", f"input {position} ({input_list[position]._aval}) is not used by the outputs",
-                fix="pass allow_unused=True to get None for it",
-            )  # fmt: skip
-        found.append(value)
-    return found
+    run_engine([root for root in roots if root[0] in needed], deliver, True, create_graph, results, needed)
+    # Tensors of the caller's own: the object may be a part of the graph, or a seed.
+    own = stand_in if create_graph else alias
+    return [None if (value := results[key]) is None else own(value) for key in keys]
 
 
-def _keeper(results: dict[Any, Tensor], key: Any) -> Callable[[Tensor], None]:
-    def keep(value: Tensor) -> None:
-        before = results.get(key)
-        results[key] = value if before is None else before + value
+def tensor_list(where: str, what: str, given: Any) -> list[Tensor]:
+    """One tensor or several as a list; TypeError for anything else, and for none at all."""
+    tensors = [given] if isinstance(given, Tensor) else list(given) if isinstance(given, (list, tuple)) else []
+    if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors):
+        raise type_error(where, f"{what} must be a Tensor or a non-empty list of Tensors", type(given).__name__)
+    return tensors
 
-    return keep
+
+def _leading_to(roots: list[Any], targets: set[Any], blocked: set[Any]) -> set[Any]:
+    """The edges from which some target is reached without passing a blocked one; targets included."""
+    seen = {edge for edge in roots if edge not in blocked}
+    stack = [edge for edge in seen if not isinstance(edge, Tensor)]
+    while stack:
+        node = stack.pop()
+        if node.is_released:
+            # It has forgotten its edges: whether it leads to a target can no longer be known.
+            raise _second_time(node.label)
+        for edge in node.edges:
+            if edge is not None and edge not in seen and edge not in blocked:
+                seen.add(edge)
+                if not isinstance(edge, Tensor):
+                    stack.append(edge)
+    # Oldest first, so that what a node leads to is known before the node is asked.
+    needed = targets & seen
+    nodes = sorted((edge for edge in seen if not isinstance(edge, Tensor)), key=_sequence)
+    for node in nodes:
+        if node not in needed and any(edge in needed for edge in node.edges):
+            needed.add(node)
+    return needed
+
+
+def _sequence(node: Any) -> int:
+    return node.sequence

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, default_float, is_differentiable
+from ..core.promotion import promote_scalar, promote_tensors
 from ..ir.operation import NeedsPromotion, Operation
 
 Kinds = Sequence[Any]
@@ -42,12 +43,16 @@ def broadcast_shapes(operation: Operation, operands: Kinds, shapes: Sequence[tup
 
 def common_dtype(operation: Operation, operands: Kinds) -> np.dtype:
     """The dtype that all tensors have; asks for promotion (or raises) when they differ."""
-    dtypes = [k.dtype for k in operands if isinstance(k, Aval)]
-    first = dtypes[0]
-    for other in dtypes[1:]:
-        if other is not first and other != first:
-            if operation.promote:
-                raise NeedsPromotion
+    tensors = [k for k in operands if isinstance(k, Aval)]
+    first = tensors[0].dtype
+    if operation.promote and len(tensors) == 2:
+        a, b = tensors
+        common = promote_tensors(operation.name, a.dtype, b.dtype, a_is_0d=not a.shape, b_is_0d=not b.shape)
+        if a.dtype != common or b.dtype != common:
+            raise NeedsPromotion
+        return common
+    for other in tensors[1:]:
+        if other.dtype != first:
             raise operation.error(
                 TypeError, "the tensors have different data types", operands, fix="convert one with astype()"
             )
@@ -63,8 +68,6 @@ def broadcast(operation: Operation, operands: Kinds, attributes: tuple[Any, ...]
 
 
 def _check_scalar(operation: Operation, operands: Kinds) -> None:
-    from ..core.promotion import promote_scalar
-
     tensor = next(k for k in operands if isinstance(k, Aval))
     scalar = next(k for k in operands if isinstance(k, type))
     if promote_scalar(operation.name, tensor.dtype, scalar) != tensor.dtype:

@@ -1,26 +1,32 @@
 """Autograd: a tape over operation calls, whose backward is again operation calls.
 
-A tape node knows its operation, what its gradient rule saved, and an edge for each operand: another node, a leaf tensor
-(whose `.grad` receives the gradient), or None. Rules are per operand and name what they need:
+A tape node knows its operation, what its gradient rule saved, and an edge for each operand: another
+node, a leaf tensor (whose `.grad` receives the gradient), or None. Rules are per operand and name
+what they need:
 
     grad={"x": lambda g, y: g * y, "y": lambda g, x: g * x}
 
-`g` is the gradient of the output (`g0, g1 …` of several), operand names mean their values, `out` the result,
-`x_aval` the abstract value of an operand, attribute names the attributes.
+`g` is the gradient of the output (`g0, g1 …` of several), operand names mean their values, `out` the
+result, `x_aval` the abstract value of an operand, attribute names the attributes.
+
+Invariants
+* An edge points to an older node: sequence numbers fall along every path, so "newest first" is an
+  order in which every node has all of its gradient before it runs.
+* A node never refers to the tensors it made (they refer to it): no cycles, so reference counts alone
+  tell the recorder what is alive. A saved result is another tensor with the same value.
 """
 
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 from typing import Any
 
 from ..core.aval import Aval
 from ..core.errors import runtime_error
 from ..ir.operation import Operation
-from ..ir.recorder import LOCAL
-from .tensor import Tensor
+from .tensor import Tensor, alias
 
 FREED = object()
 # Not empty while some thread is inside `saved_tensors_hooks`; the hooks themselves are per thread.
@@ -28,7 +34,11 @@ SAVED_HOOKS: list[Any] = []
 
 
 class GradNode:
-    """One recorded call whose gradient may be asked for."""
+    """One recorded call whose gradient may be asked for.
+
+    The engine runs nodes of exactly this class on a fast path of its own; every other kind of node
+    is run through `hooks`, `is_released`, `backward` and `release`.
+    """
 
     __slots__ = (
         "__weakref__", "attributes", "avals", "edges", "hooks", "operation", "out_aval", "saved", "sequence", "version",
@@ -42,31 +52,56 @@ class GradNode:
     version: int
     sequence: int
     out_aval: Any
+    hooks: dict[int, Callable[[Tensor], Any]] | None
 
     def backward(self, grad: Any, create_graph: bool) -> Sequence[Any]:
-        gradient = self.operation.gradient
-        if gradient.num_versions and self.version >= 0:
-            _check_versions(self, gradient)
-        return gradient.run(self, grad, create_graph)
-
-    def accumulate(self, grads: dict[Any, Any], grad: Tensor) -> None:
-        """Adds to the gradient that waits for this node."""
-        before = grads.get(self)
-        grads[self] = grad if before is None else before + grad
+        """The gradients of the operands, in the order of `edges`."""
+        return self.operation.gradient.run(self, grad, create_graph)
 
     @property
-    def name(self) -> str:
+    def label(self) -> str:
+        """What error messages call this node."""
         return f"{self.operation.name}_grad"
 
+    def name(self) -> str:
+        return "".join(part.capitalize() for part in self.operation.name.split("_")) + "GradNode"
+
+    @property
+    def next_functions(self) -> list[Any]:
+        """The nodes that this one hands gradients to."""
+        return [edge for edge in self.edges if edge is not None and not isinstance(edge, Tensor)]
+
     def __repr__(self) -> str:
-        return f"<GradNode {self.operation.name}>"
+        return f"<{self.name()}>"
 
     def release(self) -> None:
+        """Lets go of everything: of what was saved, and of the older part of the graph."""
         self.saved = FREED
+        self.edges = ()
 
     @property
     def is_released(self) -> bool:
         return self.saved is FREED
+
+
+class HookedGradNode(GradNode):
+    """A GradNode that has hooks; a node becomes one when it gets its first."""
+
+    __slots__ = ()
+
+
+class MultiGradNode(GradNode):
+    """The node of a call with several outputs; `out_aval` is the tuple of their abstract values.
+
+    Its gradient is a list with one entry (or None) for each output, filled by the OutputNodes.
+    """
+
+    __slots__ = ("outputs",)
+
+    def __init__(self) -> None:
+        self.hooks = None
+        # By position, weakly: the outputs refer to this node.
+        self.outputs: dict[int, weakref.ref[OutputNode]] = {}
 
 
 class OutputNode:
@@ -80,53 +115,91 @@ class OutputNode:
         self.sequence = sequence
         self.edges = (node,)
         self.out_aval = aval
-
-    def accumulate(self, grads: dict[Any, Any], grad: Tensor) -> None:
-        before = grads.get(self)
-        grads[self] = grad if before is None else before + grad
-
-    def backward(self, grad: Any, create_graph: bool) -> Sequence[Any]:
-        return (_OutputGradient(self.position, grad),)
-
-    @property
-    def name(self) -> str:
-        return self.node.name
-
-    operation = property(lambda self: self.node.operation)
-
-    def release(self) -> None:
-        pass
+        self.hooks: dict[int, Callable[[Tensor], Any]] | None = None
+        node.outputs[position] = weakref.ref(self)
 
     is_released = False
+    operation = property(lambda self: self.node.operation)
+    label = property(lambda self: self.node.label)
+    next_functions = property(lambda self: self.node.next_functions)
+
+    def name(self) -> str:
+        return self.node.name()
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} output {self.position}>"
 
 
-class _OutputGradient:
-    """The gradient of one of several outputs, on its way to the call's node."""
+class PassNode:
+    """Hands a gradient on as it is: the history of a stand-in for a leaf (see `with_history`)."""
 
-    __slots__ = ("grad", "position")
+    __slots__ = ("__weakref__", "avals", "edges", "hooks", "out_aval", "sequence")
 
-    def __init__(self, position: int, grad: Tensor) -> None:
-        self.position = position
-        self.grad = grad
+    def __init__(self, target: Any, aval: Aval) -> None:
+        from .binder import next_sequence
+
+        self.edges = (target,)
+        self.avals = (aval,)
+        self.out_aval = aval
+        self.sequence = next_sequence()
+        self.hooks: dict[int, Callable[[Tensor], Any]] | None = None
+
+    label = "assign_grad"
+    is_released = False
+
+    def backward(self, grad: Any, create_graph: bool) -> Sequence[Any]:
+        return (grad,)
+
+    def name(self) -> str:
+        return "AssignGradNode"
+
+    @property
+    def next_functions(self) -> list[Any]:
+        return []
+
+    def release(self) -> None:
+        """Nothing is saved, so it may run any number of times."""
 
 
-class MultiGradNode(GradNode):
-    """The node of a call with several outputs; `out_aval` is the tuple of their abstract values."""
+class CutNode(PassNode):
+    """The history of a tensor that was overwritten by a constant: what it was before gets a zero gradient."""
 
     __slots__ = ()
 
-    def accumulate(self, grads: dict[Any, Any], grad: Any) -> None:
-        slots = grads.get(self)
-        if slots is None:
-            slots = grads[self] = [None] * len(self.out_aval)
-        before = slots[grad.position]
-        slots[grad.position] = grad.grad if before is None else before + grad.grad
+    label = "fill_grad"
+
+    def backward(self, grad: Any, create_graph: bool) -> Sequence[Any]:
+        from .engine import zeros_of
+
+        return (zeros_of(self.avals[0]),)
+
+    def name(self) -> str:
+        return "FillGradNode"
+
+
+def edge_of(tensor: Tensor) -> Any:
+    """Where the gradient of a tensor goes: its node, itself if it is a leaf, None if it has none."""
+    return None if tensor.stop_gradient else tensor._node or tensor
+
+
+def with_history(value: Tensor, edge: Any) -> Tensor:
+    """A new tensor with the value of one tensor and the place in the graph that `edge` names."""
+    result = alias(value)
+    if edge is not None:
+        result._node = PassNode(edge, value._aval) if isinstance(edge, Tensor) else edge
+        result.stop_gradient = False
+    return result
+
+
+def stand_in(tensor: Tensor) -> Tensor:
+    """Another tensor with the same value and history: what changes one in place leaves the other alone."""
+    return with_history(tensor, edge_of(tensor))
 
 
 class Gradient:
     """The gradient rules of an operation, compiled into one function for the engine."""
 
-    __slots__ = ("num_outputs", "num_versions", "run", "saved", "versioned")
+    __slots__ = ("num_outputs", "run", "saved", "versioned")
 
     def __init__(
         self, operation: Operation, rules: dict[str, Callable[..., Any]], num_outputs: int, tensor_names: Sequence[str]
@@ -138,22 +211,25 @@ class Gradient:
         unknown = set(rules) - set(operands)
         if unknown:
             raise TypeError(f"({operation.name}) gradient rules for {sorted(unknown)}, which are no operands")
-        wanted: dict[str, list[str]] = {name: list(inspect.signature(rule).parameters) for name, rule in rules.items()}
+        wanted: dict[str, list[str]] = {
+            name: [p.name for p in inspect.signature(rule).parameters.values() if p.default is p.empty]
+            for name, rule in rules.items()
+        }
         needed = {parameter for parameters in wanted.values() for parameter in parameters}
         self.saved = [name for name in (*operands, *outputs) if name in needed]
         self.versioned = [(i, name) for i, name in enumerate(self.saved) if name in tensor_names]
-        self.num_versions = len(self.versioned)
         allowed = {*operands, *outputs, *grads, *operation.attribute_names, *(f"{o}_aval" for o in operands)}
         for name, parameters in wanted.items():
             for parameter in parameters:
                 if parameter not in allowed:
                     raise TypeError(f"({operation.name}) gradient rule of {name} asks for {parameter!r}, which is nothing")
         scope: dict[str, Any] = {f"rule_{name}": rule for name, rule in rules.items()}
-        scope["with_node"] = _with_node
+        scope.update(with_node=_with_node, check_versions=check_versions)
         lines = ["def run(node, grad, create_graph):"]
         if self.saved:
             lines.append(f"    {', '.join(self.saved)}, = node.saved")
-        if any(name.startswith("out") and name in self.saved for name in outputs):
+        lines += self._version_lines()
+        if any(name in self.saved for name in outputs if name not in operands):
             lines.append("    if create_graph:")
             for position, name in enumerate(outputs):
                 if name in self.saved:
@@ -164,69 +240,76 @@ class Gradient:
             if f"{name}_aval" in needed:
                 lines.append(f"    {name}_aval = node.avals[{position}]")
         lines.append("    g = grad" if num_outputs == 1 else f"    {', '.join(grads)}, = grad")
-        lines.append("    edges = node.edges")
-        results = []
-        for position, name in enumerate(operands):
-            if name in rules:
-                results.append(f"rule_{name}({', '.join(wanted[name])}) if edges[{position}] is not None else None")
-            else:
-                results.append("None")
+        if len(rules) == 1 and len(operands) == 1:
+            # Its only operand has an edge, or there would be no node.
+            (name,) = rules
+            results = [f"rule_{name}({', '.join(wanted[name])})"]
+        else:
+            lines.append("    edges = node.edges")
+            results = [
+                f"rule_{name}({', '.join(wanted[name])}) if edges[{position}] is not None else None"
+                if name in rules else "None"
+                for position, name in enumerate(operands)
+            ]  # fmt: skip
         lines.append(f"    return ({', '.join(results)},)")
         exec(compile("\n".join(lines), f"<gradient of {operation.name}>", "exec"), scope)
         self.run = scope["run"]
+
+    def _version_lines(self) -> list[str]:
+        """Source that raises if a saved operand was changed in place; a packed one (version -1) cannot be."""
+        if not self.versioned:
+            return []
+        total = " + ".join(f"{name}._version" for _, name in self.versioned)
+        return [
+            "    try:",
+            f"        if node.version != {total}: check_versions(node)",
+            "    except AttributeError:",  # an absent operand, or a Python number in a tensor's place
+            "        check_versions(node)",
+        ]
 
 
 def _with_node(out: Tensor | None, node: Any, position: int | None) -> Tensor | None:
     """A saved output with its history back: only needed when the backward pass is differentiated itself."""
     if out is None:
         return None
-    from .tensor import alias
+    if position is None:
+        return with_history(out, node)
+    reference = node.outputs.get(position)
+    output = None if reference is None else reference()
+    if output is None:
+        from .binder import next_sequence
 
-    again = alias(out)
-    again._node = node if position is None else OutputNode(node, position, node.sequence, again._aval)
-    again.stop_gradient = False
-    return again
+        output = OutputNode(node, position, next_sequence(), out._aval)
+    return with_history(out, output)
 
 
-def _check_versions(node: GradNode, gradient: Gradient) -> None:
+def check_versions(node: GradNode) -> None:
+    """RuntimeError if an operand that the node saved was changed in place since."""
+    if node.version < 0:
+        return
+    versioned = node.operation.gradient.versioned
     total = 0
-    for position, _ in gradient.versioned:
+    for position, _ in versioned:
         tensor = node.saved[position]
-        if tensor is not None:
+        if isinstance(tensor, Tensor):
             total += tensor._version
     if total != node.version:
-        names = ", ".join(name for _, name in gradient.versioned)
-        raise runtime_error(
-            f"{node.operation.name}_grad",
-            f"a tensor that the gradient of {node.operation.name} needs ({names}) was changed in place afterwards: "
-            f"its version is {total}, expected {node.version}",
-            fix="use an out-of-place operation, or clone() before changing it",
-        )
+        names = ", ".join(name for _, name in versioned)
+        raise changed_in_place(node.label, f"{node.operation.name} needs ({names})", total, node.version)
 
 
 def pack_saved(node: GradNode) -> None:
-    """Lets the thread's `saved_tensors_hooks` replace what a node keeps."""
-    hooks = getattr(LOCAL, "saved_hooks", None)
-    if not hooks:
-        return
-    pack, unpack = hooks[-1]
-    node.saved = PackedValues(tuple(pack(s) if isinstance(s, Tensor) else s for s in node.saved),
-                              tuple(isinstance(s, Tensor) for s in node.saved), unpack)
-    node.version = -1
+    """Lets `saved_tensors_hooks` replace what a node keeps; called where `SAVED_HOOKS` is not empty."""
+    from .saved import pack_node
+
+    pack_node(node)
 
 
-class PackedValues:
-    """Saved values that went through a pack hook; unpacked when the node is run."""
-
-    __slots__ = ("is_packed", "unpack", "values")
-
-    def __init__(self, values: tuple[Any, ...], is_packed: tuple[bool, ...], unpack: Callable[[Any], Any]) -> None:
-        self.values = values
-        self.is_packed = is_packed
-        self.unpack = unpack
-
-    def __iter__(self) -> Any:
-        return iter([self.unpack(v) if p else v for v, p in zip(self.values, self.is_packed, strict=True)])
-
-
-by_sequence = attrgetter("sequence")
+def changed_in_place(label: str, needed_by: str, found: int, expected: int) -> RuntimeError:
+    """The error for a saved tensor that is no longer what it was when it was saved."""
+    return runtime_error(
+        label,
+        f"a tensor that the gradient of {needed_by} was changed in place afterwards: "
+        f"its version is {found}, expected {expected}",
+        fix="use an out-of-place operation, or clone() before changing it",
+    )

@@ -16,6 +16,7 @@ from ..core.dtype import DType, dtype_of, is_supported
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.place import CPU, Place, jax_device, parse_place
 from ..core.printing import tensor_to_string
+from ..core.size import Size
 from ..ir import recorder
 from ..ir.recorder import LOCAL, Failure, materialise
 
@@ -59,8 +60,8 @@ class Tensor:
     # ---- description -------------------------------------------------------------------------------------------
 
     @property
-    def shape(self) -> list[int]:
-        return list(self._aval.shape)
+    def shape(self) -> Size:
+        return Size(self._aval.shape)
 
     @property
     def dtype(self) -> DType:

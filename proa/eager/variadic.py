@@ -1,24 +1,46 @@
-"""Gradients of operations with any number of operands (concat, stack, optimiser updates)."""
+"""Gradients of operations with any number of operands (concat, stack, einsum, optimiser updates)."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.errors import runtime_error
+from .tape import changed_in_place
+from .tensor import Tensor
+
 
 class VariadicGradient:
-    """Wraps `rule(grads, operands, attributes, needed)`, which gives one gradient (or None) for each operand.
+    """Wraps `rule(grads, avals, attributes, needed)`, which gives one gradient (or None) for each operand.
 
-    `grads` is the gradient of the output, or the list of them for several outputs.
+    `grads` is the gradient of the output, or the list of them for several outputs; `avals` are the
+    operands' abstract values. A rule whose second parameter is called `tensors` gets the operands
+    themselves there, which then stay alive until the gradient is computed.
     """
 
-    saves_operands = True
     saves_outputs = False
-    num_versions = 0
 
     def __init__(self, rule: Callable[..., Sequence[Any]]) -> None:
         self.rule = rule
+        self.saves_operands = list(inspect.signature(rule).parameters)[1:2] == ["tensors"]
 
     def run(self, node: Any, grad: Any, create_graph: bool) -> Sequence[Any]:
-        needed = [edge is not None for edge in node.edges]
-        return self.rule(grad, node.avals, node.attributes, needed)
+        if self.saves_operands:
+            check_all_versions(node)
+        operands = list(node.saved) if self.saves_operands else node.avals
+        results = self.rule(grad, operands, node.attributes, [edge is not None for edge in node.edges])
+        if len(results) != len(node.edges):
+            raise runtime_error(
+                node.label, f"the gradient rule gave {len(results)} gradients for {len(node.edges)} operands"
+            )
+        return results
+
+
+def check_all_versions(node: Any) -> None:
+    """RuntimeError if any saved operand was changed in place since."""
+    if node.version < 0:
+        return
+    found = sum(s._version for s in node.saved[: len(node.edges)] if isinstance(s, Tensor))
+    if found != node.version:
+        raise changed_in_place(node.label, f"{node.operation.name} needs", found, node.version)

@@ -1,11 +1,15 @@
 """In-place operations and views.
 
-Values are never overwritten: an in-place operation computes a new value and the tensor object takes it over, with its
-version one higher. In Paddle some results share memory with their source (a slice, a reshape, `detach`); such an operation
-declares how a changed result is written back (`view=`), and a change on either side is carried to the other.
+Values are never overwritten: an in-place operation computes a new value and the tensor object takes it
+over, with its version one higher. In Paddle some results share memory with their source (a slice, a
+reshape, `detach`); such an operation declares how a changed result is written back (`view=`), and a
+change on either side is carried to the other.
 
-A view refers to its base weakly (a chain of slices must not keep every ancestor alive), so once the base is gone, two views
-of it no longer see each other's changes.
+Histories follow: whoever gets a new value by a recorded operation gets its history too. Where nothing
+is recorded (`no_grad`) only values change, and a leaf stays a leaf whatever is done to its views.
+
+A view refers to its base weakly (a chain of slices must not keep every ancestor alive), so once the base
+is gone, two views of it no longer see each other's changes.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from typing import Any
 
 from ..core.errors import value_error
 from ..ir.recorder import LOCAL
+from .tape import CutNode, OutputNode, PassNode, edge_of, stand_in
 from .tensor import Tensor
 
 _PRUNE_ABOVE = 8
@@ -66,13 +71,52 @@ def assign_in_place(target: Tensor, source: Tensor, name: str) -> Tensor:
             name, f"the result has the shape {list(source._aval.shape)}, which does not fit into the tensor",
             f"x: {target._aval}",
         )  # fmt: skip
-    kept = target.stop_gradient
-    take_over(target, source)
-    if not LOCAL.grad_enabled:
-        target.stop_gradient = kept
+    if source is target:
+        target._version += 1
+        return target
+    if source._aval.dtype is not target._aval.dtype:
+        _leave_storage(target)
+    if LOCAL.grad_enabled:
+        _become(target, source)
+    else:
+        _replace_value(target, source)
     if target._view is not None or target._views:
         _carry(target)
     return target
+
+
+def _become(target: Tensor, source: Tensor) -> None:
+    """`target` takes over value and history of `source`, which was computed from it."""
+    node = source._node
+    if node is None:
+        edge, aval = edge_of(target), target._aval
+        take_over(target, source)
+        if not source.stop_gradient:  # a leaf was copied: its gradient comes from here as well
+            target._node = PassNode(source, source._aval)
+        elif edge is not None:
+            # Overwritten by a constant: it still has a gradient, which is zero from here on.
+            target._node, target.stop_gradient = CutNode(edge, aval), False
+        return
+    node = node.node if node.__class__ is OutputNode else node
+    if isinstance(saved := getattr(node, "saved", None), tuple):
+        # The node may have saved `target`, whose value is about to change and which will refer to the node:
+        # it keeps a stand-in with the old value instead.
+        for item in saved:
+            if item is target:
+                before = stand_in(target)
+                node.saved = tuple(before if item is target else item for item in saved)
+                break
+    take_over(target, source)
+
+
+def _leave_storage(target: Tensor) -> None:
+    """A change of dtype gives a tensor a memory of its own: what shared it before keeps the old data."""
+    target._view = None
+    for reference in target._views or ():
+        view = reference()
+        if view is not None:
+            view._view = None
+    target._views = None
 
 
 def _carry(changed: Tensor) -> None:
@@ -85,8 +129,11 @@ def _carry(changed: Tensor) -> None:
             break
         if operation is None:  # detach: the same value, another history
             _replace_value(base, current)
+        elif LOCAL.grad_enabled and edge_of(base) is not base:
+            # Stand-ins: the tape must not refer to the tensors that are about to take its result.
+            take_over(base, operation.view(stand_in(base), stand_in(current), *attributes))
         else:
-            take_over(base, operation.view(base, current, *attributes))
+            _replace_value(base, operation.view(base, current, *attributes))
         _refresh(base, except_for=current)
         current = base
     _refresh(changed, except_for=None)
@@ -104,8 +151,11 @@ def _refresh(base: Tensor, except_for: Tensor | None) -> None:
         else:
             from .dispatch import record
 
-            take_over(view, record(operation, [base], attributes))
-            view._view = (weakref.ref(base), operation, attributes)
+            shown = record(operation, [base], attributes)
+            if LOCAL.grad_enabled and not view.stop_gradient:
+                take_over(view, shown)
+            else:
+                _replace_value(view, shown)
         _refresh(view, except_for=None)
 
 
@@ -121,4 +171,8 @@ def replace_value(target: Tensor, source: Tensor) -> None:
     _replace_value(target, source)
     target._version -= 1
     if target._view is not None or target._views:
-        _carry(target)
+        enabled, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+        try:
+            _carry(target)
+        finally:
+            LOCAL.grad_enabled = enabled

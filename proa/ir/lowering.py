@@ -69,7 +69,7 @@ def abstract_evaluation(
 class CompiledProgram:
     """A Program as an XLA executable, with what it cost to make."""
 
-    __slots__ = ("copies", "donated", "executable", "num_flags", "outputs", "scalar_groups", "seconds")
+    __slots__ = ("__weakref__", "copies", "donated", "executable", "num_flags", "outputs", "scalar_groups", "seconds")
 
     def __init__(self, program: Program, inputs: list[Any], scalars: list[Any], place: Place, donated: tuple[int, ...],
                  check_nan: bool) -> None:

@@ -416,7 +416,8 @@ class _Unchecked:
         self.tensors = [weakref.ref(tensor) for tensor in live]
 
     def verify(self) -> None:
-        good = np.asarray(self.flags)
+        flags_list = self.flags if isinstance(self.flags, list) else [self.flags]
+        good = np.concatenate([np.asarray(f) for f in flags_list])
         if good.all():
             return
         from .lowering import flagged_instructions

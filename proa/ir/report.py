@@ -42,13 +42,23 @@ class ProgramRecord:
         self.donated = donated
         self.hits = 0
         self.seconds = 0.0
+        self.tiles = 1  # more than one: a long loop, compiled by the round (see tiling.py)
 
 
 def compile_program(ending: Any, inputs: list[Any], scalars: list[Any], root: Any, donated: tuple[int, ...]) -> Any:
     from .lowering import CompiledProgram
+    from .tiling import MINIMUM_LENGTH, TiledProgram, find_tiles
 
+    program = ending.program
+    tiles = find_tiles(program.instructions) if len(program.instructions) >= MINIMUM_LENGTH else None
+    compiled: Any
+    if tiles is not None:
+        donated = ()
+        compiled = TiledProgram(program, tiles, inputs, scalars, root.place, root.check_nan)
+    else:
+        compiled = CompiledProgram(program, inputs, scalars, root.place, donated, root.check_nan)
     record = ProgramRecord(ending, _reason(ending), len(donated))
-    compiled = CompiledProgram(ending.program, inputs, scalars, root.place, donated, root.check_nan)
+    record.tiles = len(tiles) if tiles else 1
     record.seconds = compiled.seconds
     with _LOCK:
         STATISTICS.compiles += 1

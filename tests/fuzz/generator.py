@@ -41,12 +41,9 @@ def generate(seed: int, module: str = "proa") -> Program:
             sections.threads(scope, with_gradients)
     elif scope.decide(0.05):
         sections.training(scope)
-    if scope.decide(0.12):
-        wrong.write_caught(scope)
-        straight(scope, with_gradients)
     if with_gradients:
         finish_with_gradients(scope)
-    wrong_line, entry = write_wrong(scope) if scope.decide(0.2) else (None, None)
+    wrong_line, entry = write_wrong(scope) if scope.decide(0.22) else (None, None)
     record_all(scope)
     return Program(
         seed=seed,

@@ -31,7 +31,8 @@ class Worker:
 
     def __init__(self, python: str = sys.executable) -> None:
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        environment = dict(os.environ, PYTHONPATH=str(ROOT), OMP_NUM_THREADS="1")
+        search = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(search), GLOG_minloglevel="3")
         self.process = subprocess.Popen(
             [python, "-W", "ignore", "-m", f"{PACKAGE}.worker"],
             stdin=subprocess.PIPE,

@@ -43,8 +43,6 @@ class Scope:
         self.may_mix_precision = False
         self.mixed_precision = False
         self.comparable = True
-        self.in_thread = False
-        self.step: str | None = None  # name of the counter of the loop being written
         self.label = ""  # distinguishes what several threads record
         self._counts: dict[str, int] = {}
 

@@ -14,9 +14,9 @@ STATE_NOISE = 3.0
 
 THREAD_AREAS = frozenset(
     {"elementwise", "reduction", "matmul", "shape", "indexing", "join", "split", "where",
-     "softmax", "comparison", "integer", "inplace", "control flow"}
+     "softmax", "comparison", "integer", "in-place", "control flow"}
 )  # fmt: skip
-LOOP_AREAS = FORWARD_AREAS | {"integer", "cast"}
+LOOP_AREAS = FORWARD_AREAS | {"integer", "cast", "caught error"}
 
 
 def record_some(scope: Scope, count: int) -> None:
@@ -278,21 +278,42 @@ def threads(scope: Scope, with_gradients: bool) -> None:
     shared = list(scope.variables)
     receivers = scope.chance.randint(1, 2)
     scope.emit("from queue import Queue")
-    scope.emit(f"channels = [Queue() for _ in range({receivers})]")
+    scope.emit(f"channels, handed_back = [Queue() for _ in range({receivers})], {{}}")
     for variable in shared:
         variable.storage.frozen = True
-    sent = sender(scope, shared, receivers)
+    back: dict[str, Variable] = {}
+    sent = sender(scope, shared, receivers, back)
     for number in range(receivers):
-        receiver(scope, shared, sent[number], number, with_gradients)
+        receiver(scope, shared, sent[number], number, with_gradients, back)
     names = ["sender", *(f"receiver{number}" for number in range(receivers))]
     scope.emit(f"run_threads({', '.join(names)})")
     scope.label = ""
     scope.variables = shared
     for variable in shared:
         variable.storage.frozen = False
+    # Results of threads that have ended by now, perhaps not computed yet.
+    for name, one in back.items():
+        variable = Variable(
+            scope.fresh("back"), one.shape, one.dtype, Storage(one.magnitude, one.noise),
+            smooth=False, depth=one.depth,
+        )  # fmt: skip
+        scope.emit(f"{variable.name} = handed_back['{name}'].detach()")
+        scope.bind(variable)
+    write_some(scope, 2, THREAD_AREAS)
 
 
-def sender(scope: Scope, shared: list[Variable], receivers: int) -> list[list[Variable]]:
+def hand_back(scope: Scope, shared: list[Variable], name: str, back: dict[str, Variable]) -> None:
+    """Leave a result for the thread that started this one."""
+    found = [one for one in scope.variables if one not in shared and one.is_float]
+    if not found:
+        return
+    back[name] = scope.chance.choice(found)
+    scope.emit(f"handed_back['{name}'] = {back[name].name}")
+
+
+def sender(
+    scope: Scope, shared: list[Variable], receivers: int, back: dict[str, Variable]
+) -> list[list[Variable]]:
     sent: list[list[Variable]] = [[] for _ in range(receivers)]
     scope.label = "sender "
     with scope.block("def sender():"):
@@ -324,7 +345,8 @@ def sender(scope: Scope, shared: list[Variable], receivers: int) -> list[list[Va
                 scope.variables.remove(variable)
         write_some(scope, 2, THREAD_AREAS)
         own_gradient(scope, shared)
-        record_some(scope, 2)
+        record_some(scope, 1)
+        hand_back(scope, shared, "sender", back)
     return sent
 
 
@@ -341,7 +363,12 @@ def write_repeated(scope: Scope, repetitions: int) -> None:
 
 
 def receiver(
-    scope: Scope, shared: list[Variable], sent: list[Variable], number: int, with_gradients: bool
+    scope: Scope,
+    shared: list[Variable],
+    sent: list[Variable],
+    number: int,
+    with_gradients: bool,
+    back: dict[str, Variable],
 ) -> None:
     scope.label = f"receiver{number} "
     with scope.block(f"def receiver{number}():"):
@@ -360,6 +387,7 @@ def receiver(
         write_some(scope, scope.chance.randint(3, 6), THREAD_AREAS)
         record_some(scope, 2)
         own_gradient(scope, shared)
+        hand_back(scope, shared, f"receiver{number}", back)
         # One thread alone differentiates what reaches the shared leaves: which of two threads
         # adds to a leaf's gradient first would be a matter of luck.
         targets = gradients.computed(scope)

@@ -4,7 +4,18 @@ A statement is a function that takes the scope, writes a line or a few, and retu
 found something to write. To add one, decorate a function with `statement(area, weight)`.
 """
 
-from . import control, elementwise, gradients, indexing, inplace, randomness, reducing, shaping
+from . import (
+    control,
+    elementwise,
+    gradients,
+    indexing,
+    inplace,
+    naming,
+    randomness,
+    reducing,
+    shaping,
+    wrong,
+)
 from .table import Statement, statements_of, write_some
 
 __all__ = [
@@ -14,9 +25,11 @@ __all__ = [
     "gradients",
     "indexing",
     "inplace",
+    "naming",
     "randomness",
     "reducing",
     "shaping",
     "statements_of",
     "write_some",
+    "wrong",
 ]

@@ -8,7 +8,7 @@ from .reducing import ramp
 from .table import statement, write_some
 
 # What may stand in a branch: nothing that binds a name which the other branch does not bind.
-BRANCH_AREAS = frozenset({"elementwise", "inplace", "reduction", "matmul", "indexing"})
+BRANCH_AREAS = frozenset({"elementwise", "in-place", "reduction", "matmul", "indexing"})
 
 
 def value_test(scope: Scope) -> str | None:
@@ -182,4 +182,29 @@ def loop_until(scope: Scope) -> bool:
             depth=operand.depth + 2,
         )
     )  # fmt: skip
+    return True
+
+
+@statement("control flow", 0.5)
+def through_numpy(scope: Scope) -> bool:
+    """Values that leave for NumPy and come back as a new tensor."""
+    operand = scope.pick_float(lambda variable: variable.size > 0)
+    if operand is None:
+        return False
+    scope.feature("through NumPy")
+    return bool(
+        scope.assign(
+            f"paddle.to_tensor(np.array({operand.name}.numpy()))", operand.shape, [],
+            dtype=operand.dtype, magnitude=operand.magnitude, noise=operand.noise,
+        )
+    )  # fmt: skip
+
+
+@statement("control flow", 0.3)
+def printed(scope: Scope) -> bool:
+    operand = scope.pick()
+    if operand is None:
+        return False
+    scope.feature("printed")
+    scope.record("printed", f"len(str({operand.name})) > 0")
     return True

@@ -9,8 +9,8 @@ from .table import write_some
 FORWARD_AREAS = frozenset(
     {
         "elementwise", "reduction", "matmul", "softmax", "shape", "indexing", "join", "split",
-        "where", "loss", "inplace", "sorting", "control flow", "random", "rebinding",
-        "convolution", "comparison",
+        "where", "loss", "in-place", "sorting", "control flow", "random", "rebinding",
+        "convolution", "comparison", "deletion",
     }
 )  # fmt: skip
 SMOOTH_AREAS = frozenset({"elementwise", "matmul"})
@@ -39,25 +39,27 @@ def finish_graph(scope: Scope) -> None:
         variable.storage.saved = False
 
 
-def write_loss(scope: Scope, targets: list[Variable], name: str) -> float:
-    """Write a scalar loss of the targets; returns the bound on its gradients."""
+def write_loss(scope: Scope, targets: list[Variable], name: str) -> None:
+    """Write a scalar loss of the targets, weighted so that it stays within the limits."""
     terms: list[str] = []
-    total = 0.0
     for target in targets:
         target.storage.saved = True
-        weight = round(scope.chance.uniform(0.3, 0.9), 2)
-        if target.gain * weight > 4:
-            weight = float(f"{4 / target.gain:.2g}")
-        reduction = "mean" if scope.decide(0.4) else "sum"
-        squared = scope.decide(0.2) and target.gain * target.magnitude < 4
+        # A long sum may cancel to little and keep the noise of its terms: take means of those.
+        reduction = "mean" if target.size > 4 or scope.decide(0.4) else "sum"
+        squared = scope.decide(0.2)
+        slope = 2 * target.magnitude if squared else 1.0
+        count = target.size if reduction == "sum" else 1
+        weight = min(
+            round(scope.chance.uniform(0.3, 0.9), 2),
+            4 / max(target.gain * slope, 1e-9),
+            4 / max(target.noise * slope * count, 1e-9),
+        )
         text = f"({target.name} * {target.name})" if squared else target.name
         cast = ".astype('float32')" if target.dtype == "float64" else ""
-        terms.append(f"{text}.{reduction}(){cast} * {weight}")
-        total += target.gain * weight * (2 * target.magnitude if squared else 1)
+        terms.append(f"{text}.{reduction}(){cast} * {weight:.2g}")
     if any(target.dtype == "float64" for target in targets):
         scope.mixed_precision = True
     scope.emit(f"{name} = {' + '.join(terms)}")
-    return total
 
 
 def record_gradients(scope: Scope) -> None:
@@ -175,7 +177,10 @@ def after_gradients(scope: Scope) -> None:
                 scope.emit(f"{leaf.name}.clip_(-1.60037, 1.60043)")
         leaf.storage.magnitude = max(leaf.storage.magnitude, 1.61)
         leaf.storage.noise = max(leaf.storage.noise, 3.0)
-    if scope.decide(0.5):
+        # Steps along an ever growing gradient would amplify rounding noise.
+        scope.emit(f"{leaf.name}.clear_grad()")
+        scope.feature("clear_grad")
+    elif scope.decide(0.5):
         scope.feature("clear_grad")
         cleared = leaves if scope.decide(0.5) else [leaf]
         for one in cleared:
@@ -186,7 +191,7 @@ def without_gradients(scope: Scope) -> None:
     """A no_grad block; its results stay in reach."""
     scope.feature("no_grad")
     with scope.block("with paddle.no_grad():", keep=True), scope.without("recording_gradients"):
-        write_some(scope, scope.chance.randint(1, 3), FORWARD_AREAS - {"rebinding"})
+        write_some(scope, scope.chance.randint(1, 3), FORWARD_AREAS - {"rebinding", "deletion"})
 
 
 def through_view(scope: Scope) -> bool:

@@ -52,7 +52,8 @@ def basic_index(scope: Scope, base: Variable, with_none: bool = True) -> BasicIn
         parts.append("...")
         shape.extend(size for _, size in rest)
     for position, (_, size) in enumerate(chosen):
-        if with_none and scope.decide(0.08):
+        # Paddle puts the axes of a second None elsewhere than NumPy does.
+        if with_none and "None" not in parts and scope.decide(0.08):
             parts.append("None")
             shape.append(1)
             scope.feature("None in subscript")
@@ -127,7 +128,10 @@ def with_integers(scope: Scope) -> bool:
     if axis == 0 and base.rank == 2:
         forms.append(f"F.embedding({index}, {base.name})")
     scope.feature("integer tensor index")
-    return copy(scope, scope.chance.choice(forms), shape, [base], length)
+    chosen = scope.chance.choice(forms)
+    if axis and not base.contiguous and chosen == forms[2]:
+        scope.comparable = False  # Paddle picks the wrong elements of such a view
+    return copy(scope, chosen, shape, [base], length)
 
 
 @statement("indexing", 0.7)

@@ -13,6 +13,7 @@ from ..model import (
 )
 from ..scope import Scope
 from .indexing import basic_index, index_tensor
+from .shaping import view_of
 from .table import statement
 
 
@@ -68,7 +69,6 @@ def changed(
     scope: Scope, target: Variable, magnitude: float, noise: float, gain: float, kink: bool = False
 ) -> None:
     """Take note of new bounds; where they are exceeded, shrink the tensor in place."""
-    scope.feature("in-place")
     aliases = [one for one in target.storage.variables if one in scope.variables]
     if len(aliases) > 1:
         scope.feature("in-place on alias")
@@ -94,7 +94,7 @@ def changed(
     target.depth += 1
 
 
-@statement("inplace", 4)
+@statement("in-place", 4)
 def arithmetic(scope: Scope) -> bool:
     target = pick_target(scope)
     if target is None:
@@ -123,7 +123,7 @@ def arithmetic(scope: Scope) -> bool:
     return True
 
 
-@statement("inplace", 3)
+@statement("in-place", 3)
 def with_scalar(scope: Scope) -> bool:
     target = pick_target(scope)
     if target is None:
@@ -158,7 +158,7 @@ def with_scalar(scope: Scope) -> bool:
     return True
 
 
-@statement("inplace", 3)
+@statement("in-place", 3)
 def assigned_item(scope: Scope) -> bool:
     target = pick_target(scope, rank=1)
     if target is None:
@@ -167,8 +167,10 @@ def assigned_item(scope: Scope) -> bool:
     scope.feature("setitem")
     magnitude, noise, gain = target.magnitude, target.noise, target.gain
     value = pick_value(scope, target, index.shape)
-    if value is not None and value.differentiable and value.shape != index.shape:
-        value = None  # Paddle fails at the gradient of some of these
+    if value is not None and value.differentiable:
+        # Paddle fails at the gradient of some that broadcast, and takes no notice of no_grad.
+        if value.shape != index.shape or not scope.recording_gradients:
+            value = None
     if value is not None and scope.decide(0.6):
         symbol = scope.chance.choice(("=", "=", "+=")) if not target.differentiable else "="
         scope.emit(f"{target.name}[{index.text}] {symbol} {value.name}")
@@ -188,7 +190,7 @@ def assigned_item(scope: Scope) -> bool:
     return True
 
 
-@statement("inplace", 1)
+@statement("in-place", 1)
 def assigned_by_tensor(scope: Scope) -> bool:
     target = pick_target(scope, rank=1)
     if target is None or target.differentiable:
@@ -212,6 +214,49 @@ def assigned_by_tensor(scope: Scope) -> bool:
     magnitude, noise = max(magnitude, target.magnitude), max(noise, target.noise)
     changed(scope, target, magnitude, noise, target.gain)
     return True
+
+
+@statement("in-place", 4)
+def through_alias(scope: Scope) -> bool:
+    """A view, then a change of the view or of its base, then a value that both go into."""
+    base = pick_target(scope, rank=1)
+    if base is None or base.differentiable or not scope.may_view:
+        return False
+    if scope.decide(0.6):
+        index = basic_index(scope, base)
+        view = scope.alias(f"{base.name}[{index.text}]", base, index.shape,
+                           contiguous=index.contiguous, whole=index.whole)  # fmt: skip
+        scope.feature("view", "slice view")
+    else:
+        view = view_of(scope, base)
+    if view is None or view.storage.frozen:
+        return False
+    target = scope.chance.choice((view, view, base))
+    scope.feature("in-place on view" if target is view else "in-place on base of view")
+    value = pick_value(scope, target, target.shape)
+    scalar = scope.scalar(1.2)
+    magnitude, noise = target.magnitude, target.noise
+    if value is not None and scope.decide(0.5):
+        operation = scope.chance.choice(("add_", "subtract_"))
+        scope.emit(f"{target.name}.{operation}({value.name})")
+        magnitude, noise = magnitude + value.magnitude, noise + value.noise
+    elif scope.decide(0.5):
+        scope.emit(f"{target.name}.scale_({scalar.text})")
+        noise = noise * scalar.magnitude + magnitude * scalar.noise
+        magnitude *= scalar.magnitude
+    else:
+        # Paddle's setitem takes no tensor without dimensions.
+        form = "{0}[...] = {1}" if target.rank else "{0}.fill_({1})"
+        scope.emit(form.format(target.name, scalar.text))
+        magnitude, noise = scalar.magnitude, scalar.noise
+    changed(scope, target, magnitude, noise + ROUNDING * magnitude, 0.0)
+    return bool(
+        scope.assign(
+            f"{base.name}.sum() * 0.1 + {view.name}.mean()", (), [base], dtype=base.dtype,
+            magnitude=base.magnitude * (1 + 0.1 * base.size),
+            noise=(base.noise + ROUNDING * base.magnitude) * (1 + 0.1 * base.size), smooth=False,
+        )
+    )  # fmt: skip
 
 
 @statement("rebinding", 1)

@@ -7,7 +7,7 @@ from ..scope import Scope
 from .table import statement
 
 
-@statement("random", 2)
+@statement("random", 4)
 def drawn(scope: Scope) -> bool:
     dimensions = scope.dimensions
     shape = tuple(scope.chance.choice(dimensions) for _ in range(scope.chance.randint(1, 2)))
@@ -22,7 +22,7 @@ def drawn(scope: Scope) -> bool:
     return bool(scope.assign(text, shape, [], dtype=dtype, magnitude=magnitude, noise=ROUNDING))
 
 
-@statement("random", 3)
+@statement("random", 8)
 def dropout(scope: Scope) -> bool:
     operand = scope.pick_float(lambda variable: variable.rank > 0 and variable.dtype == "float32")
     if operand is None:
@@ -42,14 +42,14 @@ def dropout(scope: Scope) -> bool:
     )
 
 
-@statement("random", 1)
+@statement("random", 2)
 def bernoulli(scope: Scope) -> bool:
     shape = tuple(scope.chance.choice(scope.dimensions) for _ in range(2))
     text = f"paddle.bernoulli(paddle.full({list(shape)}, 0.5))"
     return bool(scope.assign(text, shape, [], magnitude=1.0))
 
 
-@statement("random", 0.6)
+@statement("random", 1.5)
 def permutation(scope: Scope) -> bool:
     length = scope.chance.choice(scope.dimensions)
     scope.feature("permutation")

@@ -246,7 +246,7 @@ def squared_error(scope: Scope) -> bool:
     )  # fmt: skip
 
 
-@statement("convolution", 0.3)
+@statement("convolution", 1)
 def convolution(scope: Scope) -> bool:
     operand = scope.pick_float(lambda variable: variable.rank == 3 and min(variable.shape) >= 2)
     if operand is None or operand.dtype != "float32":

@@ -40,7 +40,7 @@ def write_some(scope: Scope, count: int, areas: frozenset[str] | None = None) ->
         entry
         for entry in statements_of(areas)
         if not (entry.area == "random" and not scope.may_be_random)
-        and not (entry.area == "inplace" and not scope.may_mutate)
+        and not (entry.area == "in-place" and not scope.may_mutate)
     ]
     weights = [entry.weight for entry in entries]
     written = 0

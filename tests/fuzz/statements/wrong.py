@@ -12,6 +12,7 @@ from collections.abc import Callable
 from ..model import Variable
 from ..scope import Scope
 from .gradients import leaves_of
+from .table import statement
 
 # Each writer emits its statements and returns the line that must raise, or None where nothing in
 # reach fits. The name that holds the wrong result is `bad`.
@@ -278,6 +279,7 @@ def wrong_in_loop(scope: Scope) -> int | None:
     return line
 
 
+@statement("caught error", 0.5)
 def write_caught(scope: Scope) -> bool:
     """A wrong statement whose error the program catches; it must leave no trace."""
     entry = scope.chance.choice([one for one in TABLE if one.catchable])
@@ -289,5 +291,4 @@ def write_caught(scope: Scope) -> bool:
         return False
     with scope.block("except Exception:"):
         scope.record("caught", str(line))
-    scope.feature("caught error")
     return True

@@ -1,0 +1,196 @@
+"""Derivatives of functions: `jvp`, `vjp`, and the full `Jacobian` and `Hessian` (`paddle.incubate.autograd`).
+
+A Jacobian-vector product takes two backward passes: the vector-Jacobian product is linear in its vector,
+and the gradient of that linear function is the product wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import type_error, value_error
+from ..eager.declare import PUBLIC
+from ..eager.engine import gradients, tensor_list, zeros_of
+from ..eager.hooks import grad as plain_grad
+from ..eager.modes import enable_grad
+from ..eager.tape import PassNode, edge_of
+from ..eager.tensor import Tensor, alias, tensor_from_data
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def vjp(func: Callable[..., Any], xs: Tensors, v: Tensors | None = None) -> tuple[Any, Any]:
+    """The results of `func(*xs)`, and `v` times their Jacobian: one tensor for each of `xs`.
+
+    `v` has the shapes of the results; ones if it is left out.
+    """
+    inputs, ys, outputs = _call("vjp", func, xs)
+    products = _pull_back(outputs, inputs, _vectors("vjp", v, outputs))
+    return ys, _like(xs, products)
+
+
+def jvp(func: Callable[..., Any], xs: Tensors, v: Tensors | None = None) -> tuple[Any, Any]:
+    """The results of `func(*xs)`, and their Jacobian times `v`: one tensor for each result.
+
+    `v` has the shapes of `xs`; ones if it is left out.
+    """
+    inputs, ys, outputs = _call("jvp", func, xs)
+    products = _push_forward(outputs, inputs, _vectors("jvp", v, inputs))
+    return ys, _like(ys, products)
+
+
+def forward_grad(outputs: Tensors, inputs: Tensors, grad_inputs: Tensors | None = None) -> Any:
+    """How much `outputs` change when `inputs` change by `grad_inputs` (ones if left out)."""
+    ys = tensor_list("forward_grad", "outputs", outputs)
+    xs = tensor_list("forward_grad", "inputs", inputs)
+    return _like(outputs, _push_forward(ys, xs, _vectors("forward_grad", grad_inputs, xs)))
+
+
+def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Tensors | None = None) -> Any:
+    """Gradients of `outputs`, which can be differentiated again; None for an input that is not used."""
+    found = plain_grad(outputs, inputs, grad_outputs, create_graph=True, allow_unused=True)
+    return found[0] if isinstance(inputs, Tensor) else found
+
+
+def _call(where: str, func: Callable[..., Any], xs: Tensors) -> tuple[list[Tensor], Any, list[Tensor]]:
+    """Calls the function on inputs of its own: they, its result as it is, and its results as a list."""
+    if not callable(func):
+        raise type_error(where, "func must be callable", type(func).__name__)
+    inputs = [_separate(x) for x in tensor_list(where, "xs", xs)]
+    with enable_grad():
+        ys = func(*inputs)
+    return inputs, ys, tensor_list(where, "what func returns", ys)
+
+
+def _separate(x: Tensor) -> Tensor:
+    """The same tensor at a place of its own in the graph: derivatives count this use of it alone."""
+    own = alias(x)
+    own.stop_gradient = False
+    edge = edge_of(x)
+    if edge is not None:
+        own._node = PassNode(edge, x._aval)
+    return own
+
+
+def _vectors(where: str, given: Tensors | None, like: Sequence[Tensor]) -> list[Tensor | None]:
+    if given is None:
+        return [None] * len(like)
+    vectors = [given] if isinstance(given, Tensor) else list(given)
+    if len(vectors) != len(like):
+        raise value_error(where, f"v must have {len(like)} tensor(s)", f"{len(vectors)}")
+    for position, (vector, tensor) in enumerate(zip(vectors, like)):
+        if not isinstance(vector, Tensor):
+            raise type_error(where, f"v[{position}] must be a Tensor", type(vector).__name__)
+        if vector._aval.shape != tensor._aval.shape:
+            raise value_error(
+                where, f"v[{position}] must have the shape {list(tensor._aval.shape)}", f"v[{position}]: {vector._aval}"
+            )
+    return list(vectors)
+
+
+def _pull_back(ys: Sequence[Tensor], xs: Sequence[Tensor], vectors: Sequence[Tensor | None]) -> list[Tensor]:
+    found = gradients(ys, xs, vectors, create_graph=True)
+    return [zeros_of(x._aval) if g is None else g for g, x in zip(found, xs)]
+
+
+def _push_forward(ys: Sequence[Tensor], xs: Sequence[Tensor], vectors: Sequence[Tensor | None]) -> list[Tensor]:
+    # Zeros would do as well as any other value, since what follows is linear in them.
+    seeds = [zeros_of(y._aval) for y in ys]
+    for seed in seeds:
+        seed.stop_gradient = False
+    pulled = gradients(ys, xs, seeds, create_graph=True)
+    used = [(g, v) for g, v in zip(pulled, vectors) if g is not None]
+    if not used:
+        return [zeros_of(y._aval) for y in ys]
+    found = gradients([g for g, _ in used], seeds, [v for _, v in used], create_graph=True)
+    return [zeros_of(y._aval) if g is None else g for g, y in zip(found, ys)]
+
+
+def _like(given: Any, values: Sequence[Tensor]) -> Any:
+    return values[0] if isinstance(given, Tensor) else tuple(values)
+
+
+class Jacobian:
+    """The Jacobian of a function as one matrix: results flattened into rows, inputs into columns.
+
+    With `is_batched` the first dimension of all tensors counts a batch, and there is one matrix for
+    each entry. Rows are computed when they are first looked at.
+    """
+
+    def __init__(self, func: Callable[..., Any], xs: Tensors, is_batched: bool = False) -> None:
+        self._inputs, _, self._outputs = _call(type(self).__name__, func, xs)
+        self._is_batched = bool(is_batched)
+        first = int(self._is_batched)
+        for tensor in (*self._inputs, *self._outputs):
+            if tensor._aval.ndim < first:
+                raise value_error(type(self).__name__, "a batched tensor has at least one dimension", f"{tensor._aval}")
+        self._batch: tuple[int, ...] = self._outputs[0]._aval.shape[:first]
+        self._widths = [int(np.prod(y._aval.shape[first:])) for y in self._outputs]
+        columns = sum(int(np.prod(x._aval.shape[first:])) for x in self._inputs)
+        self._rows: dict[int, Tensor] = {}
+        self.shape: tuple[int, ...] = (*self._batch, sum(self._widths), columns)
+
+    def _row(self, number: int) -> Tensor:
+        """Row `number` as `[columns]`, or `[batch, columns]`."""
+        row = self._rows.get(number)
+        if row is None:
+            parts = _pull_back(self._outputs, self._inputs, self._seeds(number))
+            flat = [part.reshape([*self._batch, -1]) for part in parts]  # type: ignore[attr-defined]
+            row = flat[0] if len(flat) == 1 else PUBLIC["concat"](flat, axis=-1)
+            self._rows[number] = row
+        return row
+
+    def _seeds(self, number: int) -> list[Tensor]:
+        seeds = []
+        for y, width in zip(self._outputs, self._widths):
+            seed = np.zeros((*self._batch, width), y._aval.dtype)
+            if 0 <= number < width:
+                seed[..., number] = 1
+            number -= width
+            seeds.append(tensor_from_data(seed.reshape(y._aval.shape), place=y._aval.place))
+        return seeds
+
+    def __getitem__(self, index: Any) -> Tensor:
+        items = index if isinstance(index, tuple) else (index,)
+        axis = int(self._is_batched)
+        count = self.shape[axis]
+        chosen = items[axis] if len(items) > axis else slice(None)
+        if isinstance(chosen, int):
+            if not -count <= chosen < count:
+                raise IndexError(f"({type(self).__name__}) row {chosen} of {count}; received shape: {list(self.shape)}.")
+            numbers: Sequence[int] = [chosen % count]
+            chosen = 0
+        elif isinstance(chosen, slice):
+            numbers, chosen = range(count)[chosen], slice(None)
+        else:
+            numbers = range(count)
+        matrix = PUBLIC["stack"]([self._row(number) for number in numbers], axis=axis)
+        return matrix[(*items[:axis], chosen, *items[axis + 1 :])]
+
+
+class Hessian(Jacobian):
+    """The Hessian of a function with one number as its result (one for each entry of a batch)."""
+
+    def __init__(self, func: Callable[..., Any], xs: Tensors, is_batched: bool = False) -> None:
+        def slope(*inputs: Tensor) -> list[Tensor]:
+            ys = func(*inputs)
+            (y,) = tensor_list("Hessian", "what func returns", ys)[:1]
+            expected = y._aval.shape[0] if is_batched and y._aval.ndim else 1
+            if (not isinstance(ys, Tensor) and len(ys) != 1) or y._aval.size != expected:
+                raise value_error(
+                    "Hessian", "func must return one number" + (" for each entry of the batch" if is_batched else ""),
+                    f"{y._aval}",
+                )  # fmt: skip
+            return _pull_back([y], inputs, [None])
+
+        super().__init__(slope, xs, is_batched)
+
+
+for _name, _value in (
+    ("jvp", jvp), ("vjp", vjp), ("Jacobian", Jacobian), ("Hessian", Hessian), ("forward_grad", forward_grad),
+    ("grad", grad),
+):  # fmt: skip
+    PUBLIC[f"incubate.autograd.{_name}"] = _value

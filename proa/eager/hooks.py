@@ -1,0 +1,193 @@
+"""Hooks on gradients, and the calls that start a backward pass.
+
+A hook belongs to a place in the graph: that of a leaf is the tensor itself, that of a result the node
+which made it. So a hook set before an in-place change sees the gradient of the value before it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.errors import runtime_error, type_error, value_error
+from . import engine
+from .declare import PUBLIC, public
+from .tape import GradNode, HookedGradNode
+from .tensor import Tensor, alias
+
+Hook = Callable[[Tensor], Any]
+_numbers = itertools.count()
+
+
+class RemovableHandle:
+    """What `register_hook` gives back: `remove()` takes the hook off again."""
+
+    def __init__(self, hooks: dict[int, Any]) -> None:
+        self._hooks = hooks
+        self._number = next(_numbers)
+
+    def remove(self) -> bool:
+        """Whether there was something to remove."""
+        return self._hooks.pop(self._number, None) is not None
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def add_hook(tensor: Tensor, hook: Hook) -> RemovableHandle:
+    """Puts a hook at the tensor's place in the graph."""
+    hooks = _hooks_of(tensor)
+    handle = RemovableHandle(hooks)
+    hooks[handle._number] = hook
+    return handle
+
+
+def _hooks_of(tensor: Tensor) -> dict[int, Hook]:
+    node = tensor._node
+    if node is None:
+        if tensor._hooks is None:
+            tensor._hooks = {}
+        return tensor._hooks
+    if node.__class__ is GradNode:
+        node.hooks = {}
+        node.__class__ = HookedGradNode
+    elif node.hooks is None:
+        node.hooks = {}
+    return node.hooks
+
+
+def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
+    """Calls `hook(gradient)` in every backward pass that reaches this tensor.
+
+    A Tensor that the hook returns replaces the gradient. Hooks run in the order of registration, each
+    on what the one before it left. A leaf's hooks see the gradient of one pass, before it is added to
+    `.grad`; `paddle.grad` does not call them.
+    """
+    if not callable(hook):
+        raise type_error("register_hook", "a hook must be callable", type(hook).__name__)
+    if self.stop_gradient:
+        raise runtime_error(
+            "register_hook", "this tensor has no gradient (stop_gradient is True)", f"x: {self._aval}",
+            "set stop_gradient to False first",
+        )  # fmt: skip
+    return add_hook(self, hook)
+
+
+def retain_grads(self: Tensor) -> None:
+    """Lets a result of an operation keep its gradient in `.grad`, which otherwise only leaves do."""
+    if self.stop_gradient or self._node is None or self._retain:
+        return
+    self._retain = True
+    reference = weakref.ref(self)
+
+    def keep(gradient: Tensor) -> None:
+        tensor = reference()
+        if tensor is not None:
+            tensor._grad = alias(gradient)
+
+    add_hook(self, keep)
+
+
+def _register_backward_hook(self: Tensor, hook: Callable[[], Any]) -> RemovableHandle:
+    """Calls `hook()` each time after a gradient was added to the `.grad` of this leaf."""
+    if self.stop_gradient or self._node is not None:
+        raise value_error(
+            "_register_backward_hook", "only a leaf tensor whose gradient is wanted can have such a hook",
+            f"x: {self._aval}",
+        )  # fmt: skip
+    if not callable(hook):
+        raise type_error("_register_backward_hook", "a hook must be callable", type(hook).__name__)
+    hooks = self.__dict__.setdefault("_accumulated_hooks", {})
+    handle = RemovableHandle(hooks)
+    hooks[handle._number] = hook
+    return handle
+
+
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Sets whether the gradient of this tensor is wanted, and returns it."""
+    self.stop_gradient = not requires_grad
+    return self
+
+
+def _tensor_backward(
+    self: Tensor,
+    grad_tensor: Tensor | None = None,
+    retain_graph: bool = False,
+    *,
+    dump_backward_graph_path: str | None = None,
+) -> None:
+    """Adds the gradients of this tensor to the `.grad` of the leaves it was computed from.
+
+    `grad_tensor` is the gradient to start with; ones when it is left out, also for a tensor with many
+    elements. The graph is freed on the way unless `retain_graph` is set.
+    """
+    engine.backward([self], [grad_tensor], retain_graph)
+
+
+_tensor_backward.__name__ = _tensor_backward.__qualname__ = "backward"
+for _method in (
+    register_hook, retain_grads, _register_backward_hook, requires_grad_, _tensor_backward
+):  # fmt: skip
+    setattr(Tensor, _method.__name__, _method)
+Tensor._grad_ivar = lambda self: self._grad  # type: ignore[attr-defined]
+
+
+@public(module="autograd")
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool = False,
+    *,
+    dump_backward_graph_path: str | None = None,
+) -> None:
+    """Adds the gradients of several tensors at once to the `.grad` of the leaves they were computed from."""
+    tensor_list = engine.tensor_list("backward", "tensors", tensors)
+    if len({id(tensor) for tensor in tensor_list}) != len(tensor_list):
+        raise value_error("backward", "the same tensor is given twice", f"{len(tensor_list)} tensors")
+    grads = [grad_tensors] if isinstance(grad_tensors, Tensor) else grad_tensors
+    engine.backward(tensor_list, grads, retain_graph)
+
+
+@public()
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool = False,
+    no_grad_vars: Tensor | Sequence[Tensor] | set[Tensor] | None = None,
+    *,
+    dump_backward_graph_path: str | None = None,
+) -> list[Tensor | None]:
+    """Gradients of `outputs` with respect to `inputs`, returned instead of added to `.grad`.
+
+    `grad_outputs` are the gradients to start with (ones where left out). With `create_graph` the
+    results can be differentiated again, any number of times. An input that the outputs do not depend
+    on gives None when `allow_unused` is set and is an error otherwise. `no_grad_vars` are taken for
+    constants. The graph is always kept.
+    """
+    if not only_inputs:
+        raise value_error("grad", "only_inputs=False is not supported", fix="use backward() to fill the leaves")
+    output_list = engine.tensor_list("grad", "outputs", outputs)
+    input_list = engine.tensor_list("grad", "inputs", inputs)
+    seeds = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs or [None] * len(output_list))
+    constants = [no_grad_vars] if isinstance(no_grad_vars, Tensor) else list(no_grad_vars or ())
+    found = engine.gradients(output_list, input_list, seeds, bool(create_graph), constants)
+    if not allow_unused:
+        for position, gradient in enumerate(found):
+            if gradient is None:
+                raise value_error(
+                    "grad", f"input {position} ({input_list[position]._aval}) is not used by the outputs",
+                    fix="pass allow_unused=True to get None for it",
+                )  # fmt: skip
+    return found
+
+
+PUBLIC["autograd.grad"] = grad

@@ -1,0 +1,178 @@
+"""Whether calls are put on the tape: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`.
+
+Each is a context manager and a decorator, for the calling thread alone. A decorated generator function
+runs under the mode between its yields; its caller does not.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Generator
+from types import TracebackType
+from typing import Any, TypeVar
+
+from ..core.errors import type_error
+from ..ir.recorder import LOCAL
+from .declare import PUBLIC, public
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class GradMode:
+    """Records gradients or does not, inside a `with` block or a decorated function."""
+
+    def __init__(self, mode: bool) -> None:
+        self._mode = mode
+        self._before: list[bool] = []  # a stack: one object may be entered again inside itself
+
+    def __enter__(self) -> None:
+        self._before.append(LOCAL.grad_enabled)
+        LOCAL.grad_enabled = self._mode
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        LOCAL.grad_enabled = self._before.pop()
+
+    def __call__(self, function: Function) -> Function:
+        return _decorate(function, self._mode)
+
+
+class _Fixed(GradMode):
+    """A mode with a fixed direction; `@no_grad` works as well as `@no_grad()`."""
+
+    mode: bool
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        return super().__new__(cls) if function is None else _decorate(function, cls.mode)
+
+    def __init__(self, function: None = None) -> None:
+        super().__init__(self.mode)
+
+
+class no_grad(_Fixed):
+    """Nothing is put on the tape: results have `stop_gradient` set."""
+
+    mode = False
+
+
+class enable_grad(_Fixed):
+    """Calls are put on the tape, also inside `no_grad`."""
+
+    mode = True
+
+
+class set_grad_enabled(GradMode):
+    """Switches recording at once; as a context manager it switches back at the end of the block."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(bool(mode))
+        self._before.append(LOCAL.grad_enabled)
+        self._is_entered = False
+        LOCAL.grad_enabled = self._mode
+
+    def __enter__(self) -> None:
+        if self._is_entered:
+            super().__enter__()
+        self._is_entered = True
+        LOCAL.grad_enabled = self._mode
+
+    def __call__(self, function: Function) -> Function:
+        # Making the decorator has switched already; only the function's body was meant.
+        LOCAL.grad_enabled = self._before[0]
+        return _decorate(function, self._mode)
+
+
+class inference_mode(GradMode):
+    """Like `no_grad`; `inference_mode(False)` does nothing."""
+
+    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+        return _decorate(mode, False) if callable(mode) else super().__new__(cls)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(False)
+        self._is_on = bool(mode)
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        if not self._is_on:
+            LOCAL.grad_enabled = self._before[-1]
+
+    def __call__(self, function: Function) -> Function:
+        return super().__call__(function) if self._is_on else function
+
+
+@public()
+def is_grad_enabled() -> bool:
+    """Whether calls of this thread are put on the tape."""
+    return LOCAL.grad_enabled
+
+
+for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
+    PUBLIC[_mode.__name__] = _mode
+for _name in ("no_grad", "enable_grad", "set_grad_enabled", "is_grad_enabled"):
+    PUBLIC[f"autograd.{_name}"] = PUBLIC[_name]
+
+
+def _decorate(function: Any, mode: bool) -> Any:
+    if not callable(function):
+        raise type_error("no_grad", "only a function can be decorated", type(function).__name__)
+    if inspect.isgeneratorfunction(function):
+
+        @functools.wraps(function)
+        def generate(*arguments: Any, **options: Any) -> Any:
+            return _switched(function(*arguments, **options), mode)
+
+        return generate
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def wait(*arguments: Any, **options: Any) -> Any:
+            # Other tasks of this thread run while this one waits: they must not see its mode.
+            return await _Steps(function(*arguments, **options), mode)
+
+        return wait
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        before, LOCAL.grad_enabled = LOCAL.grad_enabled, mode
+        try:
+            return function(*arguments, **options)
+        finally:
+            LOCAL.grad_enabled = before
+
+    return call
+
+
+def _switched(steps: Any, mode: bool) -> Generator[Any, Any, Any]:
+    """Runs a generator (or what `await` drives) under a mode, giving the caller's back at every stop."""
+    advance: Callable[[], Any] = functools.partial(steps.send, None)
+    while True:
+        before, LOCAL.grad_enabled = LOCAL.grad_enabled, mode
+        try:
+            item = advance()
+        except StopIteration as stop:
+            return stop.value
+        finally:
+            LOCAL.grad_enabled = before
+        try:
+            sent = yield item
+        except GeneratorExit:
+            steps.close()
+            raise
+        except BaseException as error:
+            advance = functools.partial(steps.throw, error)
+        else:
+            advance = functools.partial(steps.send, sent)
+
+
+class _Steps:
+    """Makes a coroutine's steps awaitable one by one."""
+
+    def __init__(self, coroutine: Any, mode: bool) -> None:
+        self._coroutine = coroutine
+        self._mode = mode
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return _switched(self._coroutine, self._mode)

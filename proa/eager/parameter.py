@@ -1,0 +1,89 @@
+"""Parameter: a tensor that a model owns and an optimiser changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.dtype import default_float, to_numpy_dtype
+from ..core.printing import PARAMETER_PREFIX
+from .engine import zeros_of
+from .naming import unique_name
+from .tensor import Tensor, adopt, tensor_from_data
+
+
+class Parameter(Tensor):
+    """A leaf tensor with what optimisers want to know about it.
+
+    `optimize_attr["learning_rate"]` scales the learning rate for this parameter, `regularizer`
+    replaces the optimiser's weight decay, `need_clip` lets gradient clipping see it.
+    """
+
+    _print_prefix = PARAMETER_PREFIX
+    persistable = True
+    # Whether a gradient that is absent counts as zeros: so `clear_grad()` costs nothing.
+    _zeroed = False
+
+    def __init__(
+        self,
+        data: Any = None,
+        dtype: Any = None,
+        *,
+        name: str | None = None,
+        trainable: bool = True,
+        learning_rate: float = 1.0,
+        regularizer: Any = None,
+        need_clip: bool = True,
+        do_model_average: bool = True,
+        requires_grad: bool | None = None,
+    ) -> None:
+        if isinstance(data, (list, tuple)) and all(isinstance(n, int) for n in data):
+            # Paddle's own signature: a shape. The numbers come from an initializer later.
+            import numpy as np
+
+            data = np.zeros(data, default_float() if dtype is None else to_numpy_dtype(dtype))
+        adopt(self, data if isinstance(data, Tensor) and dtype is None else tensor_from_data(data, dtype))
+        self._version = 0
+        self.stop_gradient = not (trainable if requires_grad is None else requires_grad)
+        self._name = name if name is not None else unique_name("parameter")
+        self.optimize_attr: dict[str, Any] = {"learning_rate": learning_rate}
+        self.regularizer = regularizer
+        self.need_clip = need_clip
+        self.do_model_average = do_model_average
+
+    @property
+    def trainable(self) -> bool:
+        """Whether optimisers change it: the opposite of `stop_gradient`."""
+        return not self.stop_gradient
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self.stop_gradient = not value
+
+    # ---- gradient ------------------------------------------------------------------------------
+
+    @property
+    def grad(self) -> Tensor | None:
+        found = self._grad
+        if found is None and self._zeroed:
+            found = self._grad = zeros_of(self._aval)
+        return found
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        Tensor.grad.fset(self, value)  # type: ignore[attr-defined]
+        self._zeroed = False
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+        self._zeroed = False
+
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
+        """Sets a gradient that is there to zeros, or takes it away."""
+        if self._grad is not None or self._zeroed:
+            self._grad = None
+            self._zeroed = set_to_zero
+
+    def clear_grad(self) -> None:
+        self._grad = None
+        self._zeroed = False

@@ -1,0 +1,117 @@
+"""Arguments that many functions share: integers, axes, shapes, and where a new tensor goes.
+
+Users give them as Python or NumPy integers, tensors, or lists of these; operations want plain Python
+integers in tuples, because attributes are dictionary keys and 1, 1.0 and True are equal there.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.dtype import default_float, to_numpy_dtype
+from ..core.errors import type_error, value_error
+from ..core.place import parse_place
+from ..eager.infer import normalise_axis
+from ..eager.tensor import Tensor
+from ..eager.views import assign_in_place
+
+
+def integer(where: str, name: str, value: Any) -> int:
+    """One integer, from a Python or NumPy integer or a tensor with one element."""
+    if value.__class__ is int:
+        return value
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.reshape(())[()]
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise type_error(where, f"{name} must be an integer", f"{name}: {_shown(value)}") from None
+
+
+def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
+    """A tuple of integers, from one integer, a list of them, or a tensor with one dimension."""
+    if isinstance(value, (Tensor, np.ndarray)) and value.ndim:
+        if np.dtype(value._aval.dtype if isinstance(value, Tensor) else value.dtype).kind not in "iu":
+            raise type_error(where, f"{name} must be integers", f"{name}: {_shown(value)}")
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return tuple(integer(where, name, item) for item in value)
+    return (integer(where, name, value),)
+
+
+def _shown(value: Any) -> str:
+    return str(value._aval) if isinstance(value, Tensor) else repr(value)
+
+
+def require_tensor(where: str, name: str, value: Any) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    raise type_error(
+        where, f"{name} must be a Tensor", f"{name}: {type(value).__name__}", "convert it with to_tensor()"
+    )
+
+
+def one_axis(where: str, axis: Any, ndim: int, extra: int = 0) -> int:
+    """A non-negative axis; ValueError for one that does not exist."""
+    if isinstance(axis, float) and axis.is_integer():
+        axis = int(axis)  # Paddle takes 1.0 here
+    return normalise_axis(where, integer(where, "axis", axis), ndim, extra)
+
+
+def several_axes(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """Non-negative axes in the given order; none twice."""
+    axes = tuple(normalise_axis(where, a, ndim) for a in integers(where, "axis", axis))
+    if len(set(axes)) != len(axes):
+        raise value_error(where, "an axis is named twice", f"axis: {axis}")
+    return axes
+
+
+def new_shape(where: str, shape: Any) -> tuple[int, ...]:
+    """The shape of a new tensor: integers, none negative."""
+    dims = integers(where, "shape", shape)
+    if any(n < 0 for n in dims):
+        raise value_error(where, "a dimension cannot be negative", f"shape: {list(dims)}")
+    return dims
+
+
+def dtype_or_default(dtype: Any) -> np.dtype:
+    return default_float() if dtype is None else to_numpy_dtype(dtype)
+
+
+def listed(parameter: str, position: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Lets a function take integers one by one where it takes a list: `x.expand(2, 3)`, `zeros(2, 3)`.
+
+    `position` is where the list stands among the positional parameters.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def gather_integers(*arguments: Any, **options: Any) -> Any:
+            if len(arguments) > position + 1 and arguments[position + 1].__class__ is int:
+                rest = arguments[position:]
+                if all(item.__class__ is int or isinstance(item, (np.integer, Tensor)) for item in rest):
+                    arguments = (*arguments[:position], rest)
+            return function(*arguments, **options)
+
+        gather_integers.parameter_of_integers = parameter  # type: ignore[attr-defined]
+        return gather_integers
+
+    return decorate
+
+
+def deliver(
+    made: Tensor, out: Tensor | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """The last step of creation functions: another device, an existing tensor to fill, a wanted gradient."""
+    if device is not None:
+        made = made._to_place(parse_place(device))
+    if out is not None:
+        made = assign_in_place(out, made, "out")
+    if requires_grad:
+        made.stop_gradient = False
+    return made

@@ -1,0 +1,179 @@
+"""Norms of vectors and matrices: norm, dist."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval, make_aval
+from ..core.dtype import is_differentiable, real_dtype, to_numpy_dtype
+from ..core.errors import type_error, value_error
+from ..eager.declare import op, public
+from ..eager.infer import same
+from ..eager.samples import A, S, samples
+from ..eager.tensor import Tensor
+from .arguments import require_tensor, several_axes
+from .arithmetic import conjugate, deliver
+from .axes import flat, reduced_shape, several_or_all, widened
+from .basic import cast_to, reshape_to, restore_axes, transpose_to
+from .reduction import tie_weights
+
+
+def _infer_norm(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    aval, (_, axis, keepdim) = operands[0], attributes
+    shape = reduced_shape(aval.shape, axis, keepdim)
+    return make_aval(shape, real_dtype(aval.dtype), place)
+
+
+@op(
+    "x y",
+    infer=same,
+    grad={
+        "x": lambda g, y: divide_or_zero(g, y),
+        "y": lambda g, out, y: divide_or_zero(g * conjugate(out), y) * -1.0,
+    },
+)
+def divide_or_zero(xp: Any, x: Any, y: Any) -> Any:
+    """`x / y`, and 0 where `y` is 0: the direction of a vector of length zero."""
+    return xp.where(y == 0, xp.zeros_like(x), x / xp.where(y == 0, xp.ones_like(y), y))
+
+
+def _norm_grad(
+    g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, p: float, axis: tuple[int, ...], keepdim: bool
+) -> Tensor:
+    g = restore_axes(g, x_aval, axis, keepdim)
+    length = restore_axes(out, x_aval.with_dtype(out._aval.dtype), axis, keepdim)
+    if p == 2:
+        return divide_or_zero(x, length) * g
+    if p == 0:
+        return g * 0.0
+    magnitude = x.abs()  # type: ignore[attr-defined]
+    direction = divide_or_zero(x, magnitude)
+    if p == 1:
+        return direction * g
+    if math.isinf(p):
+        return direction * (g * tie_weights(magnitude, out, axis, False))
+    return direction * (g * divide_or_zero(magnitude, length) ** (p - 1.0))
+
+
+@op(infer=_infer_norm, grad={"x": _norm_grad})
+def p_norm(xp: Any, x: Any, p: float, axis: tuple[int, ...], keepdim: bool) -> Any:
+    """The vector norm of order `p` over the given axes."""
+    wide = widened(x)
+    size = wide if p == 2 and wide.dtype.kind == "f" else xp.abs(wide)
+    if p == 2:
+        return xp.sqrt(xp.sum(size * size, axis=axis, keepdims=keepdim))
+    if p == 0:
+        return xp.sum(size != 0, axis=axis, keepdims=keepdim).astype(size.dtype)
+    if p == 1:
+        return xp.sum(size, axis=axis, keepdims=keepdim)
+    if math.isinf(p):
+        reduction, start = (xp.max, 0.0) if p > 0 else (xp.min, np.inf)
+        return reduction(size, axis=axis, keepdims=keepdim, initial=start)
+    return xp.sum(size**p, axis=axis, keepdims=keepdim) ** (1.0 / p)
+
+
+def _infer_singular(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    shape = operands[0].shape
+    return make_aval((*shape[:-2], min(shape[-2:])), real_dtype(operands[0].dtype), place)
+
+
+@op(infer=_infer_singular, grad="auto")
+def singular_values(xp: Any, x: Any) -> Any:
+    """The singular values of matrices, the largest first."""
+    return xp.linalg.svd(x, compute_uv=False)
+
+
+def _matrix_norm(x: Tensor, p: Any, axes: tuple[int, int], keepdim: bool) -> Tensor:
+    """Norms of matrices as linear maps (negative: their least stretch), and the nuclear norm."""
+    ndim = x._aval.ndim
+    if p == "nuc" or abs(p) == 2:
+        order = tuple([i for i in range(ndim) if i not in axes]) + axes
+        values = singular_values(transpose_to(x, order))
+        last = (values._aval.ndim - 1,)
+        kind = 1.0 if p == "nuc" else math.copysign(math.inf, p)
+        result = p_norm(values, kind, last, False)
+    else:
+        # The longest column, or row, in the sense of the 1-norm.
+        inside, outside = axes if abs(p) == 1 else axes[::-1]
+        lengths = p_norm(x, 1.0, (inside,), True)
+        result = p_norm(lengths, math.copysign(math.inf, p), (outside,), True)
+    return reshape_to(result, reduced_shape(x._aval.shape, axes, keepdim))
+
+
+def _reference_norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False) -> Any:
+    if axis is None:
+        result = np.linalg.norm(x.reshape(-1), ord=None if p == "fro" else p)
+        return result.reshape([1] * x.ndim) if keepdim else result
+    axis = axis[0] if isinstance(axis, list) and len(axis) == 1 else axis
+    if isinstance(axis, int):
+        return np.linalg.norm(x, None if p == "fro" else p, axis, keepdim)
+    return np.linalg.norm(x, 2 if p is None else p, tuple(axis), keepdim)
+
+
+@samples(
+    S(A(2, 3)), S(A(2, 3), axis=1, keepdim=True), S(A(2, 3), 1, 0), S(A(2, 3), 3),
+    S(A(2, 3), 2.5, [1]), S(A(2, 3, unique=True, high=3.1), np.inf),
+    S(A(2, 3, unique=True, high=3.1), -np.inf, 1), S(A(2, 3), 0), S(A(2, 3), "fro"),
+    S(A(2, 3), "fro", [0, 1], True), S(A(2, 3, 4), "fro", [0, 2]), S(A(2, 3), 1, [0, 1]), S(A()),
+    S(A(0)), S(A(2, 3, unique=True, high=3.1), np.inf, [0, 1]), S(A(2, 3), None, [0, 1]),
+    S(A(3, 2, 4), "nuc", [0, 2]), S(A(3, dtype="complex128")), S(A(2, 3, dtype="complex128"), 3, 1),
+    S(A(2, 3, dtype="bfloat16", grad=False)),
+    reference=_reference_norm,
+)  # fmt: skip
+@public(module="linalg")
+@public(method=True)
+def norm(
+    x: Tensor,
+    p: Any = None,
+    axis: Any = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The length of vectors, or the norm of matrices.
+
+    Without an axis the whole tensor is one vector; one axis holds vectors; two axes hold matrices,
+    whose norm is `"fro"`, `"nuc"`, 1, 2, infinity or one of these negative. Vectors take any `p`
+    (2 by default).
+    """
+    require_tensor("norm", "x", x)
+    if dtype is not None:
+        x = cast_to(x, to_numpy_dtype(dtype))
+    if not is_differentiable(x._aval.dtype):
+        raise type_error("norm", "x must be floating or complex", f"x: {x._aval}", "use astype()")
+    axes = several_or_all("norm", axis, x._aval.ndim)
+    is_matrix = axis is not None and len(axes) == 2
+    if p == "nuc" and axis is None and x._aval.ndim == 2:
+        is_matrix = True
+    if p == "fro":
+        result = p_norm(x, 2.0, axes, bool(keepdim))
+    elif is_matrix:
+        order = 2 if p is None else p
+        if order not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
+            raise value_error(
+                "norm", "matrices have the norms 'fro', 'nuc', 1, -1, 2, -2, inf and -inf",
+                f"p: {p!r}, x: {x._aval}", "name one axis for a vector norm",
+            )  # fmt: skip
+        rows, columns = axes if axis is None else several_axes("norm", axis, x._aval.ndim)
+        result = _matrix_norm(x, order, (rows, columns), bool(keepdim))
+    elif isinstance(p, str):
+        raise value_error("norm", "this p needs two axes, or is none", f"p: {p!r}, x: {x._aval}")
+    else:
+        result = p_norm(x, 2.0 if p is None else float(p), axes, bool(keepdim))
+    return deliver(result, out)
+
+
+@samples(
+    S(A(2, 3), A(3)), S(A(2, 3), A(2, 3), 0), S(A(2, 3), A(2, 1), np.inf), S(A(0), A(0)),
+    S(A(), A(), 1), S(A(3), A(3), 3),
+    reference=lambda x, y, p=2: np.linalg.norm((x - y).reshape(-1), p) if x.size else 0.0,
+)  # fmt: skip
+@public(method=True)
+def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
+    """The `p`-norm of `x - y`, which are broadcast together."""
+    require_tensor("dist", "x", x)
+    return norm(flat(x - require_tensor("dist", "y", y)), p)

@@ -1,0 +1,123 @@
+"""Compares the values of proa with those of real Paddle, each in its own interpreter."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from .compare import Statistics, compare
+from .generator import generate
+from .pool import run_block
+from .program import Program
+from .report import Progress, numbered
+from .worker import load
+
+
+class Against:
+    """A run of seeds in two interpreters. Outcomes travel as .npz files."""
+
+    def __init__(self, module: str, mode: str | None, python: str, seconds: float) -> None:
+        self.module = module
+        self.mode = mode
+        self.python = python
+        self.seconds = seconds
+        self.statistics = Statistics()
+        self.counts: Counter[str] = Counter()
+        self.types: Counter[str] = Counter()
+        self.failed: list[int] = []
+
+    def run(self, seeds: list[int], block_size: int, skip: frozenset[str]) -> bool:
+        programs = [generate(seed, self.module) for seed in seeds]
+        wanted = [one for one in programs if self.is_wanted(one, skip)]
+        progress = Progress(max(1, len(wanted)))
+        for start in range(0, len(wanted), block_size):
+            self.run_block(wanted[start : start + block_size], progress)
+        self.print()
+        return not self.failed
+
+    def is_wanted(self, program: Program, skip: frozenset[str]) -> bool:
+        if program.is_random:
+            self.counts["not compared: random numbers"] += 1
+        elif not program.comparable:
+            self.counts["not compared: Paddle does something else here"] += 1
+        elif program.features & skip:
+            self.counts["not compared: skipped feature"] += 1
+        else:
+            return True
+        return False
+
+    def run_block(self, programs: list[Program], progress: Progress) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            answers: dict[str, dict[int, dict[str, Any]]] = {"ours": {}, "paddle": {}}
+
+            def side(name: str, module: str, mode: str | None, python: str) -> threading.Thread:
+                requests = [
+                    {"seed": one.seed, "module": module, "modes": [mode],
+                     "dump": str(Path(folder) / f"{name}{one.seed}.npz")}
+                    for one in programs
+                ]  # fmt: skip
+
+                def keep(answer: dict[str, Any]) -> None:
+                    answers[name][answer["seed"]] = answer
+
+                return threading.Thread(
+                    target=run_block, args=(requests, self.seconds, keep, python), daemon=True
+                )
+
+            threads = [
+                side("ours", self.module, self.mode, sys.executable),
+                side("paddle", "paddle", None, self.python),
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            for program in programs:
+                progress.advance(self.compare_one(program, Path(folder), answers))
+
+    def compare_one(
+        self, program: Program, folder: Path, answers: dict[str, dict[int, dict[str, Any]]]
+    ) -> bool:
+        """Compare the two outcomes of a program; returns whether they differ."""
+        paths = {name: folder / f"{name}{program.seed}.npz" for name in answers}
+        if not paths["paddle"].exists():
+            self.counts["not compared: Paddle crashed or hung"] += 1
+            return False
+        if not paths["ours"].exists():
+            differences = answers["ours"][program.seed]["differences"]
+            return self.report(program, [f"{one['kind']}: {one['text']}" for one in differences])
+        theirs, ours = load(str(paths["paddle"])), load(str(paths["ours"]))
+        found = compare(program, theirs, ours, self.statistics, same_types=False)
+        if theirs.failure and ours.failure and theirs.failure.kind != ours.failure.kind:
+            what = program.wrong_kind or "unplanned"
+            self.types[f"{what}: Paddle {theirs.failure.kind}, ours {ours.failure.kind}"] += 1
+        self.counts["compared"] += 1
+        self.counts["errors compared"] += theirs.failure is not None
+        return self.report(program, [f"{one.kind}: {one.text}" for one in found])
+
+    def report(self, program: Program, problems: list[str]) -> bool:
+        if not problems:
+            return False
+        self.failed.append(program.seed)
+        if len(self.failed) <= 10:
+            print(f"\n{'=' * 100}\nseed {program.seed}: Paddle against {self.module}\n")
+            print(numbered(program.source))
+            for problem in problems[:3]:
+                print(f"\n-- {problem}")
+        return True
+
+    def print(self) -> None:
+        print()
+        for name, count in sorted(self.counts.items()):
+            print(f"  {count:6d}  {name}")
+        for name, count in sorted(self.types.items()):
+            print(f"  {count:6d}  other exception type: {name}")
+        print(
+            f"  {self.statistics.values:6d}  float tensors, largest error "
+            f"{self.statistics.largest:.3f} of what is allowed"
+        )
+        print(f"  {len(self.failed):6d}  programs differ", *self.failed[:50])
