@@ -41,7 +41,8 @@ class Jacobian:
         """Row `number`, in the shape of xs; computed once."""
         row = self._rows.get(number)
         if row is None:
-            row = self._rows[number] = _derivative(self._ys, self._xs, _unit(self._ys, number))
+            seed = _unit(self._ys, number) if self._has_rows else None
+            row = self._rows[number] = _derivative(self._ys, self._xs, seed)
         return row
 
     def _evaluate(self) -> Tensor:
@@ -111,10 +112,7 @@ for _stem in ("neg", "abs", "lt", "le", "gt", "ge"):
 def _unit(ys: Tensor, number: int) -> Tensor:
     """Ones at column `number` of the last axis, zeros elsewhere: picks a row, for all of the batch."""
     seed = np.zeros(ys._aval.shape, ys._aval.dtype)
-    if seed.ndim:
-        seed[..., number] = 1
-    else:
-        seed[...] = 1
+    seed[..., number] = 1
     return tensor_from_data(seed, place=ys._aval.place)
 
 

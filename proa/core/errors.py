@@ -13,6 +13,10 @@ from collections.abc import Iterable
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
+# Code of the package: its files, and the functions it generates.
+_OWN = (_PACKAGE, "<binder of ", "<gradient of ")
+
+
 def message(where: str, what: str, received: str = "", fix: str = "") -> str:
     parts = [f"({where}) {what}"]
     if received:
@@ -48,7 +52,7 @@ def user_location(depth: int = 1) -> tuple[str, int]:
     frame = sys._getframe(depth)
     while frame is not None:
         filename = frame.f_code.co_filename
-        if not filename.startswith(_PACKAGE):
+        if not filename.startswith(_OWN):
             return filename, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]
     return "<unknown>", 0

@@ -14,7 +14,9 @@ goes to `dispatch.record_slowly`, which does the same thing with care. Both writ
 
 from __future__ import annotations
 
+import inspect
 import itertools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -40,16 +42,51 @@ class Parameter:
 
 
 def generate(operation: Operation, parameters: list[Parameter], slowly: Callable[..., Any]) -> Callable[..., Any]:
-    """The recording function of a single-output operation whose operands are tensors and scalars."""
+    """The recording function of a single-output operation whose operands are tensors and scalars.
+
+    Its code is generated at the first call (generating hundreds would double the time of `import proa`): until then
+    the function object carries a stub, afterwards the generated code itself, so nothing is lost in the hot path.
+    """
+    scope: dict[str, Any] = {}
+
+    def first_call(*arguments: Any, **named: Any) -> Any:
+        generated = _generate(operation, parameters, slowly, scope)
+        function.__defaults__ = generated.__defaults__
+        function.__code__ = generated.__code__
+        return function(*arguments, **named)
+
+    scope["first_call"] = first_call
+    function = types.FunctionType(_STUB, scope, operation.name)
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(p.name, _POSITIONAL, default=p.default if p.has_default else inspect.Parameter.empty)
+            for p in parameters
+        ]
+        + [inspect.Parameter("name", _POSITIONAL, default=None)]
+    )
+    return function
+
+
+def _stub(*arguments: Any, **named: Any) -> Any:
+    return first_call(*arguments, **named)  # type: ignore[name-defined] # noqa: F821 (in the function's own scope)
+
+
+_STUB = _stub.__code__
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+def _generate(
+    operation: Operation, parameters: list[Parameter], slowly: Callable[..., Any], scope: dict[str, Any]
+) -> types.FunctionType:
     operands = [p for p in parameters if p.kind != "static"]
     statics = [p for p in parameters if p.kind == "static"]
     gradient: Gradient | None = operation.gradient
     names = ", ".join(p.name for p in parameters)
-    scope: dict[str, Any] = {
-        "LOCAL": LOCAL, "Tensor": Tensor, "new": object.__new__, "OPERATION": operation, "extend": extend, "slowly": slowly, "GradNode": GradNode,
-        "WrongPlace": WrongPlace, "next_sequence": next_sequence, "SAVED_HOOKS": SAVED_HOOKS,
-        "pack_saved": pack_saved, "NeedsPromotion": NeedsPromotion, "register_view": register_view,
-    }  # fmt: skip
+    scope.update(
+        LOCAL=LOCAL, Tensor=Tensor, new=object.__new__, OPERATION=operation, extend=extend, slowly=slowly,
+        GradNode=GradNode, WrongPlace=WrongPlace, next_sequence=next_sequence, SAVED_HOOKS=SAVED_HOOKS,
+        pack_saved=pack_saved, NeedsPromotion=NeedsPromotion, register_view=register_view,
+    )  # fmt: skip
     signature = []
     for p in parameters:
         if p.has_default:
@@ -114,9 +151,7 @@ def generate(operation: Operation, parameters: list[Parameter], slowly: Callable
         lines.append(f"    register_view({operands[0].name}, out, OPERATION, ({static_tuple}))")
     lines += ["    if node.hook:", "        segment.after_record(node)", "    return out"]
     exec(compile("\n".join(lines), f"<binder of {operation.name}>", "exec"), scope)
-    function = scope[operation.name]
-    function.__module__ = "proa"
-    return function
+    return scope[operation.name]
 
 
 def _kind_source(p: Parameter) -> str:

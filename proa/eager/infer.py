@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.aval import Aval, make_aval
-from ..core.dtype import BOOL, default_float, is_differentiable
+from ..core.dtype import BOOL, FLOAT32, is_differentiable
 from ..core.promotion import promote_scalar, promote_tensors
 from ..ir.operation import NeedsPromotion, Operation
 
@@ -88,9 +88,9 @@ def same_to_bool(operation: Operation, operands: Kinds, attributes: tuple[Any, .
 
 
 def floating(operation: Operation, operands: Kinds, attributes: tuple[Any, ...], place: Any) -> Aval:
-    """Elementwise; integers and booleans give the default floating type."""
+    """Elementwise; integers give float32, whatever the default dtype."""
     aval: Aval = operands[0]
-    return aval if is_differentiable(aval.dtype) else aval.with_dtype(default_float())
+    return aval if is_differentiable(aval.dtype) else aval.with_dtype(FLOAT32)
 
 
 def normalise_axis(operation_name: str, axis: int, ndim: int, extra: int = 0) -> int:

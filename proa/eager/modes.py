@@ -159,7 +159,11 @@ def _switched(steps: Any, mode: bool) -> Generator[Any, Any, Any]:
         try:
             sent = yield item
         except GeneratorExit:
-            steps.close()
+            before, LOCAL.grad_enabled = LOCAL.grad_enabled, mode
+            try:
+                steps.close()
+            finally:
+                LOCAL.grad_enabled = before
             raise
         except BaseException as error:
             advance = functools.partial(steps.throw, error)

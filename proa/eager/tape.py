@@ -223,6 +223,24 @@ class Gradient:
             for parameter in parameters:
                 if parameter not in allowed:
                     raise TypeError(f"({operation.name}) gradient rule of {name} asks for {parameter!r}, which is nothing")
+
+        def run_first(node: Any, grad: Any, create_graph: bool) -> Any:
+            # Generated when first needed: hundreds of them would lengthen `import proa`.
+            self.run = self._generate(operation, rules, wanted, needed, outputs, grads)
+            return self.run(node, grad, create_graph)
+
+        self.run: Callable[..., Any] = run_first
+
+    def _generate(
+        self,
+        operation: Operation,
+        rules: dict[str, Callable[..., Any]],
+        wanted: dict[str, list[str]],
+        needed: set[str],
+        outputs: list[str],
+        grads: list[str],
+    ) -> Callable[..., Any]:
+        operands, num_outputs = operation.operand_names, self.num_outputs
         scope: dict[str, Any] = {f"rule_{name}": rule for name, rule in rules.items()}
         scope.update(with_node=_with_node, check_versions=check_versions)
         lines = ["def run(node, grad, create_graph):"]
@@ -253,7 +271,7 @@ class Gradient:
             ]  # fmt: skip
         lines.append(f"    return ({', '.join(results)},)")
         exec(compile("\n".join(lines), f"<gradient of {operation.name}>", "exec"), scope)
-        self.run = scope["run"]
+        return scope["run"]
 
     def _version_lines(self) -> list[str]:
         """Source that raises if a saved operand was changed in place; a packed one (version -1) cannot be."""

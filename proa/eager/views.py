@@ -149,14 +149,22 @@ def _refresh(base: Tensor, except_for: Tensor | None) -> None:
         if operation is None:
             _replace_value(view, base)
         else:
-            from .dispatch import record
-
-            shown = record(operation, [base], attributes)
+            shown = _shown_again(base, operation, attributes)
             if LOCAL.grad_enabled and not view.stop_gradient:
                 take_over(view, shown)
             else:
                 _replace_value(view, shown)
         _refresh(view, except_for=None)
+
+
+def _shown_again(base: Tensor, operation: Any, attributes: tuple[Any, ...]) -> Tensor:
+    """What a view of `base` shows now. Indexing brings its own way (`remake`): its positions are data."""
+    remake = getattr(operation, "remake", None)
+    if remake is not None:
+        return remake(base, *attributes)
+    from .dispatch import record
+
+    return record(operation, [base], attributes)
 
 
 def _replace_value(target: Tensor, source: Tensor) -> None:

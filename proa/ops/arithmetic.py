@@ -34,7 +34,7 @@ def conjugate(x: Any) -> Any:
 
 @op(scalars="factor", infer=same, grad={"x": lambda g, factor: times(g, conjugate(factor))})
 def times(xp: Any, x: Any, factor: Any) -> Any:
-    """`x * factor` for a Python number, without promotion: the cheapest way to write it in a rule."""
+    """`x * factor` for a Python number, without promotion: the cheapest way to say so."""
     return xp.multiply(x, factor.astype(x.dtype))
 
 
@@ -69,7 +69,7 @@ def deliver(result: Tensor, out: Tensor | None) -> Tensor:
 
 
 @samples(
-    S(A(2, 3)), S(A(2, dtype="complex64")), S(A(0)), S(A(dtype="complex128")),
+    S(A(2, 3)), S(A(2, dtype="complex128")), S(A(0)), S(A(dtype="complex128")),
     reference=np.conj,
 )  # fmt: skip
 @public(method=True)
@@ -92,7 +92,8 @@ def plus(xp: Any, x: Any, y: Any) -> Any:
 @samples(
     S(A(2, 3), A(3)), S(A(2, 1), A(1, 3)), S(A(0, 3), A(3)), S(A(), A()), S(A(3), 1.5), S(2, A(3)),
     S(A(3, dtype="int64"), A(3, dtype="int64")), S(A(2, dtype="bool"), A(2, dtype="bool")),
-    S(A(3, dtype="bfloat16"), A(3, dtype="bfloat16")), S(A(2, dtype="complex64"), A(2)),
+    S(A(3, dtype="bfloat16", grad=False), A(3, dtype="bfloat16", grad=False)),
+    S(A(2, dtype="complex128"), A(2)),
     S(A(2), A(2), alpha=-3.0),
     reference=lambda x, y, alpha=1: np.add(x, y * alpha if alpha != 1 else y),
 )  # fmt: skip
@@ -135,7 +136,7 @@ public(method=True, inplace=True, name="sub")(subtract)
 @samples(
     S(A(2, 3), A(3)), S(A(2, 1), A(1, 3)), S(A(0, 3), A(3)), S(A(), A()), S(A(3), 1.5), S(2, A(3)),
     S(A(3, dtype="int64"), A(3, dtype="int64")), S(A(2, dtype="bool"), A(2, dtype="bool")),
-    S(A(2, dtype="complex64"), A(2, dtype="complex64")), S(A(2, dtype="complex64"), A(2)),
+    S(A(2, dtype="complex128"), A(2, dtype="complex128")), S(A(2, dtype="complex128"), A(2)),
     reference=np.multiply,
 )  # fmt: skip
 @public(method=True, operator="*", inplace=True)
@@ -158,15 +159,16 @@ def _infer_divide(operation: Any, operands: Any, attributes: Any, place: Any) ->
     return result.with_dtype(FLOAT32) if result.dtype.kind in "biu" else result
 
 
+def _slope_in_divisor(g: Tensor, y: Tensor, out: Tensor) -> Tensor:
+    return times(product(g, over(out, y)), -1.0)
+
+
 @public(operator="/", name="divide")
 @op(
     "x y",
     infer=_infer_divide,
     promote=True,
-    grad={
-        "x": lambda g, y: quotient(g, y),
-        "y": lambda g, y, out: times(product(g, over(out, y)), -1.0),
-    },
+    grad={"x": lambda g, y: quotient(g, y), "y": _slope_in_divisor},
     name="divide",
 )
 def over(xp: Any, x: Any, y: Any) -> Any:
@@ -187,9 +189,9 @@ def _reference_divide(x: Any, y: Any, rounding_mode: Any = None) -> Any:
 @samples(
     S(A(2, 3), A(3, low=0.5)), S(A(0, 3), A(3)), S(A(), A(low=1.0)), S(A(3), 1.5),
     S(2.0, A(3, low=0.5)), S(A(3, dtype="int64"), A(3, dtype="int64", low=1, high=5)),
-    S(A(3, dtype="int32"), 4), S(A(2, dtype="complex64"), A(2, dtype="complex64", low=1)),
+    S(A(3, dtype="int32"), 4), S(A(2, dtype="complex128"), A(2, dtype="complex128", low=1)),
     S(A(4), 0.7, rounding_mode="floor"),
-    S(A(4, dtype="int64", low=-9, high=9), A(4, dtype="int64", low=2, high=5), rounding_mode="trunc"),
+    S(A(4, dtype="int64", low=-9, high=9), A(4, dtype="int64", low=2), rounding_mode="trunc"),
     reference=_reference_divide,
 )  # fmt: skip
 @public(method=True, inplace=True)
@@ -201,7 +203,7 @@ def divide(
     rounding_mode: str | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`x / y`, element by element; integers give float32. `rounding_mode`: None, 'trunc', 'floor'."""
+    """`x / y`, element by element; integers give float32, unless rounded ('trunc', 'floor')."""
     if rounding_mode is None:
         return deliver(over(x, y), out)
     if rounding_mode == "floor":
@@ -217,7 +219,9 @@ public(method=True, inplace=True, name="div")(divide)
 
 
 @samples(
-    S(A(3), A(3, low=1)), S(A(2, dtype="int64"), 4), S(A(0), A(1)),
+    S(A(3), A(3, low=1)),
+    S(A(2, dtype="int64"), 4),
+    S(A(0), A(1)),
     reference=_reference_divide,
 )
 @public(method=True)
@@ -314,7 +318,7 @@ def _divide_whole(plain: Any, checked: Any, x: Any, y: Any) -> Tensor:
     S(7.0, A(3, low=-3, high=-1)),
     S(A(6, dtype="int64", low=-9, high=9), A(6, dtype="int64", low=1, high=4)),
     S(A(5, dtype="int32", low=-9), -2),
-    S(A(values=[1.0, 0.0, -1.0, 5.5, -5.5, np.inf]), A(values=[0.0, 0.0, 0.0, np.inf, np.inf, 2.0])),
+    S(A(values=[1.0, 0.0, -1.0]), 0.0), S(A(values=[5.5, -5.5, np.inf]), A(values=[np.inf] * 3)),
     S(A(4, dtype="uint8", high=200), 3),
     reference=np.floor_divide,
 )  # fmt: skip
@@ -329,7 +333,7 @@ def floor_divide(x: Any, y: Any, name: str | None = None, *, out: Tensor | None 
     S(7.0, A(3, low=-3, high=-1)),
     S(A(6, dtype="int64", low=-9, high=9), A(6, dtype="int64", low=1, high=4)),
     S(A(5, dtype="int32", low=-9), -2),
-    S(A(values=[1.0, -5.5, 5.5, np.inf, -0.0], grad=False), A(values=[0.0, np.inf, -np.inf, 2.0, 3.0], grad=False)),
+    S(A(values=[1.0, -0.0], grad=False), 0.0), S(A(values=[5.5, np.inf], grad=False), -np.inf),
     reference=np.remainder,
 )  # fmt: skip
 @public(method=True, operator="%", inplace=True)
@@ -388,7 +392,7 @@ def scale(
     act: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`x * scale + bias`, or `(x + bias) * scale`; numbers are cut to the type of an integer tensor."""
+    """`x * scale + bias`, or `(x + bias) * scale`; for an integer tensor, integers."""
     if isinstance(scale, Tensor) or isinstance(bias, Tensor):
         result = x * scale + bias if bias_after_scale else (x + bias) * scale
     else:

@@ -21,10 +21,12 @@ def single_axis(where: str, axis: Any, ndim: int) -> int:
 
 def several_or_all(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
     """The axes of a reduction, sorted: all of them for None or an empty list."""
-    if axis is None or axis == [] or axis == ():
+    if axis is None:
         return tuple(range(ndim))
     if axis.__class__ is int and ndim:
         return (normalise_axis(where, axis, ndim),)
+    if isinstance(axis, (list, tuple)) and not axis:
+        return tuple(range(ndim))
     axes = several_axes(where, axis, ndim or 1)
     return tuple(sorted(axes)) if ndim else ()
 

@@ -194,7 +194,8 @@ def _plan(equation: str, shapes: tuple[Shape, ...]) -> list[Step]:
 
 
 def _reference_einsum(equation: str, *operands: Any) -> Any:
-    return np.einsum(equation, *[o.astype("float32") if o.dtype.kind == "V" else o for o in operands])
+    wide = [o.astype("float32") if o.dtype.kind == "V" else o for o in operands]
+    return np.einsum(equation, *wide)
 
 
 @samples(

@@ -266,8 +266,8 @@ def _merged(x: Tensor, indices: Sequence[Tensor], positions: Sequence[int]) -> t
     x = transpose_to(x, tuple(order))
     merged = (math.prod(sizes[:-1]), *(shape[axis] for axis in order[len(sizes) - 1 :]))
     flat = indices[0]
-    for index, before, size in zip(indices[1:-1], sizes, sizes[1:]):
-        flat = row_number(flat, index, before, size)
+    for count, index in enumerate(indices[1:-1], start=1):
+        flat = row_number(flat, index, math.prod(sizes[:count]), sizes[count])
     front = positions[0] if _are_neighbours(positions) else 0
     common = np.broadcast_shapes(*(i._aval.shape for i in indices))
     last = indices[-1]

@@ -1,8 +1,8 @@
 """Matrix products: matmul, linear, and the products that are made of them.
 
 `matmul` is one primitive with transposition as flags, so that neither it nor its gradients record
-or copy transposed matrices. Operands of one dimension are vectors: a row on the left, a column on the
-right, whatever the flags say.
+or copy transposed matrices. Operands of one dimension are vectors: a row on the left, a column on
+the right, whatever the flags say.
 """
 
 from __future__ import annotations
@@ -248,14 +248,18 @@ def _linear_grad_bias(g: Tensor, bias_aval: Aval) -> Tensor:
     return g  # the engine sums what was broadcast
 
 
+def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    product = _reference_matmul(x, weight)
+    return product if bias is None else product + bias.astype(product.dtype)
+
+
 @samples(
     S(A(2, 3), A(3, 4), A(4)), S(A(2, 3), A(3, 4)), S(A(5, 2, 3), A(3, 4), A(4)),
     S(A(3), A(3, 4), A(4)), S(A(0, 3), A(3, 4), A(4)), S(A(2, 3), A(3, 4), A(1)),
     S(A(2, 3), A(3, 4), A(2, 4)),
     S(*[A(*shape, dtype="bfloat16", grad=False) for shape in ((2, 3), (3, 4), (4,))]),
     S(A(2, 3, dtype="int64"), A(3, 4, dtype="int64")), S(A(2, 3), A(3, 1), A(1)),
-    reference=lambda x, weight,
-    bias=None: _reference_matmul(x, weight) + (0 if bias is None else bias.astype("float64")),
+    reference=_reference_linear,
 )  # fmt: skip
 @public(module="nn.functional")
 @op(

@@ -1,7 +1,7 @@
 """Logic of truth values and of bits, and questions about numbers (isnan and the like).
 
-None of them has a gradient. Truth values may come from any dtype: what is not zero is true. Bits are
-for booleans and integers.
+None of them has a gradient. Truth values may come from any dtype: what is not zero is true. Bits
+are for booleans and integers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def _infer_truth(operation: Any, operands: Any, attributes: Any, place: Any) -> 
 
 _TRUTHS = (
     S(A(2, 3, dtype="bool"), A(3, dtype="bool")), S(A(3, dtype="int64"), A(3, dtype="int64")),
-    S(A(values=[0.0, -0.0, 0.5, np.nan]), A(4, dtype="bool")), S(A(0, 3), A(3)), S(A(dtype="bool"), True),
+    S(A(values=[0.0, -0.0, 0.5, np.nan]), A(4, dtype="bool")), S(A(0, 3), A(3)),
+    S(A(dtype="bool"), True),
 )  # fmt: skip
 
 
@@ -58,7 +59,8 @@ def logical_xor(xp: Any, x: Any, y: Any) -> Any:
 
 
 @samples(
-    S(A(2, 3, dtype="bool")), S(A(3, dtype="int64")), S(A(0, 3)), S(A()), S(A(3, dtype="float16")),
+    S(A(2, 3, dtype="bool")), S(A(3, dtype="int64")), S(A(0, 3)), S(A()),
+    S(A(3, dtype="float16")),
     reference=np.logical_not,
 )  # fmt: skip
 @public(method=True, inplace=True)
@@ -84,7 +86,7 @@ def _infer_shift(operation: Any, operands: Any, attributes: Any, place: Any) -> 
 _BITS = (
     S(A(2, 3, dtype="int64", low=-9, high=9), A(3, dtype="int64", low=-9, high=9)),
     S(A(4, dtype="bool"), A(4, dtype="bool")), S(A(0, 3, dtype="int32"), A(3, dtype="int32")),
-    S(A(3, dtype="uint8", high=99), A(dtype="uint8", high=99)), S(A(3, dtype="int32", low=-9, high=9), 5),
+    S(A(3, dtype="uint8", high=99), A(dtype="uint8", high=99)), S(A(3, dtype="int32", low=-9), 5),
 )  # fmt: skip
 
 
@@ -215,7 +217,7 @@ def bitwise_right_shift(
 
 _QUESTIONS = (
     S(A(values=[np.nan, np.inf, -np.inf, 0.0, 1.0])), S(A(0, 3)), S(A()), S(A(3, dtype="int64")),
-    S(A(3, dtype="bfloat16")), S(A(values=[complex(1, np.nan), complex(np.inf, 0)], dtype="complex64")),
+    S(A(3, dtype="bfloat16")), S(A(values=[1 + 1j * np.nan, np.inf], dtype="complex128")),
     S(A(2, dtype="bool")),
 )  # fmt: skip
 

@@ -30,7 +30,7 @@ def _infer_search(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     if sequence.ndim != 1 and sequence.shape[:-1] != values.shape[:-1]:
         raise operation.error(
             ValueError,
-            "sorted_sequence must have one dimension, or the leading dimensions of values", operands,
+            "sorted_sequence must be a vector, or have the leading dimensions of values", operands,
         )  # fmt: skip
     return values.with_dtype(attributes[1])
 
@@ -215,7 +215,9 @@ def masked_select(
 def _reference_unique(
     x: Any, *flags: bool, axis: Any = None, dtype: str = "int64", **named: bool
 ) -> Any:
-    options = dict(zip(("return_index", "return_inverse", "return_counts"), flags, strict=False))
+    options: dict[str, Any] = dict(
+        zip(("return_index", "return_inverse", "return_counts"), flags, strict=False)
+    )
     options.update(named)
     options.pop("sorted", None)
     result = np.unique(x, axis=axis, equal_nan=False, **options)

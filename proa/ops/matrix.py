@@ -13,6 +13,7 @@ from ..eager.infer import same
 from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from .arguments import integer, require_tensor
+from .arithmetic import deliver
 from .axes import flat, single_axis
 from .basic import full_of, sum_over, transpose_to
 
@@ -106,25 +107,22 @@ def diagonal(
     x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
 ) -> Tensor:
     """The diagonal of the matrices that two axes span, as the last axis; a view of `x`."""
-    return diagonal_view(
-        x, integer("diagonal", "offset", offset), *_two_axes("diagonal", x, axis1, axis2)
-    )
+    axes = _two_axes("diagonal", x, axis1, axis2)
+    return diagonal_view(x, integer("diagonal", "offset", offset), *axes)
 
 
 @samples(
     S(A(3, 3)), S(A(2, 3), 1), S(A(2, 3, 4), 0, 1, 2), S(A(2, 3), 9), S(A(2, 2, dtype="int32")),
     S(A(0, 3)),
-    reference=lambda x, offset=0, axis1=0,
-    axis2=1: np.trace(x, offset, axis1, axis2, dtype=x.dtype),
+    reference=lambda x, *where: np.trace(x, *where, dtype=x.dtype),
 )  # fmt: skip
 @public(method=True)
 def trace(
     x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
 ) -> Tensor:
     """The sum of the diagonal of the matrices that two axes span."""
-    row = diagonal_of(
-        x, integer("diagonal", "offset", offset), *_two_axes("trace", x, axis1, axis2)
-    )
+    axes = _two_axes("trace", x, axis1, axis2)
+    row = diagonal_of(x, integer("trace", "offset", offset), *axes)
     return sum_over(row, (row._aval.ndim - 1,), False)
 
 
@@ -144,21 +142,30 @@ def _reference_diag(x: Any, offset: int = 0, padding_value: float = 0) -> Any:
 @public(method=True)
 def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Tensor:
     """A matrix with `x` on a diagonal and `padding_value` elsewhere; of a matrix, its diagonal."""
+    offset = integer("diag", "offset", offset)
     if require_tensor("diag", "x", x)._aval.ndim == 2:
-        return diagonal_of(x, integer("diagonal", "offset", offset), 0, 1)
+        return diagonal_of(x, offset, 0, 1)
     if x._aval.ndim > 2:
         raise value_error("diag", "x must have at most two dimensions", f"x: {x._aval}")
-    size = x._aval.size + abs(integer("diagonal", "offset", offset))
+    size = x._aval.size + abs(offset)
     padding = full_of(padding_value, (size, size), x._aval.dtype)
-    return with_diagonal(padding, flat(x), integer("diagonal", "offset", offset), 0, 1)
+    return with_diagonal(padding, flat(x), offset, 0, 1)
 
 
 def _infer_triangle(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     if operands[0].ndim < 2:
         raise operation.error(ValueError, "x must have two dimensions at least", operands)
-    if not isinstance(attributes[0], (int, np.integer)):
-        raise operation.error(TypeError, "diagonal must be an integer", operands, attributes)
     return operands[0]
+
+
+@op(infer=_infer_triangle, grad={"x": lambda g, diagonal: lower_triangle(g, diagonal)}, name="tril")
+def lower_triangle(xp: Any, x: Any, diagonal: int) -> Any:
+    return xp.tril(x, diagonal)
+
+
+@op(infer=_infer_triangle, grad={"x": lambda g, diagonal: upper_triangle(g, diagonal)}, name="triu")
+def upper_triangle(xp: Any, x: Any, diagonal: int) -> Any:
+    return xp.triu(x, diagonal)
 
 
 _TRIANGLE_SAMPLES = (
@@ -169,15 +176,19 @@ _TRIANGLE_SAMPLES = (
 
 @samples(*_TRIANGLE_SAMPLES, reference=lambda x, diagonal=0: np.tril(x, diagonal))
 @public(method=True, inplace=True)
-@op(infer=_infer_triangle, grad={"x": lambda g, diagonal: tril(g, diagonal)})
-def tril(xp: Any, x: Any, diagonal: int = 0) -> Any:
+def tril(
+    x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """The lower triangle of matrices, zero above the given diagonal."""
-    return xp.tril(x, diagonal)
+    require_tensor("tril", "x", x)
+    return deliver(lower_triangle(x, integer("tril", "diagonal", diagonal)), out)
 
 
 @samples(*_TRIANGLE_SAMPLES, reference=lambda x, diagonal=0: np.triu(x, diagonal))
 @public(method=True, inplace=True)
-@op(infer=_infer_triangle, grad={"x": lambda g, diagonal: triu(g, diagonal)})
-def triu(xp: Any, x: Any, diagonal: int = 0) -> Any:
+def triu(
+    x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """The upper triangle of matrices, zero below the given diagonal."""
-    return xp.triu(x, diagonal)
+    require_tensor("triu", "x", x)
+    return deliver(upper_triangle(x, integer("triu", "diagonal", diagonal)), out)

@@ -1,8 +1,9 @@
-"""Norms of vectors and matrices: norm, dist."""
+"""Norms of vectors and matrices: norm, vector_norm, matrix_norm, dist."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from .arguments import require_tensor, several_axes
 from .arithmetic import conjugate, deliver
-from .axes import flat, reduced_shape, several_or_all, widened
+from .axes import flat, numpy_axis, reduced_shape, several_or_all, widened
 from .basic import cast_to, reshape_to, restore_axes, transpose_to
 from .reduction import tie_weights
 
@@ -44,7 +45,7 @@ def _norm_grad(
     g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, p: float, axis: tuple[int, ...], keepdim: bool
 ) -> Tensor:
     g = restore_axes(g, x_aval, axis, keepdim)
-    length = restore_axes(out, x_aval.with_dtype(out._aval.dtype), axis, keepdim)
+    length = restore_axes(out, x_aval, axis, keepdim)
     if p == 2:
         return divide_or_zero(x, length) * g
     if p == 0:
@@ -83,18 +84,33 @@ def _infer_singular(_op: Any, operands: Any, attributes: tuple[Any, ...], place:
 @op(infer=_infer_singular, grad="auto")
 def singular_values(xp: Any, x: Any) -> Any:
     """The singular values of matrices, the largest first."""
-    return xp.linalg.svd(x, compute_uv=False)
+    return xp.linalg.svd(widened(x), compute_uv=False)
 
 
-def _matrix_norm(x: Tensor, p: Any, axes: tuple[int, int], keepdim: bool) -> Tensor:
-    """Norms of matrices as linear maps (negative: their least stretch), and the nuclear norm."""
-    ndim = x._aval.ndim
+def _numbers(where: str, x: Any, dtype: Any) -> Tensor:
+    """A floating or complex tensor, in `dtype` if one is named."""
+    require_tensor(where, "x", x)
+    if dtype is not None:
+        x = cast_to(x, to_numpy_dtype(dtype))
+    if not is_differentiable(x._aval.dtype):
+        raise type_error(where, "x must be floating or complex", f"x: {x._aval}", "use astype()")
+    return x
+
+
+def _matrix_norm(where: str, x: Tensor, p: Any, axes: tuple[int, ...], keepdim: bool) -> Tensor:
+    """Norms of matrices as linear maps (negative: their least stretch), `"fro"` and `"nuc"`."""
+    if p not in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
+        raise value_error(
+            where, "matrices have the norms 'fro', 'nuc', 1, -1, 2, -2, inf and -inf",
+            f"p: {p!r}, x: {x._aval}", "name one axis for a vector norm",
+        )  # fmt: skip
+    if p == "fro":
+        return p_norm(x, 2.0, tuple(sorted(axes)), keepdim)
     if p == "nuc" or abs(p) == 2:
-        order = tuple([i for i in range(ndim) if i not in axes]) + axes
-        values = singular_values(transpose_to(x, order))
-        last = (values._aval.ndim - 1,)
+        rest = tuple([i for i in range(x._aval.ndim) if i not in axes])
+        values = singular_values(transpose_to(x, rest + axes))
         kind = 1.0 if p == "nuc" else math.copysign(math.inf, p)
-        result = p_norm(values, kind, last, False)
+        result = p_norm(values, kind, (len(rest),), False)
     else:
         # The longest column, or row, in the sense of the 1-norm.
         inside, outside = axes if abs(p) == 1 else axes[::-1]
@@ -140,31 +156,60 @@ def norm(
     whose norm is `"fro"`, `"nuc"`, 1, 2, infinity or one of these negative. Vectors take any `p`
     (2 by default).
     """
-    require_tensor("norm", "x", x)
-    if dtype is not None:
-        x = cast_to(x, to_numpy_dtype(dtype))
-    if not is_differentiable(x._aval.dtype):
-        raise type_error("norm", "x must be floating or complex", f"x: {x._aval}", "use astype()")
-    axes = several_or_all("norm", axis, x._aval.ndim)
-    is_matrix = axis is not None and len(axes) == 2
-    if p == "nuc" and axis is None and x._aval.ndim == 2:
-        is_matrix = True
-    if p == "fro":
-        result = p_norm(x, 2.0, axes, bool(keepdim))
-    elif is_matrix:
-        order = 2 if p is None else p
-        if order not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
-            raise value_error(
-                "norm", "matrices have the norms 'fro', 'nuc', 1, -1, 2, -2, inf and -inf",
-                f"p: {p!r}, x: {x._aval}", "name one axis for a vector norm",
-            )  # fmt: skip
-        rows, columns = axes if axis is None else several_axes("norm", axis, x._aval.ndim)
-        result = _matrix_norm(x, order, (rows, columns), bool(keepdim))
-    elif isinstance(p, str):
+    x = _numbers("norm", x, dtype)
+    is_matrix = p == "nuc" and axis is None and x._aval.ndim == 2
+    if is_matrix or (isinstance(axis, (list, tuple)) and len(axis) == 2):
+        axes = (0, 1) if axis is None else several_axes("norm", axis, x._aval.ndim)
+        return deliver(_matrix_norm("norm", x, 2 if p is None else p, axes, bool(keepdim)), out)
+    if isinstance(p, str) and p != "fro":
         raise value_error("norm", "this p needs two axes, or is none", f"p: {p!r}, x: {x._aval}")
-    else:
-        result = p_norm(x, 2.0 if p is None else float(p), axes, bool(keepdim))
-    return deliver(result, out)
+    order = 2.0 if p in (None, "fro") else float(p)
+    axes = several_or_all("norm", axis, x._aval.ndim)
+    return deliver(p_norm(x, order, axes, bool(keepdim)), out)
+
+
+@samples(
+    S(A(2, 3)), S(A(2, 3), 3, [0, 1], True), S(A(2, 3), 1.0, 1), S(A(0)), S(A(), 0),
+    reference=lambda x, p=2.0, axis=None, keepdim=False: np.linalg.vector_norm(
+        x, ord=p, axis=numpy_axis(axis), keepdims=keepdim),
+)  # fmt: skip
+@public(module="linalg")
+def vector_norm(
+    x: Tensor,
+    p: float = 2.0,
+    axis: Any = None,
+    keepdim: bool = False,
+    name: str | None = None,
+    *,
+    dtype: Any = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The `p`-norm over some axes (all by default), whose elements count as one vector."""
+    x = _numbers("vector_norm", x, dtype)
+    axes = several_or_all("vector_norm", axis, x._aval.ndim)
+    return deliver(p_norm(x, float(p), axes, bool(keepdim)), out)
+
+
+@samples(
+    S(A(2, 3)), S(A(4, 2, 3), 1), S(A(2, 3, 2), "nuc", [0, 2], True), S(A(2, 3), -2),
+    S(A(3, 2, unique=True, high=3.1), -np.inf),
+    reference=lambda x, p="fro", axis=(-2, -1), keepdim=False: np.linalg.norm(
+        x, p, tuple(axis), keepdim),
+)  # fmt: skip
+@public(module="linalg")
+def matrix_norm(
+    x: Tensor,
+    p: Any = "fro",
+    axis: Sequence[int] = [-2, -1],
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The norm of the matrices that two axes span: `"fro"`, `"nuc"`, 1, 2, inf or one negative."""
+    x = _numbers("matrix_norm", x, None)
+    axes = several_axes("matrix_norm", list(axis), x._aval.ndim)
+    if len(axes) != 2:
+        raise value_error("matrix_norm", "two axes are needed", f"axis: {axis}, x: {x._aval}")
+    return _matrix_norm("matrix_norm", x, p, axes, bool(keepdim))
 
 
 @samples(

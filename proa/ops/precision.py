@@ -1,8 +1,8 @@
 """What elementwise operations compute in and give: kernel helpers and the shape rules that follow.
 
-Integers enter real-valued functions as float32, whatever the default dtype is (so Paddle). Kernels of
-several steps compute half types in float32; the result is cast to the inferred type by whoever runs
-the kernel.
+Integers enter real-valued functions as float32, whatever the default dtype is (so Paddle). Kernels
+of several steps compute half types in float32; the result is cast to the inferred type by whoever
+runs the kernel.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..core.aval import Aval
-from ..core.dtype import FLOAT32, is_differentiable, real_dtype
-from ..eager.infer import broadcast
+from ..core.dtype import FLOAT32, real_dtype
+from ..eager.infer import broadcast, floating
 from ..ir.operation import Operation
 
 Kinds = Any
@@ -35,16 +35,10 @@ def wide(x: Any) -> Any:
 # ---- shape rules ---------------------------------------------------------------------------------
 
 
-def floating(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
-    """Elementwise; integers and booleans give float32."""
-    aval: Aval = operands[0]
-    return aval if is_differentiable(aval.dtype) else aval.with_dtype(FLOAT32)
-
-
 def floating_real(
     operation: Operation, operands: Kinds, attributes: Attributes, place: Any
 ) -> Aval:
-    """The same for functions that are defined for real numbers only."""
+    """A function of real numbers; integers and booleans give float32."""
     refuse(operation, operands, "c", "is not defined for complex numbers", "take real() or abs()")
     return floating(operation, operands, attributes, place)
 
@@ -63,6 +57,22 @@ def real_number(operation: Operation, operands: Kinds, attributes: Attributes, p
 def number(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise in the type of the operand, which is not bool."""
     refuse(operation, operands, "b", "is not defined for booleans", "convert with astype() first")
+    return operands[0]
+
+
+def floating_numbers(
+    operation: Operation, operands: Kinds, attributes: Attributes, place: Any
+) -> Aval:
+    """Elementwise in the type of the operand, which is floating or complex."""
+    refuse(operation, operands, "biu", "is for floating types", "convert with astype('float32')")
+    return operands[0]
+
+
+def floating_reals(
+    operation: Operation, operands: Kinds, attributes: Attributes, place: Any
+) -> Aval:
+    """Elementwise in the type of the operand, which is floating."""
+    refuse(operation, operands, "biuc", "is for floating types", "convert with astype('float32')")
     return operands[0]
 
 

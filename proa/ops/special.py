@@ -1,4 +1,4 @@
-"""Special functions: erf and its inverse, the logarithm of the gamma function and its derivatives, logit.
+"""Special functions: erf and its inverse, log-gamma and its derivatives, logit.
 
 NumPy has none of them: tier 0 takes SciPy's, XLA has its own (through `jax.scipy`).
 """
@@ -41,7 +41,7 @@ def _reference(name: str) -> Any:
 
 _SAMPLES = (
     S(A(2, 3, low=0.2)), S(A(0, 3)), S(A(low=0.5)), S(A(2, dtype="int64", low=1, high=4)),
-    S(A(3, dtype="bfloat16", low=0.5)), S(A(3, dtype="float64", low=0.5)),
+    S(A(3, dtype="bfloat16", grad=False, low=0.5)), S(A(3, dtype="float64", low=0.5)),
 )  # fmt: skip
 
 
@@ -75,14 +75,15 @@ def erfinv(xp: Any, x: Any) -> Any:
 
 
 @samples(
-    *_SAMPLES, S(A(values=[-2.5, -2.0, 0.0, 1e5, np.inf, -np.inf, np.nan], grad=False)),
+    *_SAMPLES, S(A(values=[-2.5, -2.0, 0.0, 1e5, np.inf, np.nan], grad=False)),
     reference=_reference("gammaln"), tolerance=1e-4,
 )  # fmt: skip
 @public(method=True, inplace=True)
 @op(infer=floating_real, grad={"x": lambda g, x: g * digamma(x)})
 def lgamma(xp: Any, x: Any) -> Any:
-    """The logarithm of the absolute value of the gamma function."""
-    return special(xp).gammaln(wide(x))
+    """The logarithm of the absolute value of the gamma function; infinite at its poles."""
+    x = wide(x)
+    return xp.where(x == -np.inf, np.inf, special(xp).gammaln(x))
 
 
 public(method=True, inplace=True, name="gammaln")(lgamma)
@@ -93,7 +94,9 @@ public(method=True, inplace=True, name="gammaln")(lgamma)
 @op(infer=floating_real, grad={"x": lambda g, x: g * polygamma_of(x, 1)})
 def digamma(xp: Any, x: Any) -> Any:
     """The derivative of `lgamma`; NaN at negative integers."""
-    return special(xp).digamma(wide(x))
+    x = wide(x)
+    at_zero = xp.copysign(np.inf, -x)
+    return xp.where(x == 0, at_zero, special(xp).digamma(x))
 
 
 @op(
@@ -103,7 +106,21 @@ def digamma(xp: Any, x: Any) -> Any:
 )
 def polygamma_of(xp: Any, x: Any, n: int) -> Any:
     x = wide(x)
-    return special(xp).polygamma(n, x).astype(x.dtype)
+    return xp.where(x == np.inf, 0, special(xp).polygamma(n, x))
+
+
+def _in_float64(kernel: Any) -> Any:
+    """XLA's float32 series are good for five to six digits; on a CPU float64 costs little."""
+
+    def precise(xp: Any, x: Any, *attributes: Any) -> Any:
+        return kernel(xp, x.astype(np.float64), *attributes)
+
+    return precise
+
+
+for _function in (lgamma, digamma, polygamma_of):
+    _operation = _function.operation  # type: ignore[attr-defined]
+    _operation.kernels["cpu"] = _in_float64(_operation.kernel)
 
 
 def _reference_polygamma(x: Any, n: int) -> Any:

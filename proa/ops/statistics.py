@@ -229,11 +229,14 @@ def nansum(
     return sum(_without_nan(x), several_or_all("nansum", axis, x._aval.ndim), None, keepdim)
 
 
+def _reference_nanmean(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
+    return np.nanmean(x.astype("float64"), axis=numpy_axis(axis), keepdims=keepdim)
+
+
 @samples(
     S(A(values=_WITH_NAN, grad=False)), S(A(values=_WITH_NAN, grad=False), 1, True),
     S(A(2, 3), [0, 1]), S(A(4, dtype="int32")), S(A(2, 3, dtype="bfloat16", grad=False), 0), S(A()),
-    reference=lambda x, axis=None,
-    keepdim=False: np.nanmean( x.astype("float64"), axis=numpy_axis(axis), keepdims=keepdim),
+    reference=_reference_nanmean,
 )  # fmt: skip
 @public(method=True)
 def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
@@ -263,11 +266,14 @@ def count_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool, numbers: b
     return xp.sum(chosen, axis=axis, keepdims=keepdim, dtype=np.int64)
 
 
+def _reference_count(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
+    return np.count_nonzero(x, axis=numpy_axis(axis), keepdims=keepdim)
+
+
 @samples(
     S(A(3, 4, dtype="int32")), S(A(3, 4, dtype="bool"), 1, True), S(A(2, 3, 4), [0, 2]),
     S(A(0, 3), 0), S(A(values=[0.0, np.nan, 2.0])), S(A()),
-    reference=lambda x, axis=None,
-    keepdim=False: np.count_nonzero( x, axis=numpy_axis(axis), keepdims=keepdim),
+    reference=_reference_count,
 )  # fmt: skip
 @public(method=True)
 def count_nonzero(

@@ -47,7 +47,7 @@ def choose(xp: Any, x: Any, y: Any, condition: Any) -> Any:
 
 
 def choose_between(condition: Tensor, x: Any, y: Any) -> Tensor:
-    """`choose` for tensors of one type and Python numbers (which stay data), at least one a tensor."""
+    """`choose` for tensors of one type and Python numbers (which stay data)."""
     if isinstance(x, Tensor) and isinstance(y, Tensor):
         return choose(x, y, condition)
     return record(choose.operation, [x, y, condition], ())  # type: ignore[attr-defined]
@@ -110,7 +110,7 @@ def where(
         raise value_error("where", "x and y must be given together, or neither of them")
     if condition._aval.dtype != BOOL:
         raise value_error(
-            "where", "condition must be boolean", f"condition: {condition._aval}", "compare it: x != 0"
+            "where", "condition must be boolean", f"condition: {condition._aval}", "write x != 0"
         )
     return deliver(choose_between(condition, *_in_one_type(x, y)), out)
 
@@ -177,7 +177,7 @@ def clip_between(
 
 
 def _limit(x: Tensor, name: str, value: Any) -> tuple[Tensor, Any]:
-    """A limit, and `x` in the type that both have: integers with a floating limit become float32."""
+    """A limit, and `x` in the type of both: integers with a floating limit become float32."""
     if value is None:
         return x, 0
     value = as_operand("clip", name, value)
@@ -200,7 +200,7 @@ def _reference_clip(x: Any, min: Any = None, max: Any = None) -> Any:
     S(A(4, dtype="int64", low=-9, high=9), min=-0.5, max=2.5),
     S(A(3), A(1, low=-1, high=0, grad=False), 1.0),
     S(A(values=[np.nan, np.inf, -np.inf], grad=False), -1.0, 1.0),
-    S(A(4, dtype="bfloat16"), -0.5, 0.5),
+    S(A(4, dtype="bfloat16", grad=False), -0.5, 0.5),
     reference=_reference_clip,
 )  # fmt: skip
 @public(method=True, inplace=True)
@@ -212,7 +212,7 @@ def clip(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Every element moved into [min, max]. Inside and at the limits the gradient is 1, outside 0."""
+    """Every element moved into [min, max]. The gradient is 1 inside and at the limits, else 0."""
     if not isinstance(x, Tensor):
         raise type_error("clip", "x must be a Tensor", f"x: {type(x).__name__}")
     x, low = _limit(x, "min", min)
@@ -313,7 +313,7 @@ def nan_to_num(
     neginf: float | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """NaN and infinities replaced by numbers: infinities by the largest finite ones if not given."""
+    """NaN and infinities replaced by numbers (infinities by the largest finite ones)."""
     dtype = x._aval.dtype
     if not is_floating(dtype):
         raise type_error("nan_to_num", "x must be floating", f"x: {x._aval}")
@@ -331,7 +331,7 @@ def nan_to_num(
 
 @op(scalars="value", infer=same, grad={"x": lambda g: zero_slope(g)}, name="fill")
 def filled_like(xp: Any, x: Any, value: Any) -> Any:
-    """A tensor like `x` that holds one value. It keeps a place in the history of `x`: gradient 0."""
+    """A tensor like `x` that holds one value. It stays in the history of `x`: gradient 0."""
     return xp.full_like(x, value.astype(x.dtype))
 
 

@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     add("--repeat", type=int, default=1, help="how often the modes after the first are run")
     add("--time-limit", type=float, default=60.0, help="seconds for one program in all modes")
     add("--block", type=int, default=50, help="programs that share a process and its caches")
+    add("--most-failures", type=int, default=100, help="end the run after that many")
     add("--skip", action="append", default=[], metavar="FEATURE", help="leave out these programs")
     add("--save", type=Path, metavar="FOLDER", help="write failing programs to files there")
     add("--show", type=int, metavar="SEED", help="print a program")
@@ -79,14 +80,17 @@ def run_many(arguments: argparse.Namespace) -> int:
     summary = Summary()
     progress = Progress(max(1, sum(len(block) for block in blocks)))
 
-    def report(answer: dict[str, Any]) -> None:
+    def report(answer: dict[str, Any]) -> bool:
         summary.add(answer)
         progress.advance(bool(answer["differences"]))
+        return len(summary.failed) < arguments.most_failures
 
     run_blocks(blocks, arguments.jobs, arguments.time_limit, report)
     for count, seed in enumerate(sorted(summary.failed)):
         explain_failure(arguments, summary.failed[seed], alone=count < SHOWN_FAILURES)
     summary.print()
+    if len(summary.failed) >= arguments.most_failures:
+        print(f"the run ended early after {arguments.most_failures} failures")
     return 1 if summary.failed or not summary.programs else 0
 
 
@@ -99,7 +103,7 @@ def explain_failure(arguments: argparse.Namespace, answer: dict[str, Any], alone
         (arguments.save / f"program{seed}.py").write_text(source)
     if not alone:
         return
-    worker = Worker()
+    worker = Worker(arguments.module)
     again = worker.ask(request_for(seed, arguments), arguments.time_limit)
     worker.close()
     if again["differences"]:
@@ -135,11 +139,11 @@ def minimise_seed(arguments: argparse.Namespace) -> int:
     """Shorten the program of a seed; a hang is tried with a shorter limit."""
     request = request_for(arguments.minimise, arguments)
     source = generate(arguments.minimise, arguments.module).source
-    workers = [Worker()]
+    workers = [Worker(arguments.module)]
 
     def ask(**more: Any) -> dict[str, Any]:
         if not workers[0].alive:
-            workers[0] = Worker()
+            workers[0] = Worker(arguments.module)
         return workers[0].ask({**request, **more}, min(arguments.time_limit, 20.0))
 
     whole = ask()

@@ -23,32 +23,36 @@ from typing import Any
 
 PACKAGE = __package__ or "tests.fuzz"
 ROOT = Path(__file__).resolve().parents[len(PACKAGE.split("."))]
-STARTING_SECONDS = 120.0  # the first program of a process pays for the imports
+STARTING_SECONDS = 180.0  # for the imports, on a machine that may be busy
 
 
 class Worker:
-    """One worker process."""
+    """One worker process, which imports the module under test before it takes requests."""
 
-    def __init__(self, python: str = sys.executable) -> None:
+    def __init__(self, module: str, python: str = sys.executable) -> None:
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         search = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(search), GLOG_minloglevel="3")
         self.process = subprocess.Popen(
-            [python, "-W", "ignore", "-m", f"{PACKAGE}.worker"],
+            [python, "-W", "ignore", "-m", f"{PACKAGE}.worker", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
             cwd=ROOT,
             env=environment,
         )
-        self.started = False
+        self.ready = False
         self._buffer = b""
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The answer to a request, or one that says how the process failed to give it."""
         assert self.process.stdin is not None
-        limit = seconds if self.started else seconds + STARTING_SECONDS
+        limit = STARTING_SECONDS
         try:
+            if not self.ready:
+                self._read_line(time.monotonic() + limit)
+                self.ready = True
+            limit = seconds
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()
             line = self._read_line(time.monotonic() + limit)
@@ -58,7 +62,6 @@ class Worker:
             self.process.send_signal(signal.SIGUSR1)  # prints the stacks of all threads
             time.sleep(1.0)
             return self._given_up(request, "hang", f"no end within {limit:.0f} seconds")
-        self.started = True
         return json.loads(line)
 
     def _read_line(self, deadline: float) -> bytes:
@@ -118,7 +121,7 @@ def run_block(
             if stopped is not None and stopped.is_set():
                 return
             if worker is None or not worker.alive:
-                worker = Worker(python)
+                worker = Worker(request["module"], python)
             report(worker.ask(request, seconds))
     finally:
         if worker is not None:
@@ -129,17 +132,21 @@ def run_blocks(
     blocks: Sequence[Sequence[dict[str, Any]]],
     jobs: int,
     seconds: float,
-    report: Callable[[dict[str, Any]], None],
+    report: Callable[[dict[str, Any]], bool],
     python: str = sys.executable,
 ) -> None:
-    """Run blocks with `jobs` processes at a time; `report` is called by one thread at a time."""
+    """Run blocks with `jobs` processes at a time.
+
+    `report` is called by one thread at a time; where it returns False the run comes to an end.
+    """
     waiting = list(reversed(blocks))
     lock = threading.Lock()
     stopped = threading.Event()
 
     def report_alone(answer: dict[str, Any]) -> None:
         with lock:
-            report(answer)
+            if not stopped.is_set() and not report(answer):
+                stopped.set()
 
     def work() -> None:
         while not stopped.is_set():

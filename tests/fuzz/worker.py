@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import faulthandler
+import importlib
 import json
 import os
 import signal
@@ -100,6 +101,8 @@ def main() -> None:
     # What programs and libraries print must not mix with the answers.
     channel = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
+    importlib.import_module(sys.argv[1])
+    channel.write('{"ready": true}\n')
     for line in sys.stdin:
         request = json.loads(line)
         channel.write(json.dumps(answer(request)) + "\n")

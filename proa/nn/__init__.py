@@ -1,0 +1,96 @@
+"""`paddle.nn`: layers, initializers, gradient clipping.
+
+The central file is `layer.py`. Layers hold parameters and call functions of `proa.ops`, through
+`nn.functional`; they contain no arithmetic of their own. To add one: parameters in `__init__`, the
+call in `forward`, the name here. Optimisers know parameters, not layers, and are not imported here.
+"""
+
+from __future__ import annotations
+
+from ..eager.parameter import Parameter
+from . import functional, initializer
+from .activation import (
+    CELU,
+    ELU,
+    GELU,
+    SELU,
+    Hardshrink,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    LogSigmoid,
+    LogSoftmax,
+    Mish,
+    PReLU,
+    ReLU,
+    ReLU6,
+    Sigmoid,
+    SiLU,
+    Silu,
+    Softmax,
+    Softplus,
+    Softshrink,
+    Softsign,
+    Swish,
+    Tanh,
+    Tanhshrink,
+    ThresholdedReLU,
+)
+from .attributes import ParamAttr
+from .clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
+from .common import Dropout, Dropout2D, Embedding, Flatten, Identity, Linear, Unflatten
+from .container import LayerDict, LayerList, ParameterDict, ParameterList, Sequential
+from .conv import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
+from .layer import Layer
+from .loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+)
+from .norm import (
+    BatchNorm,
+    BatchNorm1D,
+    BatchNorm2D,
+    BatchNorm3D,
+    GroupNorm,
+    InstanceNorm1D,
+    InstanceNorm2D,
+    InstanceNorm3D,
+    LayerNorm,
+)
+from .pooling import (
+    AdaptiveAvgPool1D,
+    AdaptiveAvgPool2D,
+    AdaptiveAvgPool3D,
+    AdaptiveMaxPool1D,
+    AdaptiveMaxPool2D,
+    AdaptiveMaxPool3D,
+    AvgPool1D,
+    AvgPool2D,
+    AvgPool3D,
+    MaxPool1D,
+    MaxPool2D,
+    MaxPool3D,
+)
+
+__all__ = [
+    "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D",
+    "AdaptiveMaxPool2D", "AdaptiveMaxPool3D", "AvgPool1D", "AvgPool2D", "AvgPool3D", "BCELoss",
+    "BCEWithLogitsLoss", "BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "CELU",
+    "ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue", "Conv1D", "Conv1DTranspose",
+    "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "CrossEntropyLoss", "Dropout",
+    "Dropout2D", "ELU", "Embedding", "Flatten", "GELU", "GroupNorm", "Hardshrink", "Hardsigmoid",
+    "Hardswish", "Hardtanh", "Identity", "InstanceNorm1D", "InstanceNorm2D", "InstanceNorm3D",
+    "KLDivLoss", "L1Loss", "Layer", "LayerDict", "LayerList", "LayerNorm", "LeakyReLU", "Linear",
+    "LogSigmoid", "LogSoftmax", "MSELoss", "MaxPool1D", "MaxPool2D", "MaxPool3D", "Mish", "NLLLoss",
+    "PReLU", "ParamAttr", "Parameter", "ParameterDict", "ParameterList", "ReLU", "ReLU6", "SELU",
+    "Sequential", "SiLU", "Sigmoid", "Silu", "SmoothL1Loss", "Softmax", "Softplus", "Softshrink",
+    "Softsign", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU", "Unflatten", "functional",
+    "initializer",
+]  # fmt: skip

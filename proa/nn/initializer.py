@@ -1,0 +1,276 @@
+"""Initializers: they give parameters their first numbers.
+
+Numbers are drawn on the host from the default generator's (seed, offset), so that a seed gives the
+same model on every device and nothing is compiled to build one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import value_error
+from ..core.generator import default_generator
+from ..eager.tensor import Tensor, tensor_from_data
+from ..eager.views import replace_value
+
+
+class Initializer:
+    """Base: `draw` makes an array; calling the initializer fills a tensor with it."""
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        raise NotImplementedError
+
+    def __call__(self, param: Tensor, block: Any = None) -> None:
+        aval = param._aval
+        array = self.draw(aval.shape, aval.dtype)
+        replace_value(param, tensor_from_data(array, aval.dtype, aval.place))
+
+
+def _random() -> np.random.Generator:
+    seed, offset = default_generator.draw()
+    return np.random.Generator(np.random.Philox(key=(offset << 64) | seed))
+
+
+def _drawing_dtype(dtype: np.dtype) -> Any:
+    """Half types are drawn in float32 and rounded."""
+    return np.float64 if dtype == np.float64 else np.float32
+
+
+def _uniform(shape: tuple[int, ...], dtype: np.dtype, low: float, high: float) -> np.ndarray:
+    kind = _drawing_dtype(dtype)
+    numbers = _random().random(shape, dtype=kind)
+    return (numbers * kind(high - low) + kind(low)).astype(dtype, copy=False)
+
+
+def _normal(shape: tuple[int, ...], dtype: np.dtype, mean: float, std: float) -> np.ndarray:
+    kind = _drawing_dtype(dtype)
+    numbers = _random().standard_normal(shape, dtype=kind)
+    return (numbers * kind(std) + kind(mean)).astype(dtype, copy=False)
+
+
+def fans(shape: Sequence[int]) -> tuple[int, int]:
+    """How many inputs feed one output, and how many outputs one input feeds."""
+    if len(shape) < 2:
+        size = int(math.prod(shape)) if shape else 1
+        return size, size
+    if len(shape) == 2:
+        return shape[0], shape[1]  # a Linear weight is [in, out]
+    field = math.prod(shape[2:])  # a convolution weight is [out, in, kernel …]
+    return shape[1] * field, shape[0] * field
+
+
+class Constant(Initializer):
+    """The same number everywhere."""
+
+    def __init__(self, value: float = 0.0) -> None:
+        self.value = value
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        return np.full(shape, self.value, dtype)
+
+
+class Uniform(Initializer):
+    """Evenly between `low` and `high`."""
+
+    def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
+        if high < low:
+            raise value_error("Uniform", "high must not be below low", f"low: {low}, high: {high}")
+        self.low, self.high = low, high
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        return _uniform(shape, dtype, self.low, self.high)
+
+
+class Normal(Initializer):
+    """Normally distributed."""
+
+    def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
+        self.mean, self.std = mean, std
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        return _normal(shape, dtype, self.mean, self.std)
+
+
+class TruncatedNormal(Initializer):
+    """Normally distributed, but only between `a` and `b`."""
+
+    def __init__(
+        self,
+        mean: float = 0.0,
+        std: float = 1.0,
+        a: float = -2.0,
+        b: float = 2.0,
+        name: str | None = None,
+    ) -> None:
+        if b < a:
+            raise value_error("TruncatedNormal", "b must not be below a", f"a: {a}, b: {b}")
+        self.mean, self.std, self.a, self.b = mean, std, a, b
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        from scipy.special import ndtr, ndtri
+
+        low, high = (ndtr((edge - self.mean) / self.std) for edge in (self.a, self.b))
+        numbers = _random().random(shape)
+        drawn = self.mean + self.std * ndtri(low + numbers * (high - low))
+        return np.clip(drawn, self.a, self.b).astype(dtype)
+
+
+class XavierUniform(Initializer):
+    """Glorot's rule: uniform, with a variance of 2 / (fan in + fan out)."""
+
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        fan_out: float | None = None,
+        gain: float = 1.0,
+        name: str | None = None,
+    ) -> None:
+        self.fan_in, self.fan_out, self.gain = fan_in, fan_out, gain
+
+    def _std(self, shape: tuple[int, ...]) -> float:
+        found_in, found_out = fans(shape)
+        total = (self.fan_in if self.fan_in is not None else found_in) + (
+            self.fan_out if self.fan_out is not None else found_out
+        )
+        return self.gain * math.sqrt(2.0 / total) if total else 0.0
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        limit = math.sqrt(3.0) * self._std(shape)
+        return _uniform(shape, dtype, -limit, limit)
+
+
+class XavierNormal(XavierUniform):
+    """Glorot's rule, normally distributed."""
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        return _normal(shape, dtype, 0.0, self._std(shape))
+
+
+class KaimingUniform(Initializer):
+    """He's rule: uniform, with a variance of gain² / fan."""
+
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        negative_slope: float = 0.0,
+        nonlinearity: str = "relu",
+        mode: str = "fan_in",
+    ) -> None:
+        if mode not in ("fan_in", "fan_out"):
+            raise value_error(type(self).__name__, "mode must be 'fan_in' or 'fan_out'", repr(mode))
+        self.fan_in, self.mode = fan_in, mode
+        self.gain = calculate_gain(nonlinearity, negative_slope)
+
+    def _std(self, shape: tuple[int, ...]) -> float:
+        found_in, found_out = fans(shape)
+        fan = found_out if self.mode == "fan_out" else found_in
+        fan = self.fan_in if self.fan_in is not None else fan
+        return self.gain / math.sqrt(fan) if fan else 0.0
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        limit = math.sqrt(3.0) * self._std(shape)
+        return _uniform(shape, dtype, -limit, limit)
+
+
+class KaimingNormal(KaimingUniform):
+    """He's rule, normally distributed."""
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        return _normal(shape, dtype, 0.0, self._std(shape))
+
+
+class Assign(Initializer):
+    """Given numbers: an array, a list or a tensor of the parameter's shape."""
+
+    def __init__(self, value: Any, name: str | None = None) -> None:
+        self.value = value
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        array = np.asarray(self.value)
+        if array.shape != shape:
+            raise value_error(
+                "Assign", f"the value must have the shape {list(shape)}", f"value: {list(array.shape)}"
+            )
+        return array.astype(dtype)
+
+
+class Orthogonal(Initializer):
+    """An orthogonal matrix (of the first axis against the rest), times `gain`."""
+
+    def __init__(self, gain: float = 1.0, name: str | None = None) -> None:
+        self.gain = gain
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        if len(shape) < 2:
+            raise value_error("Orthogonal", "the tensor must have two dimensions", f"{list(shape)}")
+        rows, columns = shape[0], math.prod(shape[1:])
+        square = _random().standard_normal((max(rows, columns), min(rows, columns)))
+        q, r = np.linalg.qr(square)
+        q = q * np.sign(np.diag(r))
+        return (self.gain * (q if rows >= columns else q.T)).reshape(shape).astype(dtype)
+
+
+class Dirac(Initializer):
+    """Convolution weights that pass each input channel on as it is."""
+
+    def __init__(self, groups: int = 1, name: str | None = None) -> None:
+        self.groups = groups
+
+    def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        if len(shape) not in (3, 4, 5) or shape[0] % self.groups:
+            raise value_error(
+                "Dirac", "a convolution weight whose first axis divides by groups is needed", f"{shape}"
+            )
+        weight = np.zeros(shape, dtype)
+        centre = tuple(n // 2 for n in shape[2:])
+        per_group = shape[0] // self.groups
+        for group in range(self.groups):
+            for channel in range(min(per_group, shape[1])):
+                weight[(group * per_group + channel, channel, *centre)] = 1
+        return weight
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """By how much an activation shrinks the variance; initializers make up for it."""
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2.0 / (1 + (0.01 if param is None else float(param)) ** 2))
+    plain = ("sigmoid", "linear", "conv1d", "conv2d", "conv3d", "identity")
+    transposed = ("conv1d_transpose", "conv2d_transpose", "conv3d_transpose")
+    gains = dict.fromkeys((*plain, *transposed), 1)
+    gains |= {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+    if nonlinearity not in gains:
+        raise value_error(
+            "calculate_gain", f"the nonlinearity must be one of {', '.join(gains)}", repr(nonlinearity)
+        )
+    return gains[nonlinearity]
+
+
+class _Global:
+    weight: Initializer | None = None
+    bias: Initializer | None = None
+
+
+def set_global_initializer(
+    weight_init: Initializer | None, bias_init: Initializer | None = None
+) -> None:
+    """Replaces the default initializers of parameters whose ParamAttr names none (None: as before)."""
+    _Global.weight, _Global.bias = weight_init, bias_init
+
+
+def default_initializer(is_bias: bool, proposed: Initializer | None) -> Initializer:
+    """What a parameter without a ParamAttr of its own is filled with."""
+    chosen = (_Global.bias if is_bias else _Global.weight) or proposed
+    if chosen is not None:
+        return chosen
+    return Constant(0.0) if is_bias else XavierUniform()
+
+
+__all__ = [
+    "Assign", "Constant", "Dirac", "Initializer", "KaimingNormal", "KaimingUniform", "Normal",
+    "Orthogonal", "TruncatedNormal", "Uniform", "XavierNormal", "XavierUniform", "calculate_gain",
+    "set_global_initializer",
+]  # fmt: skip

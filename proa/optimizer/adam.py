@@ -1,0 +1,138 @@
+"""Adam and AdamW."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..core.errors import type_error, value_error
+from ..eager.tensor import Tensor
+from .optimizer import Bucket, Group, Optimizer, ParameterState
+from .updates import adam_update
+
+# Below this a power of beta in float32 has lost digits, and says no more than "many steps".
+_SMALLEST_POWER = 1e-37
+_MANY_STEPS = 1_000_000
+
+
+class Adam(Optimizer):
+    """Steps along the running mean of gradients, divided by the root of their running mean square.
+
+    `weight_decay` is part of the loss here (see AdamW for the other kind). The bias correction is
+    computed in double precision on the host and passed as data.
+    """
+
+    _accumulator_names = ("moment1", "moment2")
+    _group_options = ("beta1", "beta2", "epsilon", "lazy_mode")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        use_multi_tensor: bool = False,
+        amsgrad: bool = False,
+        name: str | None = None,
+    ) -> None:
+        where = type(self).__name__
+        for label, value in (("beta1", beta1), ("beta2", beta2)):
+            if not 0 <= _number(where, label, value) < 1:
+                raise value_error(where, f"{label} must be from 0 up to 1", f"{label}: {value}")
+        if _number(where, "epsilon", epsilon) < 0:
+            raise value_error(where, "epsilon cannot be negative", f"epsilon: {epsilon}")
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self._beta1, self._beta2, self._epsilon = float(beta1), float(beta2), float(epsilon)
+        self._multi_precision, self._amsgrad = multi_precision, amsgrad
+        if amsgrad:
+            self._accumulator_names = ("moment1", "moment2", "moment2_max")
+
+    def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
+        options = group.options
+        if options:
+            beta1, beta2 = float(self._option(group, "beta1")), float(self._option(group, "beta2"))
+            epsilon = float(self._option(group, "epsilon"))
+        else:
+            beta1, beta2, epsilon = self._beta1, self._beta2, self._epsilon
+        correction = math.sqrt(1.0 - beta2**bucket.steps)
+        scalars = [
+            rate * correction / (1.0 - beta1**bucket.steps), epsilon * correction,
+            rate * bucket.decay if bucket.kind == "decoupled" else bucket.decay, beta1, beta2,
+        ]  # fmt: skip
+        attributes = (
+            len(bucket.members), bucket.kind, bucket.states[0].master is not None, self._amsgrad,
+        )  # fmt: skip
+        return adam_update.operation, scalars, attributes
+
+    def _scalar_state(self, state: ParameterState) -> dict[str, float]:
+        # Paddle keeps the powers for the step to come.
+        steps = state.steps + 1
+        return {"beta1_pow_acc": self._beta1**steps, "beta2_pow_acc": self._beta2**steps}
+
+    def _load_scalar_state(self, state: ParameterState, found: dict[str, float]) -> None:
+        for name, beta in (("beta1_pow_acc", self._beta1), ("beta2_pow_acc", self._beta2)):
+            power = found.get(name, 0.0)
+            if power > _SMALLEST_POWER and beta > 0:
+                state.steps = max(round(math.log(power) / math.log(beta)) - 1, 0)
+                return
+        if "beta2_pow_acc" in found or "beta1_pow_acc" in found:
+            state.steps = _MANY_STEPS
+
+
+def _number(where: str, name: str, value: Any) -> float:
+    if isinstance(value, Tensor):
+        return value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise type_error(where, f"{name} must be a float", f"{name}: {type(value).__name__}")
+    return value
+
+
+class AdamW(Adam):
+    """Adam whose weight decay shrinks the weights directly, beside the gradient.
+
+    `apply_decay_param_fun(name)` says which parameters decay; `lr_ratio(parameter)` multiplies the
+    learning rate.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: Any = 0.01,
+        use_lowprecision_moment: bool = False,
+        lr_ratio: Callable[[Any], float] | None = None,
+        apply_decay_param_fun: Callable[[str], bool] | None = None,
+        grad_clip: Any = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        amsgrad: bool = False,
+        name: str | None = None,
+    ) -> None:
+        if isinstance(weight_decay, Tensor):
+            weight_decay = weight_decay.item()
+        if isinstance(weight_decay, bool) or not isinstance(weight_decay, (int, float)):
+            raise type_error("AdamW", "weight_decay must be a float", type(weight_decay).__name__)
+        super().__init__(
+            learning_rate, beta1, beta2, epsilon, parameters, weight_decay, grad_clip, lazy_mode,
+            multi_precision, False, amsgrad, name,
+        )  # fmt: skip
+        self._lr_ratio, self._apply_decay_param_fun = lr_ratio, apply_decay_param_fun
+
+    def _decay(self, group: Group, parameter: Any) -> tuple[str, float]:
+        if self._apply_decay_param_fun is not None and not self._apply_decay_param_fun(parameter.name):
+            return "", 0.0
+        size = group.options.get("weight_decay", self._weight_decay)
+        return ("decoupled", float(size)) if size else ("", 0.0)
+
+    def _factor(self, parameter: Any) -> float:
+        ratio = 1.0 if self._lr_ratio is None else float(self._lr_ratio(parameter))
+        return super()._factor(parameter) * ratio

@@ -1,0 +1,333 @@
+"""Learning-rate schedules: `optimizer.lr`.
+
+A schedule is stepped by the user (once an epoch or once a batch) and asked by the optimiser. Its
+value reaches the update as data, so that a new learning rate never recompiles anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.errors import runtime_error, type_error, value_error
+
+
+class LRScheduler:
+    """Base: subclasses define `get_lr()` from `self.last_epoch` and `self.base_lr`."""
+
+    def __init__(
+        self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
+        name = type(self).__name__
+        if isinstance(learning_rate, bool) or not isinstance(learning_rate, (float, int)):
+            raise type_error(name, "the learning rate must be a number", type(learning_rate).__name__)
+        if learning_rate < 0:
+            raise value_error(name, "the learning rate cannot be negative", str(learning_rate))
+        self.base_lr = float(learning_rate)
+        self.last_lr = self.base_lr
+        self.last_epoch = last_epoch
+        self.verbose = verbose
+        self.step()
+
+    def __call__(self) -> float:
+        """The current learning rate."""
+        return self.last_lr
+
+    def step(self, epoch: int | None = None) -> None:
+        """Goes on by one, or to `epoch`."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        self.last_lr = float(self.get_lr())
+        if self.verbose:
+            print(f"Epoch {self.last_epoch}: {type(self).__name__} sets the learning rate to {self.last_lr}.")
+
+    def get_lr(self) -> float:
+        raise NotImplementedError(f"({type(self).__name__}) a schedule defines get_lr().")
+
+    def state_keys(self) -> None:
+        """Names the attributes that `state_dict` saves, as `self.keys`."""
+        self.keys = ["last_epoch", "last_lr"]
+
+    def state_dict(self) -> dict[str, Any]:
+        self.state_keys()
+        found = {}
+        for key in self.keys:
+            value = self.__dict__.get(key)
+            if value is not None:
+                found[key] = value
+        return found
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.state_keys()
+        for key in self.keys:
+            if key not in state_dict:
+                raise runtime_error(
+                    type(self).__name__, f"there is no {key!r} in the state dictionary", f"{list(state_dict)}"
+                )
+        for key in self.keys:
+            self.__dict__[key] = state_dict[key]
+
+    set_dict = set_state_dict
+
+
+def _need(condition: bool, where: str, what: str, received: Any, error: Any = value_error) -> None:
+    if not condition:
+        raise error(where, what, repr(received))
+
+
+class StepDecay(LRScheduler):
+    """Times `gamma` every `step_size` epochs."""
+
+    def __init__(
+        self,
+        learning_rate: float,
+        step_size: int,
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        _need(isinstance(step_size, int), "StepDecay", "step_size must be an int", step_size, type_error)
+        _need(step_size > 0, "StepDecay", "step_size must be positive", step_size)
+        _need(gamma < 1.0, "StepDecay", "gamma should be below 1", gamma)
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        return self.base_lr * self.gamma ** (self.last_epoch // self.step_size)
+
+
+class MultiStepDecay(LRScheduler):
+    """Times `gamma` at each of the given epochs."""
+
+    def __init__(
+        self,
+        learning_rate: float,
+        milestones: Sequence[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        where = "MultiStepDecay"
+        _need(isinstance(milestones, (list, tuple)), where, "milestones must be a list", milestones, type_error)
+        rising = all(a < b for a, b in zip(milestones, milestones[1:], strict=False))
+        _need(rising, where, "milestones must increase", milestones)
+        _need(gamma < 1.0, where, "gamma should be below 1", gamma)
+        self.milestones, self.gamma = milestones, gamma
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        passed = sum(self.last_epoch >= milestone for milestone in self.milestones)
+        return self.base_lr * self.gamma**passed
+
+
+class ExponentialDecay(LRScheduler):
+    """Times `gamma` every epoch."""
+
+    def __init__(
+        self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
+        _need(0.0 < gamma < 1.0, "ExponentialDecay", "gamma must be between 0 and 1", gamma)
+        self.gamma = gamma
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        return self.base_lr * self.gamma**self.last_epoch
+
+
+class NaturalExpDecay(LRScheduler):
+    """Times exp(-gamma) every epoch."""
+
+    def __init__(
+        self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
+        _need(gamma > 0.0, "NaturalExpDecay", "gamma must be positive", gamma)
+        self.gamma = gamma
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        return self.base_lr * math.exp(-self.gamma * self.last_epoch)
+
+
+class InverseTimeDecay(LRScheduler):
+    """Divided by 1 + gamma * epoch."""
+
+    def __init__(
+        self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
+        self.gamma = gamma
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        return self.base_lr / (1 + self.gamma * self.last_epoch)
+
+
+class PolynomialDecay(LRScheduler):
+    """Down to `end_lr` in `decay_steps` along a power; with `cycle` it starts over, each time longer."""
+
+    def __init__(
+        self,
+        learning_rate: float,
+        decay_steps: int,
+        end_lr: float = 0.0001,
+        power: float = 1.0,
+        cycle: bool = False,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        where = "PolynomialDecay"
+        _need(isinstance(decay_steps, int), where, "decay_steps must be an int", decay_steps, type_error)
+        _need(decay_steps > 0, where, "decay_steps must be positive", decay_steps)
+        _need(power > 0.0, where, "power must be positive", power)
+        self.decay_steps, self.end_lr, self.power, self.cycle = decay_steps, end_lr, power, cycle
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        steps, epoch = self.decay_steps, self.last_epoch
+        if self.cycle:
+            steps *= max(math.ceil(epoch / steps), 1)
+        share = 1 - min(epoch, steps) / steps
+        return (self.base_lr - self.end_lr) * share**self.power + self.end_lr
+
+
+class PiecewiseDecay(LRScheduler):
+    """`values[i]` up to `boundaries[i]`, the last value after that."""
+
+    def __init__(
+        self,
+        boundaries: Sequence[int],
+        values: Sequence[float],
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        where = "PiecewiseDecay"
+        _need(len(boundaries) > 0, where, "boundaries cannot be empty", boundaries)
+        fits = len(values) == len(boundaries) + 1
+        _need(fits, where, "one more value than boundaries is needed", (boundaries, values))
+        self.boundaries, self.values = boundaries, values
+        super().__init__(values[0], last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        for boundary, value in zip(self.boundaries, self.values, strict=False):
+            if self.last_epoch < boundary:
+                return value
+        return self.values[-1]
+
+
+class CosineAnnealingDecay(LRScheduler):
+    """From the learning rate to `eta_min` in `T_max` epochs along a cosine, and back again."""
+
+    def __init__(
+        self,
+        learning_rate: float,
+        T_max: int,
+        eta_min: float = 0,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        where = "CosineAnnealingDecay"
+        _need(isinstance(T_max, int), where, "T_max must be an int", T_max, type_error)
+        _need(T_max > 0, where, "T_max must be positive", T_max)
+        self.T_max, self.eta_min = T_max, float(eta_min)
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        share = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+        return self.eta_min + (self.base_lr - self.eta_min) * share
+
+
+class NoamDecay(LRScheduler):
+    """The Transformer's schedule: up for `warmup_steps`, then down with the root of the step."""
+
+    def __init__(
+        self,
+        d_model: int,
+        warmup_steps: int,
+        learning_rate: float = 1.0,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        _need(d_model > 0, "NoamDecay", "d_model must be positive", d_model)
+        self.d_model, self.warmup_steps = d_model, warmup_steps
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        falling = 1.0 if self.last_epoch == 0 else self.last_epoch**-0.5
+        rising = self.warmup_steps**-1.5 * self.last_epoch
+        return self.base_lr * self.d_model**-0.5 * min(falling, rising)
+
+
+class LinearWarmup(LRScheduler):
+    """From `start_lr` to `end_lr` in `warmup_steps`, then a fixed learning rate or another schedule."""
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler,
+        warmup_steps: int,
+        start_lr: float,
+        end_lr: float,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        where = "LinearWarmup"
+        _need(isinstance(warmup_steps, int), where, "warmup_steps must be an int", warmup_steps, type_error)
+        _need(warmup_steps > 0, where, "warmup_steps must be positive", warmup_steps)
+        _need(end_lr > start_lr, where, f"end_lr must be above start_lr {start_lr}", end_lr)
+        known = isinstance(learning_rate, (float, int, LRScheduler))
+        _need(known, where, "learning_rate must be a number or a schedule", learning_rate, type_error)
+        self.learning_rate = learning_rate
+        self.warmup_steps, self.start_lr, self.end_lr = warmup_steps, start_lr, end_lr
+        super().__init__(start_lr, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        if self.last_epoch < self.warmup_steps:
+            share = float(self.last_epoch) / self.warmup_steps
+            return (self.end_lr - self.start_lr) * share + self.start_lr
+        if isinstance(self.learning_rate, LRScheduler):
+            self.learning_rate.step(self.last_epoch - self.warmup_steps)
+            return self.learning_rate()
+        return self.learning_rate
+
+    def state_dict(self) -> dict[str, Any]:
+        found = super().state_dict()
+        if isinstance(self.learning_rate, LRScheduler):
+            found["LinearWarmup_LR"] = self.learning_rate.state_dict()
+        return found
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().set_state_dict(state_dict)
+        if isinstance(self.learning_rate, LRScheduler):
+            self.learning_rate.set_state_dict(state_dict["LinearWarmup_LR"])
+
+    set_dict = set_state_dict
+
+
+class LambdaDecay(LRScheduler):
+    """Times `lr_lambda(epoch)`."""
+
+    def __init__(
+        self,
+        learning_rate: float,
+        lr_lambda: Callable[[int], float],
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        _need(callable(lr_lambda), "LambdaDecay", "lr_lambda must be callable", lr_lambda, type_error)
+        self.lr_lambda = lr_lambda
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        return self.base_lr * self.lr_lambda(self.last_epoch)
+
+
+class MultiplicativeDecay(LambdaDecay):
+    """Times `lr_lambda(1) * … * lr_lambda(epoch)`."""
+
+    def get_lr(self) -> float:
+        return self.base_lr * math.prod(self.lr_lambda(epoch) for epoch in range(1, self.last_epoch + 1))
+
+
+__all__ = [
+    "CosineAnnealingDecay", "ExponentialDecay", "InverseTimeDecay", "LRScheduler", "LambdaDecay",
+    "LinearWarmup", "MultiStepDecay", "MultiplicativeDecay", "NaturalExpDecay", "NoamDecay",
+    "PiecewiseDecay", "PolynomialDecay", "StepDecay",
+]  # fmt: skip

@@ -1,0 +1,449 @@
+"""Optimizer: what all optimisers share.
+
+Parameters are collected into *buckets*: those with the same settings (learning-rate factor, weight
+decay, number of steps taken …) are updated by one recorded operation. The buckets are remembered
+from step to step and made anew when the set of parameters with gradients changes.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32
+from ..core.errors import runtime_error, type_error, value_error
+from ..eager.engine import zeros_of
+from ..eager.parameter import Parameter
+from ..eager.tensor import Tensor, alias, tensor_from_data
+from ..eager.views import replace_value
+from ..ir import recorder
+from ..ir.recorder import LOCAL
+from ..ops.basic import cast_to
+from .lr import LRScheduler
+from .updates import record_update
+
+_MASTER = "_fp32_master_0"
+
+
+class ParameterState:
+    """What an optimiser keeps for one parameter."""
+
+    __slots__ = ("accumulators", "master", "parameter", "steps")
+
+    def __init__(self, parameter: Tensor) -> None:
+        self.parameter = parameter
+        self.accumulators: dict[str, Tensor] = {}
+        self.master: Tensor | None = None
+        self.steps = 0
+
+    @property
+    def key(self) -> str:
+        return self.parameter.name + (_MASTER if self.master is not None else "")
+
+
+class Bucket:
+    """Parameters that one operation updates together."""
+
+    __slots__ = ("decay", "factor", "kind", "members", "positions", "states", "steps", "tail", "targets")
+
+    def __init__(
+        self, positions: list[int], states: list[ParameterState], factor: float, decay: tuple[str, float]
+    ) -> None:
+        self.positions = positions
+        self.states = states
+        self.factor = factor
+        self.kind, self.decay = decay
+        self.steps = states[0].steps
+        self.members = [state.parameter for state in states]
+        names = states[0].accumulators
+        self.tail = [state.accumulators[name] for name in names for state in states]
+        if states[0].master is not None:
+            self.tail += [state.master for state in states]  # type: ignore[misc]
+        self.targets = self.members + self.tail
+
+
+class Group:
+    """A parameter group: parameters with options of their own."""
+
+    __slots__ = ("active", "buckets", "factors", "options", "parameters")
+
+    def __init__(self, parameters: list[Any], options: dict[str, Any]) -> None:
+        self.parameters = parameters
+        self.options = options
+        self.active: list[Any] = []
+        self.factors: list[float] = []
+        self.buckets: list[Bucket] = []
+
+
+class Optimizer:
+    """Base: subclasses name their state and define `_update`."""
+
+    # Kinds of state with the name Paddle gives them in state dictionaries.
+    _accumulator_names: tuple[str, ...] = ()
+    # Options that a parameter group may override.
+    _group_options: tuple[str, ...] = ()
+    _multi_precision = False
+
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        where = type(self).__name__
+        if parameters is None:
+            raise value_error(
+                where, "parameters must be given", "None", "pass model.parameters()"
+            )
+        if isinstance(parameters, Tensor):
+            raise type_error(
+                where, "parameters must be a list of Tensors", "one Tensor", "put it into a list"
+            )
+        if isinstance(learning_rate, int) and not isinstance(learning_rate, bool):
+            learning_rate = float(learning_rate)
+        if not isinstance(learning_rate, (float, LRScheduler)):
+            raise type_error(
+                where, "the learning rate must be a float or an LRScheduler", type(learning_rate).__name__
+            )
+        if grad_clip is not None and not callable(grad_clip):
+            raise type_error(
+                where, "grad_clip must be one of nn.ClipGradBy…", type(grad_clip).__name__
+            )
+        self._learning_rate = learning_rate
+        self._weight_decay = weight_decay
+        _decay_setting(where, weight_decay)
+        self._grad_clip = grad_clip
+        self._name = name
+        self._states: dict[int, ParameterState] = {}
+        self._param_groups: list[Group] = []
+        self._parameter_list: list[Any] = []
+        given = list(parameters)
+        if given and isinstance(given[0], dict):
+            for entry in given:
+                self._add_param_group(entry)
+        else:
+            self._add_param_group({"params": given})
+
+    def _add_param_group(self, entry: dict[str, Any]) -> None:
+        """Adds a group; its "learning_rate" multiplies the optimiser's."""
+        where = type(self).__name__
+        options = dict(entry)
+        members = options.pop("params", None)
+        if members is None:
+            raise value_error(where, "a parameter group needs the key 'params'", f"{list(entry)}")
+        members = [members] if isinstance(members, Tensor) else list(members)
+        allowed = {"learning_rate", "weight_decay", "grad_clip", *self._group_options}
+        unknown = sorted(set(options) - allowed)
+        if unknown:
+            raise value_error(where, f"a parameter group has no option {unknown}", f"{sorted(allowed)}")
+        _decay_setting(where, options.get("weight_decay"))
+        known = {id(parameter) for parameter in self._parameter_list}
+        for parameter in members:
+            if not isinstance(parameter, Tensor):
+                raise type_error(
+                    where, "parameters must be a list of Tensors", type(parameter).__name__
+                )
+            if id(parameter) in known:
+                raise value_error(where, "a parameter is given twice", parameter.name)
+            known.add(id(parameter))
+        self._param_groups.append(Group(members, options))
+        self._parameter_list += members
+
+    # ---- learning rate -------------------------------------------------------------------------
+
+    def get_lr(self) -> float:
+        """The current learning rate."""
+        rate = self._learning_rate
+        return rate if rate.__class__ is float else float(rate())  # type: ignore[operator]
+
+    def set_lr(self, value: float) -> None:
+        """Sets the learning rate (not when a schedule does)."""
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise type_error("set_lr", "the learning rate must be a float", type(value).__name__)
+        if isinstance(self._learning_rate, LRScheduler):
+            raise runtime_error(
+                "set_lr", "the learning rate follows a schedule", type(self._learning_rate).__name__,
+                "change the schedule, or use set_lr_scheduler()",
+            )  # fmt: skip
+        self._learning_rate = float(value)
+
+    def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
+        if not isinstance(scheduler, LRScheduler):
+            raise type_error("set_lr_scheduler", "an LRScheduler is needed", type(scheduler).__name__)
+        self._learning_rate = scheduler
+
+    # ---- stepping ------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Changes all parameters that have gradients."""
+        enabled = LOCAL.grad_enabled
+        LOCAL.grad_enabled = False
+        try:
+            for group in self._param_groups:
+                active, grads = [], []
+                for parameter in group.parameters:
+                    if not parameter.stop_gradient:
+                        grad = parameter._grad
+                        if grad is None:
+                            # Possibly zeros that were never made (see Parameter.grad).
+                            grad = parameter.grad
+                            if grad is None:
+                                continue
+                        active.append(parameter)
+                        grads.append(grad)
+                if active:
+                    self._step_group(group, active, grads)
+        finally:
+            LOCAL.grad_enabled = enabled
+        LOCAL.segment.stepped = True
+
+    def _step_group(self, group: Group, active: list[Any], grads: list[Tensor]) -> None:
+        clip = group.options.get("grad_clip", self._grad_clip)
+        if clip is not None:
+            pairs = clip(list(zip(active, grads, strict=True)))
+            grads = [grad for _, grad in pairs]
+        factors = [parameter.optimize_attr["learning_rate"] for parameter in active if hasattr(
+            parameter, "optimize_attr")]
+        same = len(active) == len(group.active) and all(map(is_, active, group.active))
+        if not same or factors != group.factors:
+            self._make_buckets(group, active, factors)
+        rate = self.get_lr() * group.options.get("learning_rate", 1.0)
+        for bucket in group.buckets:
+            chosen = grads if len(grads) == len(bucket.members) else [grads[i] for i in bucket.positions]
+            bucket.steps += 1
+            operation, scalars, attributes = self._update(group, bucket, rate * bucket.factor)
+            record_update(
+                operation, scalars, [*bucket.members, *chosen, *bucket.tail], attributes, bucket.targets
+            )
+
+    def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
+        """The operation for a bucket, its dynamic scalars and its attributes."""
+        raise NotImplementedError(f"({type(self).__name__}) an optimiser defines _update().")
+
+    def _make_buckets(self, group: Group, active: list[Any], factors: list[float]) -> None:
+        self._settle(group)
+        sorted_out: dict[Any, list[int]] = {}
+        states = [self._state(parameter) for parameter in active]
+        for position, (parameter, state) in enumerate(zip(active, states, strict=True)):
+            key = (
+                self._factor(parameter), self._decay(group, parameter), state.steps,
+                state.master is not None, parameter._aval.place,
+            )  # fmt: skip
+            sorted_out.setdefault(key, []).append(position)
+        group.buckets = [
+            Bucket(positions, [states[i] for i in positions], key[0], key[1])
+            for key, positions in sorted_out.items()
+        ]
+        group.active, group.factors = active, factors
+
+    def _settle(self, group: Group) -> None:
+        """Writes the number of steps that buckets count back to their parameters."""
+        for bucket in group.buckets:
+            for state in bucket.states:
+                state.steps = bucket.steps
+
+    def _factor(self, parameter: Any) -> float:
+        """By how much the learning rate is multiplied for a parameter."""
+        attribute = getattr(parameter, "optimize_attr", None)
+        return float(attribute["learning_rate"]) if attribute else 1.0
+
+    def _decay(self, group: Group, parameter: Any) -> tuple[str, float]:
+        """Kind and size of the weight decay; a regularizer of the parameter's own comes first."""
+        own = getattr(parameter, "regularizer", None)
+        chosen = own if own is not None else group.options.get("weight_decay", self._weight_decay)
+        return _decay_setting(type(self).__name__, chosen)
+
+    def _option(self, group: Group, name: str) -> Any:
+        return group.options.get(name, getattr(self, f"_{name}"))
+
+    def _state(self, parameter: Any) -> ParameterState:
+        """The state of a parameter, made when it is first needed."""
+        state = self._states.get(id(parameter))
+        if state is None:
+            state = self._states[id(parameter)] = ParameterState(parameter)
+            aval = parameter._aval
+            half = aval.dtype in (FLOAT16, BFLOAT16)
+            if half and self._multi_precision:
+                state.master = cast_to(alias(parameter), FLOAT32)
+            kind = aval.with_dtype(FLOAT32) if half else aval
+            for name in self._accumulator_names:
+                accumulator = zeros_of(kind)
+                accumulator.name = f"{state.key}_{name}_0"
+                state.accumulators[name] = accumulator
+        return state
+
+    def minimize(
+        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> tuple[list[Any], list[tuple[Any, Tensor]]]:
+        """`step()`, after `loss.backward()`; gives the (parameter, gradient) pairs as well."""
+        pairs = self.backward(loss)
+        self.step()
+        return [], pairs
+
+    def backward(
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Any = None,
+        no_grad_set: Any = None,
+        callbacks: Any = None,
+    ) -> list[tuple[Any, Tensor]]:
+        """The (parameter, gradient) pairs that `loss.backward()` left."""
+        return [
+            (parameter, parameter.grad)
+            for parameter in self._parameter_list
+            if not parameter.stop_gradient and parameter.grad is not None
+        ]
+
+    def apply_gradients(self, params_grads: Sequence[tuple[Any, Tensor]]) -> list[Any]:
+        """A step with the given gradients instead of the parameters' own."""
+        given = {id(parameter): grad for parameter, grad in params_grads}
+        enabled = LOCAL.grad_enabled
+        LOCAL.grad_enabled = False
+        try:
+            for group in self._param_groups:
+                active = [parameter for parameter in group.parameters if id(parameter) in given]
+                if active:
+                    self._step_group(group, active, [given[id(parameter)] for parameter in active])
+        finally:
+            LOCAL.grad_enabled = enabled
+        LOCAL.segment.stepped = True
+        return []
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Sets all gradients to zeros (or takes them away): the end of a step.
+
+        The work recorded since the last one runs here, when nobody needs the gradients any more.
+        """
+        for parameter in self._parameter_list:
+            if isinstance(parameter, Parameter):
+                if parameter._grad is not None or parameter._zeroed:
+                    parameter._grad = None
+                    parameter._zeroed = set_to_zero
+            else:
+                parameter.clear_gradient(set_to_zero)
+        recorder.boundary()
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        self.clear_grad(not set_to_none)
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def _settled_states(self) -> list[ParameterState]:
+        for group in self._param_groups:
+            self._settle(group)
+        found = [self._states.get(id(parameter)) for parameter in self._parameter_list]
+        return [state for state in found if state is not None]
+
+    def _scalar_state(self, state: ParameterState) -> dict[str, float]:
+        """Numbers that belong into the state dictionary, by their names."""
+        return {}
+
+    def _load_scalar_state(self, state: ParameterState, found: dict[str, float]) -> None:
+        """Takes back what `_scalar_state` gave."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """States by Paddle's names (`linear_0.w_0_moment1_0`), and the schedule's state."""
+        states = self._settled_states()
+        found: dict[str, Any] = {}
+        for name in self._accumulator_names:
+            for state in states:
+                if name in state.accumulators:
+                    found[f"{state.key}_{name}_0"] = state.accumulators[name]
+        numbers = [(state, self._scalar_state(state)) for state in states]
+        for name in numbers[0][1] if numbers else ():
+            for state, scalars in numbers:
+                kind = np.float64 if state.parameter._aval.dtype == np.float64 else np.float32
+                found[f"{state.key}_{name}_0"] = tensor_from_data(np.array([scalars[name]], kind))
+        masters = {s.parameter.name: s.master for s in states if s.master is not None}
+        if masters:
+            found["master_weights"] = masters
+        if isinstance(self._learning_rate, LRScheduler):
+            found["LR_Scheduler"] = self._learning_rate.state_dict()
+        return found
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes the states of a dictionary that `state_dict` gave, here or in Paddle."""
+        schedule = state_dict.get("LR_Scheduler")
+        if isinstance(self._learning_rate, LRScheduler) and schedule is not None:
+            self._learning_rate.set_state_dict(schedule)
+        # Paddle numbers the states of a second optimiser over the same parameters with _1.
+        values = {
+            re.sub(r"_\d+$", "", key): value
+            for key, value in state_dict.items()
+            if key not in ("LR_Scheduler", "master_weights")
+        }
+        masters = state_dict.get("master_weights", {})
+        for group in self._param_groups:
+            self._settle(group)
+            group.active, group.buckets = [], []
+        if not values:
+            return
+        left_out = [p.name for p in self._parameter_list if not self._load_state(p, values, masters)]
+        missing = [p.name for p in self._parameter_list if p.name in left_out and not p.stop_gradient]
+        if len(left_out) == len(self._parameter_list):
+            raise value_error(
+                "set_state_dict", "no state in the dictionary belongs to a parameter of this optimiser",
+                f"{list(state_dict)[:3]} … for {left_out[:3]} …",
+                "make the model's layers in the same order as when the state was saved",
+            )  # fmt: skip
+        if missing:
+            warnings.warn(
+                f"(set_state_dict) the dictionary has no state for {missing}; they start afresh.",
+                stacklevel=2,
+            )
+
+    load_state_dict = set_state_dict
+    set_dict = set_state_dict
+
+    def _load_state(self, parameter: Any, values: dict[str, Any], masters: dict[str, Any]) -> bool:
+        """Fills the state of one parameter; False where the dictionary has none."""
+        keys = [parameter.name, parameter.name + _MASTER]
+        names = (*self._accumulator_names, *self._scalar_state(ParameterState(parameter)))
+        if not any(f"{key}_{name}" in values for key in keys for name in names):
+            return False
+        state = self._state(parameter)
+        found: dict[str, Any] = {}
+        for name in names:
+            for key in keys:
+                if f"{key}_{name}" in values:
+                    found[name] = values[f"{key}_{name}"]
+        for name, tensor in state.accumulators.items():
+            if name in found:
+                _assign(tensor, found.pop(name), f"{parameter.name}_{name}")
+        self._load_scalar_state(state, {name: float(np.asarray(v).ravel()[0]) for name, v in found.items()})
+        if state.master is not None and parameter.name in masters:
+            _assign(state.master, masters[parameter.name], f"{parameter.name}{_MASTER}")
+        return True
+
+
+def _assign(tensor: Tensor, value: Any, name: str) -> None:
+    source = alias(value) if isinstance(value, Tensor) else tensor_from_data(value)
+    if source._aval.shape != tensor._aval.shape:
+        raise value_error(
+            "set_state_dict", f"{name} has another shape in the dictionary", f"{source._aval} for {tensor._aval}"
+        )
+    if source._aval.dtype != tensor._aval.dtype:
+        source = cast_to(source, tensor._aval.dtype)
+    replace_value(tensor, source._to_place(tensor._aval.place))
+
+
+def _decay_setting(where: str, given: Any) -> tuple[str, float]:
+    """Kind ("l1", "l2" or "") and size of a weight decay: a number means L2."""
+    if given is None:
+        return "", 0.0
+    if isinstance(given, (int, float)) and not isinstance(given, bool):
+        return ("l2", float(given)) if given else ("", 0.0)
+    kind, size = getattr(given, "kind", None), getattr(given, "coeff", None)
+    if kind not in ("l1", "l2") or size is None:
+        raise type_error(
+            where, "weight_decay must be a float, L1Decay or L2Decay", type(given).__name__
+        )
+    return kind, float(size)

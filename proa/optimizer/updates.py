@@ -1,0 +1,192 @@
+"""The updates themselves: one recorded operation changes all parameters of a bucket.
+
+Operands are some dynamic scalars, then columns of `count` tensors each: parameters, gradients, one
+column for each kind of state, and float32 master weights where parameters are of a half type.
+Results are the new parameters, states and master weights, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..eager.declare import op
+from ..eager.dispatch import record
+from ..eager.tensor import Tensor
+from ..eager.views import replace_value
+from ..ir.operation import Operation
+from ..ir.recorder import LOCAL, WrongPlace, extend
+
+
+def record_update(
+    operation: Operation,
+    scalars: Sequence[float],
+    tensors: Sequence[Tensor],
+    attributes: tuple[Any, ...],
+    targets: Sequence[Tensor],
+) -> None:
+    """Records an update and lets `targets` take its results, in order.
+
+    The same as `record` and `replace_value` for each result, without a tensor made for each of
+    them: a step is on the hot path of every training loop. Histories and versions are not touched.
+    """
+    segment = LOCAL.segment
+    try:
+        indices = [t._index if t._segment is segment else segment.input_index(t) for t in tensors]
+    except WrongPlace:
+        results = record(operation, [*scalars, *tensors], attributes)
+        for target, result in zip(targets, results, strict=True):
+            replace_value(target, result)
+        return
+    count = len(scalars)
+    operands = (float,) * count + tuple(indices)
+    key = (operation, *operands, *attributes)
+    node = segment.node.get(key)
+    if node is None:
+        kinds = (float,) * count + tuple(tensor._aval for tensor in tensors)
+        node = extend(segment, key, operation, operands, kinds, attributes)
+    segment.node = node
+    segment.scalars += scalars
+    index = node.index
+    append = segment.refs.append
+    for target in targets:
+        if target._view is not None or target._views:
+            _replace_shown(target, segment, index)
+        else:
+            if target._value is not None or target._segment is not segment:
+                append(target)
+            target._value = None
+            target._segment = segment
+            target._index = index
+        index += 1
+    if node.hook:
+        segment.after_record(node)
+
+
+def _replace_shown(target: Tensor, segment: Any, index: int) -> None:
+    """Gives a tensor that shares its memory with others its new value: they see it, too."""
+    result = Tensor.__new__(Tensor)
+    result._aval = target._aval
+    result._value = None
+    result._segment = segment
+    result._index = index
+    result._version = 0
+    result._node = None
+    result.stop_gradient = True
+    segment.refs.append(result)
+    replace_value(target, result)
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+
+def _infer(
+    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
+) -> tuple[Aval, ...]:
+    avals = [kind for kind in operands if isinstance(kind, Aval)]
+    count = attributes[0]
+    params, grads = avals[:count], avals[count : 2 * count]
+    for param, grad in zip(params, grads, strict=True):
+        if param.shape != grad.shape:
+            raise operation.error(
+                ValueError, f"a gradient has the shape {list(grad.shape)}, its parameter {list(param.shape)}",
+                [param, grad],
+            )  # fmt: skip
+    return (*params, *avals[2 * count :])
+
+
+def _wide(array: Any) -> Any:
+    return array.astype(np.float32) if array.dtype.itemsize <= 2 else array
+
+
+def _each(
+    arrays: Sequence[Any], num_scalars: int, count: int, has_masters: bool, rule: Callable[..., Any]
+) -> tuple[Any, ...]:
+    """Runs `rule(value, gradient, *states)` on every parameter, in float32 at least."""
+    tensors = arrays[num_scalars:]
+    columns = [tensors[i : i + count] for i in range(0, len(tensors), count)]
+    params, grads, *states = columns
+    masters = states.pop() if has_masters else params
+    results: list[list[Any]] = [[] for _ in range(1 + len(states) + has_masters)]
+    for position in range(count):
+        value = _wide(masters[position])
+        grad = grads[position].astype(value.dtype)
+        old = [column[position] for column in states]
+        new_value, *new = rule(value, grad, *[state.astype(value.dtype) for state in old])
+        results[0].append(new_value.astype(params[position].dtype))
+        for column, state, before in zip(results[1:], new, old, strict=False):
+            column.append(state.astype(before.dtype))
+        if has_masters:
+            results[-1].append(new_value)
+    return tuple(result for column in results for result in column)
+
+
+def _with_decay(xp: Any, grad: Any, value: Any, decay: Any, kind: str) -> Any:
+    """The gradient with the term of a weight decay that is part of the loss."""
+    if kind == "l2":
+        return grad + decay.astype(value.dtype) * value
+    if kind == "l1":
+        return grad + decay.astype(value.dtype) * xp.sign(value)
+    return grad
+
+
+@op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
+def sgd_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
+    """`w -= rate * g`; scalars: rate, decay."""
+    rate, decay = arrays[:2]
+
+    def rule(value: Any, grad: Any) -> tuple[Any]:
+        grad = _with_decay(xp, grad, value, decay, decay_kind)
+        return (value - rate.astype(value.dtype) * grad,)
+
+    return _each(arrays, 2, count, has_masters, rule)
+
+
+@op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
+def momentum_update(
+    xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool, nesterov: bool
+) -> Any:
+    """`v = m v + g; w -= rate * v` (or `rate * (g + m v)`); scalars: rate, decay, m, gradient scale."""
+    rate, decay, momentum, rescale = arrays[:4]
+
+    def rule(value: Any, grad: Any, velocity: Any) -> tuple[Any, Any]:
+        kept, step = momentum.astype(value.dtype), rate.astype(value.dtype)
+        grad = _with_decay(xp, grad * rescale.astype(value.dtype), value, decay, decay_kind)
+        velocity = kept * velocity + grad
+        direction = grad + kept * velocity if nesterov else velocity
+        return value - step * direction, velocity
+
+    return _each(arrays, 4, count, has_masters, rule)
+
+
+@op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
+def adam_update(
+    xp: Any,
+    arrays: Sequence[Any],
+    count: int,
+    decay_kind: str,
+    has_masters: bool,
+    amsgrad: bool,
+) -> Any:
+    """Adam; scalars: rate and epsilon (both with the bias correction), decay, beta1, beta2.
+
+    A decay of the kind "decoupled" shrinks the weights by its size first (AdamW).
+    """
+    rate, epsilon, decay, beta1, beta2 = arrays[:5]
+
+    def rule(value: Any, grad: Any, first: Any, second: Any, *largest: Any) -> tuple[Any, ...]:
+        kind = value.dtype
+        if decay_kind == "decoupled":
+            value = value * (1 - decay).astype(kind)
+        else:
+            grad = _with_decay(xp, grad, value, decay, decay_kind)
+        first = beta1.astype(kind) * first + (1 - beta1).astype(kind) * grad
+        second = beta2.astype(kind) * second + (1 - beta2).astype(kind) * grad * grad
+        largest = (xp.maximum(largest[0], second),) if amsgrad else ()
+        root = xp.sqrt(largest[0] if amsgrad else second) + epsilon.astype(kind)
+        return value - rate.astype(kind) * (first / root), first, second, *largest
+
+    return _each(arrays, 5, count, has_masters, rule)
