@@ -53,6 +53,9 @@ def run_engine(
     grads: dict[Any, Any] = {}  # nodes that wait for their turn, with the sum of what has arrived
     waiting: list[Any] = []  # those of them that are not in the heap yet
     heap: list[tuple[int, Any]] = []
+    # While a single node waits it is held here instead: along a chain of calls nothing else is touched.
+    held: Any = None
+    held_grad: Any = None
     leaves: dict[Tensor, Tensor] = {}
     enabled = LOCAL.grad_enabled
     LOCAL.grad_enabled = create_graph
@@ -62,19 +65,18 @@ def run_engine(
             before = sums.get(edge)
             sums[edge] = grad if before is None else before + grad
         waiting.extend(grads)
-        while grads:
-            # The newest first. A chain of calls has one node waiting at a time and never uses the heap.
-            if len(grads) == 1:
-                node, grad = grads.popitem()
-                waiting.clear()
-                if heap:
-                    heap.clear()
-            else:
+        while True:
+            if held is not None:
+                node, grad = held, held_grad
+                held = None
+            elif grads:
                 for node in waiting:
                     heappush(heap, (-node.sequence, node))
                 waiting.clear()
-                node = heappop(heap)[1]
+                node = heappop(heap)[1]  # the newest
                 grad = grads.pop(node)
+            else:
+                break
             if node.__class__ is GradNode:
                 if watched is not None and node in watched:
                     watched[node] = grad
@@ -111,11 +113,20 @@ def run_engine(
                 if edge.__class__ is not GradNode and isinstance(edge, Tensor):
                     before = leaves.get(edge)
                     leaves[edge] = result if before is None else before + result
-                elif edge in grads:
-                    grads[edge] = grads[edge] + result
+                elif edge is held:
+                    held_grad = held_grad + result
+                elif held is None and not grads:
+                    held, held_grad = edge, result
                 else:
-                    grads[edge] = result
-                    waiting.append(edge)
+                    if held is not None:
+                        grads[held] = held_grad
+                        waiting.append(held)
+                        held = None
+                    if edge in grads:
+                        grads[edge] = grads[edge] + result
+                    else:
+                        grads[edge] = result
+                        waiting.append(edge)
         for leaf, grad in leaves.items():
             deliver(leaf, grad)
     finally:

@@ -9,12 +9,12 @@ import numpy as np
 
 
 def donatable(inputs: list[Any]) -> tuple[int, ...]:
-    """Positions of the inputs that only the segment still refers to (device arrays; host arrays are copied anyway)."""
+    """Positions of the inputs that only the segment still refers to : their memory can hold results."""
     found = []
     for position in range(len(inputs)):
         value = inputs[position]
         # The list, the local name and getrefcount's argument.
-        if value.__class__ is not np.ndarray and getrefcount(value) == 3:
+        if getrefcount(value) == 3:
             found.append(position)
     return tuple(found)
 

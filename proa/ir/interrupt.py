@@ -6,7 +6,7 @@ the results would lose both. So it waits for that moment.
 
 from __future__ import annotations
 
-import signal
+import _signal as signal  # the C module: the Python one converts every number to an enum, which costs microseconds here
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

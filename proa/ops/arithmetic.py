@@ -53,7 +53,9 @@ def zero_slope(xp: Any, x: Any) -> Any:
 
 def product(g: Tensor, factor: Any) -> Tensor:
     """`g * conj(factor)` for a tensor or a Python number."""
-    return g * conjugate(factor) if isinstance(factor, Tensor) else times(g, conjugate(factor))
+    if not isinstance(factor, Tensor):
+        return times(g, factor.conjugate())
+    return multiply(g, conj(factor) if factor._aval.dtype.kind == "c" else factor)
 
 
 def quotient(g: Tensor, divisor: Any) -> Tensor:
@@ -299,6 +301,8 @@ _rest.operation.kernels["xla"] = _rest_xla  # type: ignore[attr-defined]
 
 def _divide_whole(plain: Any, checked: Any, x: Any, y: Any) -> Tensor:
     """Integer division by a tensor is checked for zeros when it runs; by a number here and now."""
+    if isinstance(x, Tensor) and x._aval.dtype.kind not in "biu":
+        return plain(x, y)
     operation = plain.operation
     x, y = promote(operation, [as_operand(operation.name, n, v) for n, v in (("x", x), ("y", y))])
     dtype = (x if isinstance(x, Tensor) else y)._aval.dtype

@@ -190,7 +190,6 @@ def standard_normal(
     return randn(shape, dtype, out=out, device=device, requires_grad=requires_grad)
 
 
-@public(module="tensor.random")
 def gaussian(
     shape: Any,
     mean: Any = 0.0,

@@ -112,7 +112,9 @@ def where(
         raise value_error(
             "where", "condition must be boolean", f"condition: {condition._aval}", "write x != 0"
         )
-    return deliver(choose_between(condition, *_in_one_type(x, y)), out)
+    if not (isinstance(x, Tensor) and isinstance(y, Tensor) and x._aval.dtype is y._aval.dtype):
+        x, y = _in_one_type(x, y)
+    return deliver(choose_between(condition, x, y), out)
 
 
 @public(method=True)

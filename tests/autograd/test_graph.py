@@ -70,6 +70,7 @@ class TestDeep:
         gc.collect()
         assert first() is None
 
+    @pytest.mark.slow
     def test_a_million_calls_are_freed(self):
         """In a process of its own: what is feared is a crash."""
         source = """

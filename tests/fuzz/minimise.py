@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 
 from .generator import PROLOGUE
 
+Check = Callable[[str], bool]
 
-def candidates(source: str) -> Iterator[str]:
-    """The program without one of its statements, large statements first."""
-    lines = source.splitlines()
+
+def statements_in(source: str) -> list[tuple[int, int, bool]]:
+    """First line, last line and whether it is alone in its block, large statements first."""
     spans: list[tuple[int, int, bool]] = []
     for node in ast.walk(ast.parse(source)):
-        for field in ("body", "orelse", "handlers", "finalbody"):
+        for field in ("body", "orelse", "finalbody"):
             body = getattr(node, field, None)
             if not isinstance(body, list):
                 continue
@@ -22,13 +23,16 @@ def candidates(source: str) -> Iterator[str]:
                 if isinstance(child, ast.stmt) and child.end_lineno is not None:
                     spans.append((child.lineno, child.end_lineno, len(body) == 1))
     spans = [span for span in spans if span[0] > len(PROLOGUE)]
-    for first, last, alone in sorted(spans, key=lambda span: (span[0] - span[1], -span[0])):
-        indentation = len(lines[first - 1]) - len(lines[first - 1].lstrip())
-        filler = [" " * indentation + "pass"] if alone and indentation else []
-        if filler and lines[first - 1 : last] == filler:
-            continue
-        yield "\n".join(lines[: first - 1] + filler + lines[last:]) + "\n"
-    yield from fewer_repetitions(source)
+    # The last statements go first, as those before them need nothing of theirs.
+    return sorted(spans, key=lambda span: (span[0] - span[1], -span[0]))
+
+
+def without(source: str, first: int, last: int, alone: bool) -> str:
+    """The program without some of its lines; a block keeps `pass` instead of its only statement."""
+    lines = source.splitlines()
+    indentation = len(lines[first - 1]) - len(lines[first - 1].lstrip())
+    filler = [" " * indentation + "pass"] if alone and indentation else []
+    return "\n".join(lines[: first - 1] + filler + lines[last:]) + "\n"
 
 
 def fewer_repetitions(source: str) -> Iterator[str]:
@@ -39,20 +43,32 @@ def fewer_repetitions(source: str) -> Iterator[str]:
                 yield source[: match.start(1)] + str(fewer) + source[match.end(1) :]
 
 
-def minimise(source: str, still_fails: Callable[[str], bool], attempts: int = 600) -> str:
-    """Drop statements greedily until no single one can go, or the attempts are used up."""
-    shrunk = True
-    while shrunk and attempts > 0:
-        shrunk = False
-        for candidate in candidates(source):
-            if attempts == 0:
-                break
-            try:
-                compile(candidate, "candidate", "exec")
-            except SyntaxError:
-                continue
-            attempts -= 1
-            if still_fails(candidate):
-                source, shrunk = candidate, True
-                break
+def one_round(source: str, still_fails: Check) -> str:
+    """Try each statement once."""
+    position = 0
+    while position < len(spans := statements_in(source)):
+        candidate = without(source, *spans[position])
+        if candidate != source and still_fails(candidate):
+            source = candidate
+        else:
+            position += 1
+    for candidate in fewer_repetitions(source):
+        if still_fails(candidate):
+            return candidate
+    return source
+
+
+def minimise(source: str, still_fails: Check, attempts: int = 400) -> str:
+    """Drop statements greedily until none can go, or the attempts are used up."""
+
+    def check(candidate: str) -> bool:
+        nonlocal attempts
+        attempts -= 1
+        return attempts >= 0 and still_fails(candidate)
+
+    while attempts > 0:
+        shorter = one_round(source, check)
+        if shorter == source:
+            break
+        source = shorter
     return source
