@@ -39,12 +39,21 @@ def collect(namespace: dict[str, Any]) -> None:
         if not module:
             namespace[name] = value
             continue
-        full = f"proa.{module}"
-        holder = sys.modules.get(full)
-        if holder is None:
-            try:
-                holder = importlib.import_module(full)
-            except ModuleNotFoundError:
-                holder = sys.modules[full] = types.ModuleType(full, f"`paddle.{module}`: collected functions.")
-                namespace[module] = holder
-        setattr(holder, name, value)
+        setattr(_module(module, namespace), name, value)
+
+
+def _module(dotted: str, namespace: dict[str, Any]) -> types.ModuleType:
+    """The module `proa.<dotted>`: a real one, or one made here to hold collected names."""
+    full = f"proa.{dotted}"
+    found = sys.modules.get(full)
+    if found is None:
+        try:
+            found = importlib.import_module(full)
+        except ModuleNotFoundError:
+            found = sys.modules[full] = types.ModuleType(full, f"`paddle.{dotted}`: collected names.")
+        parent, _, name = dotted.rpartition(".")
+        if parent:
+            setattr(_module(parent, namespace), name, found)
+        else:
+            namespace[name] = found
+    return found

@@ -5,8 +5,8 @@ switches (`modes.py`) and hooks (`hooks.py`). Here is what is built on them:
 
     py_layer.py      PyLayer: a function with a gradient written by the user
     saved_hooks.py   saved_tensors_hooks: what a node keeps, packed by the user
-    lazy.py          jacobian, hessian: matrices of which only the rows that are looked at are computed
-    functional.py    jvp, vjp, and the Jacobian and Hessian of a function (`paddle.incubate.autograd`)
+    lazy.py          jacobian, hessian: matrices whose rows are computed when they are looked at
+    functional.py    jvp, vjp; Jacobian and Hessian of a function (`paddle.incubate.autograd`)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Derivatives of functions: `jvp`, `vjp`, and the full `Jacobian` and `Hessian` (`paddle.incubate.autograd`).
+"""Derivatives of functions (`paddle.incubate.autograd`): `jvp`, `vjp`, `Jacobian`, `Hessian`.
 
-A Jacobian-vector product takes two backward passes: the vector-Jacobian product is linear in its vector,
-and the gradient of that linear function is the product wanted.
+A Jacobian-vector product takes two backward passes: the vector-Jacobian product is linear in its
+vector, and the gradient of that linear function is the product wanted.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import type_error, value_error
+from ..core.errors import index_error, type_error, value_error
 from ..eager.declare import PUBLIC
 from ..eager.engine import gradients, tensor_list, zeros_of
 from ..eager.hooks import grad as plain_grad
@@ -50,13 +50,15 @@ def forward_grad(outputs: Tensors, inputs: Tensors, grad_inputs: Tensors | None 
 
 
 def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Tensors | None = None) -> Any:
-    """Gradients of `outputs`, which can be differentiated again; None for an input that is not used."""
+    """Gradients that can be differentiated again; None for an input that is not used."""
     found = plain_grad(outputs, inputs, grad_outputs, create_graph=True, allow_unused=True)
     return found[0] if isinstance(inputs, Tensor) else found
 
 
-def _call(where: str, func: Callable[..., Any], xs: Tensors) -> tuple[list[Tensor], Any, list[Tensor]]:
-    """Calls the function on inputs of its own: they, its result as it is, and its results as a list."""
+def _call(
+    where: str, func: Callable[..., Any], xs: Tensors
+) -> tuple[list[Tensor], Any, list[Tensor]]:
+    """Calls the function on inputs of its own; gives them, its result, and that as a list."""
     if not callable(func):
         raise type_error(where, "func must be callable", type(func).__name__)
     inputs = [_separate(x) for x in tensor_list(where, "xs", xs)]
@@ -66,7 +68,7 @@ def _call(where: str, func: Callable[..., Any], xs: Tensors) -> tuple[list[Tenso
 
 
 def _separate(x: Tensor) -> Tensor:
-    """The same tensor at a place of its own in the graph: derivatives count this use of it alone."""
+    """The same tensor at a place of its own in the graph: derivatives count this use alone."""
     own = alias(x)
     own.stop_gradient = False
     edge = edge_of(x)
@@ -86,17 +88,23 @@ def _vectors(where: str, given: Tensors | None, like: Sequence[Tensor]) -> list[
             raise type_error(where, f"v[{position}] must be a Tensor", type(vector).__name__)
         if vector._aval.shape != tensor._aval.shape:
             raise value_error(
-                where, f"v[{position}] must have the shape {list(tensor._aval.shape)}", f"v[{position}]: {vector._aval}"
+                where,
+                f"v[{position}] must have the shape {list(tensor._aval.shape)}",
+                f"v[{position}]: {vector._aval}",
             )
     return list(vectors)
 
 
-def _pull_back(ys: Sequence[Tensor], xs: Sequence[Tensor], vectors: Sequence[Tensor | None]) -> list[Tensor]:
+def _pull_back(
+    ys: Sequence[Tensor], xs: Sequence[Tensor], vectors: Sequence[Tensor | None]
+) -> list[Tensor]:
     found = gradients(ys, xs, vectors, create_graph=True)
     return [zeros_of(x._aval) if g is None else g for g, x in zip(found, xs)]
 
 
-def _push_forward(ys: Sequence[Tensor], xs: Sequence[Tensor], vectors: Sequence[Tensor | None]) -> list[Tensor]:
+def _push_forward(
+    ys: Sequence[Tensor], xs: Sequence[Tensor], vectors: Sequence[Tensor | None]
+) -> list[Tensor]:
     # Zeros would do as well as any other value, since what follows is linear in them.
     seeds = [zeros_of(y._aval) for y in ys]
     for seed in seeds:
@@ -126,7 +134,11 @@ class Jacobian:
         first = int(self._is_batched)
         for tensor in (*self._inputs, *self._outputs):
             if tensor._aval.ndim < first:
-                raise value_error(type(self).__name__, "a batched tensor has at least one dimension", f"{tensor._aval}")
+                raise value_error(
+                    type(self).__name__,
+                    "a batched tensor has at least one dimension",
+                    f"{tensor._aval}",
+                )
         self._batch: tuple[int, ...] = self._outputs[0]._aval.shape[:first]
         self._widths = [int(np.prod(y._aval.shape[first:])) for y in self._outputs]
         columns = sum(int(np.prod(x._aval.shape[first:])) for x in self._inputs)
@@ -160,7 +172,9 @@ class Jacobian:
         chosen = items[axis] if len(items) > axis else slice(None)
         if isinstance(chosen, int):
             if not -count <= chosen < count:
-                raise IndexError(f"({type(self).__name__}) row {chosen} of {count}; received shape: {list(self.shape)}.")
+                raise index_error(
+                    type(self).__name__, f"row {chosen} of {count}", f"shape: {list(self.shape)}"
+                )
             numbers: Sequence[int] = [chosen % count]
             chosen = 0
         elif isinstance(chosen, slice):
@@ -181,7 +195,9 @@ class Hessian(Jacobian):
             expected = y._aval.shape[0] if is_batched and y._aval.ndim else 1
             if (not isinstance(ys, Tensor) and len(ys) != 1) or y._aval.size != expected:
                 raise value_error(
-                    "Hessian", "func must return one number" + (" for each entry of the batch" if is_batched else ""),
+                    "Hessian",
+                    "func must return one number"
+                    + (" for each entry of the batch" if is_batched else ""),
                     f"{y._aval}",
                 )  # fmt: skip
             return _pull_back([y], inputs, [None])
@@ -190,7 +206,7 @@ class Hessian(Jacobian):
 
 
 for _name, _value in (
-    ("jvp", jvp), ("vjp", vjp), ("Jacobian", Jacobian), ("Hessian", Hessian), ("forward_grad", forward_grad),
-    ("grad", grad),
+    ("jvp", jvp), ("vjp", vjp), ("Jacobian", Jacobian), ("Hessian", Hessian),
+    ("forward_grad", forward_grad), ("grad", grad),
 ):  # fmt: skip
     PUBLIC[f"incubate.autograd.{_name}"] = _value

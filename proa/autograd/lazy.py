@@ -1,7 +1,7 @@
 """`jacobian` and `hessian`: matrices of derivatives of tensors that are there already.
 
-A row of the matrix costs one backward pass, so rows are computed when they are first looked at. All of
-them can be differentiated again.
+A row of the matrix costs one backward pass, so rows are computed when they are first looked at. All
+of them can be differentiated again.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import value_error
+from ..core.errors import index_error, type_error, value_error
 from ..eager.declare import PUBLIC
 from ..eager.engine import gradients, zeros_of
 from ..eager.tensor import Tensor, tensor_from_data
 
 
 class Jacobian:
-    """Derivatives of one tensor with respect to another, `J[i, j] = dy[i] / dx[j]`, computed row by row on demand.
+    """Derivatives of one tensor with respect to another: `J[i, j] = dy[i] / dx[j]`.
 
-    With a batch axis `J[b, i, j] = dy[b, i] / dx[b, j]`. The dimension of a 0-d tensor (or of a batch of
-    them) is left out. Anything but an index acts on the whole matrix, as a Tensor.
+    Rows are computed when they are first looked at. With a batch axis `J[b, i, j] = dy[b, i] /
+    dx[b, j]`. The dimension of a 0-d tensor (or of a batch of them) is left out. Anything but an
+    index acts on the whole matrix, as a Tensor.
     """
 
     def __init__(self, ys: Tensor, xs: Tensor, is_batched: bool = False) -> None:
@@ -31,7 +32,11 @@ class Jacobian:
         self._rows: dict[int, Tensor] = {}
         self._whole: Tensor | None = None
         first = int(is_batched)
-        self.shape: list[int] = [*ys._aval.shape[:first], *ys._aval.shape[first:], *xs._aval.shape[first:]]
+        self.shape: list[int] = [
+            *ys._aval.shape[:first],
+            *ys._aval.shape[first:],
+            *xs._aval.shape[first:],
+        ]
 
     @property
     def _num_rows(self) -> int:
@@ -61,7 +66,11 @@ class Jacobian:
     def __getitem__(self, index: Any) -> Tensor:
         items = index if isinstance(index, tuple) else (index,)
         axis = int(self._is_batched)
-        if not self._has_rows or len(items) <= axis or not all(isinstance(i, (int, slice)) for i in items):
+        if (
+            not self._has_rows
+            or len(items) <= axis
+            or not all(isinstance(i, (int, slice)) for i in items)
+        ):
             return self._evaluate()[index]  # type: ignore[index]
         chosen = items[axis]
         count = self._num_rows
@@ -69,7 +78,7 @@ class Jacobian:
             part = self._stack(range(count)[chosen])
             return part[(*items[:axis], slice(None), *items[axis + 1 :])]  # type: ignore[index]
         if not -count <= chosen < count:
-            raise IndexError(f"(jacobian) row {chosen} of {count}; received shape: {self.shape}.")
+            raise index_error("jacobian", f"row {chosen} of {count}", f"shape: {self.shape}")
         rest = (*items[:axis], *items[axis + 1 :])
         row = self._row(chosen % count)
         return row[rest] if rest else row  # type: ignore[index]
@@ -110,7 +119,7 @@ for _stem in ("neg", "abs", "lt", "le", "gt", "ge"):
 
 
 def _unit(ys: Tensor, number: int) -> Tensor:
-    """Ones at column `number` of the last axis, zeros elsewhere: picks a row, for all of the batch."""
+    """Ones at column `number` of the last axis, zeros elsewhere: picks a row, of a whole batch."""
     seed = np.zeros(ys._aval.shape, ys._aval.dtype)
     seed[..., number] = 1
     return tensor_from_data(seed, place=ys._aval.place)
@@ -123,11 +132,11 @@ def _derivative(ys: Tensor, xs: Tensor, seed: Tensor | None = None) -> Tensor:
 
 
 def jacobian(ys: Any, xs: Any, batch_axis: int | None = None) -> Any:
-    """The matrix of derivatives of `ys` with respect to `xs`, computed row by row as it is looked at.
+    """The matrix of derivatives of `ys` with respect to `xs`; its rows are computed on demand.
 
     Both are tensors with at most one dimension, or with one more in front that counts a batch
-    (`batch_axis=0`). For a tuple of tensors, of one of the two or of both, it is a tuple of matrices,
-    that of `ys` outside.
+    (`batch_axis=0`). For a tuple of tensors, of one of the two or of both, it is a tuple of
+    matrices, that of `ys` outside.
     """
     is_batched = _is_batched("jacobian", batch_axis)
     for what, given in (("ys", ys), ("xs", xs)):
@@ -139,14 +148,16 @@ def jacobian(ys: Any, xs: Any, batch_axis: int | None = None) -> Any:
 def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
     """The matrix of second derivatives of a number `ys` with respect to `xs`; computed on demand.
 
-    With `batch_axis=0`, of one number for each entry of the batch. For a tuple `xs` it is a tuple of
-    tuples of matrices.
+    With `batch_axis=0`, of one number for each entry of the batch. For a tuple `xs` it is a tuple
+    of tuples of matrices.
     """
     is_batched = _is_batched("hessian", batch_axis)
     expected = ys._aval.shape[0] if is_batched and ys._aval.ndim else 1
     if ys._aval.size != expected:
         raise value_error(
-            "hessian", "ys must be one number" + (" for each entry of the batch" if is_batched else ""), f"ys: {ys._aval}"
+            "hessian",
+            "ys must be one number" + (" for each entry of the batch" if is_batched else ""),
+            f"ys: {ys._aval}",
         )
     for tensor in _as_tuple(xs):
         _check_rank("hessian", "xs", tensor, is_batched)
@@ -167,15 +178,21 @@ def _as_tuple(given: Any) -> tuple[Any, ...]:
 
 
 def _nested(given: Any, function: Any) -> Any:
-    return tuple(function(item) for item in given) if isinstance(given, (list, tuple)) else function(given)
+    return (
+        tuple(function(item) for item in given)
+        if isinstance(given, (list, tuple))
+        else function(given)
+    )
 
 
 def _check_rank(where: str, what: str, tensor: Any, is_batched: bool) -> None:
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"({where}) {what} must be a Tensor or a tuple of Tensors; received {type(tensor).__name__}.")
+        raise type_error(where, f"{what} must be a Tensor or several", type(tensor).__name__)
     allowed = (1, 2) if is_batched else (0, 1)
     if tensor._aval.ndim not in allowed:
         raise value_error(
-            where, f"{what} must have {allowed[0]} or {allowed[1]} dimensions" + (" with batch_axis=0" if is_batched else ""),
+            where,
+            f"{what} must have {allowed[0]} or {allowed[1]} dimensions"
+            + (" with batch_axis=0" if is_batched else ""),
             f"{what}: {tensor._aval}", "flatten it first",
         )  # fmt: skip

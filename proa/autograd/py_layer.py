@@ -60,7 +60,9 @@ class PyLayerContext:
             return None
         label = _label(self._node)
         if self._version >= 0 and (found := _versions(self._saved)) != self._version:
-            raise changed_in_place(label, f"{label.removesuffix('_grad')} saved", found, self._version)
+            raise changed_in_place(
+                label, f"{label.removesuffix('_grad')} saved", found, self._version
+            )
         values = tuple(self._saved)
         if self._node is None or not LOCAL.grad_enabled:
             return values
@@ -78,7 +80,7 @@ class PyLayerContext:
         self.non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (or else None) for a result that nothing was computed from."""
+        """Whether `backward` gets zeros (or else None) for a result that was not used."""
         self.materialize_grads = bool(value)
 
     def set_grad_in_dtype_consistent(self, flag: bool) -> None:
@@ -87,17 +89,21 @@ class PyLayerContext:
 
 
 class PyLayer(PyLayerContext):
-    """Base of functions with a gradient of their own: override `forward` and `backward`, call `apply`."""
+    """Base of functions with a gradient of their own: override both methods, call `apply`."""
 
     @staticmethod
     def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
         """Computes the results; nothing in it is put on the tape."""
-        raise NotImplementedError("(PyLayer) a subclass must define the static method forward(ctx, ...).")
+        raise NotImplementedError(
+            "(PyLayer) a subclass must define the static method forward(ctx, ...)."
+        )
 
     @staticmethod
     def backward(ctx: PyLayerContext, *args: Any) -> Any:
-        """From the gradients of the results, one gradient (or None) for each tensor that `forward` got."""
-        raise NotImplementedError("(PyLayer) a subclass must define the static method backward(ctx, ...).")
+        """From the gradients of the results, one (or None) for each tensor that `forward` got."""
+        raise NotImplementedError(
+            "(PyLayer) a subclass must define the static method backward(ctx, ...)."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -122,7 +128,8 @@ class PyLayer(PyLayerContext):
         items = _attach(cls, ctx, inputs, items, changed)
         if not several:
             return items[0]
-        return results._make(items) if hasattr(results, "_make") else type(results)(items)
+        kind: Any = type(results)
+        return kind._make(items) if hasattr(kind, "_make") else kind(items)
 
 
 def _tensors_in(values: Sequence[Any]) -> Iterator[Tensor]:
@@ -135,7 +142,11 @@ def _tensors_in(values: Sequence[Any]) -> Iterator[Tensor]:
 
 
 def _attach(
-    layer: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], items: list[Any], changed: set[int]
+    layer: type[PyLayer],
+    ctx: PyLayerContext,
+    inputs: list[Tensor],
+    items: list[Any],
+    changed: set[int],
 ) -> list[Any]:
     """Puts the call on the tape; gives what to return for each of `items`."""
     outputs = [item for item in items if isinstance(item, Tensor)]
@@ -164,10 +175,11 @@ def _attach(
 
 
 def _keep_saved(ctx: PyLayerContext, positions: dict[int, int]) -> None:
-    """Prepares what `forward` saved for the time until `backward`; `positions` are those of outputs, by identity.
+    """Prepares what `forward` saved for the time until `backward`.
 
-    A saved output (which may be an input changed in place) must not lead back to its own node, so
-    another tensor with its value is kept; it gets its history back where that matters.
+    `positions` are those of the outputs, by identity. A saved output (which may be an input changed
+    in place) must not lead back to its own node, so another tensor with its value is kept; it gets
+    its history back where that matters.
     """
     ctx._own_outputs = {
         name: positions[id(value)]
@@ -194,9 +206,21 @@ def _versions(values: Sequence[Any]) -> int:
 class PyLayerNode:
     """The tape node of one call of a PyLayer."""
 
-    __slots__ = ("__weakref__", "avals", "ctx", "edges", "hooks", "layer", "out_aval", "outputs", "sequence")
+    __slots__ = (
+        "__weakref__",
+        "avals",
+        "ctx",
+        "edges",
+        "hooks",
+        "layer",
+        "out_aval",
+        "outputs",
+        "sequence",
+    )
 
-    def __init__(self, layer: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], outputs: list[Tensor]) -> None:
+    def __init__(
+        self, layer: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], outputs: list[Tensor]
+    ) -> None:
         self.layer = layer
         self.ctx: PyLayerContext | None = ctx
         self.edges = tuple(edge_of(tensor) for tensor in inputs)
@@ -237,12 +261,10 @@ class PyLayerNode:
     def backward(self, grads: list[Tensor | None], create_graph: bool) -> list[Tensor | None]:
         ctx = self.ctx
         assert ctx is not None
-        arguments = [
-            # Tensors of its own: backward may change them in place.
-            stand_in(grad) if grad is not None else zeros_of(aval) if ctx.materialize_grads else None
-            for grad, aval in zip(grads, self.out_aval)
-        ]
-        plain = {name: getattr(ctx, name, None) for name in ctx._own_outputs} if create_graph else {}
+        arguments = [_argument(ctx, grad, aval) for grad, aval in zip(grads, self.out_aval)]
+        plain = (
+            {name: getattr(ctx, name, None) for name in ctx._own_outputs} if create_graph else {}
+        )
         for name, value in plain.items():
             if isinstance(value, Tensor):
                 setattr(ctx, name, with_history(value, self.output(ctx._own_outputs[name])))
@@ -267,7 +289,8 @@ class PyLayerNode:
         # The gradients of trailing tensors that want none may be left out.
         if len(flat) > count or any(edge is not None for edge in self.edges[len(flat) :]):
             raise value_error(
-                f"{name}.backward", f"forward got {count} tensor(s), so backward must return {count} gradient(s)",
+                f"{name}.backward",
+                f"forward got {count} tensor(s), so backward must return {count} gradient(s)",
                 f"{len(flat)}", "return None for a tensor that needs no gradient",
             )  # fmt: skip
         for position, (grad, aval) in enumerate(zip(flat, self.avals)):
@@ -275,7 +298,9 @@ class PyLayerNode:
                 continue
             if not isinstance(grad, Tensor):
                 raise type_error(
-                    f"{name}.backward", f"gradient {position} must be a Tensor or None", type(grad).__name__
+                    f"{name}.backward",
+                    f"gradient {position} must be a Tensor or None",
+                    type(grad).__name__,
                 )
             if grad._aval.shape != aval.shape:
                 raise value_error(
@@ -284,6 +309,13 @@ class PyLayerNode:
                 )  # fmt: skip
             flat[position] = fit(grad, aval)
         return flat + [None] * (count - len(flat))
+
+
+def _argument(ctx: PyLayerContext, grad: Tensor | None, aval: Any) -> Tensor | None:
+    """A gradient for `backward`: a tensor of its own, since it may be changed in place there."""
+    if grad is not None:
+        return stand_in(grad)
+    return zeros_of(aval) if ctx.materialize_grads else None
 
 
 def _label(node: Any) -> str:

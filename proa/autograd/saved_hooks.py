@@ -11,7 +11,7 @@ from ..ir.recorder import LOCAL
 
 
 class saved_tensors_hooks:
-    """Inside the `with` block, `pack_hook(tensor)` gives what is kept in place of each saved tensor.
+    """Inside the block, `pack_hook(tensor)` gives what is kept in place of each saved tensor.
 
     `unpack_hook(kept)` makes a tensor of it again when the gradient is computed. For this thread
     alone; of nested blocks the innermost counts. Tensors that a PyLayer saves go the same way.
@@ -20,7 +20,9 @@ class saved_tensors_hooks:
     def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
         for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
             if not callable(hook):
-                raise type_error("saved_tensors_hooks", f"{name} must be callable", type(hook).__name__)
+                raise type_error(
+                    "saved_tensors_hooks", f"{name} must be callable", type(hook).__name__
+                )
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
 
@@ -32,7 +34,10 @@ class saved_tensors_hooks:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         SAVED_HOOKS.remove(self)
         LOCAL.saved_hooks.pop()  # type: ignore[attr-defined]

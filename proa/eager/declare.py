@@ -18,9 +18,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ir.operation import Check, Operation, register
+from ..ir.recorder import LOCAL
 from .binder import Parameter, generate
 from .dispatch import as_operand, promote, record
-from .tape import Gradient
+from .tape import Gradient, stand_in
 from .tensor import Tensor
 from .variadic import VariadicGradient
 from .views import assign_in_place
@@ -136,7 +137,36 @@ def _recording_function(operation: Operation, parameters: list[Parameter]) -> Ca
             return record_slowly(*arguments)
 
         return record_several
+    if operation.promote and kinds.count("tensor") == 2:
+        return generate(operation, parameters, _with_scalars(operation, parameters, record_slowly))
     return generate(operation, parameters, record_slowly)
+
+
+def _with_scalars(
+    operation: Operation, parameters: list[Parameter], slowly: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The way around for a Python number in a tensor's place (`x * 0.5`, `1 - x`): nearly as short as the main one."""
+    positions = [i for i, p in enumerate(parameters) if p.kind == "tensor"]
+    variants: list[Callable[..., Any]] = []
+    for chosen in positions:
+        changed = [
+            Parameter(p.name, "scalar" if i == chosen else p.kind, p.has_default, p.default)
+            for i, p in enumerate(parameters)
+        ]
+        variants.append(generate(operation, changed, slowly))
+    left, right = positions
+    number_left, number_right = variants
+
+    def record_number(*arguments: Any) -> Any:
+        kind = arguments[right].__class__
+        if kind is float or (kind is int and -(2**63) <= arguments[right] < 2**63):
+            return number_right(*arguments)
+        kind = arguments[left].__class__
+        if kind is float or (kind is int and -(2**63) <= arguments[left] < 2**63):
+            return number_left(*arguments)
+        return slowly(*arguments)
+
+    return record_number
 
 
 def _require_tensor(operation: Operation, name: str, value: Any) -> Any:
@@ -198,7 +228,9 @@ def in_place_form(function: Callable[..., Any], name: str) -> Callable[..., Any]
     """`x.name(…)`: computes `function(x, …)` and lets `x` take the result."""
 
     def change(x: Tensor, *arguments: Any, **options: Any) -> Tensor:
-        return assign_in_place(x, function(x, *arguments, **options), name)
+        # A stand-in: what the operation saves for its gradient must not be the tensor that changes.
+        source = stand_in(x) if LOCAL.grad_enabled and isinstance(x, Tensor) and not x.stop_gradient else x
+        return assign_in_place(x, function(source, *arguments, **options), name)
 
     change.__name__ = change.__qualname__ = name
     change.__doc__ = f"In-place form of `{function.__name__}`: changes and returns `x`."

@@ -1,7 +1,8 @@
 """Gradients that nobody wrote: derived from an operation's XLA kernel by JAX, any number of times.
 
-The derived gradient is itself an operation (`<name>_vjp`), so it is recorded, compiled and differentiated like any other.
-On the CPU's tier 0 it runs as a small jitted call, since it has no NumPy form: rules are written by hand where that matters.
+The derived gradient is itself an operation (`<name>_vjp`), so it is recorded, compiled and
+differentiated like any other. On the CPU's tier 0 it runs as a small jitted call, since it has no
+NumPy form: rules are written by hand where that matters.
 """
 
 from __future__ import annotations
@@ -36,10 +37,13 @@ class DerivedGradient:
         several = self.operation.returns_tuple
         grads = list(grad) if several else [grad]
         if several:
-            grads = [g if g is not None else _zeros(a) for g, a in zip(grads, node.out_aval, strict=True)]
+            grads = [
+                g if g is not None else _zeros(a) for g, a in zip(grads, node.out_aval, strict=True)
+            ]
         count = len(operands)
         wanted = tuple(
-            edge is not None and is_differentiable(aval.dtype) for edge, aval in zip(node.edges, node.avals, strict=True)
+            edge is not None and is_differentiable(aval.dtype)
+            for edge, aval in zip(node.edges, node.avals, strict=True)
         )
         if not any(wanted):
             return (None,) * count
@@ -60,17 +64,30 @@ def _zeros(aval: Any) -> Any:
 
 
 def _make_vjp(operation: Operation) -> Operation:
-    def kernel(xp: Any, arrays: list[Any], count: int, wanted: tuple[bool, ...], attributes: tuple[Any, ...]) -> Any:
+    def kernel(
+        xp: Any,
+        arrays: list[Any],
+        count: int,
+        wanted: tuple[bool, ...],
+        attributes: tuple[Any, ...],
+    ) -> Any:
         if xp is np:
             return _run_jitted(vjp, arrays, (count, wanted, attributes))
         return _vjp_arrays(xp, operation, arrays, count, wanted, attributes)
 
-    def infer(_op: Any, kinds: Sequence[Any], attributes: tuple[Any, ...], place: Any) -> tuple[Any, ...]:
+    def infer(
+        _op: Any, kinds: Sequence[Any], attributes: tuple[Any, ...], place: Any
+    ) -> tuple[Any, ...]:
         _, wanted, _ = attributes
-        return tuple(make_aval(k.shape, k.dtype, place) for k, flag in zip(kinds, wanted, strict=False) if flag)
+        return tuple(
+            make_aval(k.shape, k.dtype, place)
+            for k, flag in zip(kinds, wanted, strict=False)
+            if flag
+        )
 
     vjp = Operation(
-        f"{operation.name}_vjp", kernel, ["x"], ["count", "wanted", "attributes"], infer=infer, variadic=True,
+        f"{operation.name}_vjp", kernel, ["x"], ["count", "wanted", "attributes"], infer=infer,
+        variadic=True,
         returns_tuple=True, follow_scalars=operation.follow_scalars,
     )  # fmt: skip
     vjp.gradient = DerivedVariadicGradient(vjp)
@@ -92,7 +109,12 @@ class DerivedVariadicGradient(DerivedGradient):
 
 
 def _vjp_arrays(
-    xp: Any, operation: Operation, arrays: list[Any], count: int, wanted: tuple[bool, ...], attributes: tuple[Any, ...]
+    xp: Any,
+    operation: Operation,
+    arrays: list[Any],
+    count: int,
+    wanted: tuple[bool, ...],
+    attributes: tuple[Any, ...],
 ) -> tuple[Any, ...]:
     import jax
 
@@ -130,7 +152,11 @@ def _seed(output: Any, grad: Any) -> Any:
 
 
 def _conj(array: Any) -> Any:
-    return array.conj() if getattr(array, "dtype", None) is not None and np.dtype(array.dtype).kind == "c" else array
+    return (
+        array.conj()
+        if getattr(array, "dtype", None) is not None and np.dtype(array.dtype).kind == "c"
+        else array
+    )
 
 
 _JITTED: dict[Any, Any] = {}
@@ -147,7 +173,9 @@ def _run_jitted(vjp: Operation, arrays: list[Any], attributes: tuple[Any, ...]) 
 
         def call(*present: Any) -> tuple[Any, ...]:
             given = iter(present)
-            return vjp.kernel(jax.numpy, [None if absent else next(given) for absent in missing], *attributes)
+            return vjp.kernel(
+                jax.numpy, [None if absent else next(given) for absent in missing], *attributes
+            )
 
         jitted = _JITTED[key] = jax.jit(call)
     results = jitted(*[a for a in arrays if a is not None])

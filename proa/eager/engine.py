@@ -1,7 +1,8 @@
 """The backward engine: walks the tape from results to leaves, newest call first.
 
 `backward` accumulates into the leaves' `.grad`; `gradients` returns those of the asked-for tensors
-instead (`paddle.grad`, see `hooks.py`). Gradients are ordinary recorded work: the engine itself never looks at a value.
+instead (`paddle.grad`, see `hooks.py`). Gradients are ordinary recorded work: the engine itself
+never looks at a value.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _ACCUMULATING = threading.Lock()
 
 
 def provide(sum_to: Any, cast: Any, ones_like: Any, zeros: Any) -> None:
-    """The few operations that the engine itself uses (they are declared above it, in `proa.ops`)."""
+    """The few operations that the engine itself uses (declared above it, in `proa.ops`)."""
     global _sum_to, _cast, _ones_like, _zeros
     _sum_to, _cast, _ones_like, _zeros = sum_to, cast, ones_like, zeros
 
@@ -38,25 +39,25 @@ def zeros_of(aval: Any) -> Tensor:
 
 
 def run_engine(
-    roots: Iterable[tuple[Any, Tensor]],
+    roots: Iterable[tuple[Any, Any]],
     deliver: Callable[[Tensor, Tensor], None],
     retain_graph: bool,
     create_graph: bool,
     watched: dict[Any, Tensor | None] | None = None,
     needed: set[Any] | None = None,
 ) -> None:
-    """Propagates gradients from `(edge, gradient)` pairs; `deliver(leaf, grad)` gets those of leaves.
+    """Propagates gradients from `(edge, gradient)` pairs to leaves: `deliver(leaf, grad)`.
 
-    For `gradients`: `watched` receives the gradients of inner results, by node; with `needed`, gradients
-    go only along these edges.
+    For `gradients`: `watched` receives the gradients of inner results, by node; with `needed`,
+    gradients go only along these edges.
     """
     grads: dict[Any, Any] = {}  # nodes that wait for their turn, with the sum of what has arrived
     waiting: list[Any] = []  # those of them that are not in the heap yet
     heap: list[tuple[int, Any]] = []
-    # While a single node waits it is held here instead: along a chain of calls nothing else is touched.
+    # While a single node waits it is held here: along a chain of calls nothing else is touched.
     held: Any = None
     held_grad: Any = None
-    leaves: dict[Tensor, Tensor] = {}
+    leaves: dict[Tensor, Any] = {}
     enabled = LOCAL.grad_enabled
     LOCAL.grad_enabled = create_graph
     try:
@@ -133,12 +134,13 @@ def run_engine(
         LOCAL.grad_enabled = enabled
 
 
-def _collect(grads: dict[Any, Any], waiting: list[Any], output: OutputNode, grad: Tensor) -> None:
+def _collect(grads: dict[Any, Any], waiting: list[Any], output: OutputNode, grad: Any) -> None:
     """Puts the gradient of one of several outputs into its place at the call's node."""
     node = output.node
     slots = grads.get(node)
     if slots is None:
-        slots = grads[node] = [None] * len(node.out_aval)
+        slots = [None] * len(node.out_aval)
+        grads[node] = slots
         waiting.append(node)
     before = slots[output.position]
     slots[output.position] = grad if before is None else before + grad
@@ -164,15 +166,17 @@ def fit(grad: Tensor, aval: Any) -> Tensor:
 
 
 def run_hooks(hooks: dict[int, Callable[[Tensor], Any]], grad: Tensor) -> Tensor:
-    """Lets hooks look at a gradient, in the order of their registration, each at what the one before left."""
-    # A tensor of their own: a gradient object may serve several branches, and a hook may change it in place.
+    """Lets hooks look at a gradient in turn, each at what the one before it left."""
+    # A tensor of their own: the object may serve several branches, and a hook may change it.
     grad = stand_in(grad)
     for hook in list(hooks.values()):
         changed = hook(grad)
         if changed is None:
             continue
         if not isinstance(changed, Tensor):
-            raise type_error("register_hook", "a hook must return a Tensor or None", type(changed).__name__)
+            raise type_error(
+                "register_hook", "a hook must return a Tensor or None", type(changed).__name__
+            )
         if changed._aval.shape != grad._aval.shape:
             raise value_error(
                 "register_hook", "a hook must keep the shape of the gradient",
@@ -182,11 +186,11 @@ def run_hooks(hooks: dict[int, Callable[[Tensor], Any]], grad: Tensor) -> Tensor
     return grad
 
 
-def _deliver_to_leaf(leaf: Tensor, grad: Tensor) -> None:
+def _deliver_to_leaf(leaf: Tensor, grad: Any) -> None:
     if leaf._hooks:
         grad = run_hooks(leaf._hooks, grad)
     with _ACCUMULATING:
-        before = leaf._grad
+        before: Any = leaf._grad
         if before is None:
             # A tensor of its own: the same gradient object may have gone to several leaves.
             leaf._grad = alias(grad)
@@ -204,22 +208,34 @@ def _root(tensor: Tensor, grad: Tensor | None, name: str) -> tuple[Any, Tensor]:
     if grad is None:
         grad = _ones_like(tensor)
     elif not isinstance(grad, Tensor):
-        raise type_error(name, "the gradient of a result must be a Tensor or None", type(grad).__name__)
+        raise type_error(
+            name, "the gradient of a result must be a Tensor or None", type(grad).__name__
+        )
     elif grad._aval.shape != tensor._aval.shape:
-        raise value_error(name, "the gradient of a result must have its shape", f"{grad._aval} for {tensor._aval}")
+        raise value_error(
+            name, "the gradient of a result must have its shape", f"{grad._aval} for {tensor._aval}"
+        )
     elif grad._aval is not tensor._aval:
         grad = fit(grad, tensor._aval)
     return edge_of(tensor), grad
 
 
-def backward(tensors: Sequence[Tensor], grads: Sequence[Tensor | None] | None = None, retain_graph: bool = False) -> None:
+def backward(
+    tensors: Sequence[Tensor],
+    grads: Sequence[Tensor | None] | None = None,
+    retain_graph: bool = False,
+) -> None:
     """Accumulates gradients of `tensors` into the `.grad` of the leaves they depend on.
 
     A tensor with `stop_gradient` set has nothing to propagate and is passed over.
     """
     given = list(grads) if grads is not None else [None] * len(tensors)
     if len(given) != len(tensors):
-        raise value_error("backward", "as many gradients as tensors are needed", f"{len(given)} for {len(tensors)}")
+        raise value_error(
+            "backward",
+            "as many gradients as tensors are needed",
+            f"{len(given)} for {len(tensors)}",
+        )
     roots = [_root(t, g, "backward") for t, g in zip(tensors, given) if not t.stop_gradient]
     run_engine(roots, _deliver_to_leaf, retain_graph, create_graph=False)
 
@@ -231,13 +247,15 @@ def gradients(
     create_graph: bool = False,
     constants: Iterable[Tensor] = (),
 ) -> list[Tensor | None]:
-    """Gradients of `outputs` with respect to `inputs`; None for an input that they do not depend on.
+    """Gradients of `outputs` with respect to `inputs`; None for one they do not depend on.
 
     The graph is kept, whether or not the gradients can be differentiated again (`create_graph`).
     """
     given = [None] * len(outputs) if seeds is None else seeds
     if len(given) != len(outputs):
-        raise value_error("grad", "grad_outputs must match outputs", f"{len(given)} for {len(outputs)}")
+        raise value_error(
+            "grad", "grad_outputs must match outputs", f"{len(given)} for {len(outputs)}"
+        )
     roots = [_root(t, g, "grad") for t, g in zip(outputs, given) if not t.stop_gradient]
     keys = [tensor if tensor._node is None else tensor._node for tensor in inputs]
     blocked = {tensor if tensor._node is None else tensor._node for tensor in constants}
@@ -248,7 +266,9 @@ def gradients(
         if leaf in results:
             results[leaf] = value
 
-    run_engine([root for root in roots if root[0] in needed], deliver, True, create_graph, results, needed)
+    run_engine(
+        [root for root in roots if root[0] in needed], deliver, True, create_graph, results, needed
+    )
     # Tensors of the caller's own: the object may be a part of the graph, or a seed.
     own = stand_in if create_graph else alias
     return [None if (value := results[key]) is None else own(value) for key in keys]
@@ -256,14 +276,18 @@ def gradients(
 
 def tensor_list(where: str, what: str, given: Any) -> list[Tensor]:
     """One tensor or several as a list; TypeError for anything else, and for none at all."""
-    tensors = [given] if isinstance(given, Tensor) else list(given) if isinstance(given, (list, tuple)) else []
+    if isinstance(given, Tensor):
+        return [given]
+    tensors = list(given) if isinstance(given, (list, tuple)) else []
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors):
-        raise type_error(where, f"{what} must be a Tensor or a non-empty list of Tensors", type(given).__name__)
+        raise type_error(
+            where, f"{what} must be a Tensor or a non-empty list of Tensors", type(given).__name__
+        )
     return tensors
 
 
 def _leading_to(roots: list[Any], targets: set[Any], blocked: set[Any]) -> set[Any]:
-    """The edges from which some target is reached without passing a blocked one; targets included."""
+    """The edges from which a target is reached without passing a blocked one; targets included."""
     seen = {edge for edge in roots if edge not in blocked}
     stack = [edge for edge in seen if not isinstance(edge, Tensor)]
     while stack:

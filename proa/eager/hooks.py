@@ -1,7 +1,8 @@
 """Hooks on gradients, and the calls that start a backward pass.
 
-A hook belongs to a place in the graph: that of a leaf is the tensor itself, that of a result the node
-which made it. So a hook set before an in-place change sees the gradient of the value before it.
+A hook belongs to a place in the graph: that of a leaf is the tensor itself, that of a result the
+node which made it. So a hook set before an in-place change sees the gradient of the value before
+it.
 """
 
 from __future__ import annotations
@@ -64,22 +65,23 @@ def _hooks_of(tensor: Tensor) -> dict[int, Hook]:
 def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
     """Calls `hook(gradient)` in every backward pass that reaches this tensor.
 
-    A Tensor that the hook returns replaces the gradient. Hooks run in the order of registration, each
-    on what the one before it left. A leaf's hooks see the gradient of one pass, before it is added to
-    `.grad`; `paddle.grad` does not call them.
+    A Tensor that the hook returns replaces the gradient. Hooks run in the order of registration,
+    each on what the one before it left. A leaf's hooks see the gradient of one pass, before it is
+    added to `.grad`; `paddle.grad` does not call them.
     """
     if not callable(hook):
         raise type_error("register_hook", "a hook must be callable", type(hook).__name__)
     if self.stop_gradient:
         raise runtime_error(
-            "register_hook", "this tensor has no gradient (stop_gradient is True)", f"x: {self._aval}",
+            "register_hook", "this tensor has no gradient (stop_gradient is True)",
+            f"x: {self._aval}",
             "set stop_gradient to False first",
         )  # fmt: skip
     return add_hook(self, hook)
 
 
 def retain_grads(self: Tensor) -> None:
-    """Lets a result of an operation keep its gradient in `.grad`, which otherwise only leaves do."""
+    """Lets a result of an operation keep its gradient in `.grad`, as leaves do anyway."""
     if self.stop_gradient or self._node is None or self._retain:
         return
     self._retain = True
@@ -97,7 +99,8 @@ def _register_backward_hook(self: Tensor, hook: Callable[[], Any]) -> RemovableH
     """Calls `hook()` each time after a gradient was added to the `.grad` of this leaf."""
     if self.stop_gradient or self._node is not None:
         raise value_error(
-            "_register_backward_hook", "only a leaf tensor whose gradient is wanted can have such a hook",
+            "_register_backward_hook",
+            "only a leaf tensor whose gradient is wanted can have such a hook",
             f"x: {self._aval}",
         )  # fmt: skip
     if not callable(hook):
@@ -123,8 +126,8 @@ def _tensor_backward(
 ) -> None:
     """Adds the gradients of this tensor to the `.grad` of the leaves it was computed from.
 
-    `grad_tensor` is the gradient to start with; ones when it is left out, also for a tensor with many
-    elements. The graph is freed on the way unless `retain_graph` is set.
+    `grad_tensor` is the gradient to start with; ones when it is left out, also for a tensor with
+    many elements. The graph is freed on the way unless `retain_graph` is set.
     """
     engine.backward([self], [grad_tensor], retain_graph)
 
@@ -145,10 +148,12 @@ def backward(
     *,
     dump_backward_graph_path: str | None = None,
 ) -> None:
-    """Adds the gradients of several tensors at once to the `.grad` of the leaves they were computed from."""
+    """Adds the gradients of several tensors at once to the `.grad` of their leaves."""
     tensor_list = engine.tensor_list("backward", "tensors", tensors)
     if len({id(tensor) for tensor in tensor_list}) != len(tensor_list):
-        raise value_error("backward", "the same tensor is given twice", f"{len(tensor_list)} tensors")
+        raise value_error(
+            "backward", "the same tensor is given twice", f"{len(tensor_list)} tensors"
+        )
     grads = [grad_tensors] if isinstance(grad_tensors, Tensor) else grad_tensors
     engine.backward(tensor_list, grads, retain_graph)
 
@@ -169,22 +174,29 @@ def grad(
     """Gradients of `outputs` with respect to `inputs`, returned instead of added to `.grad`.
 
     `grad_outputs` are the gradients to start with (ones where left out). With `create_graph` the
-    results can be differentiated again, any number of times. An input that the outputs do not depend
-    on gives None when `allow_unused` is set and is an error otherwise. `no_grad_vars` are taken for
-    constants. The graph is always kept.
+    results can be differentiated again, any number of times. An input that the outputs do not
+    depend on gives None when `allow_unused` is set and is an error otherwise. `no_grad_vars` are
+    taken for constants. The graph is always kept.
     """
     if not only_inputs:
-        raise value_error("grad", "only_inputs=False is not supported", fix="use backward() to fill the leaves")
+        raise value_error(
+            "grad", "only_inputs=False is not supported", fix="use backward() to fill the leaves"
+        )
     output_list = engine.tensor_list("grad", "outputs", outputs)
     input_list = engine.tensor_list("grad", "inputs", inputs)
-    seeds = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs or [None] * len(output_list))
+    seeds = (
+        [grad_outputs]
+        if isinstance(grad_outputs, Tensor)
+        else list(grad_outputs or [None] * len(output_list))
+    )
     constants = [no_grad_vars] if isinstance(no_grad_vars, Tensor) else list(no_grad_vars or ())
     found = engine.gradients(output_list, input_list, seeds, bool(create_graph), constants)
     if not allow_unused:
         for position, gradient in enumerate(found):
             if gradient is None:
                 raise value_error(
-                    "grad", f"input {position} ({input_list[position]._aval}) is not used by the outputs",
+                    "grad",
+                    f"input {position} ({input_list[position]._aval}) is not used by the outputs",
                     fix="pass allow_unused=True to get None for it",
                 )  # fmt: skip
     return found

@@ -1,7 +1,7 @@
-"""Whether calls are put on the tape: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`.
+"""The switches of the tape: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`.
 
-Each is a context manager and a decorator, for the calling thread alone. A decorated generator function
-runs under the mode between its yields; its caller does not.
+Each is a context manager and a decorator, for the calling thread alone. A decorated generator
+function runs under the mode between its yields; its caller does not.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class GradMode:
         LOCAL.grad_enabled = self._mode
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         LOCAL.grad_enabled = self._before.pop()
 
@@ -146,7 +149,7 @@ def _decorate(function: Any, mode: bool) -> Any:
 
 
 def _switched(steps: Any, mode: bool) -> Generator[Any, Any, Any]:
-    """Runs a generator (or what `await` drives) under a mode, giving the caller's back at every stop."""
+    """Runs a generator (or coroutine) under a mode; at every stop the caller has its own again."""
     advance: Callable[[], Any] = functools.partial(steps.send, None)
     while True:
         before, LOCAL.grad_enabled = LOCAL.grad_enabled, mode

@@ -6,7 +6,6 @@ from typing import Any
 
 from ..core.dtype import default_float, to_numpy_dtype
 from ..core.printing import PARAMETER_PREFIX
-from .engine import zeros_of
 from .naming import unique_name
 from .tensor import Tensor, adopt, tensor_from_data
 
@@ -20,8 +19,6 @@ class Parameter(Tensor):
 
     _print_prefix = PARAMETER_PREFIX
     persistable = True
-    # Whether a gradient that is absent counts as zeros: so `clear_grad()` costs nothing.
-    _zeroed = False
 
     def __init__(
         self,
@@ -41,7 +38,10 @@ class Parameter(Tensor):
             import numpy as np
 
             data = np.zeros(data, default_float() if dtype is None else to_numpy_dtype(dtype))
-        adopt(self, data if isinstance(data, Tensor) and dtype is None else tensor_from_data(data, dtype))
+        adopt(
+            self,
+            data if isinstance(data, Tensor) and dtype is None else tensor_from_data(data, dtype),
+        )
         self._version = 0
         self.stop_gradient = not (trainable if requires_grad is None else requires_grad)
         self._name = name if name is not None else unique_name("parameter")
@@ -58,32 +58,3 @@ class Parameter(Tensor):
     @trainable.setter
     def trainable(self, value: bool) -> None:
         self.stop_gradient = not value
-
-    # ---- gradient ------------------------------------------------------------------------------
-
-    @property
-    def grad(self) -> Tensor | None:
-        found = self._grad
-        if found is None and self._zeroed:
-            found = self._grad = zeros_of(self._aval)
-        return found
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        Tensor.grad.fset(self, value)  # type: ignore[attr-defined]
-        self._zeroed = False
-
-    @grad.deleter
-    def grad(self) -> None:
-        self._grad = None
-        self._zeroed = False
-
-    def clear_gradient(self, set_to_zero: bool = True) -> None:
-        """Sets a gradient that is there to zeros, or takes it away."""
-        if self._grad is not None or self._zeroed:
-            self._grad = None
-            self._zeroed = set_to_zero
-
-    def clear_grad(self) -> None:
-        self._grad = None
-        self._zeroed = False

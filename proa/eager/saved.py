@@ -43,7 +43,9 @@ class PackedValues:
     def __init__(self, values: tuple[Any, ...], pack: Pack, unpack: Unpack) -> None:
         # What a tensor was in the graph is remembered apart: the hooks only see to its value.
         self.edges = tuple(edge_of(v) if isinstance(v, Tensor) else v for v in values)
-        self.values = tuple(_without_tape(pack, v) if isinstance(v, Tensor) else _Plain for v in values)
+        self.values = tuple(
+            _without_tape(pack, v) if isinstance(v, Tensor) else _Plain for v in values
+        )
         self.unpack = unpack
 
     def __iter__(self) -> Iterator[Any]:

@@ -6,14 +6,14 @@ what they need:
 
     grad={"x": lambda g, y: g * y, "y": lambda g, x: g * x}
 
-`g` is the gradient of the output (`g0, g1 …` of several), operand names mean their values, `out` the
-result, `x_aval` the abstract value of an operand, attribute names the attributes.
+`g` is the gradient of the output (`g0, g1 …` of several), operand names mean their values, `out`
+the result, `x_aval` the abstract value of an operand, attribute names the attributes.
 
 Invariants
 * An edge points to an older node: sequence numbers fall along every path, so "newest first" is an
   order in which every node has all of its gradient before it runs.
-* A node never refers to the tensors it made (they refer to it): no cycles, so reference counts alone
-  tell the recorder what is alive. A saved result is another tensor with the same value.
+* A node never refers to the tensors it made (they refer to it): no cycles, so reference counts
+  alone tell the recorder what is alive. A saved result is another tensor with the same value.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class GradNode:
     """
 
     __slots__ = (
-        "__weakref__", "attributes", "avals", "edges", "hooks", "operation", "out_aval", "saved", "sequence", "version",
+        "__weakref__", "attributes", "avals", "edges", "hooks", "operation", "out_aval", "saved",
+        "sequence", "version",
     )  # fmt: skip
 
     operation: Any
@@ -105,7 +106,7 @@ class MultiGradNode(GradNode):
 
 
 class OutputNode:
-    """Output number `position` of a call with several outputs: hands its gradient on to the call's node."""
+    """Output number `position` of a call: hands its gradient on to the call's node."""
 
     __slots__ = ("__weakref__", "edges", "hooks", "node", "out_aval", "position", "sequence")
 
@@ -162,7 +163,7 @@ class PassNode:
 
 
 class CutNode(PassNode):
-    """The history of a tensor that was overwritten by a constant: what it was before gets a zero gradient."""
+    """The history of a tensor overwritten by a constant: what it was before gets zeros."""
 
     __slots__ = ()
 
@@ -178,7 +179,7 @@ class CutNode(PassNode):
 
 
 def edge_of(tensor: Tensor) -> Any:
-    """Where the gradient of a tensor goes: its node, itself if it is a leaf, None if it has none."""
+    """Where the gradient of a tensor goes: its node, itself if it is a leaf, None if nowhere."""
     return None if tensor.stop_gradient else tensor._node or tensor
 
 
@@ -192,7 +193,7 @@ def with_history(value: Tensor, edge: Any) -> Tensor:
 
 
 def stand_in(tensor: Tensor) -> Tensor:
-    """Another tensor with the same value and history: what changes one in place leaves the other alone."""
+    """Another tensor with the same value and history; in-place changes of one spare the other."""
     return with_history(tensor, edge_of(tensor))
 
 
@@ -202,7 +203,11 @@ class Gradient:
     __slots__ = ("num_outputs", "run", "saved", "versioned")
 
     def __init__(
-        self, operation: Operation, rules: dict[str, Callable[..., Any]], num_outputs: int, tensor_names: Sequence[str]
+        self,
+        operation: Operation,
+        rules: dict[str, Callable[..., Any]],
+        num_outputs: int,
+        tensor_names: Sequence[str],
     ) -> None:
         self.num_outputs = num_outputs
         operands = operation.operand_names
@@ -210,19 +215,32 @@ class Gradient:
         grads = ["g"] if num_outputs == 1 else [f"g{i}" for i in range(num_outputs)]
         unknown = set(rules) - set(operands)
         if unknown:
-            raise TypeError(f"({operation.name}) gradient rules for {sorted(unknown)}, which are no operands")
+            raise TypeError(
+                f"({operation.name}) gradient rules for {sorted(unknown)}, which are no operands"
+            )
         wanted: dict[str, list[str]] = {
-            name: [p.name for p in inspect.signature(rule).parameters.values() if p.default is p.empty]
+            name: [
+                p.name for p in inspect.signature(rule).parameters.values() if p.default is p.empty
+            ]
             for name, rule in rules.items()
         }
         needed = {parameter for parameters in wanted.values() for parameter in parameters}
         self.saved = [name for name in (*operands, *outputs) if name in needed]
         self.versioned = [(i, name) for i, name in enumerate(self.saved) if name in tensor_names]
-        allowed = {*operands, *outputs, *grads, *operation.attribute_names, *(f"{o}_aval" for o in operands)}
+        allowed = {
+            *operands,
+            *outputs,
+            *grads,
+            *operation.attribute_names,
+            *(f"{o}_aval" for o in operands),
+        }
         for name, parameters in wanted.items():
             for parameter in parameters:
                 if parameter not in allowed:
-                    raise TypeError(f"({operation.name}) gradient rule of {name} asks for {parameter!r}, which is nothing")
+                    raise TypeError(
+                        f"({operation.name}) gradient rule of {name} asks for {parameter!r}, "
+                        "which is nothing"
+                    )
 
         def run_first(node: Any, grad: Any, create_graph: bool) -> Any:
             # Generated when first needed: hundreds of them would lengthen `import proa`.
@@ -251,7 +269,8 @@ class Gradient:
             lines.append("    if create_graph:")
             for position, name in enumerate(outputs):
                 if name in self.saved:
-                    lines.append(f"        {name} = with_node({name}, node, {position if num_outputs > 1 else None})")
+                    where = position if num_outputs > 1 else None
+                    lines.append(f"        {name} = with_node({name}, node, {where})")
         if operation.attribute_names and needed & set(operation.attribute_names):
             lines.append(f"    {', '.join(operation.attribute_names)}, = node.attributes")
         for position, name in enumerate(operands):
@@ -274,20 +293,21 @@ class Gradient:
         return scope["run"]
 
     def _version_lines(self) -> list[str]:
-        """Source that raises if a saved operand was changed in place; a packed one (version -1) cannot be."""
+        """Source that raises if a saved operand was changed in place (not a packed one)."""
         if not self.versioned:
             return []
         total = " + ".join(f"{name}._version" for _, name in self.versioned)
         return [
             "    try:",
             f"        if node.version != {total}: check_versions(node)",
-            "    except AttributeError:",  # an absent operand, or a Python number in a tensor's place
+            # An absent operand, or a Python number in a tensor's place.
+            "    except AttributeError:",
             "        check_versions(node)",
         ]
 
 
 def _with_node(out: Tensor | None, node: Any, position: int | None) -> Tensor | None:
-    """A saved output with its history back: only needed when the backward pass is differentiated itself."""
+    """A saved output with its history back: for a backward pass that is differentiated itself."""
     if out is None:
         return None
     if position is None:
@@ -313,11 +333,13 @@ def check_versions(node: GradNode) -> None:
             total += tensor._version
     if total != node.version:
         names = ", ".join(name for _, name in versioned)
-        raise changed_in_place(node.label, f"{node.operation.name} needs ({names})", total, node.version)
+        raise changed_in_place(
+            node.label, f"{node.operation.name} needs ({names})", total, node.version
+        )
 
 
 def pack_saved(node: GradNode) -> None:
-    """Lets `saved_tensors_hooks` replace what a node keeps; called where `SAVED_HOOKS` is not empty."""
+    """Lets `saved_tensors_hooks` replace what a node keeps; for where there may be any."""
     from .saved import pack_node
 
     pack_node(node)

@@ -32,6 +32,7 @@ class Tensor:
 
     # Defaults of what is rarely set; see the module docstring.
     _grad: Tensor | None = None
+    _zeroed: bool = False  # whether an absent gradient counts as zeros: so `clear_grad()` costs nothing
     _name: str | None = None
     _hooks: Any = None
     _view: Any = None
@@ -180,6 +181,8 @@ class Tensor:
         if value is None:
             materialise(self)
         if LOCAL.unchecked:
+            if hasattr(self._value, "copy_to_host_async"):
+                self._value.copy_to_host_async()  # together with the flags that are fetched now
             recorder.verify_values()
         value = self._value
         if value.__class__ is Failure:
@@ -262,7 +265,12 @@ class Tensor:
 
     @property
     def grad(self) -> Tensor | None:
-        return self._grad
+        found = self._grad
+        if found is None and self._zeroed:
+            from .engine import zeros_of
+
+            found = self._grad = zeros_of(self._aval)
+        return found
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
@@ -271,20 +279,25 @@ class Tensor:
         if value is not None and value._aval.shape != self._aval.shape:
             raise value_error("grad", "a gradient has the shape of its tensor", f"{value._aval} for {self._aval}")
         self._grad = value
+        self._zeroed = False
 
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
+        self._zeroed = False
 
     def gradient(self) -> np.ndarray | None:
-        return None if self._grad is None else self._grad.numpy()
+        return None if self.grad is None else self.grad.numpy()
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
-        if self._grad is not None:
-            self._grad = self._grad.zeros_like() if set_to_zero else None  # type: ignore[attr-defined]
+        """Sets a gradient that is there to zeros, or takes it away."""
+        if self._grad is not None or self._zeroed:
+            self._grad = None
+            self._zeroed = set_to_zero
 
     def clear_grad(self) -> None:
-        self._grad = None
+        """Sets a gradient that is there to zeros."""
+        self.clear_gradient()
 
     # ---- copies, devices ---------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Gradients of operations with any number of operands (concat, stack, einsum, optimiser updates)."""
+"""Gradients of operations with any number of operands (concat, stack …)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from .tensor import Tensor
 
 
 class VariadicGradient:
-    """Wraps `rule(grads, avals, attributes, needed)`, which gives one gradient (or None) for each operand.
+    """Wraps `rule(grads, avals, attributes, needed)`.
 
-    `grads` is the gradient of the output, or the list of them for several outputs; `avals` are the
-    operands' abstract values. A rule whose second parameter is called `tensors` gets the operands
-    themselves there, which then stay alive until the gradient is computed.
+    It gives one gradient (or None) for each operand. `grads` is the gradient of the output, or the
+    list of them for several outputs; `avals` are the operands' abstract values. A rule whose second
+    parameter is called `tensors` gets the operands themselves there, which then stay alive until
+    the gradient is computed.
     """
 
     saves_outputs = False
@@ -29,10 +30,13 @@ class VariadicGradient:
         if self.saves_operands:
             check_all_versions(node)
         operands = list(node.saved) if self.saves_operands else node.avals
-        results = self.rule(grad, operands, node.attributes, [edge is not None for edge in node.edges])
+        results = self.rule(
+            grad, operands, node.attributes, [edge is not None for edge in node.edges]
+        )
         if len(results) != len(node.edges):
             raise runtime_error(
-                node.label, f"the gradient rule gave {len(results)} gradients for {len(node.edges)} operands"
+                node.label,
+                f"the gradient rule gave {len(results)} gradients for {len(node.edges)} operands",
             )
         return results
 

@@ -1,15 +1,16 @@
 """In-place operations and views.
 
-Values are never overwritten: an in-place operation computes a new value and the tensor object takes it
-over, with its version one higher. In Paddle some results share memory with their source (a slice, a
-reshape, `detach`); such an operation declares how a changed result is written back (`view=`), and a
-change on either side is carried to the other.
+Values are never overwritten: an in-place operation computes a new value and the tensor object takes
+it over, with its version one higher. In Paddle some results share memory with their source (a
+slice, a reshape, `detach`); such an operation declares how a changed result is written back
+(`view=`), and a change on either side is carried to the other.
 
-Histories follow: whoever gets a new value by a recorded operation gets its history too. Where nothing
-is recorded (`no_grad`) only values change, and a leaf stays a leaf whatever is done to its views.
+Histories follow: whoever gets a new value by a recorded operation gets its history too. Where
+nothing is recorded (`no_grad`) only values change, and a leaf stays a leaf whatever is done to its
+views.
 
-A view refers to its base weakly (a chain of slices must not keep every ancestor alive), so once the base
-is gone, two views of it no longer see each other's changes.
+A view refers to its base weakly (a chain of slices must not keep every ancestor alive), so once the
+base is gone, two views of it no longer see each other's changes.
 """
 
 from __future__ import annotations
@@ -25,16 +26,23 @@ from .tensor import Tensor
 _PRUNE_ABOVE = 8
 
 
+class Views(list["weakref.ref[Tensor]"]):
+    """The views of a tensor. The dead ones are removed when the list has doubled: a loop that makes
+    thousands of views in one segment, which keeps them all alive, must not look at all of them each time."""
+
+    limit = _PRUNE_ABOVE
+
+
 def register_view(base: Tensor, view: Tensor, operation: Any, attributes: tuple[Any, ...]) -> None:
     """Remembers that `view` shows (part of) `base`."""
     view._version = base._version
     view._view = (weakref.ref(base), operation, attributes)
     views = base.__dict__.get("_views")
     if views is None:
-        base._views = [weakref.ref(view)]
-        return
-    if len(views) > _PRUNE_ABOVE:
+        views = base._views = Views()
+    elif len(views) > views.limit:
         views[:] = [reference for reference in views if reference() is not None]
+        views.limit = 2 * len(views) + _PRUNE_ABOVE
     views.append(weakref.ref(view))
 
 
@@ -64,11 +72,12 @@ def check_in_place(tensor: Tensor, name: str) -> None:
 
 
 def assign_in_place(target: Tensor, source: Tensor, name: str) -> Tensor:
-    """The end of every in-place operation: `target` takes the value of `source`, and so does whatever shows it."""
+    """The end of every in-place operation: `target`, and whatever shows it, takes a value."""
     check_in_place(target, name)
     if source._aval.shape != target._aval.shape:
         raise value_error(
-            name, f"the result has the shape {list(source._aval.shape)}, which does not fit into the tensor",
+            name,
+            f"the result has the shape {list(source._aval.shape)}, which does not fit",
             f"x: {target._aval}",
         )  # fmt: skip
     if source is target:
@@ -99,7 +108,7 @@ def _become(target: Tensor, source: Tensor) -> None:
         return
     node = node.node if node.__class__ is OutputNode else node
     if isinstance(saved := getattr(node, "saved", None), tuple):
-        # The node may have saved `target`, whose value is about to change and which will refer to the node:
+        # The node may have saved `target`, which is about to change, and to refer to the node:
         # it keeps a stand-in with the old value instead.
         for item in saved:
             if item is target:
@@ -110,7 +119,7 @@ def _become(target: Tensor, source: Tensor) -> None:
 
 
 def _leave_storage(target: Tensor) -> None:
-    """A change of dtype gives a tensor a memory of its own: what shared it before keeps the old data."""
+    """A change of dtype gives a tensor a memory of its own: its views keep the old data."""
     target._view = None
     for reference in target._views or ():
         view = reference()
@@ -158,7 +167,9 @@ def _refresh(base: Tensor, except_for: Tensor | None) -> None:
 
 
 def _shown_again(base: Tensor, operation: Any, attributes: tuple[Any, ...]) -> Tensor:
-    """What a view of `base` shows now. Indexing brings its own way (`remake`): its positions are data."""
+    """What a view of `base` shows now. Indexing brings its own way (`remake`): its positions are
+    data.
+    """
     remake = getattr(operation, "remake", None)
     if remake is not None:
         return remake(base, *attributes)
@@ -175,7 +186,7 @@ def _replace_value(target: Tensor, source: Tensor) -> None:
 
 
 def replace_value(target: Tensor, source: Tensor) -> None:
-    """Gives a tensor other numbers without a trace in its history or version (`set_value`, `copy_`)."""
+    """Other numbers without a trace in history or version (`set_value`, `copy_`)."""
     _replace_value(target, source)
     target._version -= 1
     if target._view is not None or target._views:

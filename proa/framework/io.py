@@ -38,7 +38,9 @@ _CONTAINERS = (dict, list, tuple, set, frozenset)
 
 
 @public()
-def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, **configs: Any) -> None:
+def save(
+    obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, **configs: Any
+) -> None:
     """Writes tensors, state dictionaries and nested containers of them to a file Paddle can read.
 
     An interrupted save leaves the file as it was before.
@@ -72,7 +74,9 @@ def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
     """
     unknown = sorted(set(configs) - set(_LOAD_OPTIONS))
     if unknown:
-        raise value_error("load", f"there is no option {unknown}", fix=f"use one of {_LOAD_OPTIONS}")
+        raise value_error(
+            "load", f"there is no option {unknown}", fix=f"use one of {_LOAD_OPTIONS}"
+        )
     if hasattr(path, "read"):
         content = _unpickle(path, "the given stream")
     else:
@@ -83,13 +87,22 @@ def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
             raise FileNotFoundError(message("load", "there is no such file", repr(name)))
         with open(name, "rb") as file:
             content = _unpickle(file, repr(name))
-    return _restore(content, bool(configs.get("return_numpy")), bool(configs.get("keep_name_table")))
+    return _restore(
+        content, bool(configs.get("return_numpy")), bool(configs.get("keep_name_table"))
+    )
 
 
 def _unpickle(file: Any, name: str) -> Any:
     try:
         return RestrictedUnpickler(file).load()
-    except (EOFError, IndexError, KeyError, AttributeError, UnicodeDecodeError, MemoryError) as error:
+    except (
+        EOFError,
+        IndexError,
+        KeyError,
+        AttributeError,
+        UnicodeDecodeError,
+        MemoryError,
+    ) as error:
         problem: Exception = error
     except pickle.UnpicklingError as error:
         if getattr(error, "refused", False):
@@ -119,7 +132,7 @@ def _target(where: str, path: Any) -> str:
 def _replacing(target: str) -> Iterator[BinaryIO]:
     """A file that appears at `target` when the block ends well, and never otherwise."""
     temporary = f"{target}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-    file = open(temporary, "xb")  # noqa: SIM115: closed below, before it is moved
+    file = open(temporary, "xb")  # noqa: SIM115 (closed below, before it is moved)
     try:
         with file:
             yield file
@@ -175,7 +188,7 @@ def _state_dictionary(obj: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_arrays(obj: Any) -> Any:
-    """The same structure with tensors as (name, array); TypeError for what could not be read back."""
+    """The same structure with tensors as (name, array); TypeError for what is not data."""
     if isinstance(obj, Tensor):
         return _NamedArray((obj.name, _array(obj)))
     if isinstance(obj, dict):

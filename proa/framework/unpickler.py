@@ -23,7 +23,7 @@ _FLOAT_FORMATS = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 
 
 class _Allowed:
-    """A function that a pickle may call. An object without attributes, so that it cannot be changed."""
+    """A function that a pickle may call; without attributes, so that it cannot be changed."""
 
     __slots__ = ()
 

@@ -7,6 +7,7 @@ vector for each Python type: a learning rate that changes every step changes dat
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,11 +89,14 @@ class CompiledProgram:
         run.__name__ = f"segment_of_{len(program.instructions)}"
         arguments = [*inputs, *self.pack(scalars)]
         jitted = jax.jit(run, donate_argnums=donated)
-        if place is CPU or any(isinstance(value, jax.Array) for value in inputs):
-            self.executable = jitted.lower(*arguments).compile()
-        else:
-            with jax.default_device(jax_device(place)):
+        with warnings.catch_warnings():
+            # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
+            warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+            if place is CPU or any(isinstance(value, jax.Array) for value in inputs):
                 self.executable = jitted.lower(*arguments).compile()
+            else:
+                with jax.default_device(jax_device(place)):
+                    self.executable = jitted.lower(*arguments).compile()
         self.seconds = time.perf_counter() - started
 
     def pack(self, scalars: list[Any]) -> list[np.ndarray]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import deque
 from sys import getrefcount
 from typing import Any
 
@@ -33,6 +34,7 @@ from .trace import TraceNode, find_root, grow_instruction, grow_leaf
 from .watch import nan_error, watch_results
 
 _ndarray = np.ndarray
+_MOST_UNCHECKED = 64
 
 
 class Failure:
@@ -161,7 +163,7 @@ class Local(threading.local):
         self.place = _default_place()
         self.grad_enabled = True
         self.window = 0  # a window of whole rounds, once a loop has filled one (see period.py)
-        self.unchecked: list[_Unchecked] = []
+        self.unchecked: deque[_Unchecked] = deque()
         self.segment = Segment(self.place, self.lock)
 
 
@@ -345,7 +347,8 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
     compiled = ending.compiled  # another thread may drop it from the ending at any time
     if compiled is not None:
         report.count_hit(ending)
-        verify_values()
+        if len(LOCAL.unchecked) >= _MOST_UNCHECKED:
+            verify_values()
         with uninterrupted(bool(compiled.donated)):
             values = _run_tier1(segment, ending, compiled, live)
             _deliver(live, values)
@@ -409,15 +412,19 @@ class _Unchecked:
     __slots__ = ("check_nan", "flags", "locations", "program", "tensors")
 
     def __init__(self, flags_array: Any, segment: Segment, ending: Ending, live: list[Any]) -> None:
-        self.flags = flags_array
+        self.flags: list[Any] = flags_array if isinstance(flags_array, list) else [flags_array]
         self.program = ending.program
         self.locations = segment.locations
         self.check_nan = segment.root.check_nan
         self.tensors = [weakref.ref(tensor) for tensor in live]
 
+    def fetch(self) -> None:
+        """Starts the transfer to the host; waiting for many of them together costs as much as for one."""
+        for array in self.flags:
+            array.copy_to_host_async()
+
     def verify(self) -> None:
-        flags_list = self.flags if isinstance(self.flags, list) else [self.flags]
-        good = np.concatenate([np.asarray(f) for f in flags_list])
+        good = np.concatenate([np.asarray(f) for f in self.flags])
         if good.all():
             return
         from .lowering import flagged_instructions
@@ -431,8 +438,11 @@ class _Unchecked:
 
 def verify_values() -> None:
     """Raises the error of a compiled run whose values were not acceptable; called when a value is read."""
-    while LOCAL.unchecked:
-        LOCAL.unchecked.pop(0).verify()
+    unchecked = LOCAL.unchecked
+    for run in unchecked:
+        run.fetch()
+    while unchecked:
+        unchecked.popleft().verify()
 
 
 def _spread_failure(live: list[Any], error: Exception) -> None:

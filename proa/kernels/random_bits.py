@@ -1,13 +1,13 @@
 """Random bits: Philox4x32-10, a counter-based generator (Salmon et al., 2011), on NumPy and on XLA.
 
-The numbers are a pure function of (seed, offset, position), computed with integers, so that both tiers
-draw the same bits. The counter holds the block number (two words) and the offset (two words), the key
-holds the seed; a block gives four 32-bit words, which are shared out to `per_block` elements: element
-`i` is lane `i % per_block` of block `i // per_block`.
+The numbers are a pure function of (seed, offset, position), computed with integers, so that both
+tiers draw the same bits. The counter holds the block number (two words) and the offset (two words),
+the key holds the seed; a block gives four 32-bit words, which are shared out to `per_block`
+elements: element `i` is lane `i % per_block` of block `i // per_block`.
 
-NumPy computes each block once and writes the lanes side by side. XLA computes the block of every element
-and selects its lane: four times the arithmetic, but purely elementwise, so that it fuses with whatever
-uses the numbers, where interleaving would cost twenty times as much.
+NumPy computes each block once and writes the lanes side by side. XLA computes the block of every
+element and selects its lane: four times the arithmetic, but purely elementwise, so that it fuses
+with whatever uses the numbers, where interleaving would cost twenty times as much.
 
 Words travel as uint64 arrays whose upper half is zero, because the rounds need 64-bit products.
 """
@@ -115,7 +115,15 @@ def uniform(xp: Any, shape: tuple[int, ...], dtype: np.dtype, seed: Any, offset:
     """Uniform numbers in [0, 1): multiples of the type's resolution below 1, so that none is rounded to 1."""
     if dtype.itemsize == 8:
         return _draw(xp, shape, dtype, seed, offset, 2, _pair, _fraction64)
-    bits = 24 if dtype.itemsize == 4 else 11 if dtype == np.float16 else 8 if dtype.itemsize == 2 else 3
+    bits = (
+        24
+        if dtype.itemsize == 4
+        else 11
+        if dtype == np.float16
+        else 8
+        if dtype.itemsize == 2
+        else 3
+    )
     unit = np.float32(2.0**-bits)
 
     def finish(word: Any) -> Any:
@@ -147,7 +155,9 @@ def normal(xp: Any, shape: tuple[int, ...], dtype: np.dtype, seed: Any, offset: 
             return _pair(words, 0)[0], angle - np.uint64(1 << 62) if lane else angle
 
         def finish64(radius: Any, angle: Any) -> Any:
-            return xp.sqrt(-2 * xp.log(_fraction64(radius) + 2.0**-54)) * xp.cos(_fraction64(angle) * (2 * math.pi))
+            return xp.sqrt(-2 * xp.log(_fraction64(radius) + 2.0**-54)) * xp.cos(
+                _fraction64(angle) * (2 * math.pi)
+            )
 
         return _draw(xp, shape, dtype, seed, offset, 2, pick64, finish64)
 
@@ -156,7 +166,8 @@ def normal(xp: Any, shape: tuple[int, ...], dtype: np.dtype, seed: Any, offset: 
         return words[lane & 2], (angle - np.uint64(1 << 30)) & _LOW if lane & 1 else angle
 
     def finish(radius: Any, angle: Any) -> Any:
-        # All 32 bits go into the radius, whose logarithm decides how far the tails reach (6.7 here).
+        # All 32 bits go into the radius, whose logarithm decides how far the tails reach (6.7
+        # here).
         uniform_radius = _single(radius) * np.float32(2.0**-32) + np.float32(2.0**-33)
         turn = _single(angle >> np.uint64(8)) * np.float32(2.0**-24)
         return xp.sqrt(-2 * xp.log(uniform_radius)) * xp.cos(turn * np.float32(2 * math.pi))
@@ -165,7 +176,14 @@ def normal(xp: Any, shape: tuple[int, ...], dtype: np.dtype, seed: Any, offset: 
 
 
 def integers(
-    xp: Any, shape: tuple[int, ...], dtype: np.dtype, low: Any, span: Any, seed: Any, offset: Any, small: bool
+    xp: Any,
+    shape: tuple[int, ...],
+    dtype: np.dtype,
+    low: Any,
+    span: Any,
+    seed: Any,
+    offset: Any,
+    small: bool,
 ) -> Any:
     """Uniform integers in [low, low + span); `small` says that the span is below 2**32.
 

@@ -89,7 +89,9 @@ class ClipGradByValue(ClipGradBase):
 
     def __init__(self, max: float, min: float | None = None) -> None:
         if min is None and max <= 0:
-            raise value_error("ClipGradByValue", "max must be positive when min is left out", f"max: {max}")
+            raise value_error(
+                "ClipGradByValue", "max must be positive when min is left out", f"max: {max}"
+            )
         self.max, self.min = float(max), float(-max if min is None else min)
         self._limits = (self.min, self.max)
 

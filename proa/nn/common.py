@@ -87,8 +87,10 @@ class Embedding(Layer):
                 f"padding_idx: {padding_idx}",
             )
         self._num_embeddings, self._embedding_dim = num_embeddings, embedding_dim
-        self._padding_idx = padding_idx if padding_idx is None or padding_idx >= 0 else (
-            num_embeddings + padding_idx
+        self._padding_idx = (
+            padding_idx
+            if padding_idx is None or padding_idx >= 0
+            else (num_embeddings + padding_idx)
         )
         self._max_norm, self._norm_type = max_norm, norm_type
         self._sparse, self._scale_grad_by_freq = sparse, scale_grad_by_freq

@@ -1,4 +1,4 @@
-"""Layers that hold layers or parameters: Sequential, LayerList, LayerDict, ParameterList, ParameterDict."""
+"""Layers that hold layers or parameters: Sequential, LayerList, ParameterDict and the like."""
 
 from __future__ import annotations
 

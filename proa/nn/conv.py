@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.errors import value_error
 from ..eager.tensor import Tensor
-from ..ops.convolution import conv
+from ..ops.convolution_kernels import conv
 from ..ops.windows import is_channels_last, paddings, sizes
 from . import defaults
 from . import functional as F
@@ -49,7 +49,9 @@ class _Convolution(Layer):
                 f"in_channels: {in_channels}, out_channels: {out_channels}, groups: {groups}",
             )
         if not self._transposed and out_channels % groups:
-            raise value_error(name, f"out_channels {out_channels} must be divisible by groups {groups}")
+            raise value_error(
+                name, f"out_channels {out_channels} must be divisible by groups {groups}"
+            )
         if padding_mode not in _PADDING_MODES:
             raise value_error(
                 name, f"padding_mode must be one of {', '.join(_PADDING_MODES)}", repr(padding_mode)
@@ -69,7 +71,9 @@ class _Convolution(Layer):
             self._reversed_padding = [extent for pair in reversed(pads) for extent in pair]
             self._window = (tuple(self._stride), pads, tuple(self._dilation), groups, channels_last)
         elif padding_mode != "zeros":
-            raise value_error(name, "padding_mode needs padding in numbers", f"padding: {padding!r}")
+            raise value_error(
+                name, "padding_mode needs padding in numbers", f"padding: {padding!r}"
+            )
         self._create(weight_attr, bias_attr, device)
 
     def _create(self, weight_attr: Any, bias_attr: Any, device: Any) -> None:

@@ -193,7 +193,9 @@ class Assign(Initializer):
         array = np.asarray(self.value)
         if array.shape != shape:
             raise value_error(
-                "Assign", f"the value must have the shape {list(shape)}", f"value: {list(array.shape)}"
+                "Assign",
+                f"the value must have the shape {list(shape)}",
+                f"value: {list(array.shape)}",
             )
         return array.astype(dtype)
 
@@ -223,7 +225,9 @@ class Dirac(Initializer):
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         if len(shape) not in (3, 4, 5) or shape[0] % self.groups:
             raise value_error(
-                "Dirac", "a convolution weight whose first axis divides by groups is needed", f"{shape}"
+                "Dirac",
+                "a convolution weight whose first axis divides by groups is needed",
+                f"{shape}",
             )
         weight = np.zeros(shape, dtype)
         centre = tuple(n // 2 for n in shape[2:])
@@ -244,7 +248,9 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     gains |= {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
     if nonlinearity not in gains:
         raise value_error(
-            "calculate_gain", f"the nonlinearity must be one of {', '.join(gains)}", repr(nonlinearity)
+            "calculate_gain",
+            f"the nonlinearity must be one of {', '.join(gains)}",
+            repr(nonlinearity),
         )
     return gains[nonlinearity]
 
@@ -257,7 +263,7 @@ class _Global:
 def set_global_initializer(
     weight_init: Initializer | None, bias_init: Initializer | None = None
 ) -> None:
-    """Replaces the default initializers of parameters whose ParamAttr names none (None: as before)."""
+    """Replaces the defaults where a ParamAttr names no initializer (None: as before)."""
     _Global.weight, _Global.bias = weight_init, bias_init
 
 

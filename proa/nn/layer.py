@@ -2,7 +2,7 @@
 
 A layer keeps parameters, sub-layers and buffers in three registries (`_parameters`, `_sub_layers`,
 `_buffers`), as Paddle does, so that code which edits them works. Every registry mirrors its entries
-into the layer's instance dictionary: reading `self.weight` in `forward` is a plain attribute access.
+into the layer's instance dictionary, so that `self.weight` is a plain attribute access.
 """
 
 from __future__ import annotations
@@ -179,17 +179,19 @@ class Layer:
     def add_sublayer(self, name: str, sublayer: Layer | None) -> Layer | None:
         """Registers a sub-layer under a name."""
         if sublayer is not None and not isinstance(sublayer, Layer):
-            raise type_error("add_sublayer", "the sublayer must be a Layer", type(sublayer).__name__)
+            raise type_error(
+                "add_sublayer", "the sublayer must be a Layer", type(sublayer).__name__
+            )
         self._enter("_sub_layers", str(name), sublayer)
         return sublayer
 
-    def register_buffer(
-        self, name: str, tensor: Tensor | None, persistable: bool = True
-    ) -> None:
+    def register_buffer(self, name: str, tensor: Tensor | None, persistable: bool = True) -> None:
         """Registers a tensor that is no parameter; it is saved if `persistable`."""
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise type_error("register_buffer", "the buffer must be a Tensor", type(tensor).__name__)
+            raise type_error(
+                "register_buffer", "the buffer must be a Tensor", type(tensor).__name__
+            )
         self._enter("_buffers", name, tensor)
         if persistable:
             self._non_persistable_buffer_names_set.discard(name)
@@ -200,7 +202,9 @@ class Layer:
         if not isinstance(name, str):
             raise type_error(f"add_{what}", f"the name of a {what} must be a string", repr(name))
         if not name or "." in name:
-            raise KeyError(f"the name of a {what} can not be empty or contain '.'; received {name!r}")
+            raise KeyError(
+                f"the name of a {what} can not be empty or contain '.'; received {name!r}"
+            )
         if hasattr(self, name) and name not in registry:
             raise KeyError(f"the {what} {name!r} already exists as an attribute")
 
@@ -221,9 +225,13 @@ class Layer:
         from .attributes import make_parameter
 
         kind = self._dtype if dtype is None else dtype
-        return make_parameter(shape, kind, attr, is_bias, default_initializer, self._full_name, device)
+        return make_parameter(
+            shape, kind, attr, is_bias, default_initializer, self._full_name, device
+        )
 
-    def create_tensor(self, name: str | None = None, persistable: Any = None, dtype: Any = None) -> Tensor:
+    def create_tensor(
+        self, name: str | None = None, persistable: Any = None, dtype: Any = None
+    ) -> Tensor:
         """An empty tensor to be filled later."""
         tensor = tensor_from_data(np.zeros((), to_numpy_dtype(dtype or self._dtype)))
         tensor.name = name or unique_name(f"{self._full_name}._generated_var")
@@ -435,7 +443,9 @@ class Layer:
         return self.to("cpu")
 
     def cuda(self, device: Any = None) -> Layer:
-        return self.to("gpu" if device is None else f"gpu:{device}" if isinstance(device, int) else device)
+        return self.to(
+            "gpu" if device is None else f"gpu:{device}" if isinstance(device, int) else device
+        )
 
     # ---- state ---------------------------------------------------------------------------------
 
@@ -476,7 +486,7 @@ class Layer:
     def set_state_dict(
         self, state_dict: dict[str, Any], use_structured_name: bool = True
     ) -> tuple[list[str], list[str]]:
-        """Takes the numbers of a state dictionary; gives the names that were missing and unexpected.
+        """Takes the numbers of a state dictionary; gives the missing and the unexpected names.
 
         With `use_structured_name=False` the keys are the tensors' own names (`linear_0.w_0`).
         A tensor of another shape is left out with a warning, one of another data type is an error.
@@ -493,8 +503,8 @@ class Layer:
             shape = tuple(getattr(value, "shape", np.shape(value)))
             if shape != tensor._aval.shape:
                 warnings.warn(
-                    f"(set_state_dict) {key} has the shape {list(shape)} in the state dictionary and "
-                    f"{tensor.shape} in the layer; it is left as it is.",
+                    f"(set_state_dict) {key} has the shape {list(shape)} in the state dictionary "
+                    f"and {tensor.shape} in the layer; it is left as it is.",
                     stacklevel=2,
                 )
                 missing.append(key)
@@ -508,13 +518,15 @@ class Layer:
     set_dict = set_state_dict
     load_dict = set_state_dict
 
-    def load_state_dict(self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False) -> Any:
+    def load_state_dict(
+        self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False
+    ) -> Any:
         """`set_state_dict`, with an error for names that do not match if `strict`."""
         missing, unexpected = self.set_state_dict(state_dict)
         if strict and (missing or unexpected):
             raise RuntimeError(
                 f"(load_state_dict) the state dictionary does not fit {type(self).__name__}; "
-                f"missing: {missing}, unexpected: {unexpected}; pass strict=False to take what fits."
+                f"missing: {missing}, unexpected: {unexpected}; strict=False takes what fits."
             )
         return missing, unexpected
 
@@ -540,9 +552,10 @@ class Layer:
 
 
 def _wrong_member(what: str, name: str, kind: str, value: Any) -> TypeError:
+    what = what.replace("sub_layer", "sublayer")
     return TypeError(
-        f"assignment to {what.replace('sub_layer', 'sublayer')} '{name}' should be of type {kind} or "
-        f"None, but got '{type(value).__name__}'"
+        f"assignment to {what} '{name}' should be of type {kind} or None, "
+        f"but got '{type(value).__name__}'"
     )
 
 

@@ -85,7 +85,7 @@ class BatchNorm3D(_BatchNormBase):
 
 
 class BatchNorm(_BatchNormBase):
-    """Batch normalisation of any rank, with an activation behind it if wanted (the older interface)."""
+    """Batch normalisation of any rank, with an activation behind it (the older interface)."""
 
     def __init__(
         self,
@@ -110,7 +110,10 @@ class BatchNorm(_BatchNormBase):
             True if use_global_stats or is_test else None,
         )  # fmt: skip
         self._act = act
-        for tensor, name in ((self._mean, moving_mean_name), (self._variance, moving_variance_name)):
+        for tensor, name in (
+            (self._mean, moving_mean_name),
+            (self._variance, moving_variance_name),
+        ):
             if name is not None:
                 tensor.name = name
 
@@ -120,7 +123,7 @@ class BatchNorm(_BatchNormBase):
 
 
 class LayerNorm(Layer):
-    """Standardises the last dimensions; weight and bias have one number for each of their elements."""
+    """Standardises the last dimensions; the parameters have a number for each of their elements."""
 
     def __init__(
         self,
@@ -230,7 +233,11 @@ class _InstanceNormBase(Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.instance_norm(
-            input, weight=self.scale, bias=self.bias, eps=self._epsilon, data_format=self._data_format
+            input,
+            weight=self.scale,
+            bias=self.bias,
+            eps=self._epsilon,
+            data_format=self._data_format,
         )
 
     def extra_repr(self) -> str:

@@ -1,7 +1,8 @@
 """Arguments that many functions share: integers, axes, shapes, and where a new tensor goes.
 
-Users give them as Python or NumPy integers, tensors, or lists of these; operations want plain Python
-integers in tuples, because attributes are dictionary keys and 1, 1.0 and True are equal there.
+Users give them as Python or NumPy integers, tensors, or lists of these; operations want plain
+Python integers in tuples, because attributes are dictionary keys and 1, 1.0 and True are equal
+there.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ def integer(where: str, name: str, value: Any) -> int:
 def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
     """A tuple of integers, from one integer, a list of them, or a tensor with one dimension."""
     if isinstance(value, (Tensor, np.ndarray)) and value.ndim:
-        if np.dtype(value._aval.dtype if isinstance(value, Tensor) else value.dtype).kind not in "iu":
+        if (
+            np.dtype(value._aval.dtype if isinstance(value, Tensor) else value.dtype).kind
+            not in "iu"
+        ):
             raise type_error(where, f"{name} must be integers", f"{name}: {_shown(value)}")
         value = value.tolist()
     if isinstance(value, (list, tuple)):
@@ -52,7 +56,10 @@ def require_tensor(where: str, name: str, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value
     raise type_error(
-        where, f"{name} must be a Tensor", f"{name}: {type(value).__name__}", "convert it with to_tensor()"
+        where,
+        f"{name} must be a Tensor",
+        f"{name}: {type(value).__name__}",
+        "convert it with to_tensor()",
     )
 
 
@@ -94,7 +101,9 @@ def listed(parameter: str, position: int) -> Callable[[Callable[..., Any]], Call
         def gather_integers(*arguments: Any, **options: Any) -> Any:
             if len(arguments) > position + 1 and arguments[position + 1].__class__ is int:
                 rest = arguments[position:]
-                if all(item.__class__ is int or isinstance(item, (np.integer, Tensor)) for item in rest):
+                if all(
+                    item.__class__ is int or isinstance(item, (np.integer, Tensor)) for item in rest
+                ):
                     arguments = (*arguments[:position], rest)
             return function(*arguments, **options)
 

@@ -1,7 +1,8 @@
 """Tensor methods that are no mathematics: other types and devices, copies, values set from outside.
 
-Each is attached to `Tensor` only. What returns the tensor itself when nothing changes does so in Paddle too
-(`astype` to the same type, `cpu()` of a tensor on the CPU); `cast` and `to(dtype)` always copy.
+Each is attached to `Tensor` only. What returns the tensor itself when nothing changes does so in
+Paddle too (`astype` to the same type, `cpu()` of a tensor on the CPU); `cast` and `to(dtype)`
+always copy.
 """
 
 from __future__ import annotations
@@ -23,11 +24,29 @@ from .creation import filled
 from .repetition import tile
 
 _CASTS = {
-    "float": "float32", "float32": "float32", "half": "float16", "float16": "float16", "bfloat16": "bfloat16",
-    "double": "float64", "float64": "float64", "int": "int32", "int32": "int32", "long": "int64", "int64": "int64",
-    "short": "int16", "int16": "int16", "char": "int8", "int8": "int8", "byte": "uint8", "uint8": "uint8",
-    "bool": "bool", "cfloat": "complex64", "complex64": "complex64", "cdouble": "complex128", "complex128": "complex128",
-}  # fmt: skip
+    "float": "float32",
+    "float32": "float32",
+    "half": "float16",
+    "float16": "float16",
+    "bfloat16": "bfloat16",
+    "double": "float64",
+    "float64": "float64",
+    "int": "int32",
+    "int32": "int32",
+    "long": "int64",
+    "int64": "int64",
+    "short": "int16",
+    "int16": "int16",
+    "char": "int8",
+    "int8": "int8",
+    "byte": "uint8",
+    "uint8": "uint8",
+    "bool": "bool",
+    "cfloat": "complex64",
+    "complex64": "complex64",
+    "cdouble": "complex128",
+    "complex128": "complex128",
+}
 
 
 def method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,7 +55,7 @@ def method(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-# ---- types -------------------------------------------------------------------------------------------
+# ---- types ---------------------------------------------------------------------------------------
 
 
 @method
@@ -67,7 +86,7 @@ for _name, _dtype in _CASTS.items():
     _cast_method(_name, _dtype)
 
 
-# ---- devices -----------------------------------------------------------------------------------------
+# ---- devices -------------------------------------------------------------------------------------
 
 
 class MoveNode(PassNode):
@@ -133,7 +152,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """
     unknown = set(kwargs) - {"device", "dtype", "blocking", "other"}
     if unknown or not (args or kwargs):
-        raise type_error("to", "give a device, a dtype, or both (and blocking)", f"{', '.join(sorted(unknown)) or 'nothing'}")
+        raise type_error(
+            "to",
+            "give a device, a dtype, or both (and blocking)",
+            f"{', '.join(sorted(unknown)) or 'nothing'}",
+        )
     device, dtype = kwargs.get("device"), kwargs.get("dtype")
     other = kwargs.get("other")
     for value in args:
@@ -177,7 +200,7 @@ def get_device(self: Tensor) -> int:
     return -1 if self._aval.place is CPU else self._aval.place.index
 
 
-# ---- the value, apart from its history ---------------------------------------------------------------
+# ---- the value, apart from its history -----------------------------------------------------------
 
 
 @method
@@ -197,7 +220,9 @@ def detach_(self: Tensor) -> Tensor:
 
 
 Tensor.data = property(  # type: ignore[attr-defined]
-    detach, lambda self, value: set_value(self, value), doc="The value outside the graph, as `detach()` gives it."
+    detach,
+    lambda self, value: set_value(self, value),
+    doc="The value outside the graph, as `detach()` gives it.",
 )
 
 
@@ -212,12 +237,19 @@ def set_value(self: Tensor, value: Any) -> None:
     elif isinstance(value, (bool, int, float, complex, list, tuple)):
         source = tensor_from_data(value, aval.dtype, aval.place)
     else:
-        raise type_error("set_value", "the value must be a tensor, an array or a list", type(value).__name__)
+        raise type_error(
+            "set_value", "the value must be a tensor, an array or a list", type(value).__name__
+        )
     received = f"x: {aval}, value: {source._aval}"
     if source._aval.shape != aval.shape:
         raise value_error("set_value", "the value must have the shape of the tensor", received)
     if source._aval.dtype != aval.dtype:
-        raise value_error("set_value", "the value must have the type of the tensor", received, "convert it with astype()")
+        raise value_error(
+            "set_value",
+            "the value must have the type of the tensor",
+            received,
+            "convert it with astype()",
+        )
     replace_value(self, source._to_place(aval.place))
 
 
@@ -228,7 +260,9 @@ def copy_(self: Tensor, other: Any, blocking: bool = True) -> Tensor:
         other = tensor_from_data(other, place=self._aval.place)
     received = f"x: {self._aval}, other: {other._aval}"
     if other._aval.dtype != self._aval.dtype:
-        raise runtime_error("copy_", "both tensors must have the same type", received, "convert one with astype()")
+        raise runtime_error(
+            "copy_", "both tensors must have the same type", received, "convert one with astype()"
+        )
     if other._aval.shape != self._aval.shape:
         raise value_error("copy_", "both tensors must have the same shape", received)
     replace_value(self, alias(other)._to_place(self._aval.place))
@@ -266,20 +300,32 @@ def is_same_shape(self: Tensor, y: Tensor) -> bool:
     return self._aval.shape == require_tensor("is_same_shape", "y", y)._aval.shape
 
 
-# ---- tensors like this one ---------------------------------------------------------------------------
+# ---- tensors like this one -----------------------------------------------------------------------
 
 
-def _new(x: Tensor, where: str, size: Any, fill: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+def _new(
+    x: Tensor, where: str, size: Any, fill: Any, dtype: Any, device: Any, requires_grad: bool
+) -> Tensor:
     wanted = x._aval.dtype if dtype is None else to_numpy_dtype(dtype)
     dims = new_shape(where, size)
-    made = full_of(fill, dims, wanted) if fill.__class__ in (int, float) else filled(where, dims, fill, wanted)
+    made = (
+        full_of(fill, dims, wanted)
+        if fill.__class__ in (int, float)
+        else filled(where, dims, fill, wanted)
+    )
     return deliver(made, None, x._aval.place if device is None else device, requires_grad)
 
 
 @method
 @listed("size", 1)
 def new_zeros(
-    self: Tensor, size: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    self: Tensor,
+    size: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Zeros in the type and on the device of this tensor."""
     return _new(self, "new_zeros", size, 0, dtype, device, requires_grad)
@@ -288,7 +334,13 @@ def new_zeros(
 @method
 @listed("size", 1)
 def new_ones(
-    self: Tensor, size: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    self: Tensor,
+    size: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Ones in the type and on the device of this tensor."""
     return _new(self, "new_ones", size, 1, dtype, device, requires_grad)
@@ -297,7 +349,13 @@ def new_ones(
 @method
 @listed("size", 1)
 def new_empty(
-    self: Tensor, size: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    self: Tensor,
+    size: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A tensor whose numbers mean nothing yet, in the type and on the device of this one."""
     return _new(self, "new_empty", size, 0, dtype, device, requires_grad)

@@ -1,6 +1,7 @@
 """New tensors: from data, filled with a number, counting, and copies.
 
-Random ones are in `random.py`. A tensor from data copies it, so a later change of the array is not seen.
+Random ones are in `random.py`. A tensor from data copies it, so a later change of the array is not
+seen.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ def _infer_new(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any)
     return make_aval(shape, dtype, place)
 
 
-# ---- from data ---------------------------------------------------------------------------------------
+# ---- from data -----------------------------------------------------------------------------------
 
 
 @public()
-def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
+def to_tensor(
+    data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True
+) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested lists, an array, or another tensor.
 
     Python floats become the default floating type and Python integers int64; arrays keep their type.
@@ -46,9 +49,11 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     else:
         if isinstance(data, (str, bytes, dict, set, range)):
             raise type_error(
-                "to_tensor", "no tensor can be made of this", type(data).__name__,
+                "to_tensor",
+                "no tensor can be made of this",
+                type(data).__name__,
                 "give a number, nested lists of numbers, an array or a tensor",
-            )  # fmt: skip
+            )
         made = tensor_from_data(data, dtype, place)
     made.stop_gradient = bool(stop_gradient)
     return made
@@ -56,13 +61,17 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
 
 @public()
 def tensor(
-    data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    data: Any,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of `data`; see `to_tensor`."""
     return to_tensor(data, dtype, device, not requires_grad)
 
 
-# ---- copies ------------------------------------------------------------------------------------------
+# ---- copies --------------------------------------------------------------------------------------
 
 
 @op(infer=same, grad={"x": lambda g: g}, name="assign")
@@ -86,9 +95,13 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
         copied = assign_to(x)
     elif isinstance(x, (bool, int, float, complex, np.generic, np.ndarray, list, tuple)):
         array = np.asarray(x)
-        copied = tensor_from_data(array.reshape(1) if array.ndim == 0 and not isinstance(x, np.ndarray) else array)
+        copied = tensor_from_data(
+            array.reshape(1) if array.ndim == 0 and not isinstance(x, np.ndarray) else array
+        )
     else:
-        raise type_error("assign", "x must be a Tensor, an array, a list or a number", type(x).__name__)
+        raise type_error(
+            "assign", "x must be a Tensor, an array, a list or a number", type(x).__name__
+        )
     if output is None:
         return copied
     require_tensor("assign", "output", output)
@@ -98,7 +111,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     return output
 
 
-# ---- filled ------------------------------------------------------------------------------------------
+# ---- filled --------------------------------------------------------------------------------------
 
 
 def filled(where: str, shape: Any, value: Any, dtype: np.dtype) -> Tensor:
@@ -131,12 +144,25 @@ def scalar_of(where: str, name: str, value: Any) -> Any:
     raise type_error(where, f"{name} must be a number", f"{name}: {value!r}")
 
 
+def real_of(where: str, name: str, value: Any) -> float:
+    """A Python float; TypeError for a complex number."""
+    number = scalar_of(where, name, value)
+    if isinstance(number, complex):
+        raise type_error(where, f"{name} must be a real number", f"{name}: {number}")
+    return float(number)
+
+
 @samples(
-    S([2, 3], 1.5), S([], 7), S([0, 2], 1, "int64"), S([2], 2.7, dtype="int32"), S([2], True), S([1], 3, "float16"),
+    S([2, 3], 1.5),
+    S([], 7),
+    S([0, 2], 1, "int64"),
+    S([2], 2.7, dtype="int32"),
+    S([2], True),
+    S([1], 3, "float16"),
     reference=lambda shape, value, dtype=None: np.full(
         shape, value, dtype or ("bool" if isinstance(value, bool) else "float32")
     ),
-)  # fmt: skip
+)
 @public()
 def full(
     shape: Any,
@@ -160,9 +186,12 @@ def full(
 
 
 @samples(
-    S([2, 3]), S([], dtype="float64"), S([0, 3], "int32"), S([2], dtype="bool"),
+    S([2, 3]),
+    S([], dtype="float64"),
+    S([0, 3], "int32"),
+    S([2], dtype="bool"),
     reference=lambda shape, dtype="float32": np.zeros(shape, dtype),
-)  # fmt: skip
+)
 @public()
 @listed("shape", 0)
 def zeros(
@@ -181,9 +210,12 @@ def zeros(
 
 
 @samples(
-    S([2, 3]), S([], dtype="float64"), S([0, 3], "int32"), S([2], dtype="complex64"),
+    S([2, 3]),
+    S([], dtype="float64"),
+    S([0, 3], "int32"),
+    S([2], dtype="complex64"),
     reference=lambda shape, dtype="float32": np.ones(shape, dtype),
-)  # fmt: skip
+)
 @public()
 @listed("shape", 0)
 def ones(
@@ -201,7 +233,13 @@ def ones(
     return deliver(made, out, device, requires_grad)
 
 
-@samples(S([2, 3]), S([], dtype="float64"), S([0, 3], "int32"), gradient=False, why="the numbers are unspecified")
+@samples(
+    S([2, 3]),
+    S([], dtype="float64"),
+    S([0, 3], "int32"),
+    gradient=False,
+    why="the numbers are unspecified",
+)
 @public()
 @listed("shape", 0)
 def empty(
@@ -220,10 +258,14 @@ def empty(
 
 
 @samples(
-    S(A(2, 3), 1.5), S(A(dtype="int64"), 2.5), S(A(0, 2), 1, "bool"), S(A(2), 3, dtype="int32"),
+    S(A(2, 3), 1.5),
+    S(A(dtype="int64"), 2.5),
+    S(A(0, 2), 1, "bool"),
+    S(A(2), 3, dtype="int32"),
     reference=lambda x, value, dtype=None: np.full(x.shape, value, dtype or x.dtype),
-    gradient=False, why="a constant",
-)  # fmt: skip
+    gradient=False,
+    why="a constant",
+)
 @public(method=True)
 def full_like(
     x: Tensor,
@@ -248,9 +290,13 @@ def _beside(x: Tensor, made: Tensor) -> Tensor:
 
 
 @samples(
-    S(A(2, 3)), S(A(dtype="int64")), S(A(0, 2), "bool"), reference=lambda x, dtype=None: np.zeros(x.shape, dtype or x.dtype),
-    gradient=False, why="a constant",
-)  # fmt: skip
+    S(A(2, 3)),
+    S(A(dtype="int64")),
+    S(A(0, 2), "bool"),
+    reference=lambda x, dtype=None: np.zeros(x.shape, dtype or x.dtype),
+    gradient=False,
+    why="a constant",
+)
 @public(method=True)
 def zeros_like(
     x: Tensor,
@@ -266,9 +312,13 @@ def zeros_like(
 
 
 @samples(
-    S(A(2, 3)), S(A(dtype="int64")), S(A(0, 2), "bool"), reference=lambda x, dtype=None: np.ones(x.shape, dtype or x.dtype),
-    gradient=False, why="a constant",
-)  # fmt: skip
+    S(A(2, 3)),
+    S(A(dtype="int64")),
+    S(A(0, 2), "bool"),
+    reference=lambda x, dtype=None: np.ones(x.shape, dtype or x.dtype),
+    gradient=False,
+    why="a constant",
+)
 @public(method=True)
 def ones_like(
     x: Tensor,
@@ -297,7 +347,7 @@ def empty_like(
     return full_like(x, 0, dtype, device=device, requires_grad=requires_grad)
 
 
-# ---- counting ----------------------------------------------------------------------------------------
+# ---- counting ------------------------------------------------------------------------------------
 
 
 @op("", scalars="start step", infer=_infer_new, follow_scalars=False, name="arange")
@@ -307,11 +357,18 @@ def count_from(xp: Any, start: Any, step: Any, shape: tuple[int, ...], dtype: np
 
 
 @samples(
-    S(5), S(1, 7, 2), S(5, 0, -2), S(0.0, 1.0, 0.25), S(3, 3), S(1, 4, dtype="float64"), S(0, 4, 1, "int32"),
+    S(5),
+    S(1, 7, 2),
+    S(5, 0, -2),
+    S(0.0, 1.0, 0.25),
+    S(3, 3),
+    S(1, 4, dtype="float64"),
+    S(0, 4, 1, "int32"),
     reference=lambda *a, dtype=None: np.arange(*a[:3]).astype(
-        dtype or (a[3] if len(a) > 3 else "float32" if any(isinstance(v, float) for v in a) else "int64")
+        dtype
+        or (a[3] if len(a) > 3 else "float32" if any(isinstance(v, float) for v in a) else "int64")
     ),
-)  # fmt: skip
+)
 @public()
 def arange(
     start: Any = 0,
@@ -337,7 +394,9 @@ def arange(
         wanted = default_float() if any(_is_float(v) for v in (start, end, step)) else INT64
     if wanted.kind in "bc":
         raise type_error("arange", "only integer and floating types can count", f"dtype: {wanted}")
-    first, last, by = (scalar_of("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step)))
+    first, last, by = (
+        scalar_of("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step))
+    )
     if wanted.kind in "iu":
         first, last, by = int(first), int(last), int(by)
         num = -((first - last) // by) if by else 0
@@ -345,7 +404,11 @@ def arange(
         # Counted in the type itself, as Paddle does: 0.1 in float32 is not 0.1 in float64.
         unit = np.float64 if wanted.itemsize == 8 else np.float32
         first, last, by = float(first), float(last), float(by)
-        num = math.ceil((unit(last) - unit(first)) / unit(by)) if by and not _is_empty(first, last, by) else 0
+        num = (
+            math.ceil((unit(last) - unit(first)) / unit(by))
+            if by and not _is_empty(first, last, by)
+            else 0
+        )
     if not by:
         raise value_error("arange", "step cannot be 0", f"start: {first}, end: {last}, step: {by}")
     return deliver(count_from(first, by, (max(num, 0),), wanted), out, device, requires_grad)
@@ -353,14 +416,18 @@ def arange(
 
 def _is_empty(first: float, last: float, step: float) -> bool:
     if not all(map(math.isfinite, (first, last, step))):
-        raise value_error("arange", "start, end and step must be finite", f"{first}, {last}, {step}")
+        raise value_error(
+            "arange", "start, end and step must be finite", f"{first}, {last}, {step}"
+        )
     return (last - first) * step <= 0
 
 
 def _is_float(value: Any) -> bool:
     if isinstance(value, Tensor):
         return is_floating(value._aval.dtype)
-    return isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
+    return isinstance(value, (float, np.floating)) or (
+        isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    )
 
 
 @op("", scalars="start stop", infer=_infer_new, follow_scalars=False, name="linspace")
@@ -370,14 +437,21 @@ def space_between(xp: Any, start: Any, stop: Any, shape: tuple[int, ...], dtype:
     start, stop = start.astype(np.float64), stop.astype(np.float64)
     position = xp.arange(num)
     step = (stop - start) / max(num - 1, 1)
-    values = xp.where(position < (num + 1) // 2, start + step * position, stop - step * (num - 1 - position))
+    values = xp.where(
+        position < (num + 1) // 2, start + step * position, stop - step * (num - 1 - position)
+    )
     return values.astype(dtype)
 
 
 @samples(
-    S(0, 1, 5), S(0.0, 10.0, 4, "float64"), S(0, 10, 4, dtype="int32"), S(0, 1, 1), S(0, 1, 0), S(3.0, -2.0, 6),
+    S(0, 1, 5),
+    S(0.0, 10.0, 4, "float64"),
+    S(0, 10, 4, dtype="int32"),
+    S(0, 1, 1),
+    S(0, 1, 0),
+    S(3.0, -2.0, 6),
     reference=lambda start, stop, num, dtype="float32": np.linspace(start, stop, num).astype(dtype),
-)  # fmt: skip
+)
 @public()
 def linspace(
     start: Any,
@@ -393,12 +467,14 @@ def linspace(
     """`num` numbers at equal distances from `start` to `stop`, both included."""
     wanted = dtype_or_default(dtype)
     if wanted.kind in "bc":
-        raise type_error("linspace", "the type must be an integer or floating one", f"dtype: {dtype}")
+        raise type_error(
+            "linspace", "the type must be an integer or floating one", f"dtype: {dtype}"
+        )
     count = integer("linspace", "num", int(num) if isinstance(num, float) else num)
     if count < 0:
         raise value_error("linspace", "num cannot be negative", f"num: {count}")
-    ends = [float(scalar_of("linspace", n, v)) for n, v in (("start", start), ("stop", stop))]
-    return deliver(space_between(*ends, (count,), wanted), out, device, requires_grad)
+    first, last = real_of("linspace", "start", start), real_of("linspace", "stop", stop)
+    return deliver(space_between(first, last, (count,), wanted), out, device, requires_grad)
 
 
 @op("", infer=_infer_new, name="eye")
@@ -407,9 +483,13 @@ def diagonal_ones(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
 
 
 @samples(
-    S(3), S(2, 3, "int32"), S(3, 2), S(0), S(1, dtype="bool"),
+    S(3),
+    S(2, 3, "int32"),
+    S(3, 2),
+    S(0),
+    S(1, dtype="bool"),
     reference=lambda n, m=None, dtype="float32": np.eye(n, m, dtype=dtype),
-)  # fmt: skip
+)
 @public()
 def eye(
     num_rows: Any,
@@ -426,14 +506,21 @@ def eye(
     rows = integer("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else integer("eye", "num_columns", num_columns)
     if rows < 0 or columns < 0:
-        raise value_error("eye", "a dimension cannot be negative", f"num_rows: {rows}, num_columns: {columns}")
-    return deliver(diagonal_ones((rows, columns), dtype_or_default(dtype)), out, device, requires_grad)
+        raise value_error(
+            "eye", "a dimension cannot be negative", f"num_rows: {rows}, num_columns: {columns}"
+        )
+    return deliver(
+        diagonal_ones((rows, columns), dtype_or_default(dtype)), out, device, requires_grad
+    )
 
 
 @samples(
-    S(A(2), A(3)), S([A(2), A(3), A(1)]), S(A(), A(3)), S(A(0), A(2)),
+    S(A(2), A(3)),
+    S([A(2), A(3), A(1)]),
+    S(A(), A(3)),
+    S(A(0), A(2)),
     reference=lambda *x: np.meshgrid(*(x[0] if isinstance(x[0], list) else x), indexing="ij"),
-)  # fmt: skip
+)
 @public()
 def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     """Coordinate tensors of a grid: the k-th varies along axis k and repeats along all others.
@@ -444,24 +531,35 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     indexing = kwargs.pop("indexing", None) or "ij"
     kwargs.pop("name", None)
     if kwargs or indexing not in ("ij", "xy"):
-        raise value_error("meshgrid", "indexing is 'ij' or 'xy', and there is no other option", f"{indexing!r}, {kwargs}")
-    given: Sequence[Any] = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+        raise value_error(
+            "meshgrid",
+            "indexing is 'ij' or 'xy', and there is no other option",
+            f"{indexing!r}, {kwargs}",
+        )
+    given: Sequence[Any] = (
+        args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    )
     if not given:
         raise value_error("meshgrid", "at least one tensor is needed")
     axes = [require_tensor("meshgrid", f"args[{i}]", t) for i, t in enumerate(given)]
     for position, axis in enumerate(axes):
         if axis._aval.ndim > 1:
-            raise value_error("meshgrid", "each tensor has one dimension or none", f"args[{position}]: {axis._aval}")
+            raise value_error(
+                "meshgrid",
+                "each tensor has one dimension or none",
+                f"args[{position}]: {axis._aval}",
+            )
     swapped = indexing == "xy" and len(axes) > 1
     order = [1, 0, *range(2, len(axes))] if swapped else list(range(len(axes)))
     sizes = [axis._aval.size for axis in axes]
     shape = tuple(sizes[k] for k in order)
     return [
-        expand_to(reshape_to(axis, tuple(sizes[k] if k == i else 1 for k in order)), shape) for i, axis in enumerate(axes)
+        expand_to(reshape_to(axis, tuple(sizes[k] if k == i else 1 for k in order)), shape)
+        for i, axis in enumerate(axes)
     ]
 
 
-# ---- questions ---------------------------------------------------------------------------------------
+# ---- questions -----------------------------------------------------------------------------------
 
 
 @public()

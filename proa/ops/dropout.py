@@ -49,7 +49,13 @@ def masked_times(xp: Any, x: Any, mask: Any, factor: Any) -> Any:
     return xp.where(mask, x * factor, np.zeros((), x.dtype))
 
 
-@op(scalars="factor", infer=same, follow_scalars=True, grad={"x": lambda g, factor: times(g, factor)}, name="dropout_scale")
+@op(
+    scalars="factor",
+    infer=same,
+    follow_scalars=True,
+    grad={"x": lambda g, factor: times(g, factor)},
+    name="dropout_scale",
+)
 def times(xp: Any, x: Any, factor: Any) -> Any:
     return x * factor
 
@@ -65,11 +71,15 @@ def _probability(where: str, p: Any) -> float:
 
 
 @samples(
-    S(A(2, 3), 0.0), S(A(2, 3), 1.0), S(A(2, 3), 0.5, training=False), S(A(0, 3), 0.25),
+    S(A(2, 3), 0.0),
+    S(A(2, 3), 1.0),
+    S(A(2, 3), 0.5, training=False),
+    S(A(0, 3), 0.25),
     S(A(2, 3), 0.25, training=False, mode="downscale_in_infer"),
-    reference=lambda x, p, training=True, mode="upscale_in_train": x
-    * (1 - p if mode == "downscale_in_infer" else float(p != 1 or not training)),
-)  # fmt: skip
+    reference=lambda x, p, training=True, mode="upscale_in_train": (
+        x * (1 - p if mode == "downscale_in_infer" else float(p != 1 or not training))
+    ),
+)
 @public(module="nn.functional")
 def dropout(
     x: Tensor,
@@ -107,11 +117,15 @@ def _mask_shape(aval: Aval, axis: Any) -> tuple[int, ...]:
     axes = integers("dropout", "axis", axis)
     for a in axes:
         if not 0 <= a < aval.ndim:
-            raise value_error("dropout", f"axis must be from 0 to {aval.ndim - 1}", f"axis: {a}, x: {aval}")
+            raise value_error(
+                "dropout", f"axis must be from 0 to {aval.ndim - 1}", f"axis: {a}, x: {aval}"
+            )
     return tuple(n if a in axes else 1 for a, n in enumerate(aval.shape))
 
 
-def _channel_dropout(where: str, x: Tensor, p: Any, training: bool, data_format: str, ndim: int) -> Tensor:
+def _channel_dropout(
+    where: str, x: Tensor, p: Any, training: bool, data_format: str, ndim: int
+) -> Tensor:
     first, last = ("NCHW", "NHWC") if ndim == 4 else ("NCDHW", "NDHWC")
     aval = require_tensor(where, "x", x)._aval
     if aval.ndim != ndim:
@@ -121,17 +135,37 @@ def _channel_dropout(where: str, x: Tensor, p: Any, training: bool, data_format:
     return dropout(x, p, [0, 1] if data_format == first else [0, ndim - 1], training)
 
 
-@samples(S(A(1, 2, 2, 2), 1.0), S(A(1, 2, 2, 2), 0.3, training=False), S(A(1, 2, 2, 1), 0.0, data_format="NHWC"),
-         reference=lambda x, p, training=True, data_format="NCHW": x * float(p != 1 or not training))  # fmt: skip
+@samples(
+    S(A(1, 2, 2, 2), 1.0),
+    S(A(1, 2, 2, 2), 0.3, training=False),
+    S(A(1, 2, 2, 1), 0.0, data_format="NHWC"),
+    reference=lambda x, p, training=True, data_format="NCHW": x * float(p != 1 or not training),
+)
 @public(module="nn.functional")
-def dropout2d(x: Tensor, p: Any = 0.5, training: bool = True, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+def dropout2d(
+    x: Tensor,
+    p: Any = 0.5,
+    training: bool = True,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """Sets whole channels of images to zero, each with probability `p`."""
     return _channel_dropout("dropout2d", x, p, training, data_format, 4)
 
 
-@samples(S(A(1, 2, 2, 2, 1), 1.0), S(A(1, 2, 2, 2, 1), 0.3, training=False), S(A(1, 1, 2, 2, 1), 0.0),
-         reference=lambda x, p, training=True: x * float(p != 1 or not training))  # fmt: skip
+@samples(
+    S(A(1, 2, 2, 2, 1), 1.0),
+    S(A(1, 2, 2, 2, 1), 0.3, training=False),
+    S(A(1, 1, 2, 2, 1), 0.0),
+    reference=lambda x, p, training=True: x * float(p != 1 or not training),
+)
 @public(module="nn.functional")
-def dropout3d(x: Tensor, p: Any = 0.5, training: bool = True, data_format: str = "NCDHW", name: str | None = None) -> Tensor:
+def dropout3d(
+    x: Tensor,
+    p: Any = 0.5,
+    training: bool = True,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Tensor:
     """Sets whole channels of volumes to zero, each with probability `p`."""
     return _channel_dropout("dropout3d", x, p, training, data_format, 5)

@@ -51,7 +51,10 @@ def one_hot(x: Tensor, num_classes: Any = -1, name: str | None = None) -> Tensor
     require_tensor("one_hot", "x", x)
     if x._aval.dtype.kind not in "iu":
         raise type_error(
-            "one_hot", "x must have an integer type", f"x: {x._aval}", "convert it with astype('int64')"
+            "one_hot",
+            "x must have an integer type",
+            f"x: {x._aval}",
+            "convert it with astype('int64')",
         )
     count = integer("one_hot", "num_classes", num_classes)
     if count == -1 and x._aval.size:
@@ -63,7 +66,7 @@ def one_hot(x: Tensor, num_classes: Any = -1, name: str | None = None) -> Tensor
     return one_hot_of(x, count)
 
 
-# ---- embedding ---------------------------------------------------------------------------------------
+# ---- embedding -----------------------------------------------------------------------------------
 
 
 def _infer_embedding(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -87,7 +90,9 @@ def _without_padding(xp: Any, x: Any, vectors: Any, padding_idx: int) -> Any:
     infer=_infer_embedding,
     check=Check(
         lambda xp, x, _weight, count, _padding: xp.all((x >= 0) & (x < count)),
-        lambda kinds, attributes: f"a row number is out of range; allowed: 0 to {attributes[0] - 1}",
+        lambda kinds, attributes: (
+            f"a row number is out of range; allowed: 0 to {attributes[0] - 1}"
+        ),
         IndexOutOfRange,
         (0,),
     ),
@@ -110,7 +115,11 @@ def sum_of_rows(xp: Any, x: Any, values: Any, count: int, padding_idx: int) -> A
     vectors = _without_padding(xp, x, values, padding_idx).reshape(x.size, values.shape[-1])
     if xp is np:
         return add_rows(x.reshape(-1), vectors, count)
-    return xp.zeros((count, vectors.shape[1]), vectors.dtype).at[x.reshape(-1)].add(vectors, mode="drop")
+    return (
+        xp.zeros((count, vectors.shape[1]), vectors.dtype)
+        .at[x.reshape(-1)]
+        .add(vectors, mode="drop")
+    )
 
 
 def _reference_embedding(x: Any, weight: Any, padding_idx: int | None = None) -> Any:
@@ -159,7 +168,9 @@ def embedding(
         padding = integer("embedding", "padding_idx", padding_idx)
         if not -count <= padding < count:
             raise value_error(
-                "embedding", f"padding_idx must be from {-count} to {count - 1}", f"padding_idx: {padding_idx}"
+                "embedding",
+                f"padding_idx must be from {-count} to {count - 1}",
+                f"padding_idx: {padding_idx}",
             )
         padding %= count
     if count == 0 and x._aval.size:

@@ -1,9 +1,9 @@
 """The primitives of indexing by tensors: take elements, put them, add to them.
 
 `take_at(x, a, b, …, axes)` is `x[:, a, b, :]` with as many index tensors as `axes` names: they are
-broadcast together, and their common shape stands where the first indexed axis was, or in front when the
-indexed axes are not neighbours (as in NumPy). `axes` holds a pair (axis, size) for each index; a size of
--1 says that the indices are known to be good. Negative indices count from the end.
+broadcast together, and their common shape stands where the first indexed axis was, or in front when
+the indexed axes are not neighbours (as in NumPy). `axes` holds a pair (axis, size) for each index;
+a size of -1 says that the indices are known to be good. Negative indices count from the end.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from ..core.aval import Aval
-from ..core.dtype import is_reduced_precision
+from ..core.dtype import INT64, is_reduced_precision
 from ..eager.declare import op
 from ..eager.infer import broadcast_shapes
 from ..eager.tensor import Tensor
 from ..ir.operation import Check
-from .basic import expand_to, full_of, reshape_to, transpose_to
+from .basic import cast_to, expand_to, full_of, transpose_to
+from .joining import stack_along
 
 Axes = tuple[tuple[int, int], ...]
 # How many index tensors the primitives take; more are gathered into one (see `take_elements`).
@@ -31,14 +32,18 @@ class IndexOutOfRange(IndexError, ValueError):
     """An index is out of range. Also a ValueError, which Paddle raises in half of these functions."""
 
 
-# ---- shapes and checks -------------------------------------------------------------------------------
+# ---- shapes and checks ---------------------------------------------------------------------------
 
 
-def _taken_shape(operation: Any, operands: Any, x: Aval, indices: Sequence[Any], axes: Axes) -> tuple[int, ...]:
+def _taken_shape(
+    operation: Any, operands: Any, x: Aval, indices: Sequence[Any], axes: Axes
+) -> tuple[int, ...]:
     common = broadcast_shapes(operation, operands, [i.shape for i in indices])
     positions = [axis for axis, _ in axes]
     if math.prod(common) and any(x.shape[axis] == 0 for axis in positions):
-        raise operation.error(IndexOutOfRange, "an axis without elements has no valid index", operands)
+        raise operation.error(
+            IndexOutOfRange, "an axis without elements has no valid index", operands
+        )
     rest = [n for axis, n in enumerate(x.shape) if axis not in positions]
     front = positions[0] if _are_neighbours(positions) else 0
     return (*rest[:front], *common, *rest[front:])
@@ -65,12 +70,16 @@ def _infer_put(operation: Any, operands: Any, attributes: tuple[Any, ...], place
     return x
 
 
-def check_fits(operation: Any, operands: Any, shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+def check_fits(
+    operation: Any, operands: Any, shape: tuple[int, ...], target: tuple[int, ...]
+) -> None:
     """ValueError for a value that cannot be broadcast to the place where it is to go."""
     aligned = target[len(target) - len(shape) :]
     if len(shape) > len(target) or any(n not in (1, m) for n, m in zip(shape, aligned)):
         raise operation.error(
-            ValueError, f"a value of shape {list(shape)} cannot be broadcast to the indexed shape {list(target)}", operands
+            ValueError,
+            f"a value of shape {list(shape)} cannot be broadcast to the indexed shape {list(target)}",
+            operands,
         )
 
 
@@ -96,7 +105,7 @@ def _check(first: int) -> Check:
     return Check(_in_range(first), _explain, IndexOutOfRange, tuple(range(first, first + _MOST)))
 
 
-# ---- kernels -----------------------------------------------------------------------------------------
+# ---- kernels -------------------------------------------------------------------------------------
 
 
 def _index(xp: Any, ndim: int, indices: Sequence[Any], axes: Axes) -> tuple[Any, ...]:
@@ -119,32 +128,43 @@ def _take_numpy(xp: Any, x: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> 
 
 
 def _put_numpy(xp: Any, x: Any, value: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Any:
-    indices = [_tamed(i, x.shape[axis]) for i, (axis, _) in zip(_present([a, b, c, d]), axes)]
-    out = x.copy()
-    out[_index(np, x.ndim, indices, axes)] = value
-    return out
+    return _put_rows_of(x, value, _present([a, b, c, d]), axes)
 
 
 def _add_numpy(xp: Any, x: Any, value: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Any:
+    return _add_rows_of(x, value, _present([a, b, c, d]), axes)
+
+
+def _put_rows_of(
+    x: np.ndarray, value: np.ndarray, indices: Sequence[np.ndarray], axes: Axes
+) -> np.ndarray:
+    out = x.copy()
+    out[
+        _index(np, x.ndim, [_tamed(i, x.shape[axis]) for i, (axis, _) in zip(indices, axes)], axes)
+    ] = value
+    return out
+
+
+def _add_rows_of(
+    x: np.ndarray, value: np.ndarray, indices: Sequence[np.ndarray], axes: Axes
+) -> np.ndarray:
     """Rows are numbered by the indexed axes, sorted, and each run of equal numbers is summed at once."""
     positions = [axis for axis, _ in axes]
     sizes = [x.shape[axis] for axis in positions]
-    indices = [_tamed(i, n) for i, n in zip(_present([a, b, c, d]), sizes)]
+    indices = [_tamed(i, n) for i, n in zip(indices, sizes)]
     common = np.broadcast_shapes(*(i.shape for i in indices))
     rest = [axis for axis in range(x.ndim) if axis not in positions]
-    columns = math.prod(x.shape[axis] for axis in rest)
-    front = positions[0] if _are_neighbours(positions) else 0
     rest_shape = [x.shape[axis] for axis in rest]
-    target = (*rest_shape[:front], *common, *rest_shape[front:])
-    value = np.broadcast_to(value, target)
+    front = positions[0] if _are_neighbours(positions) else 0
+    value = np.broadcast_to(value, (*rest_shape[:front], *common, *rest_shape[front:]))
     value = np.moveaxis(value, range(front, front + len(common)), range(len(common)))
     rows = np.zeros(common, np.int64)
     for index, size in zip(indices, sizes):
         rows = rows * size + index
-    sums = add_rows(rows.reshape(-1), value.reshape(rows.size, columns), math.prod(sizes))
-    perm = [*positions, *rest]
-    back = np.argsort(perm)
-    return x + sums.reshape([*sizes, *rest_shape]).transpose(back)
+    sums = add_rows(
+        rows.reshape(-1), value.reshape(rows.size, math.prod(rest_shape)), math.prod(sizes)
+    )
+    return x + sums.reshape([*sizes, *rest_shape]).transpose(np.argsort([*positions, *rest]))
 
 
 def add_rows(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
@@ -160,11 +180,13 @@ def add_rows(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
         rows = rows[order]
         starts = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]]))
         values = values[order]
-        out[rows[starts]] = values if len(starts) == len(rows) else np.add.reduceat(values, starts, axis=0)
+        out[rows[starts]] = (
+            values if len(starts) == len(rows) else np.add.reduceat(values, starts, axis=0)
+        )
     return out.astype(dtype, copy=False)
 
 
-# ---- the primitives ----------------------------------------------------------------------------------
+# ---- the primitives ------------------------------------------------------------------------------
 
 
 @op(
@@ -173,8 +195,11 @@ def add_rows(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
     infer=_infer_take,
     check=_check(1),
     grad={"x": lambda g, x_aval, a, b, c, d, axes: _added_to_zeros(g, x_aval, a, b, c, d, axes)},
+    name="index_get",
 )
-def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, axes: Axes = ()) -> Any:
+def take_at(
+    xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, axes: Axes = ()
+) -> Any:
     """`x` at the places that the index tensors name."""
     return x.at[_index(xp, x.ndim, _present([a, b, c, d]), axes)].get(mode="clip")
 
@@ -185,11 +210,23 @@ def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None
     infer=_infer_put,
     check=_check(2),
     grad={
-        "x": lambda g, a, b, c, d, axes: put_at(g, full_of(0, (), g._aval.dtype), a, b, c, d, _trusted(axes)),
+        "x": lambda g, a, b, c, d, axes: put_at(
+            g, full_of(0, (), g._aval.dtype), a, b, c, d, _trusted(axes)
+        ),
         "value": lambda g, a, b, c, d, axes: take_at(g, a, b, c, d, _trusted(axes)),
     },
+    name="index_set",
 )
-def put_at(xp: Any, x: Any, value: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, axes: Axes = ()) -> Any:
+def put_at(
+    xp: Any,
+    x: Any,
+    value: Any,
+    a: Any,
+    b: Any = None,
+    c: Any = None,
+    d: Any = None,
+    axes: Axes = (),
+) -> Any:
     """`x` with `value` at the places that the index tensors name; of equal places the last wins."""
     return x.at[_index(xp, x.ndim, _present([a, b, c, d]), axes)].set(value, mode="drop")
 
@@ -203,8 +240,18 @@ def put_at(xp: Any, x: Any, value: Any, a: Any, b: Any = None, c: Any = None, d:
         "x": lambda g: g,
         "value": lambda g, a, b, c, d, axes: take_at(g, a, b, c, d, _trusted(axes)),
     },
+    name="index_accumulate",
 )
-def add_at(xp: Any, x: Any, value: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, axes: Axes = ()) -> Any:
+def add_at(
+    xp: Any,
+    x: Any,
+    value: Any,
+    a: Any,
+    b: Any = None,
+    c: Any = None,
+    d: Any = None,
+    axes: Axes = (),
+) -> Any:
     """`x` plus `value` at the places that the index tensors name; equal places add up."""
     return x.at[_index(xp, x.ndim, _present([a, b, c, d]), axes)].add(value, mode="drop")
 
@@ -223,7 +270,83 @@ def _added_to_zeros(g: Tensor, aval: Aval, a: Any, b: Any, c: Any, d: Any, axes:
     return add_at(full_of(0, aval.shape, g._aval.dtype), g, a, b, c, d, _trusted(axes))
 
 
-# ---- any number of index tensors ---------------------------------------------------------------------
+# ---- positions in the last dimension of one index tensor -----------------------------------------
+
+
+def _nd_shape(x: Aval, index: Aval) -> tuple[int, ...]:
+    return (*index.shape[:-1], *x.shape[index.shape[-1] :])
+
+
+def _infer_take_nd(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    return operands[0].with_shape(_nd_shape(*operands))
+
+
+def _infer_put_nd(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    x, value, index = operands
+    check_fits(operation, operands, value.shape, _nd_shape(x, index))
+    return x
+
+
+def _check_nd(first: int) -> Check:
+    def condition(xp: Any, *arguments: Any) -> Any:
+        index, sizes = arguments[first], np.array(arguments[first + 1], np.int64)
+        return np.asarray(True) if not len(sizes) else xp.all((index >= -sizes) & (index < sizes))
+
+    return Check(
+        condition,
+        lambda kinds, a: f"an index is out of range; the indexed axes have {list(a[0])} elements",
+        IndexOutOfRange,
+        (first,),
+    )
+
+
+def _columns(index: Any) -> tuple[list[Any], Axes]:
+    """The index tensors that the last dimension holds, and the axes that they belong to."""
+    count = index.shape[-1]
+    return [index[..., k] for k in range(count)], tuple((k, -1) for k in range(count))
+
+
+@op(
+    "x index",
+    infer=_infer_take_nd,
+    check=_check_nd(1),
+    grad={
+        "x": lambda g, index, x_aval: put_nd(
+            full_of(0, x_aval.shape, g._aval.dtype), g, index, (), True
+        )
+    },
+    name="gather_nd",
+)
+def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
+    """`x[index[..., 0], index[..., 1], …]`; `sizes` are those of the indexed axes, none if all is known to be good."""
+    indices, axes = _columns(index)
+    if xp is np:
+        return x[_index(np, x.ndim, [_tamed(i, n) for i, n in zip(indices, x.shape)], axes)]
+    return x.at[_index(xp, x.ndim, indices, axes)].get(mode="clip")
+
+
+@op(
+    "x value index",
+    infer=_infer_put_nd,
+    check=_check_nd(2),
+    grad={
+        "x": lambda g, index, add: (
+            g if add else put_nd(g, full_of(0, (), g._aval.dtype), index, (), False)
+        ),
+        "value": lambda g, index: take_nd(g, index, ()),
+    },
+    name="scatter_nd",
+)
+def put_nd(xp: Any, x: Any, value: Any, index: Any, sizes: tuple[int, ...], add: bool) -> Any:
+    """`x` with `value` written or added at `x[index[..., 0], index[..., 1], …]`."""
+    indices, axes = _columns(index)
+    if xp is np:
+        return (_add_rows_of if add else _put_rows_of)(x, value, indices, axes)
+    target = x.at[_index(xp, x.ndim, indices, axes)]
+    return target.add(value, mode="drop") if add else target.set(value, mode="drop")
+
+
+# ---- any number of index tensors -----------------------------------------------------------------
 
 
 def axes_of(x: Tensor, positions: Sequence[int], trusted: bool = False) -> Axes:
@@ -234,81 +357,50 @@ def _absent(indices: Sequence[Tensor]) -> tuple[None, ...]:
     return (None,) * (_MOST - len(indices))
 
 
-def take_elements(x: Tensor, indices: Sequence[Tensor], positions: Sequence[int], trusted: bool = False) -> Tensor:
+def take_elements(
+    x: Tensor, indices: Sequence[Tensor], positions: Sequence[int], trusted: bool = False
+) -> Tensor:
     """`x` indexed by tensors at some axes."""
-    if len(indices) > _MOST:
-        x, indices, positions, front = _merged(x, indices, positions)
-        return _moved_back(take_elements(x, indices, positions, trusted), indices, front)
-    return take_at(x, *indices, *_absent(indices), axes_of(x, positions, trusted))
+    if len(indices) <= _MOST:
+        return take_at(x, *indices, *_absent(indices), axes_of(x, positions, trusted))
+    moved = transpose_to(x, _indexed_first(x, positions))
+    index, sizes = _one_index(x, indices, positions)
+    taken = take_nd(moved, index, sizes)
+    depth, front = index._aval.ndim - 1, positions[0] if _are_neighbours(positions) else 0
+    perm = [*range(depth, depth + front), *range(depth), *range(depth + front, taken._aval.ndim)]
+    return transpose_to(taken, tuple(perm))
 
 
 def put_elements(
-    x: Tensor, value: Tensor, indices: Sequence[Tensor], positions: Sequence[int], trusted: bool = False, add: bool = False
+    x: Tensor,
+    value: Tensor,
+    indices: Sequence[Tensor],
+    positions: Sequence[int],
+    trusted: bool = False,
+    add: bool = False,
 ) -> Tensor:
     """`x` with `value` written (or added) where index tensors point."""
-    if len(indices) > _MOST:
-        shape = x._aval.shape
-        order = [*positions, *(a for a in range(len(shape)) if a not in positions)]
-        x, indices, positions, front = _merged(x, indices, positions)
-        value = _moved_front(value, x, indices, front)
-        changed = put_elements(x, value, indices, positions, trusted, add)
-        changed = reshape_to(changed, tuple(shape[axis] for axis in order))
-        return transpose_to(changed, tuple(int(a) for a in np.argsort(order)))
-    write = add_at if add else put_at
-    return write(x, value, *indices, *_absent(indices), axes_of(x, positions, trusted))
-
-
-def _merged(x: Tensor, indices: Sequence[Tensor], positions: Sequence[int]) -> tuple[Tensor, list[Tensor], list[int], int]:
-    """The indexed axes in front, all but the last of them merged into one with one index for them."""
-    shape = x._aval.shape
-    order = [*positions, *(a for a in range(len(shape)) if a not in positions)]
-    sizes = [shape[axis] for axis in positions]
-    x = transpose_to(x, tuple(order))
-    merged = (math.prod(sizes[:-1]), *(shape[axis] for axis in order[len(sizes) - 1 :]))
-    flat = indices[0]
-    for count, index in enumerate(indices[1:-1], start=1):
-        flat = row_number(flat, index, math.prod(sizes[:count]), sizes[count])
-    front = positions[0] if _are_neighbours(positions) else 0
-    common = np.broadcast_shapes(*(i._aval.shape for i in indices))
-    last = indices[-1]
-    both = [t if t._aval.shape == common else expand_to(t, common) for t in (flat, last)]
-    return reshape_to(x, merged), both, [0, 1], front
-
-
-def _moved_back(taken: Tensor, indices: Sequence[Tensor], front: int) -> Tensor:
-    depth, ndim = indices[0]._aval.ndim, taken._aval.ndim
-    perm = [*range(depth, depth + front), *range(depth), *range(depth + front, ndim)]
-    return transpose_to(taken, tuple(perm)) if front else taken
-
-
-def _moved_front(value: Tensor, x: Tensor, indices: Sequence[Tensor], front: int) -> Tensor:
-    if not front or value._aval.ndim == 0:
-        return value
-    depth = indices[0]._aval.ndim
-    rest = x._aval.shape[2:]
-    value = expand_to(value, (*rest[:front], *indices[0]._aval.shape, *rest[front:]))
+    if len(indices) <= _MOST:
+        write = add_at if add else put_at
+        return write(x, value, *indices, *_absent(indices), axes_of(x, positions, trusted))
+    order = _indexed_first(x, positions)
+    index, sizes = _one_index(x, indices, positions)
+    depth, front = index._aval.ndim - 1, positions[0] if _are_neighbours(positions) else 0
+    rest = [x._aval.shape[axis] for axis in order[len(positions) :]]
+    value = expand_to(value, (*rest[:front], *index._aval.shape[:-1], *rest[front:]))
     perm = [*range(front, front + depth), *range(front), *range(front + depth, value._aval.ndim)]
-    return transpose_to(value, tuple(perm))
+    changed = put_nd(transpose_to(x, order), transpose_to(value, tuple(perm)), index, sizes, add)
+    return transpose_to(changed, tuple(int(a) for a in np.argsort(order)))
 
 
-def _infer_row_number(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    shape = broadcast_shapes(operation, operands, [a.shape for a in operands])
-    return operands[0].with_shape(shape).with_dtype(np.dtype(np.int64))
+def _indexed_first(x: Tensor, positions: Sequence[int]) -> tuple[int, ...]:
+    return (*positions, *(axis for axis in range(x._aval.ndim) if axis not in positions))
 
 
-def _both_in_range(xp: Any, x: Any, y: Any, before: int, size: int) -> Any:
-    return xp.all((x >= -before) & (x < before)) & xp.all((y >= -size) & (y < size))
-
-
-@op(
-    "x y",
-    infer=_infer_row_number,
-    check=Check(
-        _both_in_range, lambda kinds, sizes: f"an index is out of range; the axes have {list(sizes)} elements",
-        IndexOutOfRange, (0, 1),
-    ),
-)  # fmt: skip
-def row_number(xp: Any, x: Any, y: Any, before: int, size: int) -> Any:
-    """The position in two merged axes that a pair of indices names."""
-    x, y = xp.where(x < 0, x + before, x), xp.where(y < 0, y + size, y)
-    return x.astype(np.int64) * size + y
+def _one_index(
+    x: Tensor, indices: Sequence[Tensor], positions: Sequence[int]
+) -> tuple[Tensor, tuple[int, ...]]:
+    """Many index tensors as one, with the sizes of their axes."""
+    common = np.broadcast_shapes(*(i._aval.shape for i in indices))
+    columns = [expand_to(cast_to(i, INT64), common) for i in indices]
+    return stack_along(columns, len(common)), tuple(x._aval.shape[axis] for axis in positions)

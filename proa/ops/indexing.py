@@ -1,16 +1,17 @@
 """`x[index]` and `x[index] = value`, and the functions that slice.
 
-An index is read into a plan of at most four stages, each of which can get its part of a tensor and put a
-new part back: the basic part (integers, slices, None), positions that are tensors without dimensions,
-index tensors, and a mask. Integers are basic beside arrays too: `x[0, :, [0, 1]]` has the shape [3, 2]
-for `x` of [2, 3, 4], as in Paddle, where NumPy says [2, 3].
+An index is read into a plan of at most four stages, each of which can get its part of a tensor and
+put a new part back: the basic part (integers, slices, None), positions that are tensors without
+dimensions, index tensors, and a mask. Integers are basic beside arrays too: `x[0, :, [0, 1]]` has
+the shape [3, 2] for `x` of [2, 3, 4], as in Paddle, where NumPy says [2, 3].
 
-A mask has to be looked at on the host to know how many elements it takes, except in `x[mask] = value`
-with one value for all of them.
+A mask has to be looked at on the host to know how many elements it takes, except in `x[mask] =
+value` with one value for all of them.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -31,7 +32,7 @@ from .slicing import POSITION, ROW, Spec, overwrite_at, read_at, sliced_shape
 _MOST_ROWS = 1024
 
 
-# ---- stages ------------------------------------------------------------------------------------------
+# ---- stages --------------------------------------------------------------------------------------
 
 
 class Basic:
@@ -52,7 +53,9 @@ class Basic:
 class Elements:
     """Index tensors at some axes."""
 
-    def __init__(self, indices: Sequence[Tensor], axes: Sequence[int], trusted: bool = False) -> None:
+    def __init__(
+        self, indices: Sequence[Tensor], axes: Sequence[int], trusted: bool = False
+    ) -> None:
         self.indices = list(indices)
         self.axes = list(axes)
         self.trusted = trusted
@@ -89,7 +92,9 @@ class Mask:
         taken = x._aval.ndim - depth + 1
         value = _without_leading_ones(value, taken)
         shape = value._aval.shape
-        counted = self.axis - taken + len(shape)  # the value's axis that runs over the true elements
+        counted = (
+            self.axis - taken + len(shape)
+        )  # the value's axis that runs over the true elements
         if counted < 0 or shape[counted] == 1:
             if counted >= 0:
                 value = reshape_to(value, (*shape[:counted], *(1,) * depth, *shape[counted + 1 :]))
@@ -112,8 +117,12 @@ def _infer_where(operation: Any, operands: Any, attributes: tuple[Any, ...], pla
     "x value mask",
     infer=_infer_where,
     grad={
-        "x": lambda g, mask, axis, when: put_where(g, full_of(0, (), g._aval.dtype), mask, axis, when),
-        "value": lambda g, mask, axis, when: put_where(g, full_of(0, (), g._aval.dtype), mask, axis, not when),
+        "x": lambda g, mask, axis, when: put_where(
+            g, full_of(0, (), g._aval.dtype), mask, axis, when
+        ),
+        "value": lambda g, mask, axis, when: put_where(
+            g, full_of(0, (), g._aval.dtype), mask, axis, not when
+        ),
     },
 )
 def put_where(xp: Any, x: Any, value: Any, mask: Any, axis: int, when: bool) -> Any:
@@ -176,15 +185,16 @@ def register_row(base: Tensor, row: Tensor, axis: int, position: int) -> None:
     register_view(base, row, BasicView, (position, spec))
 
 
-# ---- reading an index --------------------------------------------------------------------------------
+# ---- reading an index ----------------------------------------------------------------------------
 
 
 def _bad_index(item: Any) -> ValueError:
     shown = str(item._aval) if isinstance(item, Tensor) else repr(item)
     return value_error(
-        "getitem", "an index is made of integers, slices, None, Ellipsis, booleans, and tensors or lists of integers or booleans",
+        "getitem",
+        "an index is made of integers, slices, None, Ellipsis, booleans, and tensors or lists of integers or booleans",
         shown,
-    )  # fmt: skip
+    )
 
 
 def _simplified(item: Any) -> Any:
@@ -222,6 +232,82 @@ def _bound(part: Any) -> int | None:
         return integer("getitem", "the bound of a slice", part)
     except TypeError as error:
         raise ValueError(str(error)) from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _slice_entry(
+    start: int | None, stop: int | None, step: int | None, extent: int
+) -> tuple[tuple[int, ...], int, int]:
+    """The entry of a slice in a spec, its datum, and how many values the datum may have (1: it has none)."""
+    if step == 0:
+        raise value_error(
+            "getitem", "the step of a slice cannot be 0", f"{slice(start, stop, step)}"
+        )
+    first, last, by = slice(start, stop, step).indices(extent)
+    length = len(range(first, last, by))
+    if length == 0:
+        return (0, 0, 1), 0, 1
+    if (
+        by == 1
+        and start is not None
+        and stop is not None
+        and start >= 0
+        and stop >= 0
+        and length < extent
+    ):
+        # Both ends given: a window, which is likely to be somewhere else on the next call.
+        return (length,), first, extent - length + 1
+    return (first, length, by), 0, 1
+
+
+def _basic_index(aval: Aval, items: tuple[Any, ...]) -> tuple[int, Spec] | None:
+    """Position and spec of an index of plain integers, slices, None and Ellipsis; None for any other.
+
+    What `_Reader` does, for the indices that loops are made of.
+    """
+    shape = aval.shape
+    position = axis = whole = 0  # whole: how many entries at the end take their axes whole
+    spec: list[Any] = []
+    for number, item in enumerate(items):
+        kind = item.__class__
+        if kind is int and axis < len(shape):
+            extent = shape[axis]
+            if not -extent <= item < extent:
+                raise out_of_range(item, axis, extent, aval)
+            position = position * extent + (item + extent if item < 0 else item)
+            spec.append(POSITION)
+            whole = 0
+            axis += 1
+        elif kind is slice and axis < len(shape):
+            extent = shape[axis]
+            start, stop, step = item.start, item.stop, item.step
+            if not (
+                (start is None or start.__class__ is int)
+                and (stop is None or stop.__class__ is int)
+                and (step is None or step.__class__ is int)
+            ):
+                return None
+            entry, datum, choices = _slice_entry(start, stop, step, extent)
+            position = position * choices + datum
+            spec.append(entry)
+            whole = whole + 1 if entry == (0, extent, 1) else 0
+            axis += 1
+        elif item is None:
+            spec.append(None)
+            whole = 0
+        elif item is Ellipsis:
+            rest = items[number + 1 :]
+            if not all(r is None or r.__class__ is int or r.__class__ is slice for r in rest):
+                return None
+            count = len(shape) - axis - sum(r is not None for r in rest)
+            if count < 0:
+                return None
+            spec += [(0, n, 1) for n in shape[axis : axis + count]]
+            whole += count
+            axis += count
+        else:
+            return None
+    return position, tuple(spec[: len(spec) - whole] if whole else spec)
 
 
 class _Reader:
@@ -272,20 +358,9 @@ class _Reader:
         self.axis += 1
 
     def _slice(self, item: slice) -> None:
-        extent = self.shape[self.axis]
-        start, stop, step = _bound(item.start), _bound(item.stop), _bound(item.step)
-        if step == 0:
-            raise value_error("getitem", "the step of a slice cannot be 0", f"{item}, x: {self.aval}")
-        first, last, by = slice(start, stop, step).indices(extent)
-        length = len(range(first, last, by))
-        if length == 0:
-            entry: tuple[int, ...] = (0, 0, 1)
-        elif by == 1 and start is not None and stop is not None and start >= 0 and stop >= 0 and length < extent:
-            # Both ends given: a window, which is likely to move on the next call.
-            entry = (length,)
-            self._datum(first, extent - length + 1)
-        else:
-            entry = (first, length, by)
+        bounds = _bound(item.start), _bound(item.stop), _bound(item.step)
+        entry, datum, choices = _slice_entry(*bounds, self.shape[self.axis])
+        self._datum(datum, choices)
         self.spec.append(entry)
         self.axis += 1
         self.place += 1
@@ -300,9 +375,10 @@ class _Reader:
         covered = self.shape[self.axis : self.axis + aval.ndim]
         if covered != aval.shape:
             raise index_error(
-                "getitem", f"a mask of shape {list(aval.shape)} does not fit the axes from {self.axis} on, {list(covered)}",
+                "getitem",
+                f"a mask of shape {list(aval.shape)} does not fit the axes from {self.axis} on, {list(covered)}",
                 f"x: {self.aval}",
-            )  # fmt: skip
+            )
         self.masks.append((self.place, item))
         self.copies = True
         self.whole_axes(aval.ndim)
@@ -310,7 +386,7 @@ class _Reader:
     def plan(self) -> Plan:
         stages: list[Stage] = []
         spec = self.spec
-        while spec and spec[-1] == (0, self.shape[self.axis - 1], 1):
+        while self.axis and spec[-1] == (0, self.shape[self.axis - 1], 1):
             spec.pop()  # what is not mentioned is taken whole
             self.axis -= 1
         if any(e is None or e == POSITION or len(e) == 1 for e in spec) or any(
@@ -341,12 +417,18 @@ class _Reader:
             for depth, places in enumerate(np.nonzero(np.asarray(mask._data()))):
                 found.append((shifted(place) + depth, tensor_from_data(places)))
         found.sort(key=lambda pair: pair[0])
-        return [Elements([index for _, index in found], [place for place, _ in found])] if found else []
+        return (
+            [Elements([index for _, index in found], [place for place, _ in found])]
+            if found
+            else []
+        )
 
 
 def out_of_range(item: int, axis: int, extent: int, aval: Aval) -> IndexError:
     allowed = f"{-extent} to {extent - 1}" if extent else "none, it has no elements"
-    return index_error("getitem", f"index {item} is out of range for axis {axis}; allowed: {allowed}", f"x: {aval}")
+    return index_error(
+        "getitem", f"index {item} is out of range for axis {axis}; allowed: {allowed}", f"x: {aval}"
+    )
 
 
 def read_index(aval: Aval, index: Any) -> Plan:
@@ -364,7 +446,9 @@ def read_index(aval: Aval, index: Any) -> Plan:
         elif item is not None and item.__class__ is not bool:
             used += 1
     if used > aval.ndim:
-        raise index_error("getitem", f"the index names {used} axes, the tensor has {aval.ndim}", f"x: {aval}")
+        raise index_error(
+            "getitem", f"the index names {used} axes, the tensor has {aval.ndim}", f"x: {aval}"
+        )
     reader = _Reader(aval)
     for number, item in enumerate(items):
         if number == dots:
@@ -374,7 +458,7 @@ def read_index(aval: Aval, index: Any) -> Plan:
     return reader.plan()
 
 
-# ---- x[index] ----------------------------------------------------------------------------------------
+# ---- x[index] ------------------------------------------------------------------------------------
 
 
 def get_item(x: Tensor, index: Any) -> Tensor:
@@ -382,7 +466,11 @@ def get_item(x: Tensor, index: Any) -> Tensor:
     if index.__class__ is int:
         aval = x._aval
         if not aval.ndim:
-            raise index_error("getitem", "a tensor without dimensions cannot be indexed by an integer", f"x: {aval}")
+            raise index_error(
+                "getitem",
+                "a tensor without dimensions cannot be indexed by an integer",
+                f"x: {aval}",
+            )
         extent = aval.shape[0]
         if not -extent <= index < extent:
             raise out_of_range(index, 0, extent, aval)
@@ -390,6 +478,11 @@ def get_item(x: Tensor, index: Any) -> Tensor:
         row = read_at(x, position, ROW)
         register_view(x, row, BasicView, (position, ROW))
         return row
+    basic = _basic_index(x._aval, index if index.__class__ is tuple else (index,))
+    if basic is not None:
+        part = read_at(x, *basic)
+        register_view(x, part, BasicView, basic)
+        return part
     plan = read_index(x._aval, index)
     result = plan.read(x)
     if plan.shares:
@@ -403,8 +496,9 @@ def get_item(x: Tensor, index: Any) -> Tensor:
 
 def set_item(x: Tensor, index: Any, value: Any) -> None:
     """`x[index] = value`: in place, with gradients to what is left of `x` and to `value`."""
-    plan = read_index(x._aval, index)
-    assign_in_place(x, plan.write(x, as_value(x, value)), "setitem")
+    basic = _basic_index(x._aval, index if index.__class__ is tuple else (index,))
+    stages = read_index(x._aval, index).stages if basic is None else [Basic(*basic)]
+    assign_in_place(x, _write(stages, x, as_value(x, value)), "setitem")
 
 
 def as_value(x: Tensor, value: Any) -> Tensor:
@@ -414,13 +508,17 @@ def as_value(x: Tensor, value: Any) -> Tensor:
         tensor = value
     elif isinstance(value, (bool, int, float, complex, np.bool_)):
         if isinstance(value, complex) and dtype.kind != "c":
-            raise type_error("setitem", "a complex number cannot be written into a real tensor", f"x: {x._aval}")
+            raise type_error(
+                "setitem", "a complex number cannot be written into a real tensor", f"x: {x._aval}"
+            )
         return full_of(int(value) if isinstance(value, (bool, np.bool_)) else value, (), dtype)
     elif isinstance(value, (np.ndarray, np.generic, list, tuple)):
         tensor = tensor_from_data(np.asarray(value).astype(dtype), place=x._aval.place)
     else:
         raise value_error(
-            "setitem", "the value must be a tensor, an array or a number", f"{type(value).__name__}, x: {x._aval}"
+            "setitem",
+            "the value must be a tensor, an array or a number",
+            f"{type(value).__name__}, x: {x._aval}",
         )
     return tensor if tensor._aval.dtype == dtype else cast_to(tensor, dtype)
 
@@ -438,7 +536,8 @@ def fitted(value: Tensor, target: tuple[int, ...]) -> Tensor:
     aligned = target[len(target) - len(shape) :]
     if len(shape) > len(target) or any(n not in (1, m) for n, m in zip(shape, aligned)):
         raise value_error(
-            "setitem", f"a value of shape {list(shape)} cannot be broadcast to the indexed shape {list(target)}"
+            "setitem",
+            f"a value of shape {list(shape)} cannot be broadcast to the indexed shape {list(target)}",
         )
     return value
 
@@ -465,15 +564,19 @@ Tensor.__iter__ = iterate  # type: ignore[attr-defined]
 Tensor.__contains__ = contains  # type: ignore[attr-defined]
 
 
-# ---- functions that slice ----------------------------------------------------------------------------
+# ---- functions that slice ------------------------------------------------------------------------
 
 
 def _sliced(where: str, x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any) -> Tensor:
     aval = require_tensor(where, "x", x)._aval
     parts = [integers(where, n, v) for n, v in (("axes", axes), ("starts", starts), ("ends", ends))]
-    parts.append(integers(where, "strides", strides) if strides is not None else (1,) * len(parts[0]))
+    parts.append(
+        integers(where, "strides", strides) if strides is not None else (1,) * len(parts[0])
+    )
     if len(set(map(len, parts))) != 1:
-        raise value_error(where, "axes, starts, ends and strides must have the same length", f"{parts}")
+        raise value_error(
+            where, "axes, starts, ends and strides must have the same length", f"{parts}"
+        )
     index = [slice(None)] * aval.ndim
     for axis, start, end, stride in zip(*parts):
         if not -aval.ndim <= axis < aval.ndim:
@@ -492,9 +595,12 @@ def _reference_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = N
 
 
 @samples(
-    S(A(3, 4), [0, 1], [1, 0], [3, 2]), S(A(3, 4), [-1], [-2], [100]), S(A(3, 4), [0], [2], [1]), S(A(0, 4), [1], [1], [3]),
+    S(A(3, 4), [0, 1], [1, 0], [3, 2]),
+    S(A(3, 4), [-1], [-2], [100]),
+    S(A(3, 4), [0], [2], [1]),
+    S(A(0, 4), [1], [1], [3]),
     reference=_reference_slice,
-)  # fmt: skip
+)
 @public(name="slice", method="slice")
 def slice_axes(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
     """The part of a tensor from `starts` to `ends` along `axes`; it shares memory with the tensor."""
@@ -502,10 +608,14 @@ def slice_axes(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
 
 
 @samples(
-    S(A(3, 4), [0, 1], [0, 3], [3, 0], [2, -1]), S(A(3, 5), [1], [-1], [-10], [-2]), S(A(3, 4), [0], [0], [9], [1]),
+    S(A(3, 4), [0, 1], [0, 3], [3, 0], [2, -1]),
+    S(A(3, 5), [1], [-1], [-10], [-2]),
+    S(A(3, 4), [0], [0], [9], [1]),
     reference=_reference_slice,
-)  # fmt: skip
+)
 @public(method=True)
-def strided_slice(x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None) -> Tensor:
+def strided_slice(
+    x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None
+) -> Tensor:
     """The part of `x` from `starts` to `ends` along `axes`, every `strides`-th element; shares memory with `x`."""
     return _sliced("strided_slice", x, axes, starts, ends, strides)

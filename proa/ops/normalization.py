@@ -1,8 +1,9 @@
 """Normalisation: batch, layer, group, instance, root-mean-square, and `normalize`.
 
-All but the last are one primitive, `normalise`: the tensor is viewed in some shape, each slice along some axes gets mean 0 and
-variance 1, and the result is scaled and shifted by parameters that broadcast. Its gradients recompute the statistics from the
-input; inside one executable XLA computes them once.
+All but the last are one primitive, `normalise`: the tensor is viewed in some shape, each slice
+along some axes gets mean 0 and variance 1, and the result is scaled and shifted by parameters that
+broadcast. Its gradients recompute the statistics from the input; inside one executable XLA computes
+them once.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def _statistics(xp: Any, x: Any, axes: Axes) -> tuple[Any, Any]:
     return mean, xp.mean(centred * centred, axis=axes, keepdims=True)
 
 
-def _standardise(xp: Any, x: Any, epsilon: Any, view: Shape, axes: Axes, centred: bool) -> tuple[Any, Any]:
+def _standardise(
+    xp: Any, x: Any, epsilon: Any, view: Shape, axes: Axes, centred: bool
+) -> tuple[Any, Any]:
     """The slices with mean 0 (if `centred`) and variance 1, and the factor that was applied."""
     x = wide(x).reshape(view)
     if centred:
@@ -66,12 +69,20 @@ def _infer_same(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     },
 )
 def normalise(
-    xp: Any, x: Any, weight: Any = None, bias: Any = None, epsilon: Any = 1e-5, view: Shape = (), axes: Axes = (),
-    broadcast: Shape = (), centred: bool = True,
-) -> Any:  # fmt: skip
+    xp: Any,
+    x: Any,
+    weight: Any = None,
+    bias: Any = None,
+    epsilon: Any = 1e-5,
+    view: Shape = (),
+    axes: Axes = (),
+    broadcast: Shape = (),
+    centred: bool = True,
+) -> Any:
     """Slices of `x` (viewed as `view`, along `axes`) made standard, then scaled and shifted.
 
-    The parameters are viewed as `broadcast` for that. Without `centred` the mean is left as it is (RMS).
+    The parameters are viewed as `broadcast` for that. Without `centred` the mean is left as it is
+    (RMS).
     """
     out = _standardise(xp, x, epsilon, view, axes, centred)[0].reshape(x.shape)
     if weight is not None:
@@ -101,9 +112,16 @@ def _sum_like(g: Tensor, broadcast: Shape, shape: Shape) -> Tensor:
     grad="auto",
 )
 def normalise_grad_input(
-    xp: Any, x: Any, y: Any, weight: Any = None, epsilon: Any = 1e-5, view: Shape = (), axes: Axes = (), broadcast: Shape = (),
+    xp: Any,
+    x: Any,
+    y: Any,
+    weight: Any = None,
+    epsilon: Any = 1e-5,
+    view: Shape = (),
+    axes: Axes = (),
+    broadcast: Shape = (),
     centred: bool = True,
-) -> Any:  # fmt: skip
+) -> Any:
     """The gradient of `normalise` in `x`, for the gradient `y` of its result."""
     standard, factor = _standardise(xp, x, epsilon, view, axes, centred)
     y = wide(y)
@@ -132,16 +150,20 @@ def normalise_grad_weight(
     return xp.sum(product, axis=reduced, keepdims=True).reshape(broadcast).astype(x.dtype)
 
 
-# ---- batch -------------------------------------------------------------------------------------------------------
+# ---- batch ---------------------------------------------------------------------------------------
 
 
-def _infer_running(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, Aval]:
+def _infer_running(
+    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
+) -> tuple[Aval, Aval]:
     return operands[1], operands[2]
 
 
 @op("x mean variance", scalars="momentum", follow_scalars=False, outputs=2, infer=_infer_running)
 def running_statistics(xp: Any, x: Any, mean: Any, variance: Any, momentum: Any, axes: Axes) -> Any:
-    """Running mean and variance moved towards those of the batch: `momentum` is the share of the old ones."""
+    """Running mean and variance moved towards those of the batch: `momentum` is the share of the
+    old ones.
+    """
     batch_mean, batch_variance = _statistics(xp, wide(x), axes)
     kept = momentum.astype(batch_mean.dtype)
     moved = [
@@ -158,7 +180,9 @@ def running_statistics(xp: Any, x: Any, mean: Any, variance: Any, momentum: Any,
     follow_scalars=False,
     infer=_infer_same,
     grad={
-        "x": lambda g, variance, weight, epsilon, broadcast: _frozen_grad_input(g, variance, weight, epsilon, broadcast),
+        "x": lambda g, variance, weight, epsilon, broadcast: _frozen_grad_input(
+            g, variance, weight, epsilon, broadcast
+        ),
         "weight": lambda g, x, mean, variance, epsilon, broadcast, weight_aval: _frozen_grad_weight(
             g, x, mean, variance, epsilon, broadcast, weight_aval.shape
         ),
@@ -166,7 +190,14 @@ def running_statistics(xp: Any, x: Any, mean: Any, variance: Any, momentum: Any,
     },
 )
 def normalise_by(
-    xp: Any, x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None, epsilon: Any = 1e-5, broadcast: Shape = ()
+    xp: Any,
+    x: Any,
+    mean: Any,
+    variance: Any,
+    weight: Any = None,
+    bias: Any = None,
+    epsilon: Any = 1e-5,
+    broadcast: Shape = (),
 ) -> Any:
     """`x` standardised by given statistics, then scaled and shifted."""
     scale = 1 / xp.sqrt(wide(variance) + epsilon.astype(wide(variance).dtype))
@@ -178,7 +209,9 @@ def normalise_by(
     return out.astype(x.dtype)
 
 
-def _frozen_grad_input(g: Tensor, variance: Tensor, weight: Tensor | None, epsilon: float, broadcast: Shape) -> Tensor:
+def _frozen_grad_input(
+    g: Tensor, variance: Tensor, weight: Tensor | None, epsilon: float, broadcast: Shape
+) -> Tensor:
     scale = (variance + epsilon).rsqrt()  # type: ignore[attr-defined]
     if weight is not None:
         scale = scale * weight
@@ -186,10 +219,18 @@ def _frozen_grad_input(g: Tensor, variance: Tensor, weight: Tensor | None, epsil
 
 
 def _frozen_grad_weight(
-    g: Tensor, x: Tensor, mean: Tensor, variance: Tensor, epsilon: float, broadcast: Shape, shape: Shape
+    g: Tensor,
+    x: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    epsilon: float,
+    broadcast: Shape,
+    shape: Shape,
 ) -> Tensor:
     scale = (variance + epsilon).rsqrt()  # type: ignore[attr-defined]
-    return _sum_like(g * (x - reshape_to(mean, broadcast)) * reshape_to(scale, broadcast), broadcast, shape)
+    return _sum_like(
+        g * (x - reshape_to(mean, broadcast)) * reshape_to(scale, broadcast), broadcast, shape
+    )
 
 
 _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
@@ -197,12 +238,21 @@ _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 
 def _channel_axis(where: str, x: Tensor, data_format: str) -> int:
     if data_format not in _FORMATS:
-        raise value_error(where, f"data_format must be one of {', '.join(_FORMATS)}", f"data_format: {data_format!r}")
+        raise value_error(
+            where,
+            f"data_format must be one of {', '.join(_FORMATS)}",
+            f"data_format: {data_format!r}",
+        )
     if not isinstance(x, Tensor) or x._aval.ndim < 2:
         given = x._aval if isinstance(x, Tensor) else type(x).__name__
         raise value_error(where, "x must be a Tensor with at least two dimensions", f"x: {given}")
     if not is_floating(x._aval.dtype):
-        raise type_error(where, "only floating tensors can be normalised", f"x: {x._aval}", "convert with astype()")
+        raise type_error(
+            where,
+            "only floating tensors can be normalised",
+            f"x: {x._aval}",
+            "convert with astype()",
+        )
     return 1 if data_format.startswith("NC") else x._aval.ndim - 1
 
 
@@ -210,49 +260,78 @@ def _check_parameters(where: str, channels: int, x: Tensor, **parameters: Tensor
     for name, parameter in parameters.items():
         if parameter is not None and parameter._aval.size != channels:
             raise value_error(
-                where, f"{name} must have {channels} elements", f"{name}: {parameter._aval}, x: {x._aval}"
+                where,
+                f"{name} must have {channels} elements",
+                f"{name}: {parameter._aval}, x: {x._aval}",
             )
 
 
 def _reference_batch_norm(
-    x: np.ndarray, mean: Any, variance: Any, weight: Any = None, bias: Any = None, training: bool = False, epsilon: float = 1e-5,
-    data_format: str = "NCHW", **_: Any,
-) -> np.ndarray:  # fmt: skip
+    x: np.ndarray,
+    mean: Any,
+    variance: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    epsilon: float = 1e-5,
+    data_format: str = "NCHW",
+    **_: Any,
+) -> np.ndarray:
     channel = 1 if data_format.startswith("NC") else x.ndim - 1
     axes = tuple(a for a in range(x.ndim) if a != channel)
     shape = [-1 if a == channel else 1 for a in range(x.ndim)]
     if training:
         mean, variance = x.mean(axes), x.var(axes)
     out = (x - mean.reshape(shape)) / np.sqrt(variance.reshape(shape) + epsilon)
-    return out * (1 if weight is None else weight.reshape(shape)) + (0 if bias is None else bias.reshape(shape))
+    return out * (1 if weight is None else weight.reshape(shape)) + (
+        0 if bias is None else bias.reshape(shape)
+    )
 
 
 _STATISTICS = (A(3, grad=False), A(3, low=0.5, grad=False))
 
 
 @samples(
-    S(A(4, 3, 2, 2), *_STATISTICS, A(3), A(3)), S(A(4, 3, 2, 2), *_STATISTICS, A(3), A(3), training=True),
-    S(A(5, 3), *_STATISTICS, training=True, data_format="NC"), S(A(2, 4, 3), *_STATISTICS, A(3), data_format="NLC", epsilon=0.1),
-    S(A(2, 2, 2, 3), *_STATISTICS, A(3), A(3), training=True, data_format="NHWC"), S(A(0, 3, 2), *_STATISTICS, A(3), A(3)),
-    reference=_reference_batch_norm, tolerance=1e-4,
-)  # fmt: skip
+    S(A(4, 3, 2, 2), *_STATISTICS, A(3), A(3)),
+    S(A(4, 3, 2, 2), *_STATISTICS, A(3), A(3), training=True),
+    S(A(5, 3), *_STATISTICS, training=True, data_format="NC"),
+    S(A(2, 4, 3), *_STATISTICS, A(3), data_format="NLC", epsilon=0.1),
+    S(A(2, 2, 2, 3), *_STATISTICS, A(3), A(3), training=True, data_format="NHWC"),
+    S(A(0, 3, 2), *_STATISTICS, A(3), A(3)),
+    reference=_reference_batch_norm,
+    tolerance=1e-4,
+)
 @public(module="nn.functional")
 def batch_norm(
-    x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor | None = None, bias: Tensor | None = None,
-    training: bool = False, momentum: float = 0.9, epsilon: float = 1e-5, data_format: str = "NCHW",
-    use_global_stats: bool | None = None, name: str | None = None,
-) -> Tensor:  # fmt: skip
+    x: Tensor,
+    running_mean: Tensor,
+    running_var: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-5,
+    data_format: str = "NCHW",
+    use_global_stats: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Each channel standardised over batch and space, then scaled and shifted.
 
-    While `training` the batch's own statistics are used, and `running_mean` and `running_var` become
-    `momentum * running + (1 - momentum) * batch` (with the biased variance); otherwise the running ones are used.
-    `use_global_stats` decides independently of `training`.
+    While `training` the batch's own statistics are used, and `running_mean` and `running_var`
+    become `momentum * running + (1 - momentum) * batch` (with the biased variance); otherwise the
+    running ones are used. `use_global_stats` decides independently of `training`.
     """
     channel = _channel_axis("batch_norm", x, data_format)
     aval = x._aval
     channels = aval.shape[channel]
     _check_parameters(
-        "batch_norm", channels, x, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias
+        "batch_norm",
+        channels,
+        x,
+        running_mean=running_mean,
+        running_var=running_var,
+        weight=weight,
+        bias=bias,
     )
     broadcast = tuple(channels if axis == channel else 1 for axis in range(aval.ndim))
     if not training if use_global_stats is None else use_global_stats:
@@ -265,14 +344,18 @@ def batch_norm(
     return normalise(x, weight, bias, float(epsilon), aval.shape, axes, broadcast, True)
 
 
-# ---- layer, group, instance --------------------------------------------------------------------------------------
+# ---- layer, group, instance ----------------------------------------------------------------------
 
 
 def _normalized_shape(where: str, x: Tensor, normalized_shape: Any) -> Shape:
     if isinstance(normalized_shape, (int, np.integer)):
         normalized_shape = [normalized_shape]
-    if not isinstance(normalized_shape, (list, tuple)) or not all(isinstance(n, (int, np.integer)) for n in normalized_shape):
-        raise value_error(where, "normalized_shape must be an int or a list of ints", repr(normalized_shape))
+    if not isinstance(normalized_shape, (list, tuple)) or not all(
+        isinstance(n, (int, np.integer)) for n in normalized_shape
+    ):
+        raise value_error(
+            where, "normalized_shape must be an int or a list of ints", repr(normalized_shape)
+        )
     shape = tuple(int(n) for n in normalized_shape)
     aval = x._aval
     if not shape or len(shape) > aval.ndim or aval.shape[aval.ndim - len(shape) :] != shape:
@@ -280,11 +363,15 @@ def _normalized_shape(where: str, x: Tensor, normalized_shape: Any) -> Shape:
             where, f"normalized_shape {list(shape)} must be the last dimensions of x", f"x: {aval}"
         )
     if not is_floating(aval.dtype):
-        raise type_error(where, "only floating tensors can be normalised", f"x: {aval}", "convert with astype()")
+        raise type_error(
+            where, "only floating tensors can be normalised", f"x: {aval}", "convert with astype()"
+        )
     return shape
 
 
-def _reference_layer_norm(x: np.ndarray, shape: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5) -> np.ndarray:
+def _reference_layer_norm(
+    x: np.ndarray, shape: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5
+) -> np.ndarray:
     shape = [shape] if isinstance(shape, int) else list(shape)
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     out = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + epsilon)
@@ -293,16 +380,26 @@ def _reference_layer_norm(x: np.ndarray, shape: Any, weight: Any = None, bias: A
 
 
 @samples(
-    S(A(2, 3, 4), 4, A(4), A(4)), S(A(2, 3, 4), [3, 4], A(12), A(12)), S(A(5, 4), [4]), S(A(4), 4, A(4), epsilon=0.1),
+    S(A(2, 3, 4), 4, A(4), A(4)),
+    S(A(2, 3, 4), [3, 4], A(12), A(12)),
+    S(A(5, 4), [4]),
+    S(A(4), 4, A(4), epsilon=0.1),
     S(A(0, 4), 4, A(4), A(4)),
-    reference=_reference_layer_norm, tolerance=1e-4,
-)  # fmt: skip
+    reference=_reference_layer_norm,
+    tolerance=1e-4,
+)
 @public(module="nn.functional")
 def layer_norm(
-    x: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, epsilon: float = 1e-5,
+    x: Tensor,
+    normalized_shape: Any,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    epsilon: float = 1e-5,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The last dimensions (`normalized_shape`) standardised together, then scaled and shifted element by element."""
+) -> Tensor:
+    """The last dimensions (`normalized_shape`) standardised together, then scaled and shifted
+    element by element.
+    """
     shape = _normalized_shape("layer_norm", x, normalized_shape)
     _check_parameters("layer_norm", math.prod(shape), x, weight=weight, bias=bias)
     aval = x._aval
@@ -311,15 +408,28 @@ def layer_norm(
 
 
 @samples(
-    S(A(2, 3, 4), 4, A(4)), S(A(2, 3, 4), [3, 4]), S(A(5, 4), 4, A(4), eps=0.1),
-    reference=lambda x, shape, weight=None, eps=1e-5: x
-    / np.sqrt((x * x).mean((-1,) if isinstance(shape, int) else tuple(range(-len(shape), 0)), keepdims=True) + eps)
-    * (1 if weight is None else weight),
+    S(A(2, 3, 4), 4, A(4)),
+    S(A(2, 3, 4), [3, 4]),
+    S(A(5, 4), 4, A(4), eps=0.1),
+    reference=lambda x, shape, weight=None, eps=1e-5: (
+        x
+        / np.sqrt(
+            (x * x).mean(
+                (-1,) if isinstance(shape, int) else tuple(range(-len(shape), 0)), keepdims=True
+            )
+            + eps
+        )
+        * (1 if weight is None else weight)
+    ),
     tolerance=1e-4,
-)  # fmt: skip
+)
 @public(module="nn.functional")
 def rms_norm(
-    input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float = 1e-5, name: str | None = None
+    input: Tensor,
+    normalized_shape: Any,
+    weight: Tensor | None = None,
+    eps: float = 1e-5,
+    name: str | None = None,
 ) -> Tensor:
     """The last dimensions divided by their root mean square, then scaled."""
     shape = _normalized_shape("rms_norm", input, normalized_shape)
@@ -330,7 +440,12 @@ def rms_norm(
 
 
 def _reference_group_norm(
-    x: np.ndarray, groups: int, epsilon: float = 1e-5, weight: Any = None, bias: Any = None, data_format: str = "NCHW"
+    x: np.ndarray,
+    groups: int,
+    epsilon: float = 1e-5,
+    weight: Any = None,
+    bias: Any = None,
+    data_format: str = "NCHW",
 ) -> np.ndarray:
     last = data_format[1] != "C"
     x = np.moveaxis(x, -1, 1) if last else x
@@ -343,22 +458,34 @@ def _reference_group_norm(
 
 
 @samples(
-    S(A(2, 4, 3, 3), 2, weight=A(4), bias=A(4)), S(A(2, 6, 3), 3), S(A(2, 3, 3, 4), 2, weight=A(4), data_format="NHWC"),
+    S(A(2, 4, 3, 3), 2, weight=A(4), bias=A(4)),
+    S(A(2, 6, 3), 3),
+    S(A(2, 3, 3, 4), 2, weight=A(4), data_format="NHWC"),
     S(A(3, 4), 2, epsilon=0.1),
-    reference=_reference_group_norm, tolerance=1e-4,
-)  # fmt: skip
+    reference=_reference_group_norm,
+    tolerance=1e-4,
+)
 @public(module="nn.functional")
 def group_norm(
-    x: Tensor, num_groups: int, epsilon: float = 1e-5, weight: Tensor | None = None, bias: Tensor | None = None,
-    data_format: str = "NCHW", name: str | None = None,
-) -> Tensor:  # fmt: skip
-    """Groups of channels standardised together in each sample, then scaled and shifted by channel."""
+    x: Tensor,
+    num_groups: int,
+    epsilon: float = 1e-5,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """Groups of channels standardised together in each sample, then scaled and shifted."""
     channel = _channel_axis("group_norm", x, data_format)
     aval = x._aval
     channels = aval.shape[channel]
     groups = int(num_groups)
     if groups < 1 or channels % groups:
-        raise value_error("group_norm", f"{channels} channels cannot be divided into {num_groups} groups", f"x: {aval}")
+        raise value_error(
+            "group_norm",
+            f"{channels} channels cannot be divided into {num_groups} groups",
+            f"x: {aval}",
+        )
     _check_parameters("group_norm", channels, x, weight=weight, bias=bias)
     view = (*aval.shape[:channel], groups, channels // groups, *aval.shape[channel + 1 :])
     axes = tuple(axis for axis in range(1, len(view)) if axis != channel)
@@ -367,20 +494,31 @@ def group_norm(
 
 
 @samples(
-    S(A(2, 3, 4, 3), weight=A(3), bias=A(3)), S(A(2, 3, 5)), S(A(2, 3, 3, 4), weight=A(4), data_format="NHWC", eps=0.1),
+    S(A(2, 3, 4, 3), weight=A(3), bias=A(3)),
+    S(A(2, 3, 5)),
+    S(A(2, 3, 3, 4), weight=A(4), data_format="NHWC", eps=0.1),
     reference=lambda x, weight=None, bias=None, data_format="NCHW", eps=1e-5: _reference_group_norm(
-        x, x.shape[1 if data_format[1] == "C" else -1], eps, weight, bias, data_format),
+        x, x.shape[1 if data_format[1] == "C" else -1], eps, weight, bias, data_format
+    ),
     tolerance=1e-4,
-)  # fmt: skip
+)
 @public(module="nn.functional")
 def instance_norm(
-    x: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None,
-    bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.9, eps: float = 1e-5,
-    data_format: str = "NCHW", name: str | None = None,
-) -> Tensor:  # fmt: skip
+    x: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.9,
+    eps: float = 1e-5,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """Each channel of each sample standardised over space, then scaled and shifted.
 
-    The running statistics are accepted and left alone: as in Paddle, the input's own are always used.
+    The running statistics are accepted and left alone: as in Paddle, the input's own are always
+    used.
     """
     channel = _channel_axis("instance_norm", x, data_format)
     aval = x._aval
@@ -392,14 +530,23 @@ def instance_norm(
 
 
 @samples(
-    S(A(2, 3, 4)), S(A(2, 3), p=1, axis=-1), S(A(3, 2), p=3.0, axis=0, epsilon=0.5), S(A(2, values=[0.0, 0.0], grad=False), axis=0),
-    reference=lambda x, p=2, axis=1, epsilon=1e-12: x / np.maximum(
-        (np.abs(x) ** p).sum(axis, keepdims=True) ** (1 / p), epsilon),
+    S(A(2, 3, 4)),
+    S(A(2, 3), p=1, axis=-1),
+    S(A(3, 2), p=3.0, axis=0, epsilon=0.5),
+    S(A(2, values=[0.0, 0.0], grad=False), axis=0),
+    reference=lambda x, p=2, axis=1, epsilon=1e-12: (
+        x / np.maximum((np.abs(x) ** p).sum(axis, keepdims=True) ** (1 / p), epsilon)
+    ),
     tolerance=1e-4,
-)  # fmt: skip
+)
 @public(module="nn.functional")
 def normalize(
-    x: Tensor, p: float = 2, axis: int = 1, epsilon: float = 1e-12, out: Tensor | None = None, name: str | None = None
+    x: Tensor,
+    p: float = 2,
+    axis: int = 1,
+    epsilon: float = 1e-12,
+    out: Tensor | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """`x` divided by its p-norm along `axis`, or by `epsilon` where the norm is smaller."""
     if out is not None:
@@ -416,5 +563,6 @@ def normalize(
     if p == math.inf:
         norm = x.abs().max(axis, keepdim=True)  # type: ignore[attr-defined]
     else:
-        norm = (x.abs() ** float(p)).sum(axis, keepdim=True) ** (1.0 / p)  # type: ignore[attr-defined]
+        powers = x.abs() ** float(p)  # type: ignore[attr-defined]
+        norm = powers.sum(axis, keepdim=True) ** (1.0 / p)
     return x / norm.clip(min=float(epsilon))

@@ -27,7 +27,12 @@ def _infer_pad(operation: Any, operands: Any, attributes: tuple[Any, ...], place
     (pairs,) = attributes
     shape = tuple(n + before + after for n, (before, after) in zip(operands[0].shape, pairs))
     if any(n < 0 for n in shape):
-        raise operation.error(ValueError, f"more is cut off than there is; the shape would be {list(shape)}", operands, attributes)
+        raise operation.error(
+            ValueError,
+            f"more is cut off than there is; the shape would be {list(shape)}",
+            operands,
+            attributes,
+        )
     return operands[0].with_shape(shape)
 
 
@@ -45,7 +50,9 @@ def _negated(pairs: Pairs) -> Pairs:
 def pad_with(xp: Any, x: Any, value: Any, pairs: Pairs) -> Any:
     """A border of `value` (before, after) around each axis; a negative one cuts off."""
     if xp is np:
-        out = np.full([n + before + after for n, (before, after) in zip(x.shape, pairs)], value, x.dtype)
+        out = np.full(
+            [n + before + after for n, (before, after) in zip(x.shape, pairs)], value, x.dtype
+        )
         source = tuple(slice(max(-b, 0), n - max(-a, 0)) for n, (b, a) in zip(x.shape, pairs))
         target = tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in zip(out.shape, pairs))
         out[target] = x[source]
@@ -74,7 +81,6 @@ def _pad_axis(x: Tensor, axis: int, before: int, after: int, mode: str) -> Tenso
         repeats = [1] * x._aval.ndim
         repeats[axis] = -(-(start + total) // extent)
         return _part(tile_by(x, tuple(repeats)), axis, start, total)
-    pieces = [x]
     if mode == "reflect":
         first = _part(x, axis, before, before, -1) if before else None
         last = _part(x, axis, extent - 2, after, -1) if after else None
@@ -107,7 +113,9 @@ def _pairs(aval: Aval, pad: Any, mode: str, data_format: str | None, from_left: 
     if len(given) == ndim and mode == "constant":
         return tuple(given if from_left else reversed(given))
     if data_format is not None and ndim in _FORMATS and data_format not in _FORMATS[ndim]:
-        raise value_error("pad", f"data_format of {ndim} dimensions is one of {_FORMATS[ndim]}", received)
+        raise value_error(
+            "pad", f"data_format of {ndim} dimensions is one of {_FORMATS[ndim]}", received
+        )
     channels_last = data_format is not None and data_format.endswith("C")
     axes = list(range(ndim - 1 if not channels_last else ndim - 2, -1, -1))
     if len(given) > (len(axes) if mode == "constant" else max(ndim - 2, 1)):
@@ -119,7 +127,12 @@ def _pairs(aval: Aval, pad: Any, mode: str, data_format: str | None, from_left: 
 
 
 def _reference_pad(
-    x: Any, pad: Any, mode: str = "constant", value: float = 0.0, data_format: Any = None, pad_from_left_axis: bool = True
+    x: Any,
+    pad: Any,
+    mode: str = "constant",
+    value: float = 0.0,
+    data_format: Any = None,
+    pad_from_left_axis: bool = True,
 ) -> Any:
     pairs = list(zip(pad[::2], pad[1::2]))
     if len(pairs) == x.ndim and mode == "constant":
@@ -129,16 +142,24 @@ def _reference_pad(
         pairs = pairs[::-1] + channels
         pairs = [(0, 0)] * (x.ndim - len(pairs)) + pairs
     names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-    return np.pad(x, pairs, names[mode], **({"constant_values": value} if mode == "constant" else {}))
+    return np.pad(
+        x, pairs, names[mode], **({"constant_values": value} if mode == "constant" else {})
+    )
 
 
 @samples(
-    S(A(2, 3), [1, 0, 2, 1]), S(A(2, 3), [1, 0, 2, 1], pad_from_left_axis=False), S(A(1, 2, 4), [1, 2], value=5.0),
-    S(A(1, 2, 2, 3), [1, 2, 1, 0], mode="reflect"), S(A(1, 2, 4), [1, 2], "replicate"), S(A(1, 2, 4), [5, 2], "circular"),
-    S(A(1, 2, 3, 1), [1, 2, 0, 1], data_format="NHWC"), S(A(2, dtype="int32"), [1, 1], value=2), S(A(0, 3), [1, 1, 0, 0]),
+    S(A(2, 3), [1, 0, 2, 1]),
+    S(A(2, 3), [1, 0, 2, 1], pad_from_left_axis=False),
+    S(A(1, 2, 4), [1, 2], value=5.0),
+    S(A(1, 2, 2, 3), [1, 2, 1, 0], mode="reflect"),
+    S(A(1, 2, 4), [1, 2], "replicate"),
+    S(A(1, 2, 4), [5, 2], "circular"),
+    S(A(1, 2, 3, 1), [1, 2, 0, 1], data_format="NHWC"),
+    S(A(2, dtype="int32"), [1, 1], value=2),
+    S(A(0, 3), [1, 1, 0, 0]),
     S(A(1, 1, 2, 2, 2), [1, 0, 0, 1, 1, 1], mode="replicate"),
     reference=_reference_pad,
-)  # fmt: skip
+)
 @public(module="nn.functional")
 def pad(
     x: Tensor,
@@ -172,12 +193,19 @@ def pad(
 
 
 @samples(
-    S(A(1, 1, 2, 3), [1, 2, 0, 1]), S(A(1, 2, 3, 1), [1, 0, 0, 1], data_format="NHWC"), S(A(1, 1, 1, 1), [0, 0, 0, 0]),
-    reference=lambda x, padding, data_format=None: _reference_pad(x, padding, data_format=data_format),
-)  # fmt: skip
+    S(A(1, 1, 2, 3), [1, 2, 0, 1]),
+    S(A(1, 2, 3, 1), [1, 0, 0, 1], data_format="NHWC"),
+    S(A(1, 1, 1, 1), [0, 0, 0, 0]),
+    reference=lambda x, padding, data_format=None: _reference_pad(
+        x, padding, data_format=data_format
+    ),
+)
 @public(module="nn.functional")
-def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+def zeropad2d(
+    x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
     """Images with a border of zeros: left, right, top, bottom."""
     if require_tensor("zeropad2d", "x", x)._aval.ndim != 4:
         raise value_error("zeropad2d", "x must have four dimensions", f"x: {x._aval}")
-    return pad(x, list(integers("zeropad2d", "padding", padding)), data_format=data_format)
+    sides = integers("zeropad2d", "padding", padding)
+    return pad(x, list(sides * 4 if len(sides) == 1 else sides), data_format=data_format)

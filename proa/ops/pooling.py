@@ -1,36 +1,35 @@
-"""Pooling over one, two and three spatial axes.
-
-Windows are small, so kernels walk over the positions inside a window (the "taps") and combine whole strided slices: fast in
-NumPy and in XLA, where the same slices fuse into one loop. Huge windows go to XLA's own windowed reduction.
-
-Maximum pooling is `select` of x by x: the primitives `max_pool`, its transpose `max_pool_grad` and `max_pool_select` (picks from
-another tensor at the places of the maxima) close under differentiation; average pooling is linear and needs two.
-"""
+"""Pooling over one, two and three spatial axes."""
 
 from __future__ import annotations
 
-import functools
-import itertools
-import math
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.aval import Aval, make_aval
-from ..core.dtype import INT32, is_floating
+from ..core.dtype import is_floating
 from ..core.errors import type_error, value_error
-from ..eager.declare import op, public
+from ..eager.declare import public
 from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
-from .basic import reshape_to
-from .precision import wide
+from .pooling_kernels import (
+    Window,
+    adaptive_average,
+    adaptive_range,
+    avg_pool,
+    max_pool,
+    window_max,
+)
+from .window_references import (
+    reference_adaptive_avg,
+    reference_adaptive_max,
+    reference_avg_pool,
+    reference_max_pool,
+)
 from .windows import (
     Pairs,
     Sizes,
     check_rank,
     is_channels_last,
-    join_shape,
     paddings,
     same_padding,
     sizes,
@@ -38,450 +37,16 @@ from .windows import (
     spatial_shape,
 )
 
-# Above this many taps XLA's windowed reduction is used: unrolled code would take too long to compile.
-_MOST_TAPS = 49
-
-
-class Window:
-    """A window sliding over the spatial axes of a shape."""
-
-    def __init__(self, shape: Sequence[int], kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> None:
-        self.axes = spatial_axes(len(kernel), channels_last)
-        self.kernel, self.stride, self.padding = kernel, stride, padding
-        self.extents = tuple(shape[axis] for axis in self.axes)
-        self.out = tuple(
-            (extent + before + after - width) // step + 1
-            for extent, width, step, (before, after) in zip(self.extents, kernel, stride, padding, strict=True)
-        )
-
-    def all_axes(self, ndim: int, values: Sequence[Any], other: Any) -> list[Any]:
-        """`values` at the spatial axes, `other` elsewhere."""
-        found = [other] * ndim
-        for axis, value in zip(self.axes, values, strict=True):
-            found[axis] = value
-        return found
-
-    def pad(self, xp: Any, x: Any, value: Any) -> Any:
-        if not any(before or after for before, after in self.padding):
-            return x
-        return xp.pad(x, self.all_axes(x.ndim, self.padding, (0, 0)), constant_values=value)
-
-    def taps(self) -> Iterator[tuple[int, Sizes]]:
-        return enumerate(itertools.product(*map(range, self.kernel)))
-
-    def tap(self, xp: Any, padded: Any, position: Sizes) -> Any:
-        """For every window the element at `position` inside it."""
-        ends = [at + step * (count - 1) + 1 for at, step, count in zip(position, self.stride, self.out, strict=True)]
-        return _cut(xp, padded, self, position, ends, self.stride)
-
-    def spread(self, xp: Any, arrays: Sequence[tuple[Any, Any]], value: Callable[..., Any]) -> Any:
-        """The transpose of `tap`, summed over the taps: `value(number of the tap, *arrays)` lands on the tap's element.
-
-        Input elements are grouped by their remainder modulo the stride; in each group a tap is a shifted slice, and the
-        groups are interleaved at the end. (Scattering with gaps instead defeats vectorisation.)
-        `arrays` come with the number that fills them up at the border, for which `value` must give 0.
-        """
-        groups = [-(-(n + before + after) // step) for n, (before, after), step in self._each()]
-        reach = [(width - 1) // step for width, step in zip(self.kernel, self.stride, strict=True)]
-        borders = [(r, max(count - out, 0)) for r, count, out in zip(reach, groups, self.out, strict=True)]
-        ndim = arrays[0][0].ndim
-        padded = [xp.pad(a, self.all_axes(ndim, borders, (0, 0)), constant_values=fill) for a, fill in arrays]
-        numbers = {position: number for number, position in self.taps()}
-        planes = []
-        for remainder in itertools.product(*map(range, self.stride)):
-            plane: Any = None
-            counts = [(w - 1 - r) // s + 1 for w, r, s in zip(self.kernel, remainder, self.stride, strict=True)]
-            for shift in itertools.product(*map(range, counts)):
-                position = tuple(r + m * s for r, m, s in zip(remainder, shift, self.stride, strict=True))
-                starts = [r - m for r, m in zip(reach, shift, strict=True)]
-                ends = [a + count for a, count in zip(starts, groups, strict=True)]
-                parts = [_cut(xp, a, self, starts, ends, None) for a in padded]
-                part = value(numbers[position], *parts)
-                plane = part if plane is None else plane + part
-            planes.append(plane)
-        first = next(plane for plane in planes if plane is not None)
-        planes = [xp.zeros_like(first) if plane is None else plane for plane in planes]
-        full = _interleave(xp, planes, self)
-        starts = [before for before, _ in self.padding]
-        ends = [before + n for n, (before, _), _ in self._each()]
-        return _cut(xp, full, self, starts, ends, None)
-
-    def _each(self) -> Iterator[tuple[int, tuple[int, int], int]]:
-        return zip(self.extents, self.padding, self.stride, strict=True)
-
-
-def _cut(
-    xp: Any, array: Any, window: Window, starts: Sequence[int], ends: Sequence[int], steps: Sequence[int] | None
-) -> Any:
-    """A (strided) slice along the spatial axes."""
-    steps = steps or (1,) * len(window.axes)
-    if xp is np:
-        cuts = [slice(a, b, s) for a, b, s in zip(starts, ends, steps, strict=True)]
-        return array[tuple(window.all_axes(array.ndim, cuts, slice(None)))]
-    from jax import lax
-
-    limits = list(array.shape)
-    for axis, end in zip(window.axes, ends, strict=True):
-        limits[axis] = end
-    return lax.slice(
-        array, window.all_axes(array.ndim, starts, 0), limits, window.all_axes(array.ndim, steps, 1)
-    )
-
-
-def _interleave(xp: Any, planes: list[Any], window: Window) -> Any:
-    if len(planes) == 1:
-        return planes[0]
-    ndim = planes[0].ndim
-    stacked = xp.stack(planes, axis=-1).reshape(*planes[0].shape, *window.stride)
-    order: list[int] = []
-    shape: list[int] = []
-    for axis in range(ndim):
-        order.append(axis)
-        shape.append(planes[0].shape[axis])
-        if axis in window.axes:
-            number = window.axes.index(axis)
-            order.append(ndim + number)
-            shape[-1] *= window.stride[number]
-    return stacked.transpose(order).reshape(shape)
-
-
-def _is_huge(xp: Any, kernel: Sizes) -> bool:
-    return xp is not np and math.prod(kernel) > _MOST_TAPS
-
-
-def _reduce_window(x: Any, start: Any, reducer: Any, window: Window) -> Any:
-    from jax import lax
-
-    return lax.reduce_window(
-        x, np.asarray(start, x.dtype), reducer, window.all_axes(x.ndim, window.kernel, 1),
-        window.all_axes(x.ndim, window.stride, 1), window.all_axes(x.ndim, window.padding, (0, 0)),
-    )  # fmt: skip
-
-
-# ---- maximum -----------------------------------------------------------------------------------------------------
-
-
-def _infer_pool(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    x = operands[0]
-    kernel, stride, padding, channels_last = *attributes[:3], attributes[-1]
-    if not is_floating(x.dtype):
-        raise operation.error(TypeError, "only floating tensors can be pooled", operands, fix="convert with astype()")
-    out = Window(x.shape, kernel, stride, padding, channels_last).out
-    if min(out) < 1:
-        raise operation.error(
-            ValueError, f"a window of {list(kernel)} does not fit into the padded input", operands,
-            fix="use a smaller kernel_size or more padding",
-        )  # fmt: skip
-    channels = x.shape[-1] if channels_last else x.shape[1]
-    return make_aval(join_shape(x.shape[0], channels, out, channels_last), x.dtype, place)
-
-
-def _max_taps(xp: Any, x: Any, window: Window) -> Any:
-    padded = window.pad(xp, x, -np.inf)
-    best: Any = None
-    for _, position in window.taps():
-        value = window.tap(xp, padded, position)
-        best = value if best is None else xp.maximum(best, value)
-    return best
-
-
-def _winning_taps(xp: Any, x: Any, window: Window) -> Any:
-    """For each window the number of the tap that holds its maximum, the first one of equals."""
-    kind = np.int8 if math.prod(window.kernel) < 128 else np.int32
-    padded = window.pad(xp, x, -np.inf)
-    best: Any = None
-    winner: Any = None
-    for number, position in window.taps():
-        value = window.tap(xp, padded, position)
-        if best is None:
-            best, winner = value, xp.zeros(value.shape, kind)
-        else:
-            winner = xp.where(value > best, kind(number), winner)
-            best = xp.maximum(best, value)
-    return winner
-
-
-@op(
-    infer=_infer_pool,
-    grad={
-        "x": lambda g, x, kernel, stride, padding, channels_last: max_pool_grad(x, g, kernel, stride, padding, channels_last)
-    },
-)
-def max_pool(xp: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> Any:
-    """The largest element of each window."""
-    window = Window(x.shape, kernel, stride, padding, channels_last)
-    if _is_huge(xp, kernel):
-        from jax import lax
-
-        return _reduce_window(x, -np.inf, lax.max, window)
-    return _max_taps(xp, x, window)
-
-
-@op(
-    "x y",
-    infer=lambda operation, operands, attributes, place: operands[0],
-    grad={
-        "y": lambda g, x, kernel, stride, padding, channels_last: max_pool_select(x, g, kernel, stride, padding, channels_last)
-    },
-)
-def max_pool_grad(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> Any:
-    """Puts each element of `y` where its window of `x` has its maximum, and adds what meets."""
-    window = Window(x.shape, kernel, stride, padding, channels_last)
-    if _is_huge(xp, kernel):
-        import jax
-
-        _, pull = jax.vjp(lambda array: max_pool.operation.kernel(xp, array, kernel, stride, padding, channels_last), x)
-        return pull(y)[0]
-    winner = _winning_taps(xp, x, window)
-    zero = np.zeros((), y.dtype)
-    return window.spread(xp, [(winner, -1), (y, 0)], lambda number, w, value: xp.where(w == number, value, zero))
-
-
-def _infer_select(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    return _infer_pool(operation, operands, attributes, place)
-
-
-@op(
-    "x y",
-    infer=_infer_select,
-    grad={"y": lambda g, x, kernel, stride, padding, channels_last: max_pool_grad(x, g, kernel, stride, padding, channels_last)},
-)
-def max_pool_select(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> Any:
-    """The elements of `y` at the places where the windows of `x` have their maxima."""
-    window = Window(x.shape, kernel, stride, padding, channels_last)
-    if _is_huge(xp, kernel):
-        import jax
-
-        def put(array: Any) -> Any:
-            return max_pool_grad.operation.kernel(xp, x, array, kernel, stride, padding, channels_last)
-
-        shape = list(x.shape)
-        for axis, extent in zip(window.axes, window.out, strict=True):
-            shape[axis] = extent
-        return jax.linear_transpose(put, jax.ShapeDtypeStruct(tuple(shape), y.dtype))(y)[0]
-    winner = _winning_taps(xp, x, window)
-    padded = window.pad(xp, y, 0)
-    picked: Any = None
-    for number, position in window.taps():
-        value = window.tap(xp, padded, position)
-        picked = value if picked is None else xp.where(winner == number, value, picked)
-    return picked
-
-
-# ---- average -----------------------------------------------------------------------------------------------------
-
-
-def _divisors(window: Window, divisor: str | float) -> np.ndarray:
-    """How many elements each window counts, for broadcasting against a channels-first result.
-
-    "exclusive" counts real elements only, "inclusive" also the padding (as far as it was asked for in front), a number
-    is taken as it is.
-    """
-    if not isinstance(divisor, str):
-        return np.asarray(divisor, np.float64)
-    counts = np.ones((), np.float64)
-    for extent, (before, _), width, step, out in zip(
-        window.extents, window.padding, window.kernel, window.stride, window.out, strict=True
-    ):
-        start = np.arange(out) * step - before
-        if divisor == "exclusive":
-            along = np.minimum(start + width, extent) - np.maximum(start, 0)
-        else:
-            along = np.minimum(start + width, extent + before) - start
-        counts = counts[..., None] * along
-    return counts
-
-
-def _scaling(window: Window, divisor: str | float, dtype: Any, channels_last: bool) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        scale = 1.0 / _divisors(window, divisor)
-    if scale.size and (scale == scale.flat[0]).all():
-        scale = np.asarray(scale.flat[0])
-    elif channels_last:
-        scale = scale[..., None]
-    return scale.astype(dtype)
-
-
-@op(
-    infer=_infer_pool,
-    grad={
-        "x": lambda g, x_aval, kernel, stride, padding, divisor, channels_last: avg_pool_grad(
-            g, x_aval.shape, kernel, stride, padding, divisor, channels_last
-        )
-    },
-)
-def avg_pool(
-    xp: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Pairs, divisor: str | float, channels_last: bool
-) -> Any:
-    """The mean of each window."""
-    x = wide(x)
-    window = Window(x.shape, kernel, stride, padding, channels_last)
-    if _is_huge(xp, kernel):
-        from jax import lax
-
-        total = _reduce_window(x, 0, lax.add, window)
-    else:
-        padded = window.pad(xp, x, 0)
-        total = None
-        for _, position in window.taps():
-            value = window.tap(xp, padded, position)
-            total = value if total is None else total + value
-    return total * _scaling(window, divisor, x.dtype, channels_last)
-
-
-@op(
-    "y",
-    infer=lambda operation, operands, attributes, place: operands[0].with_shape(attributes[0]),
-    grad={
-        "y": lambda g, kernel, stride, padding, divisor, channels_last: avg_pool(
-            g, kernel, stride, padding, divisor, channels_last
-        )
-    },
-)
-def avg_pool_grad(
-    xp: Any, y: Any, shape: tuple[int, ...], kernel: Sizes, stride: Sizes, padding: Pairs, divisor: str | float, channels_last: bool
-) -> Any:
-    """The transpose of `avg_pool`: spreads each mean evenly over its window."""
-    y = wide(y)
-    window = Window(shape, kernel, stride, padding, channels_last)
-    y = y * _scaling(window, divisor, y.dtype, channels_last)
-    if _is_huge(xp, kernel):
-        import jax
-        from jax import lax
-
-        transpose = jax.linear_transpose(
-            lambda x: _reduce_window(x, 0, lax.add, window), jax.ShapeDtypeStruct(shape, y.dtype)
-        )
-        return transpose(y)[0]
-    return window.spread(xp, [(y, 0)], lambda number, value: value)
-
-
-# ---- windows of unequal width: adaptive pooling, and maxima with their positions ---------------------------------------
-
-# For each spatial axis, where the windows start and stop.
-Ranges = tuple[tuple[tuple[int, int], ...], ...]
-
-
-def _adaptive_range(extent: int, count: int) -> tuple[tuple[int, int], ...]:
-    return tuple((i * extent // count, -(-((i + 1) * extent) // count)) for i in range(count))
-
-
-@functools.lru_cache(maxsize=256)
-def _index_table(extents: tuple[int, ...], ranges: Ranges) -> np.ndarray:
-    """Flat positions [window, element]; short windows repeat their first element."""
-    rows = []
-    strides = [math.prod(extents[i + 1 :]) for i in range(len(extents))]
-    for window in itertools.product(*ranges):
-        inside = [range(max(start, 0), min(stop, n)) for (start, stop), n in zip(window, extents, strict=True)]
-        rows.append([sum(i * s for i, s in zip(at, strides, strict=True)) for at in itertools.product(*inside)])
-    longest = max(map(len, rows))
-    return np.array([row + row[:1] * (longest - len(row)) for row in rows], np.int32)
-
-
-def _infer_window_max(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, Aval]:
-    x = operands[0]
-    values = x.with_shape((*x.shape[:2], *(len(along) for along in attributes[0])))
-    return values, values.with_dtype(INT32)
-
-
-@op(
-    outputs=2,
-    infer=_infer_window_max,
-    grad={"x": lambda g0, out1, x_aval: _scatter_back(g0, out1, x_aval.shape)},
-    differentiable_outputs=(0,),
-)
-def window_max(xp: Any, x: Any, ranges: Ranges) -> Any:
-    """The maximum of each window of a channels-first tensor, and its position in the flattened spatial axes."""
-    table = _index_table(x.shape[2:], ranges)
-    gathered = x.reshape(*x.shape[:2], -1)[:, :, table] if x.size else xp.zeros((*x.shape[:2], *table.shape), x.dtype)
-    winner = xp.argmax(gathered, axis=-1)
-    shape = (*x.shape[:2], *(len(along) for along in ranges))
-    positions = xp.asarray(table)[xp.arange(table.shape[0]), winner]
-    return xp.max(gathered, axis=-1).reshape(shape), positions.reshape(shape).astype(np.int32)
-
-
-def _scatter_back(g: Tensor, index: Tensor, shape: tuple[int, ...]) -> Tensor:
-    flat = (*shape[:2], math.prod(g._aval.shape[2:]))
-    spread = scatter_last(reshape_to(g, flat), reshape_to(index, flat), math.prod(shape[2:]))
-    return reshape_to(spread, shape)
-
-
-@op(
-    "y index",
-    infer=lambda operation, operands, attributes, place: operands[0].with_shape((*operands[0].shape[:-1], attributes[0])),
-    grad={"y": lambda g, index: pick_last(g, index)},
-)
-def scatter_last(xp: Any, y: Any, index: Any, size: int) -> Any:
-    """A zero tensor to which `y` is added at `index` along the last axis."""
-    rows = y.reshape(-1, y.shape[-1])
-    places = (xp.arange(rows.shape[0])[:, None], index.reshape(rows.shape))
-    out = xp.zeros((rows.shape[0], size), y.dtype)
-    if xp is np:
-        np.add.at(out, places, rows)
-    else:
-        out = out.at[places].add(rows)
-    return out.reshape(*y.shape[:-1], size)
-
-
-@op(
-    "x index",
-    infer=lambda operation, operands, attributes, place: operands[0].with_shape(operands[1].shape),
-    grad={"x": lambda g, index, x_aval: scatter_last(g, index, x_aval.shape[-1])},
-)
-def pick_last(xp: Any, x: Any, index: Any) -> Any:
-    """Elements of `x` at `index` along the last axis."""
-    return xp.take_along_axis(x, index, axis=-1)
-
-
-@functools.lru_cache(maxsize=256)
-def _averaging_matrix(extent: int, count: int) -> np.ndarray:
-    matrix = np.zeros((count, extent))
-    for row, (start, stop) in enumerate(_adaptive_range(extent, count)):
-        matrix[row, start:stop] = 1.0 / (stop - start)
-    return matrix
-
-
-def _along_axes(xp: Any, x: Any, axes: Sequence[int], matrices: Sequence[np.ndarray]) -> Any:
-    for axis, matrix in zip(axes, matrices, strict=True):
-        x = xp.moveaxis(xp.tensordot(x, matrix.astype(x.dtype), ([axis], [1])), -1, axis)
-    return x
-
-
-def _infer_resized(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    shape = list(operands[0].shape)
-    for axis, extent in zip(attributes[1], attributes[0], strict=True):
-        shape[axis] = extent
-    return operands[0].with_shape(tuple(shape))
-
-
-@op(
-    infer=_infer_resized,
-    grad={
-        "x": lambda g, x_aval, extents, axes: adaptive_average_grad(g, tuple(x_aval.shape[a] for a in axes), axes)
-    },
-)
-def adaptive_average(xp: Any, x: Any, extents: Sizes, axes: Sizes) -> Any:
-    """Means over windows of (almost) equal width; along each axis a product with a fixed matrix."""
-    matrices = [_averaging_matrix(x.shape[axis], count) for axis, count in zip(axes, extents, strict=True)]
-    return _along_axes(xp, wide(x), axes, matrices)
-
-
-@op(
-    "y",
-    infer=_infer_resized,
-    grad={"y": lambda g, y_aval, extents, axes: adaptive_average(g, tuple(y_aval.shape[a] for a in axes), axes)},
-)
-def adaptive_average_grad(xp: Any, y: Any, extents: Sizes, axes: Sizes) -> Any:
-    """The transpose of `adaptive_average`."""
-    matrices = [_averaging_matrix(extent, y.shape[axis]).T for axis, extent in zip(axes, extents, strict=True)]
-    return _along_axes(xp, wide(y), axes, matrices)
-
-
-# ---- public functions --------------------------------------------------------------------------------------------
-
 
 def _window_arguments(
-    where: str, num_spatial: int, x: Tensor, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, channels_last: bool
+    where: str,
+    num_spatial: int,
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    channels_last: bool,
 ) -> tuple[Sizes, Sizes, Pairs]:
     """Kernel, stride and a padding that makes the windows fit exactly."""
     check_rank(where, x, num_spatial)
@@ -493,27 +58,45 @@ def _window_arguments(
         return kernel, step, same_padding(extents, kernel, step)
     if isinstance(pads, str):
         if ceil_mode:
-            raise value_error(where, "padding='VALID' goes with ceil_mode=False only", "ceil_mode: True")
+            raise value_error(
+                where, "padding='VALID' goes with ceil_mode=False only", "ceil_mode: True"
+            )
         pads = ((0, 0),) * num_spatial
     fitted = []
-    for extent, width, stride_along, (before, after) in zip(extents, kernel, step, pads, strict=True):
+    for extent, width, stride_along, (before, after) in zip(
+        extents, kernel, step, pads, strict=True
+    ):
         room = extent + before + after - width
-        # A window wider than the input counts as one window, as Paddle's division towards zero has it.
+        # A window wider than the input counts as one window, as Paddle's division towards zero has
+        # it.
         count = (-(-room // stride_along) if ceil_mode else int(room / stride_along)) + 1
         fitted.append((before, max(after, (count - 1) * stride_along + width - extent - before)))
     return kernel, step, tuple(fitted)
 
 
 def _pool_maximum(
-    where: str, num_spatial: int, x: Tensor, kernel_size: Any, stride: Any, padding: Any, return_mask: bool, ceil_mode: bool,
+    where: str,
+    num_spatial: int,
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    return_mask: bool,
+    ceil_mode: bool,
     data_format: str,
-) -> Any:  # fmt: skip
+) -> Any:
     channels_last = is_channels_last(where, data_format, num_spatial)
-    kernel, step, pads = _window_arguments(where, num_spatial, x, kernel_size, stride, padding, ceil_mode, channels_last)
+    kernel, step, pads = _window_arguments(
+        where, num_spatial, x, kernel_size, stride, padding, ceil_mode, channels_last
+    )
     if not return_mask:
         return max_pool(x, kernel, step, pads, channels_last)
     if channels_last:
-        raise value_error(where, "return_mask needs a format with the channels first", f"data_format: {data_format!r}")
+        raise value_error(
+            where,
+            "return_mask needs a format with the channels first",
+            f"data_format: {data_format!r}",
+        )
     window = Window(x._aval.shape, kernel, step, pads, False)
     ranges = tuple(
         tuple((i * s - before, i * s - before + width) for i in range(count))
@@ -521,147 +104,215 @@ def _pool_maximum(
     )
     for along, extent in zip(ranges, window.extents, strict=True):
         if any(stop <= 0 or start >= extent for start, stop in along):
-            raise value_error(where, "a window lies in the padding alone and has no position", f"x: {x._aval}", "use less padding")
+            raise value_error(
+                where,
+                "a window lies in the padding alone and has no position",
+                f"x: {x._aval}",
+                "use less padding",
+            )
     return window_max(x, ranges)
 
 
 def _pool_average(
-    where: str, num_spatial: int, x: Tensor, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, exclusive: bool,
-    divisor_override: Any, data_format: str,
-) -> Tensor:  # fmt: skip
+    where: str,
+    num_spatial: int,
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    exclusive: bool,
+    divisor_override: Any,
+    data_format: str,
+) -> Tensor:
     channels_last = is_channels_last(where, data_format, num_spatial)
-    kernel, step, pads = _window_arguments(where, num_spatial, x, kernel_size, stride, padding, ceil_mode, channels_last)
+    kernel, step, pads = _window_arguments(
+        where, num_spatial, x, kernel_size, stride, padding, ceil_mode, channels_last
+    )
     divisor: str | float = "exclusive" if exclusive else "inclusive"
     if divisor_override is not None:
         divisor = float(divisor_override)
         if divisor <= 0:
-            raise value_error(where, "divisor_override must be positive", f"divisor_override: {divisor_override!r}")
+            raise value_error(
+                where,
+                "divisor_override must be positive",
+                f"divisor_override: {divisor_override!r}",
+            )
     return avg_pool(x, kernel, step, pads, divisor, channels_last)
 
 
-def _reference_pool(reduce: Callable[..., Any]) -> Callable[..., np.ndarray]:
-    """Pooling by its definition, window by window (for the samples)."""
-
-    def pool(x: np.ndarray, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-             data_format: str = "NC", exclusive: bool = True) -> np.ndarray:  # fmt: skip
-        n = x.ndim - 2
-        channels_last = data_format[1] != "C"
-        x = np.moveaxis(x, -1, 1) if channels_last else x
-        kernel = sizes("", "", kernel_size, n)
-        step = kernel if stride is None else sizes("", "", stride, n)
-        pads = paddings("", padding, n, channels_last)
-        pads = same_padding(x.shape[2:], kernel, step) if pads == "SAME" else pads
-        rounded = math.ceil if ceil_mode else math.floor
-        out = [rounded((e + sum(p) - k) / s) + 1 for e, p, k, s in zip(x.shape[2:], pads, kernel, step)]
-        result = np.zeros((*x.shape[:2], *out), x.dtype)
-        for at in np.ndindex(*out):
-            first = [i * s - p[0] for i, s, p in zip(at, step, pads)]
-            cut = tuple(slice(max(f, 0), f + k) for f, k in zip(first, kernel))
-            window = x[(slice(None), slice(None), *cut)]
-            window = window.reshape(*x.shape[:2], math.prod(window.shape[2:]))
-            size = math.prod(min(f + k, e + p[0]) - f for f, k, e, p in zip(first, kernel, x.shape[2:], pads))
-            result[(slice(None), slice(None), *at)] = reduce(window, window.shape[-1] if exclusive else size)
-        return np.moveaxis(result, 1, -1) if channels_last else result
-
-    return pool
-
-
-_reference_max = _reference_pool(lambda window, size: window.max(-1))
-_reference_mean = _reference_pool(lambda window, size: window.sum(-1) / size)
-
-
 @samples(
-    S(A(2, 3, 7, unique=True), 2), S(A(1, 2, 7, unique=True), 3, stride=2, padding=1),
+    S(A(2, 3, 7, unique=True), 2),
+    S(A(1, 2, 7, unique=True), 3, stride=2, padding=1),
     S(A(1, 2, 6, unique=True), 4, stride=3, ceil_mode=True),
-    reference=_reference_max,
-)  # fmt: skip
+    reference=reference_max_pool,
+)
 @public(module="nn.functional")
 def max_pool1d(
-    x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False, ceil_mode: bool = False,
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
     name: str | None = None,
-) -> Any:  # fmt: skip
-    """The largest element of each window of a [batch, channels, length] tensor; with `return_mask` also where it was."""
-    return _pool_maximum("max_pool1d", 1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
+) -> Any:
+    """The largest element of each window of a [batch, channels, length] tensor; with `return_mask`
+    also where it was.
+    """
+    return _pool_maximum(
+        "max_pool1d", 1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL"
+    )
 
 
 @samples(
-    S(A(1, 2, 6, 7, unique=True), 2), S(A(1, 2, 7, 7, unique=True), 3, stride=2, padding=1),
-    S(A(2, 1, 5, 5, unique=True), [3, 2], stride=1, padding=[1, 0, 0, 1]), S(A(1, 5, 6, 2, unique=True), 2, data_format="NHWC"),
-    S(A(1, 1, 6, 6, unique=True), 3, stride=2, ceil_mode=True), S(A(1, 1, 9, 9, unique=True), 8, stride=1, padding="SAME"),
+    S(A(1, 2, 6, 7, unique=True), 2),
+    S(A(1, 2, 7, 7, unique=True), 3, stride=2, padding=1),
+    S(A(2, 1, 5, 5, unique=True), [3, 2], stride=1, padding=[1, 0, 0, 1]),
+    S(A(1, 5, 6, 2, unique=True), 2, data_format="NHWC"),
+    S(A(1, 1, 6, 6, unique=True), 3, stride=2, ceil_mode=True),
+    S(A(1, 1, 9, 9, unique=True), 8, stride=1, padding="SAME"),
     S(A(0, 2, 4, 4), 2),
-    reference=_reference_max,
-)  # fmt: skip
+    reference=reference_max_pool,
+)
 @public(module="nn.functional")
 def max_pool2d(
-    x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False, ceil_mode: bool = False,
-    data_format: str = "NCHW", name: str | None = None,
-) -> Any:  # fmt: skip
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
     """The largest element of each window of a [batch, channels, height, width] tensor.
 
-    With `return_mask` also its position in the flattened height and width (int32). NaN wins over every number.
+    With `return_mask` also its position in the flattened height and width (int32). NaN wins over
+    every number.
     """
-    return _pool_maximum("max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
+    return _pool_maximum(
+        "max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format
+    )
 
 
 @samples(
-    S(A(1, 1, 4, 4, 4, unique=True), 2), S(A(1, 2, 3, 4, 5, unique=True), 2, stride=1, padding=1),
+    S(A(1, 1, 4, 4, 4, unique=True), 2),
+    S(A(1, 2, 3, 4, 5, unique=True), 2, stride=1, padding=1),
     S(A(1, 4, 4, 4, 2, unique=True), [2, 1, 3], data_format="NDHWC"),
-    reference=_reference_max,
-)  # fmt: skip
+    reference=reference_max_pool,
+)
 @public(module="nn.functional")
 def max_pool3d(
-    x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False, ceil_mode: bool = False,
-    data_format: str = "NCDHW", name: str | None = None,
-) -> Any:  # fmt: skip
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Any:
     """The largest element of each window of a [batch, channels, depth, height, width] tensor."""
-    return _pool_maximum("max_pool3d", 3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
+    return _pool_maximum(
+        "max_pool3d", 3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format
+    )
 
 
 @samples(
-    S(A(2, 3, 7), 2), S(A(1, 2, 7), 3, stride=2, padding=1), S(A(1, 2, 7), 3, stride=2, padding=1, exclusive=False),
-    reference=_reference_mean,
-)  # fmt: skip
+    S(A(2, 3, 7), 2),
+    S(A(1, 2, 7), 3, stride=2, padding=1),
+    S(A(1, 2, 7), 3, stride=2, padding=1, exclusive=False),
+    reference=reference_avg_pool,
+)
 @public(module="nn.functional")
 def avg_pool1d(
-    x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, exclusive: bool = True, ceil_mode: bool = False,
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    exclusive: bool = True,
+    ceil_mode: bool = False,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
-    """The mean of each window of a [batch, channels, length] tensor; `exclusive` leaves the padding out of the count."""
-    return _pool_average("avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
+) -> Tensor:
+    """The mean of each window of a [batch, channels, length] tensor; `exclusive` leaves the padding
+    out of the count.
+    """
+    return _pool_average(
+        "avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL"
+    )
 
 
 @samples(
-    S(A(1, 2, 6, 7), 2), S(A(1, 2, 7, 7), 3, stride=2, padding=1), S(A(1, 2, 5, 5), 3, stride=2, padding=1, exclusive=False),
-    S(A(1, 2, 5, 5), 2, ceil_mode=True, exclusive=False), S(A(2, 5, 6, 2), [2, 3], stride=1, data_format="NHWC"),
-    S(A(1, 1, 9, 9), 8, stride=1), S(A(1, 2, 5, 5), 2, padding="SAME"),
-    reference=_reference_mean,
-)  # fmt: skip
+    S(A(1, 2, 6, 7), 2),
+    S(A(1, 2, 7, 7), 3, stride=2, padding=1),
+    S(A(1, 2, 5, 5), 3, stride=2, padding=1, exclusive=False),
+    S(A(1, 2, 5, 5), 2, ceil_mode=True, exclusive=False),
+    S(A(2, 5, 6, 2), [2, 3], stride=1, data_format="NHWC"),
+    S(A(1, 1, 9, 9), 8, stride=1),
+    S(A(1, 2, 5, 5), 2, padding="SAME"),
+    reference=reference_avg_pool,
+)
 @public(module="nn.functional")
 def avg_pool2d(
-    x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, exclusive: bool = True,
-    divisor_override: Any = None, data_format: str = "NCHW", name: str | None = None,
-) -> Tensor:  # fmt: skip
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    divisor_override: Any = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """The mean of each window of a [batch, channels, height, width] tensor.
 
     `exclusive` leaves the padding out of the count; `divisor_override` replaces the count.
     """
     return _pool_average(
-        "avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format
+        "avg_pool2d",
+        2,
+        x,
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
+        exclusive,
+        divisor_override,
+        data_format,
     )
 
 
 @samples(
-    S(A(1, 1, 4, 4, 4), 2), S(A(1, 2, 3, 4, 5), 2, stride=1, padding=1), S(A(1, 4, 4, 4, 2), 3, data_format="NDHWC"),
-    reference=_reference_mean,
-)  # fmt: skip
+    S(A(1, 1, 4, 4, 4), 2),
+    S(A(1, 2, 3, 4, 5), 2, stride=1, padding=1),
+    S(A(1, 4, 4, 4, 2), 3, data_format="NDHWC"),
+    reference=reference_avg_pool,
+)
 @public(module="nn.functional")
 def avg_pool3d(
-    x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, exclusive: bool = True,
-    divisor_override: Any = None, data_format: str = "NCDHW", name: str | None = None,
-) -> Tensor:  # fmt: skip
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    divisor_override: Any = None,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Tensor:
     """The mean of each window of a [batch, channels, depth, height, width] tensor."""
     return _pool_average(
-        "avg_pool3d", 3, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format
+        "avg_pool3d",
+        3,
+        x,
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
+        exclusive,
+        divisor_override,
+        data_format,
     )
 
 
@@ -670,66 +321,61 @@ def _adaptive_sizes(where: str, output_size: Any, extents: tuple[int, ...]) -> S
     count = len(extents)
     wanted = list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * count
     if len(wanted) != count:
-        raise value_error(where, f"output_size must have {count} entries", f"output_size: {output_size!r}")
+        raise value_error(
+            where, f"output_size must have {count} entries", f"output_size: {output_size!r}"
+        )
     found = []
     for size, extent in zip(wanted, extents, strict=True):
         if size is not None and not isinstance(size, (int, np.integer, Tensor)):
-            raise type_error(where, "output_size must be ints or None", f"output_size: {output_size!r}")
+            raise type_error(
+                where, "output_size must be ints or None", f"output_size: {output_size!r}"
+            )
         found.append(extent if size is None else int(size))
     if min(found) < 1 or min(extents) < 1:
-        raise value_error(where, "output_size and the input's extents must be positive", f"{found} from {list(extents)}")
+        raise value_error(
+            where,
+            "output_size and the input's extents must be positive",
+            f"{found} from {list(extents)}",
+        )
     return tuple(found)
 
 
-def _adapt_average(where: str, num_spatial: int, x: Tensor, output_size: Any, data_format: str) -> Tensor:
+def _adapt_average(
+    where: str, num_spatial: int, x: Tensor, output_size: Any, data_format: str
+) -> Tensor:
     channels_last = is_channels_last(where, data_format, num_spatial)
     check_rank(where, x, num_spatial)
     extents = spatial_shape(x._aval, channels_last)
     wanted = _adaptive_sizes(where, output_size, extents)
     if not is_floating(x._aval.dtype):
-        raise type_error(where, "only floating tensors can be pooled", f"x: {x._aval}", "convert with astype()")
+        raise type_error(
+            where, "only floating tensors can be pooled", f"x: {x._aval}", "convert with astype()"
+        )
     if all(n % size == 0 for n, size in zip(extents, wanted, strict=True)):
         if all(size == 1 for size in wanted):
-            return x.mean(spatial_axes(num_spatial, channels_last), keepdim=True)  # type: ignore[attr-defined]
+            axes = spatial_axes(num_spatial, channels_last)
+            return x.mean(axes, keepdim=True)  # type: ignore[attr-defined]
         kernel = tuple(n // size for n, size in zip(extents, wanted, strict=True))
         return avg_pool(x, kernel, kernel, ((0, 0),) * num_spatial, "exclusive", channels_last)
     return adaptive_average(x, wanted, spatial_axes(num_spatial, channels_last))
 
 
-def _adapt_maximum(where: str, num_spatial: int, x: Tensor, output_size: Any, return_mask: bool) -> Any:
+def _adapt_maximum(
+    where: str, num_spatial: int, x: Tensor, output_size: Any, return_mask: bool
+) -> Any:
     check_rank(where, x, num_spatial)
     extents = spatial_shape(x._aval, False)
     wanted = _adaptive_sizes(where, output_size, extents)
     if not return_mask and all(n % size == 0 for n, size in zip(extents, wanted, strict=True)):
         kernel = tuple(n // size for n, size in zip(extents, wanted, strict=True))
         return max_pool(x, kernel, kernel, ((0, 0),) * num_spatial, False)
-    found = window_max(x, tuple(_adaptive_range(n, size) for n, size in zip(extents, wanted, strict=True)))
+    found = window_max(
+        x, tuple(adaptive_range(n, size) for n, size in zip(extents, wanted, strict=True))
+    )
     return found if return_mask else found[0]
 
 
-def _adaptive_reference(reduce: Callable[..., Any]) -> Callable[..., np.ndarray]:
-    """Adaptive pooling by its definition (for the samples)."""
-
-    def pool(x: np.ndarray, output_size: Any, data_format: str = "NC") -> np.ndarray:
-        channels_last = data_format[1] != "C"
-        x = np.moveaxis(x, -1, 1) if channels_last else x
-        wanted = _adaptive_sizes("", output_size, x.shape[2:])
-        result = np.zeros((*x.shape[:2], *wanted), x.dtype)
-        for at in np.ndindex(*wanted):
-            cut = [slice(math.floor(i * e / n), math.ceil((i + 1) * e / n)) for i, e, n in zip(at, x.shape[2:], wanted)]
-            window = x[(slice(None), slice(None), *cut)]
-            window = window.reshape(*x.shape[:2], math.prod(window.shape[2:]))
-            result[(slice(None), slice(None), *at)] = reduce(window)
-        return np.moveaxis(result, 1, -1) if channels_last else result
-
-    return pool
-
-
-_adaptive_mean = _adaptive_reference(lambda window: window.mean(-1))
-_adaptive_max = _adaptive_reference(lambda window: window.max(-1))
-
-
-@samples(S(A(2, 3, 6), 3), S(A(1, 2, 7), 3), S(A(1, 2, 4), 1), reference=_adaptive_mean)
+@samples(S(A(2, 3, 6), 3), S(A(1, 2, 7), 3), S(A(1, 2, 4), 1), reference=reference_adaptive_avg)
 @public(module="nn.functional")
 def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) -> Tensor:
     """Means over `output_size` windows that divide the length as evenly as possible."""
@@ -737,48 +383,78 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) ->
 
 
 @samples(
-    S(A(2, 3, 6, 6), 1), S(A(1, 2, 6, 4), [3, 2]), S(A(1, 2, 7, 5), [3, None]), S(A(1, 7, 5, 2), 3, data_format="NHWC"),
+    S(A(2, 3, 6, 6), 1),
+    S(A(1, 2, 6, 4), [3, 2]),
+    S(A(1, 2, 7, 5), [3, None]),
+    S(A(1, 7, 5, 2), 3, data_format="NHWC"),
     S(A(1, 1, 2, 2), 3),
-    reference=_adaptive_mean,
-)  # fmt: skip
+    reference=reference_adaptive_avg,
+)
 @public(module="nn.functional")
-def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Means over windows that divide height and width as evenly as possible into `output_size` (None keeps an axis)."""
+def adaptive_avg_pool2d(
+    x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
+    """Means over windows that divide height and width as evenly as possible into `output_size`
+    (None keeps an axis).
+    """
     return _adapt_average("adaptive_avg_pool2d", 2, x, output_size, data_format)
 
 
 @samples(
-    S(A(1, 2, 4, 4, 4), 2), S(A(1, 2, 3, 4, 5), [2, 3, 1]), S(A(1, 3, 3, 3, 2), 1, data_format="NDHWC"),
-    reference=_adaptive_mean,
-)  # fmt: skip
+    S(A(1, 2, 4, 4, 4), 2),
+    S(A(1, 2, 3, 4, 5), [2, 3, 1]),
+    S(A(1, 3, 3, 3, 2), 1, data_format="NDHWC"),
+    reference=reference_adaptive_avg,
+)
 @public(module="nn.functional")
-def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Tensor:
-    """Means over windows that divide depth, height and width as evenly as possible into `output_size`."""
+def adaptive_avg_pool3d(
+    x: Tensor, output_size: Any, data_format: str = "NCDHW", name: str | None = None
+) -> Tensor:
+    """Means over windows that divide depth, height and width as evenly as possible into
+    `output_size`.
+    """
     return _adapt_average("adaptive_avg_pool3d", 3, x, output_size, data_format)
 
 
-@samples(S(A(2, 3, 6, unique=True), 3), S(A(1, 2, 7, unique=True), 3), S(A(1, 2, 4, unique=True), 1), reference=_adaptive_max)
+@samples(
+    S(A(2, 3, 6, unique=True), 3),
+    S(A(1, 2, 7, unique=True), 3),
+    S(A(1, 2, 4, unique=True), 1),
+    reference=reference_adaptive_max,
+)
 @public(module="nn.functional")
-def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+def adaptive_max_pool1d(
+    x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None
+) -> Any:
     """Maxima over `output_size` windows that divide the length as evenly as possible."""
     return _adapt_maximum("adaptive_max_pool1d", 1, x, output_size, return_mask)
 
 
 @samples(
-    S(A(1, 2, 6, 4, unique=True), [3, 2]), S(A(1, 2, 7, 5, unique=True), [3, 2]), S(A(1, 1, 2, 2, unique=True), 3),
-    reference=_adaptive_max,
-)  # fmt: skip
+    S(A(1, 2, 6, 4, unique=True), [3, 2]),
+    S(A(1, 2, 7, 5, unique=True), [3, 2]),
+    S(A(1, 1, 2, 2, unique=True), 3),
+    reference=reference_adaptive_max,
+)
 @public(module="nn.functional")
-def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """Maxima over windows that divide height and width as evenly as possible; `return_mask` adds their positions."""
+def adaptive_max_pool2d(
+    x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None
+) -> Any:
+    """Maxima over windows that divide height and width as evenly as possible; `return_mask` adds
+    their positions.
+    """
     return _adapt_maximum("adaptive_max_pool2d", 2, x, output_size, return_mask)
 
 
 @samples(
-    S(A(1, 2, 4, 4, 4, unique=True), 2), S(A(1, 2, 3, 4, 5, unique=True), [2, 3, 1]), S(A(1, 1, 3, 3, 3, unique=True), 1),
-    reference=_adaptive_max,
-)  # fmt: skip
+    S(A(1, 2, 4, 4, 4, unique=True), 2),
+    S(A(1, 2, 3, 4, 5, unique=True), [2, 3, 1]),
+    S(A(1, 1, 3, 3, 3, unique=True), 1),
+    reference=reference_adaptive_max,
+)
 @public(module="nn.functional")
-def adaptive_max_pool3d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+def adaptive_max_pool3d(
+    x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None
+) -> Any:
     """Maxima over windows that divide depth, height and width as evenly as possible."""
     return _adapt_maximum("adaptive_max_pool3d", 3, x, output_size, return_mask)

@@ -1,7 +1,9 @@
 """Random tensors, and the state that they are drawn from.
 
-Every call takes the next (seed, offset) of the generator and hands both to its kernel as data, so that
-drawing again compiles nothing and both tiers draw the same numbers (see kernels/random_bits.py).
+Every call takes the next (seed, offset) of the generator and hands both to its kernel as data, so
+that drawing again compiles nothing and both tiers draw the same numbers (see
+kernels/random_bits.py). There are no samples here, because two calls must differ;
+tests/ops/test_random.py has the tests.
 """
 
 from __future__ import annotations
@@ -12,12 +14,18 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.dtype import (
-    COMPLEX64, FLOAT32, FLOAT64, INT64, default_float, is_floating, real_dtype, to_numpy_dtype,
-)  # fmt: skip
+    COMPLEX64,
+    FLOAT32,
+    FLOAT64,
+    INT64,
+    default_float,
+    is_floating,
+    real_dtype,
+    to_numpy_dtype,
+)
 from ..core.errors import type_error, value_error
 from ..core.generator import Generator, GeneratorState, default_generator
 from ..eager.declare import op, public
-from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place
 from ..ir.operation import Check
@@ -25,9 +33,7 @@ from ..ir.recorder import LOCAL
 from ..kernels import random_bits
 from .arguments import deliver, integer, listed, new_shape, require_tensor
 from .basic import cast_to, expand_to
-from .creation import scalar_of
-
-_NO_REFERENCE = "random numbers: see tests/ops/test_random.py"
+from .creation import real_of, scalar_of
 
 
 def draw(seed: int = 0) -> tuple[int, int]:
@@ -46,7 +52,7 @@ def _floating_dtype(where: str, dtype: Any) -> np.dtype:
     return wanted
 
 
-# ---- state -------------------------------------------------------------------------------------------
+# ---- state ---------------------------------------------------------------------------------------
 
 
 @public()
@@ -88,7 +94,7 @@ def new_generator(device: Any = None) -> Generator:
     return Generator(default_generator.initial_seed())
 
 
-# ---- uniform and normal ------------------------------------------------------------------------------
+# ---- uniform and normal --------------------------------------------------------------------------
 
 
 @op("", scalars="low high seed offset", infer=_infer_new, follow_scalars=False, name="uniform")
@@ -107,14 +113,15 @@ def normal_of(
 ) -> Any:
     if dtype.kind == "c":
         # A complex number of variance 1: its two parts have half of it each.
-        parts = random_bits.normal(xp, (*shape, 2), real_dtype(dtype), seed, offset) * np.sqrt(0.5).astype(real_dtype(dtype))
+        parts = random_bits.normal(xp, (*shape, 2), real_dtype(dtype), seed, offset) * np.sqrt(
+            0.5
+        ).astype(real_dtype(dtype))
         return (mean + std * (parts[..., 0] + 1j * parts[..., 1])).astype(dtype)
     compute = FLOAT64 if dtype == FLOAT64 else FLOAT32
     numbers = random_bits.normal(xp, shape, compute, seed, offset)
     return (mean.astype(compute) + std.astype(compute) * numbers).astype(dtype)
 
 
-@samples(S([2, 3]), S([0]), S([], "float64"), S([3], "bfloat16"), why=_NO_REFERENCE)
 @public()
 @listed("shape", 0)
 def rand(
@@ -146,7 +153,7 @@ def uniform(
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn uniformly from [min, max); always the same ones for a `seed` other than 0."""
-    low, high = (float(scalar_of("uniform", n, v)) for n, v in (("min", min), ("max", max)))
+    low, high = real_of("uniform", "min", min), real_of("uniform", "max", max)
     dims = new_shape("uniform", shape)
     made = uniform_of(low, high, *draw(seed), dims, _floating_dtype("uniform", dtype))
     return deliver(made, out, device, requires_grad)
@@ -157,7 +164,6 @@ def _normal_dtype(where: str, dtype: Any) -> np.dtype:
     return wanted if wanted.kind == "c" else _floating_dtype(where, wanted)
 
 
-@samples(S([2, 3]), S([0]), S([], "float64"), S([3], "float16"), S([2], "complex64"), why=_NO_REFERENCE)
 @public()
 @listed("shape", 0)
 def randn(
@@ -203,7 +209,7 @@ def gaussian(
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn from a normal distribution; always the same ones for a `seed` other than 0."""
-    centre, width = (float(scalar_of("gaussian", n, v)) for n, v in (("mean", mean), ("std", std)))
+    centre, width = real_of("gaussian", "mean", mean), real_of("gaussian", "std", std)
     dims = new_shape("gaussian", shape)
     made = normal_of(centre, width, *draw(seed), dims, _normal_dtype("gaussian", dtype))
     return deliver(made, out, device, requires_grad)
@@ -211,45 +217,85 @@ def gaussian(
 
 @public()
 def normal(
-    mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None = None, *, out: Tensor | None = None
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    shape: Any = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Numbers drawn from normal distributions: one for all, or one for each element of `mean` and `std`."""
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         given = mean if isinstance(mean, Tensor) else std
-        numbers = normal_of(0.0, 1.0, *draw(), given._aval.shape, _normal_dtype("normal", given._aval.dtype))
+        numbers = normal_of(
+            0.0, 1.0, *draw(), given._aval.shape, _normal_dtype("normal", given._aval.dtype)
+        )
         made = numbers * std + mean
     else:
         centre, width = (scalar_of("normal", n, v) for n, v in (("mean", mean), ("std", std)))
         dtype = COMPLEX64 if isinstance(centre, complex) else default_float()
         centre = centre if isinstance(centre, complex) else float(centre)
-        made = normal_of(centre, float(width), *draw(), new_shape("normal", [1] if shape is None else shape), dtype)
+        made = normal_of(
+            centre,
+            float(width),
+            *draw(),
+            new_shape("normal", [1] if shape is None else shape),
+            dtype,
+        )
     return deliver(made, out)
 
 
 @public()
 def rand_like(
-    input: Tensor, name: str | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    input: Tensor,
+    name: str | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Uniform numbers from [0, 1) in the shape of a tensor."""
     aval = require_tensor("rand_like", "input", input)._aval
-    return rand(aval.shape, aval.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
+    return rand(
+        aval.shape,
+        aval.dtype if dtype is None else dtype,
+        device=device,
+        requires_grad=requires_grad,
+    )
 
 
 @public()
 def randn_like(
-    x: Tensor, dtype: Any = None, name: str | None = None, *, device: Any = None, requires_grad: bool = False
+    x: Tensor,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Standard normal numbers in the shape of a tensor."""
     aval = require_tensor("randn_like", "x", x)._aval
-    return randn(aval.shape, aval.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
+    return randn(
+        aval.shape,
+        aval.dtype if dtype is None else dtype,
+        device=device,
+        requires_grad=requires_grad,
+    )
 
 
-# ---- integers ----------------------------------------------------------------------------------------
+# ---- integers ------------------------------------------------------------------------------------
 
 
 @op("", scalars="low span seed offset", infer=_infer_new, follow_scalars=False, name="randint")
 def integers_of(
-    xp: Any, low: Any, span: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype, small: bool
+    xp: Any,
+    low: Any,
+    span: Any,
+    seed: Any,
+    offset: Any,
+    shape: tuple[int, ...],
+    dtype: np.dtype,
+    small: bool,
 ) -> Any:
     return random_bits.integers(xp, shape, dtype, low, span, seed, offset, small)
 
@@ -261,7 +307,9 @@ def _integers(where: str, low: Any, high: Any, shape: tuple[int, ...], dtype: np
     first = integer(where, "low", low)
     if high is None:
         if first <= 0:
-            raise value_error(where, "low must be positive when it is the only bound", f"low: {first}")
+            raise value_error(
+                where, "low must be positive when it is the only bound", f"low: {first}"
+            )
         first, last = 0, first
     else:
         last = integer(where, "high", high)
@@ -272,21 +320,33 @@ def _integers(where: str, low: Any, high: Any, shape: tuple[int, ...], dtype: np
     return integers_of(first, last - first, *draw(), shape, dtype, last - first < 2**32)
 
 
-@samples(S(5), S(-3, 4, [2, 3]), S(0, 10, [4], "int32"), S(0, 2, [0]), why=_NO_REFERENCE)
 @public()
-def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
+def randint(
+    low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None, name: str | None = None
+) -> Tensor:
     """Integers drawn uniformly from [low, high), or from [0, low) when one bound is given."""
     wanted = INT64 if dtype is None else to_numpy_dtype(dtype)
     if wanted.kind not in "iu":
         raise type_error("randint", "the type must be an integer one", f"dtype: {dtype}")
-    return _integers("randint", low, high, new_shape("randint", list(shape) if isinstance(shape, tuple) else shape), wanted)
+    return _integers(
+        "randint",
+        low,
+        high,
+        new_shape("randint", list(shape) if isinstance(shape, tuple) else shape),
+        wanted,
+    )
 
 
 @public(method=True)
-def randint_like(x: Tensor, low: Any = 0, high: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+def randint_like(
+    x: Tensor, low: Any = 0, high: Any = None, dtype: Any = None, name: str | None = None
+) -> Tensor:
     """Integers drawn uniformly, in the shape (and type, unless another is named) of a tensor."""
     aval = require_tensor("randint_like", "x", x)._aval
-    return cast_to(_integers("randint_like", low, high, aval.shape, INT64), to_numpy_dtype(aval.dtype if dtype is None else dtype))
+    return cast_to(
+        _integers("randint_like", low, high, aval.shape, INT64),
+        to_numpy_dtype(aval.dtype if dtype is None else dtype),
+    )
 
 
 @op("", scalars="seed offset", infer=_infer_new, name="randperm")
@@ -296,7 +356,6 @@ def permutation_of(xp: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtyp
     return xp.argsort(keys, **({"kind": "stable"} if xp is np else {"stable": True})).astype(dtype)
 
 
-@samples(S(5), S(0), S(7, "int32"), S(3, dtype="float32"), why=_NO_REFERENCE)
 @public()
 def randperm(
     n: Any,
@@ -312,10 +371,12 @@ def randperm(
     count = integer("randperm", "n", n)
     if count < 0:
         raise value_error("randperm", "n cannot be negative", f"n: {count}")
-    return deliver(permutation_of(*draw(), (count,), to_numpy_dtype(dtype)), out, device, requires_grad)
+    return deliver(
+        permutation_of(*draw(), (count,), to_numpy_dtype(dtype)), out, device, requires_grad
+    )
 
 
-# ---- from probabilities ------------------------------------------------------------------------------
+# ---- from probabilities --------------------------------------------------------------------------
 
 
 def _infer_bernoulli(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -326,10 +387,13 @@ def _infer_bernoulli(_op: Any, operands: Any, attributes: tuple[Any, ...], place
     scalars="seed offset",
     infer=_infer_bernoulli,
     check=Check(
-        lambda xp, x, *_: xp.all((x >= 0) & (x <= 1)), lambda kinds, a: "probabilities must be from 0 to 1", IndexError, (0,)
+        lambda xp, x, *_: xp.all((x >= 0) & (x <= 1)),
+        lambda kinds, a: "probabilities must be from 0 to 1",
+        IndexError,
+        (0,),
     ),
     name="bernoulli",
-)  # fmt: skip
+)
 def bernoulli_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     fraction = random_bits.words32(xp, x.shape, seed, offset).astype(np.float64) * 2.0**-32
     return (fraction < x.astype(np.float64)).astype(x.dtype)
@@ -343,16 +407,20 @@ def bernoulli(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
         from .basic import full_of
 
         dtype = x._aval.dtype if is_floating(x._aval.dtype) else FLOAT32
-        x = full_of(float(scalar_of("bernoulli", "p", p)), x._aval.shape, dtype)
+        x = full_of(real_of("bernoulli", "p", p), x._aval.shape, dtype)
     return bernoulli_of(x, *draw())
 
 
-def _infer_multinomial(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+def _infer_multinomial(
+    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
+) -> Aval:
     aval = operands[0]
     return aval.with_shape((*aval.shape[:-1], attributes[0])).with_dtype(INT64)
 
 
-def _can_be_drawn(xp: Any, x: Any, _seed: Any, _offset: Any, num_samples: int, replacement: bool) -> Any:
+def _can_be_drawn(
+    xp: Any, x: Any, _seed: Any, _offset: Any, num_samples: int, replacement: bool
+) -> Any:
     enough = xp.sum(x > 0, axis=-1) >= (1 if replacement else num_samples)
     return xp.all(x >= 0) & xp.all(enough) & xp.all(xp.isfinite(x))
 
@@ -362,39 +430,54 @@ def _can_be_drawn(xp: Any, x: Any, _seed: Any, _offset: Any, num_samples: int, r
     infer=_infer_multinomial,
     check=Check(
         _can_be_drawn,
-        lambda kinds, a: f"weights must be finite and not negative, {1 if a[1] else a[0]} of them at least positive",
+        lambda kinds, a: (
+            f"weights must be finite and not negative, {1 if a[1] else a[0]} of them at least positive"
+        ),
         ValueError,
         (0,),
     ),
     name="multinomial",
 )
-def multinomial_of(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool) -> Any:
+def multinomial_of(
+    xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool
+) -> Any:
     """With replacement by the inverse of the distribution, without by a race of exponential clocks."""
     weights = x.astype(np.float64)
     if not replacement:
         waiting = -xp.log1p(-random_bits.uniform(xp, x.shape, FLOAT64, seed, offset)) / weights
         waiting = xp.where(weights > 0, waiting, np.inf)
-        return xp.argsort(waiting, axis=-1, **({"kind": "stable"} if xp is np else {"stable": True}))[..., :num_samples]
+        return xp.argsort(
+            waiting, axis=-1, **({"kind": "stable"} if xp is np else {"stable": True})
+        )[..., :num_samples]
     sums = xp.cumsum(weights, axis=-1)
     fraction = random_bits.uniform(xp, (*x.shape[:-1], num_samples), FLOAT64, seed, offset)
     target = fraction * sums[..., -1:]
-    # The number of partial sums that are not above the target; at most the last one with a positive weight.
+    # The number of partial sums that are not above the target; at most the last one with a positive
+    # weight.
     if x.ndim == 1:
         found = xp.searchsorted(sums, target, side="right")
     else:
-        found = xp.stack([xp.searchsorted(s, t, side="right") for s, t in zip(sums, target)]) if x.shape[0] else target
+        found = (
+            xp.stack([xp.searchsorted(s, t, side="right") for s, t in zip(sums, target)])
+            if x.shape[0]
+            else target
+        )
     last = x.shape[-1] - 1 - xp.argmax(weights[..., ::-1] > 0, axis=-1)
     return xp.minimum(found, last[..., None])
 
 
-def _multinomial_xla(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool) -> Any:
+def _multinomial_xla(
+    xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool
+) -> Any:
     if not replacement or x.ndim == 1:
         return multinomial_of.operation.kernel(xp, x, seed, offset, num_samples, replacement)  # type: ignore[attr-defined]
     import jax
 
     weights = x.astype(np.float64)
     sums = xp.cumsum(weights, axis=-1)
-    target = random_bits.uniform(xp, (x.shape[0], num_samples), FLOAT64, seed, offset) * sums[..., -1:]
+    target = (
+        random_bits.uniform(xp, (x.shape[0], num_samples), FLOAT64, seed, offset) * sums[..., -1:]
+    )
     found = jax.vmap(lambda s, t: xp.searchsorted(s, t, side="right"))(sums, target)
     last = x.shape[-1] - 1 - xp.argmax(weights[..., ::-1] > 0, axis=-1)
     return xp.minimum(found, last[..., None])
@@ -405,7 +488,12 @@ multinomial_of.operation.kernels["xla"] = _multinomial_xla  # type: ignore[attr-
 
 @public(method=True)
 def multinomial(
-    x: Tensor, num_samples: Any = 1, replacement: bool = False, name: str | None = None, *, out: Tensor | None = None
+    x: Tensor,
+    num_samples: Any = 1,
+    replacement: bool = False,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Numbers of categories, drawn with the weights that the last dimension of `x` holds."""
     aval = require_tensor("multinomial", "x", x)._aval
@@ -414,15 +502,24 @@ def multinomial(
     if aval.ndim not in (1, 2):
         raise value_error("multinomial", "x must have one or two dimensions", received)
     if not is_floating(aval.dtype):
-        raise type_error("multinomial", "the weights must have a floating type", received, "convert them with astype('float32')")
+        raise type_error(
+            "multinomial",
+            "the weights must have a floating type",
+            received,
+            "convert them with astype('float32')",
+        )
     if count <= 0 or aval.shape[-1] == 0:
-        raise value_error("multinomial", "num_samples must be positive, and there must be categories", received)
+        raise value_error(
+            "multinomial", "num_samples must be positive, and there must be categories", received
+        )
     if not replacement and count > aval.shape[-1]:
-        raise value_error("multinomial", "more samples than categories", received, "draw with replacement=True")
+        raise value_error(
+            "multinomial", "more samples than categories", received, "draw with replacement=True"
+        )
     return deliver(multinomial_of(x, *draw(), count, bool(replacement)), out)
 
 
-# ---- in place ----------------------------------------------------------------------------------------
+# ---- in place ------------------------------------------------------------------------------------
 
 
 def _own_type(where: str, x: Tensor) -> np.dtype:
@@ -434,13 +531,17 @@ def _own_type(where: str, x: Tensor) -> np.dtype:
 
 def _filled_with(where: str, x: Tensor, numbers: Tensor) -> Tensor:
     place = x._aval.place
-    return assign_in_place(x, numbers if numbers._aval.place is place else numbers._to_place(place), where)
+    return assign_in_place(
+        x, numbers if numbers._aval.place is place else numbers._to_place(place), where
+    )
 
 
 @public(method=True)
-def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
+def uniform_(
+    x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str | None = None
+) -> Tensor:
     """Fills `x` with numbers drawn uniformly from [min, max)."""
-    low, high = (float(scalar_of("uniform_", n, v)) for n, v in (("min", min), ("max", max)))
+    low, high = real_of("uniform_", "min", min), real_of("uniform_", "max", max)
     dtype = _own_type("uniform_", x)
     return _filled_with("uniform_", x, uniform_of(low, high, *draw(seed), x._aval.shape, dtype))
 
@@ -448,21 +549,25 @@ def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str |
 @public(method=True)
 def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers drawn from a normal distribution."""
-    centre, width = (float(scalar_of("normal_", n, v)) for n, v in (("mean", mean), ("std", std)))
+    centre, width = real_of("normal_", "mean", mean), real_of("normal_", "std", std)
     dtype = x._aval.dtype if x._aval.dtype.kind == "c" else _own_type("normal_", x)
     return _filled_with("normal_", x, normal_of(centre, width, *draw(), x._aval.shape, dtype))
 
 
 @op("", scalars="rate seed offset", infer=_infer_new, follow_scalars=False, name="exponential")
-def exponential_of(xp: Any, rate: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+def exponential_of(
+    xp: Any, rate: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype
+) -> Any:
     compute = FLOAT64 if dtype == FLOAT64 else FLOAT32
-    return (-xp.log(1 - random_bits.uniform(xp, shape, compute, seed, offset)) / rate.astype(compute)).astype(dtype)
+    return (
+        -xp.log(1 - random_bits.uniform(xp, shape, compute, seed, offset)) / rate.astype(compute)
+    ).astype(dtype)
 
 
 @public(method=True)
 def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers drawn from an exponential distribution of rate `lam`."""
-    rate = float(scalar_of("exponential_", "lam", lam))
+    rate = real_of("exponential_", "lam", lam)
     if not rate > 0:
         raise value_error("exponential_", "lam must be positive", f"lam: {rate}")
     dtype = _own_type("exponential_", x)
@@ -483,6 +588,10 @@ def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
 @public(method=True)
 def random_(x: Tensor, from_: Any = 0, to: Any = None, *, generator: None = None) -> Tensor:
     """Fills `x` with integers drawn uniformly from [from_, to)."""
-    high = to if to is not None else (2**24 if is_floating(x._aval.dtype) else np.iinfo(x._aval.dtype).max)
+    high = (
+        to
+        if to is not None
+        else (2**24 if is_floating(x._aval.dtype) else np.iinfo(x._aval.dtype).max)
+    )
     drawn = _integers("random_", from_, int(high), x._aval.shape, INT64)
     return _filled_with("random_", x, cast_to(drawn, x._aval.dtype))

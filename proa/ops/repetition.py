@@ -16,7 +16,7 @@ from .arguments import integer, integers, listed, one_axis, require_tensor, seve
 from .basic import expand_to, reshape_to, sum_over
 from .gathering import take_elements
 
-# ---- broadcast and repeat ----------------------------------------------------------------------------
+# ---- broadcast and repeat ------------------------------------------------------------------------
 
 
 def _expanded(where: str, x: Tensor, shape: Any) -> Tensor:
@@ -33,9 +33,11 @@ def _expanded(where: str, x: Tensor, shape: Any) -> Tensor:
             n = old
         if n < 0 or (old not in (1, n)):
             raise value_error(
-                where, f"dimension {axis} is {n}, which {old} cannot be expanded to", received,
+                where,
+                f"dimension {axis} is {n}, which {old} cannot be expanded to",
+                received,
                 "only dimensions of 1 can be expanded; -1 keeps a dimension",
-            )  # fmt: skip
+            )
         target.append(n)
     return expand_to(x, tuple(target))
 
@@ -46,9 +48,13 @@ def _reference_expand(x: Any, shape: Any) -> Any:
 
 
 @samples(
-    S(A(2, 3), [4, 2, 3]), S(A(1, 3), [2, -1]), S(A(), [2]), S(A(1, 3), [0, 3]), S(A(2, 1, dtype="int64"), (2, 2)),
+    S(A(2, 3), [4, 2, 3]),
+    S(A(1, 3), [2, -1]),
+    S(A(), [2]),
+    S(A(1, 3), [0, 3]),
+    S(A(2, 1, dtype="int64"), (2, 2)),
     reference=_reference_expand,
-)  # fmt: skip
+)
 @public(method=True)
 @listed("shape", 1)
 def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
@@ -56,7 +62,12 @@ def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     return _expanded("expand", x, shape)
 
 
-@samples(S(A(3), A(2, 3)), S(A(1, 1), A(2, 3)), S(A(), A(2)), reference=lambda x, y: np.broadcast_to(x, y.shape))
+@samples(
+    S(A(3), A(2, 3)),
+    S(A(1, 1), A(2, 3)),
+    S(A(), A(2)),
+    reference=lambda x, y: np.broadcast_to(x, y.shape),
+)
 @public(method=True)
 def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """`x` expanded to the shape of `y`."""
@@ -71,14 +82,22 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 
 
 @samples(
-    S([A(2, 3), A(4, 1, 1)]), S([A(), A(2)]), S([A(3)]), S([A(0, 1), A(3)]), reference=lambda x: np.broadcast_arrays(*x)
-)  # fmt: skip
+    S([A(2, 3), A(4, 1, 1)]),
+    S([A(), A(2)]),
+    S([A(3)]),
+    S([A(0, 1), A(3)]),
+    reference=lambda x: np.broadcast_arrays(*x),
+)
 @public()
 def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
     """Tensors expanded to their common shape."""
     if isinstance(input, Tensor) or not isinstance(input, (list, tuple)) or not input:
-        raise value_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
-    avals = [require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)]
+        raise value_error(
+            "broadcast_tensors", "input must be a list of tensors", type(input).__name__
+        )
+    avals = [
+        require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)
+    ]
     shape = broadcast_shapes(expand_to.operation, avals, [aval.shape for aval in avals])  # type: ignore[attr-defined]
     return [expand_to(t, shape) for t in input]
 
@@ -93,15 +112,24 @@ def _untiled(g: Tensor, aval: Aval, repeats: tuple[int, ...]) -> Tensor:
     return sum_over(reshape_to(g, pairs), tuple(range(0, len(pairs), 2)), False)
 
 
-@op(infer=_infer_tile, grad={"x": lambda g, x_aval, repeats: _untiled(g, x_aval, repeats)}, name="tile")
+@op(
+    infer=_infer_tile,
+    grad={"x": lambda g, x_aval, repeats: _untiled(g, x_aval, repeats)},
+    name="tile",
+)
 def tile_by(xp: Any, x: Any, repeats: tuple[int, ...]) -> Any:
     return xp.tile(x, repeats)
 
 
 @samples(
-    S(A(2, 3), [2]), S(A(2, 3), [2, 1, 2]), S(A(2, 3), repeat_times=(1, 2)), S(A(), [2]), S(A(2, 3), [0, 2]), S(A(2), []),
+    S(A(2, 3), [2]),
+    S(A(2, 3), [2, 1, 2]),
+    S(A(2, 3), repeat_times=(1, 2)),
+    S(A(), [2]),
+    S(A(2, 3), [0, 2]),
+    S(A(2), []),
     reference=lambda x, repeat_times: np.tile(x, repeat_times),
-)  # fmt: skip
+)
 @public(method=True)
 @listed("repeat_times", 1)
 def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
@@ -109,7 +137,11 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
     aval = require_tensor("tile", "x", x)._aval
     repeats = integers("tile", "repeat_times", repeat_times)
     if any(r < 0 for r in repeats):
-        raise value_error("tile", "a number of repetitions cannot be negative", f"repeat_times: {list(repeats)}, x: {aval}")
+        raise value_error(
+            "tile",
+            "a number of repetitions cannot be negative",
+            f"repeat_times: {list(repeats)}, x: {aval}",
+        )
     ndim = max(len(repeats), aval.ndim)
     if ndim > aval.ndim:
         x = reshape_to(x, (1,) * (ndim - aval.ndim) + aval.shape)
@@ -117,12 +149,20 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
 
 
 @samples(
-    S(A(2, 3), 2), S(A(2, 3), 2, 0), S(A(2, 3), A(3, dtype="int64", values=[1, 2, 0]), axis=-1), S(A(0, 2), 3, axis=0),
+    S(A(2, 3), 2),
+    S(A(2, 3), 2, 0),
+    S(A(2, 3), A(3, dtype="int64", values=[1, 2, 0]), axis=-1),
+    S(A(0, 2), 3, axis=0),
     reference=lambda x, repeats, axis=None: np.repeat(x, repeats, axis),
-)  # fmt: skip
+)
 @public(method=True)
 def repeat_interleave(
-    x: Tensor, repeats: Any, axis: Any = None, name: str | None = None, *, output_size: int | None = None
+    x: Tensor,
+    repeats: Any,
+    axis: Any = None,
+    name: str | None = None,
+    *,
+    output_size: int | None = None,
 ) -> Tensor:
     """Each slice along an axis (each element, without one) repeated in place.
 
@@ -137,21 +177,24 @@ def repeat_interleave(
         counts = np.asarray(integers("repeat_interleave", "repeats", repeats))
         if counts.shape != (extent,):
             raise value_error(
-                "repeat_interleave", f"there must be one number of repetitions for each of the {extent} slices",
+                "repeat_interleave",
+                f"there must be one number of repetitions for each of the {extent} slices",
                 f"x: {x._aval}, repeats: {len(counts)}",
-            )  # fmt: skip
+            )
     else:
         count = integer("repeat_interleave", "repeats", repeats)
         if count == 0:
             raise value_error("repeat_interleave", "repeats must be positive", f"repeats: {count}")
         counts = np.full(extent, count)
     if (counts < 0).any():
-        raise value_error("repeat_interleave", "repeats cannot be negative", f"repeats: {counts.tolist()}")
+        raise value_error(
+            "repeat_interleave", "repeats cannot be negative", f"repeats: {counts.tolist()}"
+        )
     places = tensor_from_data(np.repeat(np.arange(extent), counts), place=x._aval.place)
     return take_elements(x, [places], [along], trusted=True)
 
 
-# ---- turned around -----------------------------------------------------------------------------------
+# ---- turned around -------------------------------------------------------------------------------
 
 
 @op(infer=same, grad={"x": lambda g, axes: flip_axes(g, axes)}, name="flip")
@@ -160,9 +203,12 @@ def flip_axes(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
 
 
 @samples(
-    S(A(2, 3), 0), S(A(2, 3), [0, -1]), S(A(2, 3), axis=[]), S(A(0, 2), 1),
+    S(A(2, 3), 0),
+    S(A(2, 3), [0, -1]),
+    S(A(2, 3), axis=[]),
+    S(A(0, 2), 1),
     reference=lambda x, axis: np.flip(x, tuple(axis) if isinstance(axis, list) else axis),
-)  # fmt: skip
+)
 @public(method="flip reverse")
 def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     """`x` with the order of elements along some axes reversed."""
@@ -183,9 +229,13 @@ def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -
 
 
 @samples(
-    S(A(2, 3), 1), S(A(2, 3), 1, 0), S(A(2, 3), [1, -7], [0, 1]), S(A(0, 3), 2, 1), S(A(4), -1),
+    S(A(2, 3), 1),
+    S(A(2, 3), 1, 0),
+    S(A(2, 3), [1, -7], [0, 1]),
+    S(A(0, 3), 2, 1),
+    S(A(4), -1),
     reference=lambda x, shifts, axis=None: np.roll(x, shifts, axis),
-)  # fmt: skip
+)
 @public(method=True)
 def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """`x` moved along axes, what falls off one end coming in at the other; without an axis in row-major order."""
@@ -196,5 +246,9 @@ def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> T
         return reshape_to(flat, aval.shape)
     axes = tuple(one_axis("roll", a, aval.ndim) for a in integers("roll", "axis", axis))
     if len(axes) != len(steps):
-        raise value_error("roll", "there must be one shift for each axis", f"shifts: {list(steps)}, axis: {list(axes)}")
+        raise value_error(
+            "roll",
+            "there must be one shift for each axis",
+            f"shifts: {list(steps)}, axis: {list(axes)}",
+        )
     return roll_axes(x, steps, axes)

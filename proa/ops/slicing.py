@@ -1,14 +1,14 @@
 """The primitives of basic indexing: read a slice, put a slice among zeros, overwrite a slice.
 
-What is sliced is said by a *spec*, a tuple with one entry for each axis from the first (axes that it does
-not reach are taken whole) or None for a new axis:
+What is sliced is said by a *spec*, a tuple with one entry for each axis from the first (axes that
+it does not reach are taken whole) or None for a new axis:
 
     POSITION              one element of the axis, which then disappears; where is data
     (length,)             a window of the axis; where it starts is data
     (start, length, step) fixed elements of the axis
 
-All that is data travels as one integer, `position`: the digits of a number whose radices are the numbers
-of choices. So `x[i]` and `x[i : i + n]` in a loop are one program, whatever `i` is.
+All that is data travels as one integer, `position`: the digits of a number whose radices are the
+numbers of choices. So `x[i]` and `x[i : i + n]` in a loop are one program, whatever `i` is.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def sliced_shape(shape: tuple[int, ...], spec: Spec) -> tuple[int, ...]:
     return (*result, *shape[axis:])
 
 
-# ---- NumPy -------------------------------------------------------------------------------------------
+# ---- NumPy ---------------------------------------------------------------------------------------
 
 
 def _numpy_index(shape: tuple[int, ...], spec: Spec, position: Any) -> tuple[Any, ...]:
@@ -112,7 +112,7 @@ def _overwrite_numpy(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> 
     return out
 
 
-# ---- XLA ---------------------------------------------------------------------------------------------
+# ---- XLA -----------------------------------------------------------------------------------------
 
 
 def _fixed(entry: Any, extent: int) -> tuple[int, int, int, bool]:
@@ -131,7 +131,9 @@ def _read(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
 
     entries = _entries(x.shape, spec)
     shape = x.shape
-    begins, ends, strides, turned = zip(*map(_fixed, entries, shape)) if entries else ((), (), (), ())
+    begins, ends, strides, turned = (
+        zip(*map(_fixed, entries, shape)) if entries else ((), (), (), ())
+    )
     if (begins, ends, strides) != ((0,) * len(shape), shape, (1,) * len(shape)):
         x = lax.slice(x, begins, ends, strides)
     if any(turned):
@@ -181,7 +183,8 @@ def _overwrite(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
     if all(is_dynamic(e) or e[2] == 1 for e in entries):
         starts = [s if is_dynamic(e) else e[0] for s, e in zip(starts, entries)]
         return lax.dynamic_update_slice(x, value, starts)
-    # Strides: the region between the first and the last element is read, changed by a mask, and written back.
+    # Strides: the region between the first and the last element is read, changed by a mask, and
+    # written back.
     sizes = [extent if is_dynamic(e) else n for e, extent, n in zip(entries, extents, x.shape)]
     mask = np.ones((), bool)
     for axis, (entry, size) in enumerate(zip(entries, sizes)):
@@ -190,11 +193,13 @@ def _overwrite(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
             here = np.zeros(size, bool)
             here[begin:end:stride] = True
             mask = mask & here.reshape([size if a == axis else 1 for a in range(len(sizes))])
-    region = xp.where(mask, _spread(value, entries, tuple(sizes)), lax.dynamic_slice(x, starts, sizes))
+    region = xp.where(
+        mask, _spread(value, entries, tuple(sizes)), lax.dynamic_slice(x, starts, sizes)
+    )
     return lax.dynamic_update_slice(x, region, starts)
 
 
-# ---- the primitives ----------------------------------------------------------------------------------
+# ---- the primitives ------------------------------------------------------------------------------
 
 
 def _infer_read(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:

@@ -1,7 +1,7 @@
 """What convolution and pooling share: window arguments as users write them, and window arithmetic.
 
-Inside, a window over n spatial axes is described by tuples of n ints (kernel, stride, dilation) and a tuple of n pairs
-(padding before and after).
+Inside, a window over n spatial axes is described by tuples of n ints (kernel, stride, dilation) and
+a tuple of n pairs (padding before and after).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def is_channels_last(where: str, data_format: str, num_spatial: int) -> bool:
     """Whether the channel axis is the last one; ValueError for a format of another rank."""
     first, last = _FORMATS[num_spatial]
     if data_format not in (first, last):
-        raise value_error(where, f"data_format must be {first!r} or {last!r}", f"data_format: {data_format!r}")
+        raise value_error(
+            where, f"data_format must be {first!r} or {last!r}", f"data_format: {data_format!r}"
+        )
     return data_format == last
 
 
@@ -39,9 +41,11 @@ def check_rank(where: str, x: Any, num_spatial: int) -> None:
         raise value_error(where, "x must be a Tensor", f"x: {type(x).__name__}")
     if x._aval.ndim != num_spatial + 2:
         raise value_error(
-            where, f"x must have {num_spatial + 2} dimensions", f"x: {x._aval}",
+            where,
+            f"x must have {num_spatial + 2} dimensions",
+            f"x: {x._aval}",
             "add the missing batch or channel dimension with unsqueeze()",
-        )  # fmt: skip
+        )
 
 
 def sizes(where: str, name: str, value: Any, num_spatial: int, least: int = 1) -> Sizes:
@@ -50,7 +54,9 @@ def sizes(where: str, name: str, value: Any, num_spatial: int, least: int = 1) -
         value = value.tolist()
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         result: Sizes = (int(value),) * num_spatial
-    elif isinstance(value, (list, tuple)) and all(isinstance(v, (int, np.integer, Tensor)) for v in value):
+    elif isinstance(value, (list, tuple)) and all(
+        isinstance(v, (int, np.integer, Tensor)) for v in value
+    ):
         result = tuple(int(v) for v in value)
         if len(result) == 1:
             result *= num_spatial
@@ -66,30 +72,39 @@ def sizes(where: str, name: str, value: Any, num_spatial: int, least: int = 1) -
 def paddings(where: str, padding: Any, num_spatial: int, channels_last: bool) -> Pairs | str:
     """Padding as pairs, or "SAME" / "VALID".
 
-    Accepts an int; n ints; 2n ints (before and after of each axis); pairs for all axes, batch and channel included.
+    Accepts an int; n ints; 2n ints (before and after of each axis); pairs for all axes, batch and
+    channel included.
     """
     if isinstance(padding, str):
         word = padding.upper()
         if word not in ("SAME", "VALID"):
-            raise value_error(where, "padding must be 'SAME', 'VALID' or numbers", f"padding: {padding!r}")
+            raise value_error(
+                where, "padding must be 'SAME', 'VALID' or numbers", f"padding: {padding!r}"
+            )
         return word
     if isinstance(padding, (int, np.integer)) and not isinstance(padding, bool):
         pairs: Pairs = ((int(padding), int(padding)),) * num_spatial
     elif isinstance(padding, (list, tuple)):
         pairs = _pairs_from_list(where, padding, num_spatial, channels_last)
     else:
-        raise value_error(where, "padding must be an int, a list or a string", f"padding: {padding!r}")
+        raise value_error(
+            where, "padding must be an int, a list or a string", f"padding: {padding!r}"
+        )
     if any(extent < 0 for pair in pairs for extent in pair):
         raise value_error(where, "padding cannot be negative", f"padding: {padding!r}")
     return pairs
 
 
-def _pairs_from_list(where: str, padding: Sequence[Any], num_spatial: int, channels_last: bool) -> Pairs:
+def _pairs_from_list(
+    where: str, padding: Sequence[Any], num_spatial: int, channels_last: bool
+) -> Pairs:
     if padding and all(isinstance(entry, (list, tuple)) and len(entry) == 2 for entry in padding):
         if len(padding) == num_spatial + 2:
             axes = spatial_axes(num_spatial, channels_last)
             if any(any(entry) for axis, entry in enumerate(padding) if axis not in axes):
-                raise value_error(where, "batch and channels cannot be padded", f"padding: {padding!r}")
+                raise value_error(
+                    where, "batch and channels cannot be padded", f"padding: {padding!r}"
+                )
             return tuple((int(padding[axis][0]), int(padding[axis][1])) for axis in axes)
     elif all(isinstance(entry, (int, np.integer, Tensor)) for entry in padding):
         numbers = [int(entry) for entry in padding]
@@ -98,9 +113,10 @@ def _pairs_from_list(where: str, padding: Sequence[Any], num_spatial: int, chann
         if len(numbers) == 2 * num_spatial:
             return tuple(zip(numbers[::2], numbers[1::2], strict=True))
     raise value_error(
-        where, f"padding must be {num_spatial} ints, {2 * num_spatial} ints, or {num_spatial + 2} pairs",
+        where,
+        f"padding must be {num_spatial} ints, {2 * num_spatial} ints, or {num_spatial + 2} pairs",
         f"padding: {padding!r}",
-    )  # fmt: skip
+    )
 
 
 def same_padding(extents: Sequence[int], kernel: Sizes, stride: Sizes) -> Pairs:
@@ -116,5 +132,7 @@ def spatial_shape(aval: Aval, channels_last: bool) -> tuple[int, ...]:
     return aval.shape[1:-1] if channels_last else aval.shape[2:]
 
 
-def join_shape(batch: int, channels: int, spatial: Sequence[int], channels_last: bool) -> tuple[int, ...]:
+def join_shape(
+    batch: int, channels: int, spatial: Sequence[int], channels_last: bool
+) -> tuple[int, ...]:
     return (batch, *spatial, channels) if channels_last else (batch, channels, *spatial)

@@ -6,6 +6,7 @@ value reaches the update as data, so that a new learning rate never recompiles a
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +22,9 @@ class LRScheduler:
     ) -> None:
         name = type(self).__name__
         if isinstance(learning_rate, bool) or not isinstance(learning_rate, (float, int)):
-            raise type_error(name, "the learning rate must be a number", type(learning_rate).__name__)
+            raise type_error(
+                name, "the learning rate must be a number", type(learning_rate).__name__
+            )
         if learning_rate < 0:
             raise value_error(name, "the learning rate cannot be negative", str(learning_rate))
         self.base_lr = float(learning_rate)
@@ -39,7 +42,10 @@ class LRScheduler:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         self.last_lr = float(self.get_lr())
         if self.verbose:
-            print(f"Epoch {self.last_epoch}: {type(self).__name__} sets the learning rate to {self.last_lr}.")
+            print(
+                f"Epoch {self.last_epoch}: {type(self).__name__} sets the learning rate to "
+                f"{self.last_lr}."
+            )
 
     def get_lr(self) -> float:
         raise NotImplementedError(f"({type(self).__name__}) a schedule defines get_lr().")
@@ -62,7 +68,9 @@ class LRScheduler:
         for key in self.keys:
             if key not in state_dict:
                 raise runtime_error(
-                    type(self).__name__, f"there is no {key!r} in the state dictionary", f"{list(state_dict)}"
+                    type(self).__name__,
+                    f"there is no {key!r} in the state dictionary",
+                    f"{list(state_dict)}",
                 )
         for key in self.keys:
             self.__dict__[key] = state_dict[key]
@@ -86,7 +94,13 @@ class StepDecay(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
-        _need(isinstance(step_size, int), "StepDecay", "step_size must be an int", step_size, type_error)
+        _need(
+            isinstance(step_size, int),
+            "StepDecay",
+            "step_size must be an int",
+            step_size,
+            type_error,
+        )
         _need(step_size > 0, "StepDecay", "step_size must be positive", step_size)
         _need(gamma < 1.0, "StepDecay", "gamma should be below 1", gamma)
         self.step_size, self.gamma = step_size, gamma
@@ -108,8 +122,14 @@ class MultiStepDecay(LRScheduler):
         verbose: bool = False,
     ) -> None:
         where = "MultiStepDecay"
-        _need(isinstance(milestones, (list, tuple)), where, "milestones must be a list", milestones, type_error)
-        rising = all(a < b for a, b in zip(milestones, milestones[1:], strict=False))
+        _need(
+            isinstance(milestones, (list, tuple)),
+            where,
+            "milestones must be a list",
+            milestones,
+            type_error,
+        )
+        rising = all(a < b for a, b in itertools.pairwise(milestones))
         _need(rising, where, "milestones must increase", milestones)
         _need(gamma < 1.0, where, "gamma should be below 1", gamma)
         self.milestones, self.gamma = milestones, gamma
@@ -162,7 +182,7 @@ class InverseTimeDecay(LRScheduler):
 
 
 class PolynomialDecay(LRScheduler):
-    """Down to `end_lr` in `decay_steps` along a power; with `cycle` it starts over, each time longer."""
+    """Down to `end_lr` in `decay_steps` along a power; `cycle` starts over, each time longer."""
 
     def __init__(
         self,
@@ -175,7 +195,13 @@ class PolynomialDecay(LRScheduler):
         verbose: bool = False,
     ) -> None:
         where = "PolynomialDecay"
-        _need(isinstance(decay_steps, int), where, "decay_steps must be an int", decay_steps, type_error)
+        _need(
+            isinstance(decay_steps, int),
+            where,
+            "decay_steps must be an int",
+            decay_steps,
+            type_error,
+        )
         _need(decay_steps > 0, where, "decay_steps must be positive", decay_steps)
         _need(power > 0.0, where, "power must be positive", power)
         self.decay_steps, self.end_lr, self.power, self.cycle = decay_steps, end_lr, power, cycle
@@ -257,7 +283,9 @@ class NoamDecay(LRScheduler):
 
 
 class LinearWarmup(LRScheduler):
-    """From `start_lr` to `end_lr` in `warmup_steps`, then a fixed learning rate or another schedule."""
+    """From `start_lr` to `end_lr` in `warmup_steps`, then a fixed learning rate or another
+    schedule.
+    """
 
     def __init__(
         self,
@@ -269,11 +297,19 @@ class LinearWarmup(LRScheduler):
         verbose: bool = False,
     ) -> None:
         where = "LinearWarmup"
-        _need(isinstance(warmup_steps, int), where, "warmup_steps must be an int", warmup_steps, type_error)
+        _need(
+            isinstance(warmup_steps, int),
+            where,
+            "warmup_steps must be an int",
+            warmup_steps,
+            type_error,
+        )
         _need(warmup_steps > 0, where, "warmup_steps must be positive", warmup_steps)
         _need(end_lr > start_lr, where, f"end_lr must be above start_lr {start_lr}", end_lr)
         known = isinstance(learning_rate, (float, int, LRScheduler))
-        _need(known, where, "learning_rate must be a number or a schedule", learning_rate, type_error)
+        _need(
+            known, where, "learning_rate must be a number or a schedule", learning_rate, type_error
+        )
         self.learning_rate = learning_rate
         self.warmup_steps, self.start_lr, self.end_lr = warmup_steps, start_lr, end_lr
         super().__init__(start_lr, last_epoch, verbose)
@@ -311,7 +347,9 @@ class LambdaDecay(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
-        _need(callable(lr_lambda), "LambdaDecay", "lr_lambda must be callable", lr_lambda, type_error)
+        _need(
+            callable(lr_lambda), "LambdaDecay", "lr_lambda must be callable", lr_lambda, type_error
+        )
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -323,7 +361,9 @@ class MultiplicativeDecay(LambdaDecay):
     """Times `lr_lambda(1) * … * lr_lambda(epoch)`."""
 
     def get_lr(self) -> float:
-        return self.base_lr * math.prod(self.lr_lambda(epoch) for epoch in range(1, self.last_epoch + 1))
+        return self.base_lr * math.prod(
+            self.lr_lambda(epoch) for epoch in range(1, self.last_epoch + 1)
+        )
 
 
 __all__ = [

@@ -49,10 +49,24 @@ class ParameterState:
 class Bucket:
     """Parameters that one operation updates together."""
 
-    __slots__ = ("decay", "factor", "kind", "members", "positions", "states", "steps", "tail", "targets")
+    __slots__ = (
+        "decay",
+        "factor",
+        "kind",
+        "members",
+        "positions",
+        "states",
+        "steps",
+        "tail",
+        "targets",
+    )
 
     def __init__(
-        self, positions: list[int], states: list[ParameterState], factor: float, decay: tuple[str, float]
+        self,
+        positions: list[int],
+        states: list[ParameterState],
+        factor: float,
+        decay: tuple[str, float],
     ) -> None:
         self.positions = positions
         self.states = states
@@ -99,9 +113,7 @@ class Optimizer:
     ) -> None:
         where = type(self).__name__
         if parameters is None:
-            raise value_error(
-                where, "parameters must be given", "None", "pass model.parameters()"
-            )
+            raise value_error(where, "parameters must be given", "None", "pass model.parameters()")
         if isinstance(parameters, Tensor):
             raise type_error(
                 where, "parameters must be a list of Tensors", "one Tensor", "put it into a list"
@@ -110,7 +122,9 @@ class Optimizer:
             learning_rate = float(learning_rate)
         if not isinstance(learning_rate, (float, LRScheduler)):
             raise type_error(
-                where, "the learning rate must be a float or an LRScheduler", type(learning_rate).__name__
+                where,
+                "the learning rate must be a float or an LRScheduler",
+                type(learning_rate).__name__,
             )
         if grad_clip is not None and not callable(grad_clip):
             raise type_error(
@@ -142,7 +156,9 @@ class Optimizer:
         allowed = {"learning_rate", "weight_decay", "grad_clip", *self._group_options}
         unknown = sorted(set(options) - allowed)
         if unknown:
-            raise value_error(where, f"a parameter group has no option {unknown}", f"{sorted(allowed)}")
+            raise value_error(
+                where, f"a parameter group has no option {unknown}", f"{sorted(allowed)}"
+            )
         _decay_setting(where, options.get("weight_decay"))
         known = {id(parameter) for parameter in self._parameter_list}
         for parameter in members:
@@ -169,14 +185,18 @@ class Optimizer:
             raise type_error("set_lr", "the learning rate must be a float", type(value).__name__)
         if isinstance(self._learning_rate, LRScheduler):
             raise runtime_error(
-                "set_lr", "the learning rate follows a schedule", type(self._learning_rate).__name__,
+                "set_lr",
+                "the learning rate follows a schedule",
+                type(self._learning_rate).__name__,
                 "change the schedule, or use set_lr_scheduler()",
-            )  # fmt: skip
+            )
         self._learning_rate = float(value)
 
     def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
         if not isinstance(scheduler, LRScheduler):
-            raise type_error("set_lr_scheduler", "an LRScheduler is needed", type(scheduler).__name__)
+            raise type_error(
+                "set_lr_scheduler", "an LRScheduler is needed", type(scheduler).__name__
+            )
         self._learning_rate = scheduler
 
     # ---- stepping ------------------------------------------------------------------------------
@@ -209,21 +229,32 @@ class Optimizer:
         if clip is not None:
             pairs = clip(list(zip(active, grads, strict=True)))
             grads = [grad for _, grad in pairs]
-        factors = [parameter.optimize_attr["learning_rate"] for parameter in active if hasattr(
-            parameter, "optimize_attr")]
+        factors = [
+            parameter.optimize_attr["learning_rate"]
+            for parameter in active
+            if hasattr(parameter, "optimize_attr")
+        ]
         same = len(active) == len(group.active) and all(map(is_, active, group.active))
         if not same or factors != group.factors:
             self._make_buckets(group, active, factors)
         rate = self.get_lr() * group.options.get("learning_rate", 1.0)
         for bucket in group.buckets:
-            chosen = grads if len(grads) == len(bucket.members) else [grads[i] for i in bucket.positions]
+            chosen = (
+                grads if len(grads) == len(bucket.members) else [grads[i] for i in bucket.positions]
+            )
             bucket.steps += 1
             operation, scalars, attributes = self._update(group, bucket, rate * bucket.factor)
             record_update(
-                operation, scalars, [*bucket.members, *chosen, *bucket.tail], attributes, bucket.targets
+                operation,
+                scalars,
+                [*bucket.members, *chosen, *bucket.tail],
+                attributes,
+                bucket.targets,
             )
 
-    def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
+    def _update(
+        self, group: Group, bucket: Bucket, rate: float
+    ) -> tuple[Any, list[float], tuple[Any, ...]]:
         """The operation for a bucket, its dynamic scalars and its attributes."""
         raise NotImplementedError(f"({type(self).__name__}) an optimiser defines _update().")
 
@@ -280,7 +311,11 @@ class Optimizer:
         return state
 
     def minimize(
-        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Any = None,
+        no_grad_set: Any = None,
     ) -> tuple[list[Any], list[tuple[Any, Tensor]]]:
         """`step()`, after `loss.backward()`; gives the (parameter, gradient) pairs as well."""
         pairs = self.backward(loss)
@@ -386,14 +421,19 @@ class Optimizer:
             group.active, group.buckets = [], []
         if not values:
             return
-        left_out = [p.name for p in self._parameter_list if not self._load_state(p, values, masters)]
-        missing = [p.name for p in self._parameter_list if p.name in left_out and not p.stop_gradient]
+        left_out = [
+            p.name for p in self._parameter_list if not self._load_state(p, values, masters)
+        ]
+        missing = [
+            p.name for p in self._parameter_list if p.name in left_out and not p.stop_gradient
+        ]
         if len(left_out) == len(self._parameter_list):
             raise value_error(
-                "set_state_dict", "no state in the dictionary belongs to a parameter of this optimiser",
+                "set_state_dict",
+                "no state in the dictionary belongs to a parameter of this optimiser",
                 f"{list(state_dict)[:3]} … for {left_out[:3]} …",
                 "make the model's layers in the same order as when the state was saved",
-            )  # fmt: skip
+            )
         if missing:
             warnings.warn(
                 f"(set_state_dict) the dictionary has no state for {missing}; they start afresh.",
@@ -418,7 +458,9 @@ class Optimizer:
         for name, tensor in state.accumulators.items():
             if name in found:
                 _assign(tensor, found.pop(name), f"{parameter.name}_{name}")
-        self._load_scalar_state(state, {name: float(np.asarray(v).ravel()[0]) for name, v in found.items()})
+        self._load_scalar_state(
+            state, {name: float(np.asarray(v).ravel()[0]) for name, v in found.items()}
+        )
         if state.master is not None and parameter.name in masters:
             _assign(state.master, masters[parameter.name], f"{parameter.name}{_MASTER}")
         return True
@@ -428,7 +470,9 @@ def _assign(tensor: Tensor, value: Any, name: str) -> None:
     source = alias(value) if isinstance(value, Tensor) else tensor_from_data(value)
     if source._aval.shape != tensor._aval.shape:
         raise value_error(
-            "set_state_dict", f"{name} has another shape in the dictionary", f"{source._aval} for {tensor._aval}"
+            "set_state_dict",
+            f"{name} has another shape in the dictionary",
+            f"{source._aval} for {tensor._aval}",
         )
     if source._aval.dtype != tensor._aval.dtype:
         source = cast_to(source, tensor._aval.dtype)

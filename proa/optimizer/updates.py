@@ -92,9 +92,10 @@ def _infer(
     for param, grad in zip(params, grads, strict=True):
         if param.shape != grad.shape:
             raise operation.error(
-                ValueError, f"a gradient has the shape {list(grad.shape)}, its parameter {list(param.shape)}",
+                ValueError,
+                f"a gradient has the shape {list(grad.shape)}, its parameter {list(param.shape)}",
                 [param, grad],
-            )  # fmt: skip
+            )
     return (*params, *avals[2 * count :])
 
 
@@ -134,7 +135,9 @@ def _with_decay(xp: Any, grad: Any, value: Any, decay: Any, kind: str) -> Any:
 
 
 @op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
-def sgd_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
+def sgd_update(
+    xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool
+) -> Any:
     """`w -= rate * g`; scalars: rate, decay."""
     rate, decay = arrays[:2]
 
@@ -149,7 +152,7 @@ def sgd_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_
 def momentum_update(
     xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool, nesterov: bool
 ) -> Any:
-    """`v = m v + g; w -= rate * v` (or `rate * (g + m v)`); scalars: rate, decay, m, gradient scale."""
+    """`v = m v + g; w -= rate * v` (or `rate * (g + m v)`); scalars: rate, decay, m, scale of g."""
     rate, decay, momentum, rescale = arrays[:4]
 
     def rule(value: Any, grad: Any, velocity: Any) -> tuple[Any, Any]:

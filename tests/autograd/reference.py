@@ -20,7 +20,9 @@ def constant(values, dtype="float64"):
     return paddle.to_tensor(np.array(values, dtype))
 
 
-def differences(function: Callable[..., float], arrays: Sequence[np.ndarray], step: float = 1e-6) -> list[np.ndarray]:
+def differences(
+    function: Callable[..., float], arrays: Sequence[np.ndarray], step: float = 1e-6
+) -> list[np.ndarray]:
     """The gradient of a number-valued function of arrays, by central differences."""
     gradients = []
     for position, array in enumerate(arrays):
@@ -36,7 +38,9 @@ def differences(function: Callable[..., float], arrays: Sequence[np.ndarray], st
 
 
 def check_gradient(function: Callable[..., object], *values, tolerance: float = 1e-7) -> None:
-    """Compares backward() with differences, for a function of tensors that gives a tensor (its sum is taken)."""
+    """Compares backward() with differences, for a function of tensors that gives a tensor (its sum
+    is taken).
+    """
     arrays = [np.array(v, "float64") for v in values]
     leaves = [leaf(a) for a in arrays]
     function(*leaves).sum().backward()

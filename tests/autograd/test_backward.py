@@ -1,12 +1,14 @@
-"""backward(): seeds, accumulation, leaves, freed graphs. The expected behaviour was observed in Paddle 3.3.1."""
+"""backward(): seeds, accumulation, leaves, freed graphs. The expected behaviour was observed in
+Paddle 3.3.1.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.autograd.reference import check_gradient, constant, leaf
 
 import proa as paddle
+from tests.autograd.reference import check_gradient, constant, leaf
 
 
 def test_a_result_with_many_elements_is_seeded_with_ones():
@@ -31,9 +33,17 @@ def test_a_given_gradient_of_another_dtype_is_cast():
 @pytest.mark.parametrize(
     ("seed", "error", "text"),
     [
-        (5, TypeError, "(backward) the gradient of a result must be a Tensor or None; received int"),
+        (
+            5,
+            TypeError,
+            "(backward) the gradient of a result must be a Tensor or None; received int",
+        ),
         (np.ones(2), TypeError, "received ndarray"),
-        (constant([1.0]), ValueError, "(backward) the gradient of a result must have its shape; received float64[1]"),
+        (
+            constant([1.0]),
+            ValueError,
+            "(backward) the gradient of a result must have its shape; received float64[1]",
+        ),
     ],
 )
 def test_wrong_gradients_are_refused(seed, error, text):
@@ -162,7 +172,12 @@ def test_a_constant_becomes_a_leaf():
 
 class TestSecondTime:
     @pytest.mark.parametrize(
-        ("make", "name"), [(lambda x: x.sin(), "sin_grad"), (lambda x: x + x, "add_grad"), (lambda x: x.sum(), "sum_grad")]
+        ("make", "name"),
+        [
+            (lambda x: x.sin(), "sin_grad"),
+            (lambda x: x + x, "add_grad"),
+            (lambda x: x.sum(), "sum_grad"),
+        ],
     )
     def test_it_is_an_error_that_names_the_operation(self, make, name):
         y = make(leaf([1.0, 2.0]))

@@ -1,13 +1,15 @@
-"""jacobian, hessian, jvp, vjp: against formulas and central differences. Shapes as observed in Paddle 3.3.1."""
+"""jacobian, hessian, jvp, vjp: against formulas and central differences. Shapes as observed in
+Paddle 3.3.1.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.autograd.reference import constant, leaf
 
 import proa as paddle
 from proa.autograd import functional, hessian, jacobian, jvp, vjp
+from tests.autograd.reference import constant, leaf
 
 A = np.array([[1.0, 2.0, -1.0], [0.5, -1.5, 2.0]])
 
@@ -30,7 +32,8 @@ class TestJacobian:
         matrix, expected = jacobian(curved(x), x), slope(POINT)
         assert matrix.shape == [2, 3]
         for index in (
-            slice(None), 0, 1, -1, (0, slice(None)), (slice(None), 1), (slice(0, 1), slice(None)), (1, 2), (slice(None, None, -1), 0),
+            slice(None), 0, 1, -1, (0, slice(None)), (slice(None), 1), (slice(0, 1), slice(None)),
+            (1, 2), (slice(None, None, -1), 0),
             (slice(1, 1), slice(None)), (0, slice(1, 3)), (Ellipsis, 0), None,
         ):  # fmt: skip
             got, wanted = matrix[index].numpy(), expected[index]
@@ -99,7 +102,14 @@ class TestJacobian:
         matrix = jacobian(paddle.matmul(x, constant(A.T)).tanh(), x, batch_axis=0)
         expected = np.stack([slope(p) for p in points])
         assert matrix.shape == [3, 2, 3]
-        for index in (slice(None), 0, (slice(None), 1), (slice(None), 0, 2), (slice(1, 3), slice(0, 1)), (2, 1, 0)):
+        for index in (
+            slice(None),
+            0,
+            (slice(None), 1),
+            (slice(None), 0, 2),
+            (slice(1, 3), slice(0, 1)),
+            (2, 1, 0),
+        ):
             np.testing.assert_allclose(matrix[index].numpy(), expected[index], rtol=1e-12)
 
     def test_a_batch_of_numbers(self):
@@ -115,10 +125,18 @@ class TestJacobian:
     @pytest.mark.parametrize(
         ("call", "error", "text"),
         [
-            (lambda x: jacobian(x * x, x, batch_axis=1), ValueError, "batch_axis must be None or 0; received 1"),
+            (
+                lambda x: jacobian(x * x, x, batch_axis=1),
+                ValueError,
+                "batch_axis must be None or 0; received 1",
+            ),
             (lambda x: jacobian(x * x, x), ValueError, "ys must have 0 or 1 dimensions"),
             (lambda x: jacobian(x.sum(), x), ValueError, "xs must have 0 or 1 dimensions"),
-            (lambda x: jacobian(x.reshape([1, 2, 2]), x, 0), ValueError, "ys must have 1 or 2 dimensions"),
+            (
+                lambda x: jacobian(x.reshape([1, 2, 2]), x, 0),
+                ValueError,
+                "ys must have 1 or 2 dimensions",
+            ),
             (lambda x: jacobian(x.sum(), 5), TypeError, "xs must be a Tensor"),
             (lambda x: jacobian(x[0], leaf([1.0]))[7], IndexError, "row 7 of 2"),
         ],
@@ -160,7 +178,9 @@ class TestHessian:
 
     def test_only_of_one_number(self):
         x = leaf([1.0, 2.0])
-        with pytest.raises(ValueError, match=r"\(hessian\) ys must be one number; received ys: float64\[2\]"):
+        with pytest.raises(
+            ValueError, match=r"\(hessian\) ys must be one number; received ys: float64\[2\]"
+        ):
             hessian(x * x, x)
 
 
@@ -174,8 +194,12 @@ class TestProducts:
         np.testing.assert_allclose(backward.numpy(), left.numpy() @ slope(POINT), rtol=1e-12)
 
     def test_ones_by_default(self):
-        np.testing.assert_allclose(jvp(curved, leaf(POINT))[1].numpy(), slope(POINT).sum(1), rtol=1e-12)
-        np.testing.assert_allclose(vjp(curved, leaf(POINT))[1].numpy(), slope(POINT).sum(0), rtol=1e-12)
+        np.testing.assert_allclose(
+            jvp(curved, leaf(POINT))[1].numpy(), slope(POINT).sum(1), rtol=1e-12
+        )
+        np.testing.assert_allclose(
+            vjp(curved, leaf(POINT))[1].numpy(), slope(POINT).sum(0), rtol=1e-12
+        )
 
     def test_inputs_without_gradient_are_fine(self):
         x = constant([1.0, 2.0])
@@ -227,8 +251,16 @@ class TestProducts:
     @pytest.mark.parametrize(
         ("arguments", "error", "text"),
         [
-            ((lambda x: x * x, leaf([1.0, 2.0]), constant([1.0])), ValueError, "v[0] must have the shape [2]"),
-            ((lambda x: x * x, leaf([1.0]), [constant([1.0])] * 2), ValueError, "v must have 1 tensor(s); received 2"),
+            (
+                (lambda x: x * x, leaf([1.0, 2.0]), constant([1.0])),
+                ValueError,
+                "v[0] must have the shape [2]",
+            ),
+            (
+                (lambda x: x * x, leaf([1.0]), [constant([1.0])] * 2),
+                ValueError,
+                "v must have 1 tensor(s); received 2",
+            ),
             ((lambda x: x * x, leaf([1.0]), [5]), TypeError, "v[0] must be a Tensor"),
             ((lambda x: x * x, 5.0), TypeError, "xs must be a Tensor"),
             ((lambda x: 5, leaf([1.0])), TypeError, "what func returns must be a Tensor"),
@@ -244,7 +276,9 @@ class TestProducts:
 
 class TestFullMatrices:
     def test_jacobian_of_several_inputs_and_results(self):
-        matrix = functional.Jacobian(lambda x, y: (x * y, x + y), [leaf([1.0, 2.0]), leaf([3.0, 4.0])])
+        matrix = functional.Jacobian(
+            lambda x, y: (x * y, x + y), [leaf([1.0, 2.0]), leaf([3.0, 4.0])]
+        )
         assert matrix.shape == (4, 4)
         expected = np.array([[3, 0, 1, 0], [0, 4, 0, 2], [1, 0, 1, 0], [0, 1, 0, 1]])
         for index in (slice(None), 0, -1, (slice(1, 3), slice(None)), (slice(None), 2), (3, 1)):
@@ -255,17 +289,25 @@ class TestFullMatrices:
         np.testing.assert_allclose(matrix[:].numpy(), np.diag([2.0, 4, 6, 8]))
 
     def test_a_batch(self):
-        matrix = functional.Jacobian(lambda x: x * x, leaf([[1.0, 2.0], [3.0, 4.0]]), is_batched=True)
+        matrix = functional.Jacobian(
+            lambda x: x * x, leaf([[1.0, 2.0], [3.0, 4.0]]), is_batched=True
+        )
         assert matrix.shape == (2, 2, 2)
         expected = np.array([[[2, 0], [0, 4]], [[6, 0], [0, 8]]])
         for index in (slice(None), 1, (slice(None), 0), (slice(None), 1, slice(0, 1)), (1, 0, 0)):
             np.testing.assert_allclose(matrix[index].numpy(), expected[index])
 
     def test_hessian(self):
-        matrix = functional.Hessian(lambda x, y: (x * x * y).sum(), [leaf([1.0, 2.0]), leaf([1.0, 2.0])])
+        matrix = functional.Hessian(
+            lambda x, y: (x * x * y).sum(), [leaf([1.0, 2.0]), leaf([1.0, 2.0])]
+        )
         assert matrix.shape == (4, 4)
-        np.testing.assert_allclose(matrix[:].numpy(), [[2, 0, 2, 0], [0, 4, 0, 4], [2, 0, 0, 0], [0, 4, 0, 0]])
-        batched = functional.Hessian(lambda x: (x**3).sum(-1, keepdim=True), leaf([[1.0, 2.0], [3.0, 4.0]]), is_batched=True)
+        np.testing.assert_allclose(
+            matrix[:].numpy(), [[2, 0, 2, 0], [0, 4, 0, 4], [2, 0, 0, 0], [0, 4, 0, 0]]
+        )
+        batched = functional.Hessian(
+            lambda x: (x**3).sum(-1, keepdim=True), leaf([[1.0, 2.0], [3.0, 4.0]]), is_batched=True
+        )
         np.testing.assert_allclose(batched[:].numpy(), [[[6, 0], [0, 12]], [[18, 0], [0, 24]]])
 
     def test_wrong_arguments(self):

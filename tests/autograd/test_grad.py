@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.autograd.reference import constant, differences, leaf
 
 import proa as paddle
+from tests.autograd.reference import constant, differences, leaf
 
 
 def test_it_returns_a_list_and_leaves_grad_alone():
@@ -77,7 +77,9 @@ def test_an_input_that_is_not_used(allow):
     if allow:
         assert paddle.grad(y, [x, w], allow_unused=True)[1] is None
     else:
-        with pytest.raises(ValueError, match=r"\(grad\) input 1 \(float64\[1\]\) is not used.*allow_unused=True"):
+        with pytest.raises(
+            ValueError, match=r"\(grad\) input 1 \(float64\[1\]\) is not used.*allow_unused=True"
+        ):
             paddle.grad(y, [x, w])
 
 

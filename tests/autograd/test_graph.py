@@ -10,11 +10,11 @@ import weakref
 
 import numpy as np
 import pytest
-from tests.autograd.reference import constant, count_garbage, leaf
 
 import proa as paddle
 from proa.autograd import PyLayer
 from proa.ir.recorder import flush_current
+from tests.autograd.reference import constant, count_garbage, leaf
 
 
 @pytest.fixture
@@ -83,7 +83,9 @@ for _ in range(1_000_000):
 del y
 print("freed")
 """
-        finished = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=110)
+        finished = subprocess.run(
+            [sys.executable, "-c", source], capture_output=True, text=True, timeout=110
+        )
         assert finished.stdout == "freed\n", finished.stderr
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.autograd.reference import constant, leaf
 
 import proa as paddle
+from tests.autograd.reference import constant, leaf
 
 
 def test_hooks_run_in_order_on_what_the_one_before_left():
@@ -118,7 +118,9 @@ def test_a_hook_stays_where_it_was_put():
 
 class TestRefused:
     def test_what_is_no_function(self):
-        with pytest.raises(TypeError, match=r"\(register_hook\) a hook must be callable; received NoneType"):
+        with pytest.raises(
+            TypeError, match=r"\(register_hook\) a hook must be callable; received NoneType"
+        ):
             leaf([1.0]).register_hook(None)
 
     def test_a_tensor_without_gradient(self):
@@ -127,7 +129,9 @@ class TestRefused:
 
     @pytest.mark.parametrize("on_leaf", [True, False])
     @pytest.mark.parametrize(
-        ("result", "error"), [(5, TypeError), (constant([1.0, 2.0]), ValueError)], ids=["number", "shape"]
+        ("result", "error"),
+        [(5, TypeError), (constant([1.0, 2.0]), ValueError)],
+        ids=["number", "shape"],
     )
     def test_what_a_hook_returns(self, on_leaf, result, error):
         x = leaf([1.0])

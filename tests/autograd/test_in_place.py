@@ -1,12 +1,14 @@
-"""In-place operations and gradients: harmless ones give right gradients, harmful ones an error that names the op."""
+"""In-place operations and gradients: harmless ones give right gradients, harmful ones an error that
+names the op.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.autograd.reference import check_gradient, constant, count_garbage, leaf
 
 import proa as paddle
+from tests.autograd.reference import check_gradient, constant, count_garbage, leaf
 
 
 @pytest.fixture(params=["auto", "immediate"], autouse=True)
@@ -83,7 +85,9 @@ def through_two_views(x):
 
 
 def result_changed(x):
-    """exp keeps its result; changing that afterwards does no harm, since the value kept is the old one."""
+    """exp keeps its result; changing that afterwards does no harm, since the value kept is the old
+    one.
+    """
     y = x.exp()
     y.add_(x)
     return y
@@ -91,8 +95,8 @@ def result_changed(x):
 
 @pytest.mark.parametrize(
     "function",
-    [unary, by_itself, constant_changed, one_row, through_a_view, a_view_of_a_changed_tensor, through_a_reshaped_view,
-     through_two_views, result_changed],
+    [unary, by_itself, constant_changed, one_row, through_a_view, a_view_of_a_changed_tensor,
+     through_a_reshaped_view, through_two_views, result_changed],
     ids=lambda f: f.__name__,
 )  # fmt: skip
 def test_right_gradients_of_one_input(function):
@@ -121,7 +125,9 @@ class TestNeededByBackward:
         with pytest.raises(RuntimeError) as caught:
             y.backward()
         text = str(caught.value)
-        assert text.startswith("(sin_grad) a tensor that the gradient of sin needs (x) was changed in place")
+        assert text.startswith(
+            "(sin_grad) a tensor that the gradient of sin needs (x) was changed in place"
+        )
         assert "its version is 1, expected 0" in text
         assert "clone()" in text
 
@@ -180,11 +186,16 @@ class TestNeededByBackward:
 
 class TestLeaves:
     @pytest.mark.parametrize(
-        "change", [lambda x: x.add_(constant([1.0, 1.0])), lambda x: x.__setitem__(0, 1.0), lambda x: x.zero_()]
+        "change",
+        [
+            lambda x: x.add_(constant([1.0, 1.0])),
+            lambda x: x.__setitem__(0, 1.0),
+            lambda x: x.zero_(),
+        ],
     )
     def test_a_leaf_cannot_be_changed(self, change):
         x = leaf([1.0, 2.0])
-        with pytest.raises(ValueError, match="a leaf tensor .* cannot be changed in place"):
+        with pytest.raises(ValueError, match=r"a leaf tensor .* cannot be changed in place"):
             change(x)
         assert x.numpy().tolist() == [1, 2]
         assert x.inplace_version == 0
@@ -253,11 +264,18 @@ def test_versions_are_shared_by_views():
     row = x[0:1]
     row.add_(constant([1.0]))
     x.add_(constant([1.0, 1.0]))
-    assert [x.inplace_version, row.inplace_version, x[1:].inplace_version, x.clone().inplace_version] == [2, 2, 2, 0]
+    assert [
+        x.inplace_version,
+        row.inplace_version,
+        x[1:].inplace_version,
+        x.clone().inplace_version,
+    ] == [2, 2, 2, 0]
 
 
 @pytest.mark.parametrize(
-    "function", [unary, by_itself, constant_changed, one_row, through_a_view, through_two_views], ids=lambda f: f.__name__
+    "function",
+    [unary, by_itself, constant_changed, one_row, through_a_view, through_two_views],
+    ids=lambda f: f.__name__,
 )
 def test_no_reference_cycles(function):
     assert count_garbage(lambda: function(leaf([[0.3, -0.7], [1.2, 0.4]]))) == 0

@@ -6,9 +6,9 @@ import asyncio
 import threading
 
 import pytest
-from tests.autograd.reference import leaf
 
 import proa as paddle
+from tests.autograd.reference import leaf
 
 
 def is_recorded() -> bool:
@@ -41,7 +41,9 @@ def test_the_mode_ends_with_an_error():
     assert is_recorded()
 
 
-@pytest.mark.parametrize("decorator", [paddle.no_grad, paddle.no_grad(), paddle.inference_mode, paddle.inference_mode()])
+@pytest.mark.parametrize(
+    "decorator", [paddle.no_grad, paddle.no_grad(), paddle.inference_mode, paddle.inference_mode()]
+)
 def test_decorated_functions(decorator):
     @decorator
     def double(x, *, factor=2):

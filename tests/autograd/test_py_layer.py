@@ -7,12 +7,12 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from tests.autograd.reference import constant, count_garbage, leaf
 
 import proa as paddle
 from proa.autograd import PyLayer, PyLayerContext
 from proa.autograd.py_layer import once_differentiable
 from proa.ir.recorder import flush_current
+from tests.autograd.reference import constant, count_garbage, leaf
 
 
 class Tanh(PyLayer):
@@ -31,7 +31,9 @@ class Tanh(PyLayer):
 
 def make(forward, backward):
     """A PyLayer from two functions."""
-    return type("Made", (PyLayer,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+    return type(
+        "Made", (PyLayer,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    )
 
 
 def test_its_gradient_is_what_backward_says():
@@ -102,13 +104,17 @@ def test_the_tape_is_off_in_forward_and_off_in_plain_backward():
 
 class TestArguments:
     def test_only_tensors_count(self):
-        layer = make(lambda ctx, k, a, text, b=None, **more: a * k + b, lambda ctx, g: (g * 2, g * 3))
+        layer = make(
+            lambda ctx, k, a, text, b=None, **more: a * k + b, lambda ctx, g: (g * 2, g * 3)
+        )
         a, b = leaf([1.0]), leaf([1.0])
         layer.apply(2.0, a, "text", b=b, extra=None).backward()
         assert [a.grad.item(), b.grad.item()] == [2, 3]
 
     def test_tensors_in_lists_count_one_by_one(self):
-        layer = make(lambda ctx, pair, c: pair[0] * pair[1] * c, lambda ctx, g: ([g * 2, g * 3], g * 4))
+        layer = make(
+            lambda ctx, pair, c: pair[0] * pair[1] * c, lambda ctx, g: ([g * 2, g * 3], g * 4)
+        )
         a, b, c = leaf([1.0]), leaf([1.0]), leaf([1.0])
         layer.apply([a, b], c).backward()
         assert [t.grad.item() for t in (a, b, c)] == [2, 3, 4]
@@ -239,7 +245,9 @@ class TestInPlace:
 
     def test_a_leaf_cannot_be_changed(self):
         layer = make(lambda ctx, x: x.multiply_(constant([3.0])), lambda ctx, g: g * 3)
-        with pytest.raises(ValueError, match=r"\(Made\) a leaf tensor .* cannot be changed in place"):
+        with pytest.raises(
+            ValueError, match=r"\(Made\) a leaf tensor .* cannot be changed in place"
+        ):
             layer.apply(leaf([2.0]))
 
     def test_a_saved_tensor_that_was_changed(self):
@@ -250,7 +258,10 @@ class TestInPlace:
         h = leaf([2.0]) * 1
         y = make(forward, lambda ctx, g: g * ctx.saved_tensor()[0] * 2).apply(h)
         h.add_(constant([1.0]))
-        with pytest.raises(RuntimeError, match=r"\(Made_grad\) a tensor that the gradient of Made saved was changed"):
+        with pytest.raises(
+            RuntimeError,
+            match=r"\(Made_grad\) a tensor that the gradient of Made saved was changed",
+        ):
             y.backward()
 
     def test_backward_may_change_its_gradients(self):
@@ -269,18 +280,24 @@ class TestSaved:
             ctx.save_for_backward(*saved)
             return x * 2
 
-        make(forward, lambda ctx, g: got.append(ctx.saved_tensor()) or g).apply(leaf([1.0])).backward()
+        make(forward, lambda ctx, g: got.append(ctx.saved_tensor()) or g).apply(
+            leaf([1.0])
+        ).backward()
         assert len(got[0]) == len(saved)
         assert all(a is b for a, b in zip(got[0], saved))
 
     def test_nothing_was_saved(self):
         got = []
-        make(lambda ctx, x: x * 2, lambda ctx, g: got.append(ctx.saved_tensor()) or g).apply(leaf([1.0])).backward()
+        make(lambda ctx, x: x * 2, lambda ctx, g: got.append(ctx.saved_tensor()) or g).apply(
+            leaf([1.0])
+        ).backward()
         assert got == [None]
 
     def test_the_context(self):
         seen = []
-        make(lambda ctx, x: seen.append(ctx) or x * 2, lambda ctx, g: seen.append(ctx) or g).apply(leaf([1.0])).backward()
+        make(lambda ctx, x: seen.append(ctx) or x * 2, lambda ctx, g: seen.append(ctx) or g).apply(
+            leaf([1.0])
+        ).backward()
         assert isinstance(seen[0], PyLayerContext)
         assert seen[0] is seen[1]
 
@@ -289,14 +306,24 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("returned", "error", "text"),
         [
-            (lambda g: g, ValueError, "forward got 2 tensor(s), so backward must return 2 gradient(s); received 1"),
+            (
+                lambda g: g,
+                ValueError,
+                "forward got 2 tensor(s), so backward must return 2 gradient(s); received 1",
+            ),
             (lambda g: (g, g, g), ValueError, "received 3"),
             (lambda g: (g, 5), TypeError, "gradient 1 must be a Tensor or None; received int"),
-            (lambda g: (constant([1.0, 2.0]), g), ValueError, "gradient 0 must have the shape of its tensor"),
+            (
+                lambda g: (constant([1.0, 2.0]), g),
+                ValueError,
+                "gradient 0 must have the shape of its tensor",
+            ),
         ],
     )
     def test_wrong_gradients(self, returned, error, text):
-        y = make(lambda ctx, a, b: a * b, lambda ctx, g: returned(g)).apply(leaf([1.0]), leaf([1.0]))
+        y = make(lambda ctx, a, b: a * b, lambda ctx, g: returned(g)).apply(
+            leaf([1.0]), leaf([1.0])
+        )
         with pytest.raises(error) as caught:
             y.backward()
         assert str(caught.value).startswith("(Made.backward) ")

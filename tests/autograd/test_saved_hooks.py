@@ -6,10 +6,10 @@ import threading
 
 import numpy as np
 import pytest
-from tests.autograd.reference import leaf
 
 import proa as paddle
 from proa.autograd import PyLayer, saved_tensors_hooks
+from tests.autograd.reference import leaf
 
 
 class Log:
@@ -87,7 +87,9 @@ def test_second_order_finds_the_history_of_unpacked_tensors():
         (second,) = paddle.grad(g, x)
     value = 0.5
     # y = v exp(v) with v = x², so y' = 2x (1 + v) exp(v)
-    expected = (2 * (1 + value**2) + 4 * value**2 + 4 * value**2 * (1 + value**2)) * np.exp(value**2)
+    expected = (2 * (1 + value**2) + 4 * value**2 + 4 * value**2 * (1 + value**2)) * np.exp(
+        value**2
+    )
     assert second.item() == pytest.approx(expected)
 
 
@@ -167,7 +169,9 @@ def test_the_block_ends_with_an_error():
 class TestRefused:
     @pytest.mark.parametrize("hooks", [(1, lambda t: t), (lambda t: t, None)])
     def test_what_is_no_function(self, hooks):
-        with pytest.raises(TypeError, match=r"\(saved_tensors_hooks\) .*pack_hook must be callable"):
+        with pytest.raises(
+            TypeError, match=r"\(saved_tensors_hooks\) .*pack_hook must be callable"
+        ):
             saved_tensors_hooks(*hooks)
 
     def test_what_is_no_tensor(self):

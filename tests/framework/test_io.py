@@ -1,4 +1,4 @@
-"""save and load: round trips, Paddle's own files, refusal of code, files that are whole or absent."""
+"""save and load: round trips, Paddle's own files, refusal of code, whole files or none."""
 
 from __future__ import annotations
 

@@ -13,8 +13,6 @@ from .minimise import minimise
 from .pool import Worker, run_blocks
 from .report import Progress, Summary, numbered, print_failure
 
-SHOWN_FAILURES = 10
-
 
 def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
@@ -28,6 +26,7 @@ def parser() -> argparse.ArgumentParser:
     add("--time-limit", type=float, default=60.0, help="seconds for one program in all modes")
     add("--block", type=int, default=50, help="programs that share a process and its caches")
     add("--most-failures", type=int, default=100, help="end the run after that many")
+    add("--shown", type=int, default=10, help="how many failures are printed in full")
     add("--skip", action="append", default=[], metavar="FEATURE", help="leave out these programs")
     add("--save", type=Path, metavar="FOLDER", help="write failing programs to files there")
     add("--show", type=int, metavar="SEED", help="print a program")
@@ -59,7 +58,9 @@ def main(words: list[str] | None = None) -> int:
         return minimise_seed(arguments)
     if arguments.against_paddle:
         mode = modes_of(arguments)[0]
-        against = Against(arguments.module, mode, arguments.against_paddle, arguments.time_limit)
+        against = Against(
+            arguments.module, mode, arguments.against_paddle, arguments.time_limit, arguments.shown
+        )
         seeds = list(range(arguments.seed, arguments.seed + arguments.programs))
         return 0 if against.run(seeds, arguments.block, frozenset(arguments.skip)) else 1
     return run_many(arguments)
@@ -87,11 +88,22 @@ def run_many(arguments: argparse.Namespace) -> int:
 
     run_blocks(blocks, arguments.jobs, arguments.time_limit, report)
     for count, seed in enumerate(sorted(summary.failed)):
-        explain_failure(arguments, summary.failed[seed], alone=count < SHOWN_FAILURES)
+        explain_failure(arguments, summary.failed[seed], alone=count < arguments.shown)
     summary.print()
     if len(summary.failed) >= arguments.most_failures:
         print(f"the run ended early after {arguments.most_failures} failures")
-    return 1 if summary.failed or not summary.programs else 0
+    return 1 if summary.failed or is_empty(summary, modes_of(arguments)) else 0
+
+
+def is_empty(summary: Summary, modes: list[str | None]) -> bool:
+    """Whether the run says nothing: no programs, or many and none of them ever compiled."""
+    if summary.programs == 0:
+        print("no program was run")
+        return True
+    if "auto" in modes and summary.programs >= 50 and not summary.programs_compiled:
+        print("nothing was compiled, so that both modes did the same")
+        return True
+    return False
 
 
 def explain_failure(arguments: argparse.Namespace, answer: dict[str, Any], alone: bool) -> None:

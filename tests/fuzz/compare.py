@@ -67,10 +67,16 @@ def compare(
         if key not in other.entries:
             differences.append(Difference("missing", f"{key} was recorded in one run only"))
             continue
-        problem = compare_entries(entry, other.entries[key], program.mixed_precision, statistics)
+        second = other.entries[key]
+        where = f"{key}, recorded in line {entry.line}: "
+        problem = compare_entries(entry, second, program.mixed_precision, statistics)
         if problem:
-            text = f"{key}, recorded in line {entry.line}: {problem}"
-            differences.append(Difference("value", text))
+            differences.append(Difference("value", where + problem))
+        elif entry.stop_gradient != second.stop_gradient:
+            text = f"stop_gradient {entry.stop_gradient} against {second.stop_gradient}"
+            is_float = entry.value is not None and np.issubdtype(entry.value.dtype, np.floating)
+            kind = "stop_gradient" if is_float else "stop_gradient of an integer"
+            differences.append(Difference(kind, where + text))
     extra = [key for key in other.entries if key not in reference.entries]
     # An error that is found late lets the program record a little more before it ends.
     if extra and not (other.failure and other.failure.deferred):
@@ -106,8 +112,6 @@ def compare_entries(
         return None if a is b else f"{describe(a)} against {describe(b)}"
     if a.shape != b.shape or a.dtype != b.dtype:
         return f"{describe(a)} against {describe(b)}"
-    if first.stop_gradient != second.stop_gradient:
-        return f"stop_gradient {first.stop_gradient} against {second.stop_gradient}"
     if not np.issubdtype(a.dtype, np.floating):
         return None if np.array_equal(a, b) else f"\n{a}\nagainst\n{b}"
     if a.size == 0:

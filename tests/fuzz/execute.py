@@ -30,6 +30,7 @@ class Failure:
     message: str
     deferred: bool = False  # it was found later than the line that is to blame
     trace: str = ""
+    bases: tuple[str, ...] = ()  # the names of the types that the exception's type inherits from
 
 
 @dataclasses.dataclass
@@ -78,7 +79,8 @@ def describe(error: BaseException, file_name: str) -> Failure:
         deferred = location[1] != line
         line = location[1]
     trace = "".join(traceback.format_exception(error))
-    return Failure(type(error).__name__, line, str(error), deferred, trace[-6000:])
+    bases = tuple(base.__name__ for base in type(error).__mro__[1:-1])
+    return Failure(type(error).__name__, line, str(error), deferred, trace[-6000:], bases)
 
 
 def last_line_in(trace: TracebackType | None, file_name: str) -> int | None:

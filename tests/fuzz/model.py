@@ -52,6 +52,7 @@ class Variable:
     differentiable: bool = False
     leaf: bool = True
     smooth: bool = True  # second derivatives exist along the whole way from the leaves
+    repeatable: bool = True  # a second backward over a retained graph is sound in Paddle too
     gain: float = 0.0  # bound on the gradient of this variable's sum with respect to a leaf
     depth: int = 0
 

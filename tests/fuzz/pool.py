@@ -88,6 +88,8 @@ class Worker:
             "differences": [{"kind": kind, "text": f"{text}\n{tail}"}],
             "failure": None,
             "statistics": {},
+            "compiles": 0,
+            "compiled_runs": 0,
             "seconds": [],
         }
 

@@ -57,6 +57,9 @@ class Summary:
         self.errors: Counter[str] = Counter()
         self.failed: dict[int, dict[str, Any]] = {}
         self.statistics = Statistics()
+        self.compiles = 0
+        self.compiled_runs = 0
+        self.programs_compiled = 0  # in how many programs a compiled segment ran
         self.slowest: tuple[float, int] = (0.0, -1)
         self.started = time.monotonic()
 
@@ -68,6 +71,9 @@ class Summary:
         if answer["differences"]:
             self.failed[answer["seed"]] = answer
         self.statistics.add(Statistics(**answer["statistics"]))
+        self.compiles += answer["compiles"]
+        self.compiled_runs += answer["compiled_runs"]
+        self.programs_compiled += answer["compiled_runs"] > 0
         self.slowest = max(self.slowest, (sum(answer["seconds"]), answer["seed"]))
 
     def print(self) -> None:
@@ -86,6 +92,10 @@ class Summary:
                 f"the same;\nlargest error {found.largest:.3f} of what is allowed; "
                 f"{found.saved_by_floor} agree only as magnitudes below one count as one"
             )
+        print(
+            f"\n{self.compiles} segments were compiled; compiled segments ran "
+            f"{self.compiled_runs} times in {self.programs_compiled} programs"
+        )
         print(f"slowest program: seed {self.slowest[1]} with {self.slowest[0]:.1f} s")
         kinds = Counter(
             kind

@@ -235,6 +235,7 @@ class Scope:
             differentiable=differentiable,
             leaf=not differentiable,
             smooth=smooth and all(operand.smooth for operand in operands),
+            repeatable=all(operand.repeatable for operand in operands),
             gain=gain if differentiable else 0.0,
             depth=1 + max((operand.depth for operand in operands), default=0),
         )
@@ -270,6 +271,7 @@ class Scope:
             differentiable=differentiable,
             leaf=not differentiable,
             smooth=smooth and base.smooth,
+            repeatable=base.repeatable,
             gain=base.gain if differentiable else 0.0,
             depth=base.depth + 1,
         )

@@ -35,7 +35,9 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Run one program in all modes asked for and compare them with the first."""
     program = program_of(request)
     module, modes = request["module"], request["modes"]
+    before = compiled_so_far(module)
     outcomes = [execute(program, module, mode) for mode in modes]
+    after = compiled_so_far(module)
     reference = outcomes[0]
     if "dump" in request:
         save(request["dump"], reference)
@@ -56,8 +58,17 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         "differences": [dataclasses.asdict(one) for one in differences],
         "failure": dataclasses.asdict(failure) if failure else None,
         "statistics": dataclasses.asdict(statistics),
+        "compiles": after[0] - before[0],
+        "compiled_runs": after[1] - before[1],
         "seconds": [outcome.seconds for outcome in outcomes],
     }
+
+
+def compiled_so_far(module_name: str) -> tuple[int, int]:
+    """How many segments were compiled and how often compiled ones ran; zeros where unknown."""
+    explain = getattr(getattr(sys.modules[module_name], "jit", None), "explain", None)
+    account = explain() if explain else None
+    return getattr(account, "compiles", 0), getattr(account, "hits", 0)
 
 
 def save(path: str, outcome: Outcome) -> None:

@@ -71,7 +71,7 @@ def branch(scope: Scope) -> bool:
         Variable(
             name, base.shape, base.dtype, Storage(magnitude, noise + ROUNDING * magnitude),
             differentiable=differentiable, leaf=not differentiable, smooth=False,
-            gain=base.gain if differentiable else 0.0, depth=base.depth + 1,
+            repeatable=base.repeatable, gain=base.gain if differentiable else 0.0, depth=base.depth + 1,
         )
     )  # fmt: skip
     return True
@@ -149,7 +149,8 @@ def loop_over_rows(scope: Scope) -> bool:
     scope.bind(
         Variable(
             name, operand.shape[1:], operand.dtype, storage, differentiable=differentiable,
-            leaf=not differentiable, smooth=False, gain=operand.gain if differentiable else 0.0,
+            leaf=not differentiable, smooth=False, repeatable=operand.repeatable,
+            gain=operand.gain if differentiable else 0.0,
             depth=operand.depth + 2,
         )
     )  # fmt: skip
@@ -178,7 +179,8 @@ def loop_until(scope: Scope) -> bool:
     scope.bind(
         Variable(
             name, operand.shape, operand.dtype, storage, differentiable=differentiable,
-            leaf=not differentiable, smooth=False, gain=operand.gain if differentiable else 0.0,
+            leaf=not differentiable, smooth=False, repeatable=operand.repeatable,
+            gain=operand.gain if differentiable else 0.0,
             depth=operand.depth + 2,
         )
     )  # fmt: skip

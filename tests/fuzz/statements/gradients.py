@@ -110,7 +110,7 @@ def backward(scope: Scope, targets: list[Variable], in_loop: bool = False) -> No
         )
         for position, name in enumerate(names):
             scope.record(f"d{name}", f"{gradients}[{position}]")
-    elif way == "retain_graph":
+    elif way == "retain_graph" and all(target.repeatable for target in targets):
         scope.feature("retain_graph")
         scope.emit(f"{loss}.backward(retain_graph=True)")
         scope.emit(f"{loss}.backward()")

@@ -118,6 +118,7 @@ def arithmetic(scope: Scope) -> bool:
         gain = target.gain + value.gain * repeat
     if recorded:
         value.storage.saved = True
+        target.repeatable = target.repeatable and value.repeatable
     scope.feature(operation)
     changed(scope, target, magnitude, noise + ROUNDING * magnitude, gain if recorded else 0.0)
     return True
@@ -177,6 +178,7 @@ def assigned_item(scope: Scope) -> bool:
         recorded = scope.recording_gradients and (target.differentiable or value.differentiable)
         if recorded:
             value.storage.saved = True
+            target.repeatable = target.repeatable and value.repeatable
             gain += value.gain
         added = (magnitude, noise + ROUNDING * magnitude) if symbol == "+=" else (0.0, 0.0)
         magnitude = max(magnitude, value.magnitude + added[0])

@@ -47,7 +47,7 @@ def several_at_once(scope: Scope) -> bool:
             Variable(
                 name, shape, base.dtype, Storage(base.magnitude, base.noise, saved=differentiable),
                 differentiable=differentiable, leaf=not differentiable, smooth=False,
-                gain=base.gain if differentiable else 0.0, depth=base.depth + 1,
+                repeatable=base.repeatable, gain=base.gain if differentiable else 0.0, depth=base.depth + 1,
             )
         )  # fmt: skip
     return True

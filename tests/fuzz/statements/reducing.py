@@ -208,17 +208,19 @@ def cross_entropy(scope: Scope) -> bool:
     reduction = scope.chance.choice(("mean", "sum", "none"))
     magnitude = 2 * logits.magnitude + math.log(classes)
     factor = rows if reduction == "sum" else 1
-    return bool(
-        scope.assign(
-            f"F.cross_entropy({logits.name}, {labels.name}, reduction='{reduction}')",
-            (rows,) if reduction == "none" else (),
-            [logits, labels],
-            magnitude=magnitude * factor,
-            noise=(2 * logits.noise + APPROXIMATION * magnitude) * factor,
-            gain=2 * logits.gain,
-            smooth=False,
-        )
+    result = scope.assign(
+        f"F.cross_entropy({logits.name}, {labels.name}, reduction='{reduction}')",
+        (rows,) if reduction == "none" else (),
+        [logits, labels],
+        magnitude=magnitude * factor,
+        noise=(2 * logits.noise + APPROXIMATION * magnitude) * factor,
+        gain=2 * logits.gain,
+        smooth=False,
     )
+    if result is None:
+        return False
+    result.repeatable = False  # Paddle's backward overwrites the softmax that it has kept
+    return True
 
 
 @statement("loss", 0.5)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from ..model import Variable
 from ..scope import Scope
 from .gradients import leaves_of
-from .table import statement
+from .table import statement, write_some
 
 # Each writer emits its statements and returns the line that must raise, or None where nothing in
 # reach fits. The name that holds the wrong result is `bad`.
@@ -265,17 +265,37 @@ def computed_class(scope: Scope) -> int | None:
 
 
 def wrong_in_loop(scope: Scope) -> int | None:
-    """An index that leaves the tensor in a late repetition, when the loop is hot."""
+    """An index that leaves the tensor in a late repetition, when the loop is hot.
+
+    It is computed by the operations before it, either those of the same repetition or those of
+    the one before.
+    """
     operand = some_float(scope)
     if operand is None:
         return None
-    counter = scope.fresh("step")
-    scope.emit("beyond = paddle.to_tensor([0])")
-    with scope.block(f"for {counter} in range({operand.shape[0] + 3}):"):
-        line = scope.emit(f"bad = paddle.gather({operand.name}, beyond) * 0.5")
-        scope.emit("beyond = beyond + 1")
-        if scope.decide(0.7):
-            scope.record("bad")
+    size, counter = operand.shape[0], scope.fresh("step")
+    forms = ["paddle.gather({0}, beyond)", "paddle.index_select({0}, beyond)", "{0}[beyond]"]
+    if operand.rank == 2:
+        forms.append("F.embedding(beyond, {0})")
+    form = scope.chance.choice(forms)
+    if form == "{0}[beyond]":
+        scope.comparable = False  # Paddle reads beside the tensor
+    text = f"bad = {form.format(operand.name)} * 0.5"
+    if scope.decide(0.3):
+        scope.emit("beyond = paddle.to_tensor([0])")
+        with scope.block(f"for {counter} in range({size + 3}):"):
+            line = scope.emit(text)
+            scope.emit("beyond = beyond + 1")
+            if scope.decide(0.7):
+                scope.record("bad")
+        return line
+    scope.feature("hot error")
+    with scope.block(f"for {counter} in range({size + 6}):"):
+        scope.emit(f"beyond = paddle.to_tensor([max(0, {counter} - 4)]) * 3 // 3")
+        write_some(scope, scope.chance.randint(0, 1), frozenset({"elementwise", "reduction"}))
+        line = scope.emit(text)
+        scope.emit(f"bad = bad.tanh() + {scope.scalar().text}")
+        scope.record("bad")
     return line
 
 
