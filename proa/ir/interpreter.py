@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.place import CPU, Place
+from ..core.place import CPU, Place, jax_device
 from .operation import Operation
 from .program import Instruction, Program
+from .xla import started_jax
 
 _ndarray = np.ndarray
 
@@ -94,8 +95,7 @@ def run_on_jax(
     program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None
 ) -> list[Any]:
     """The same on JAX arrays, one small jitted call an operation."""
-    import jax
-
+    jax = started_jax()
     values: list[Any] = [None] * program.num_values
     next_scalar = iter(scalars).__next__
     last_uses = program.last_uses()
@@ -109,8 +109,6 @@ def run_on_jax(
             jitted = _JITTED[key] = jax.jit(_call_kernel(instruction, place, absent))
         try:
             if place is not CPU and not any(isinstance(a, jax.Array) for a in arguments):
-                from ..core.place import jax_device
-
                 with jax.default_device(jax_device(place)):
                     results = jitted(*[a for a in arguments if a is not None])
             else:

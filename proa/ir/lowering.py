@@ -17,7 +17,7 @@ from ..core.place import CPU, Place, jax_device
 from .operation import SCALAR_DTYPES, OperandKind, Operation
 from .program import Instruction, Program
 from .watch import can_be_nan, is_watched
-from .xla import jax_module
+from .xla import jax_module, started_jax
 
 _KIND_ORDER = (float, int, complex)
 
@@ -74,7 +74,7 @@ class CompiledProgram:
 
     def __init__(self, program: Program, inputs: list[Any], scalars: list[Any], place: Place, donated: tuple[int, ...],
                  check_nan: bool) -> None:
-        jax = jax_module()
+        jax = started_jax()
         started = time.perf_counter()
         self.outputs = program.outputs
         self.donated = donated

@@ -11,14 +11,29 @@ import pathlib
 from typing import Any
 
 from ..core import flags
+from .interrupt import uninterrupted
 
 
 @functools.cache
 def jax_module() -> Any:
-    import jax
+    with uninterrupted(True):  # Ctrl-C in the middle of JAX's import would leave it broken for good
+        import jax
+        import jax.numpy
 
-    jax.config.update("jax_enable_x64", True)
-    _enable_cache(jax)
+        jax.config.update("jax_enable_x64", True)
+        _enable_cache(jax)
+    return jax
+
+
+@functools.cache
+def started_jax() -> Any:
+    """JAX with its devices found: for those who are about to run something.
+
+    Apart from `jax_module`, because processes that work together must meet before devices are looked for.
+    """
+    jax = jax_module()
+    with uninterrupted(True):
+        jax.local_devices()
     return jax
 
 

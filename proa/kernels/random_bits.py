@@ -82,7 +82,8 @@ def _draw(
 
 
 def _positions(shape: tuple[int, ...]) -> Any:
-    """The number of each element in row-major order, without a reshape (which would not shard or fuse as well)."""
+    """The number of each element in row-major order, without a reshape (which would not shard or
+    fuse as well)."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -112,7 +113,8 @@ def words64(xp: Any, shape: tuple[int, ...], seed: Any, offset: Any) -> Any:
 
 
 def uniform(xp: Any, shape: tuple[int, ...], dtype: np.dtype, seed: Any, offset: Any) -> Any:
-    """Uniform numbers in [0, 1): multiples of the type's resolution below 1, so that none is rounded to 1."""
+    """Uniform numbers in [0, 1): multiples of the type's resolution below 1, so that none is
+    rounded to 1."""
     if dtype.itemsize == 8:
         return _draw(xp, shape, dtype, seed, offset, 2, _pair, _fraction64)
     bits = (
@@ -144,9 +146,9 @@ def _fraction64(pair: Any) -> Any:
 def normal(xp: Any, shape: tuple[int, ...], dtype: np.dtype, seed: Any, offset: Any) -> Any:
     """Standard normal numbers (Box and Muller); half types are computed in float32.
 
-    A pair of lanes shares a radius; the second one's angle is a quarter turn behind, which makes a sine
-    of its cosine. NumPy and XLA start from the same bits and may differ in the last digits, as their
-    logarithms and cosines do.
+    A pair of lanes shares a radius; the second one's angle is a quarter turn behind, which makes a
+    sine of its cosine. NumPy and XLA start from the same bits and may differ in the last digits, as
+    their logarithms and cosines do.
     """
     if dtype.itemsize == 8:
 
@@ -187,7 +189,8 @@ def integers(
 ) -> Any:
     """Uniform integers in [low, low + span); `small` says that the span is below 2**32.
 
-    A 64-bit word is scaled (small span) or reduced; the bias of at most span / 2**64 cannot be seen.
+    A 64-bit word is scaled (small span) or reduced; the bias of at most span / 2**64 cannot be
+    seen.
     """
     span = span.astype(np.uint64)
 

@@ -18,7 +18,6 @@ from ..ops.basic import creation_shape
 from .initializer import Initializer, default_initializer
 
 
-@public()
 class ParamAttr:
     """What one may say about a parameter of a layer: name, initializer, how it is trained."""
 
@@ -65,6 +64,9 @@ class ParamAttr:
 
     def __repr__(self) -> str:
         return f"ParamAttr({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
+
+
+public()(ParamAttr)
 
 
 def make_parameter(

@@ -68,6 +68,7 @@ class Sequential(_Numbered):
             layers = tuple(layers[0].items())
         elif len(layers) == 1 and isinstance(layers[0], list):
             layers = tuple(layers[0])
+        entry: Any
         for number, entry in enumerate(layers):
             if isinstance(entry, (tuple, list)) and len(entry) == 2:
                 self.add_sublayer(str(entry[0]), entry[1])

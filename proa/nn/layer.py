@@ -220,7 +220,7 @@ class Layer:
         is_bias: bool = False,
         default_initializer: Any = None,
         device: Any = None,
-    ) -> Parameter | None:
+    ) -> Any:
         """A new parameter, initialised; None if `attr` is False. Assign it to register it."""
         from .attributes import make_parameter
 

@@ -84,7 +84,8 @@ def _coordinates(xp: Any, shape: tuple[int, ...], index: Any, axis: int) -> tupl
     name="take_along_axis",
 )
 def take_along(xp: Any, x: Any, index: Any, axis: int, size: int, shape: tuple[int, ...]) -> Any:
-    """`x` at the index, broadcast to a shape, along an axis; it may be shorter than `x` along the others."""
+    """`x` at the index, broadcast to a shape, along an axis; it may be shorter than `x` along the
+    others."""
     index = xp.broadcast_to(index, shape)
     if xp is np:
         return x[_coordinates(np, x.shape, index, axis)]
@@ -107,7 +108,7 @@ def _put_grad_x(
             full_of(1, g._aval.shape, g._aval.dtype), value, index, axis, -1, "multiply"
         )
         return g * factors
-    return g * chosen(x, out) / _winners(x, value, index, out, axis)
+    return g * (chosen(x, out) / _winners(x, value, index, out, axis))
 
 
 def _put_grad_value(
@@ -124,7 +125,8 @@ def _put_grad_value(
 
 
 def _winners(x: Tensor, value: Tensor, index: Tensor, out: Tensor, axis: int) -> Tensor:
-    """How many of the candidates for each place equal the largest (smallest): they share its gradient."""
+    """How many of the candidates for each place equal the largest (smallest): they share its
+    gradient."""
     reached = take_along(out, index, axis, -1, value._aval.shape)
     return put_along(chosen(x, out), chosen(value, reached), index, axis, -1, "add")
 
@@ -154,7 +156,8 @@ def chosen(xp: Any, x: Any, y: Any) -> Any:
     name="put_along_axis",
 )
 def put_along(xp: Any, x: Any, value: Any, index: Any, axis: int, size: int, reduce: str) -> Any:
-    """`x` combined with `value` where the index, broadcast to the shape of `value`, points along an axis."""
+    """`x` combined with `value` where the index, broadcast to the shape of `value`, points along an
+    axis."""
     index = xp.broadcast_to(index, value.shape)
     where = x.at[_coordinates(xp, x.shape, index, axis)]
     if reduce == "assign":
@@ -320,8 +323,8 @@ def put_along_axis(
 ) -> Tensor:
     """`arr` with `values` at `indices` along an axis: assigned, or combined with what is there.
 
-    `reduce` is "assign", "add", "multiply" (or "mul"), "amax", "amin" or "mean"; without `include_self`
-    what is there does not take part.
+    `reduce` is "assign", "add", "multiply" (or "mul"), "amax", "amin" or "mean"; without
+    `include_self` what is there does not take part.
     """
     if reduce not in _REDUCE:
         raise value_error(

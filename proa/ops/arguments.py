@@ -91,7 +91,8 @@ def dtype_or_default(dtype: Any) -> np.dtype:
 
 
 def listed(parameter: str, position: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Lets a function take integers one by one where it takes a list: `x.expand(2, 3)`, `zeros(2, 3)`.
+    """Lets a function take integers one by one where it takes a list: `x.expand(2, 3)`, `zeros(2,
+    3)`.
 
     `position` is where the list stands among the positional parameters.
     """
@@ -116,7 +117,8 @@ def listed(parameter: str, position: int) -> Callable[[Callable[..., Any]], Call
 def deliver(
     made: Tensor, out: Tensor | None = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """The last step of creation functions: another device, an existing tensor to fill, a wanted gradient."""
+    """The last step of creation functions: another device, an existing tensor to fill, a wanted
+    gradient."""
     if device is not None:
         made = made._to_place(parse_place(device))
     if out is not None:

@@ -148,7 +148,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor on another device and (or) in another type.
 
     Takes a device, a type, another tensor whose device and type are meant, in any usual order:
-    `to('gpu:0')`, `to('float64')`, `to('cpu', 'int32', True)`, `to(other)`, `to(device=…, dtype=…, blocking=…)`.
+    `to('gpu:0')`, `to('float64')`, `to('cpu', 'int32', True)`, `to(other)`, `to(device=…, dtype=…,
+    blocking=…)`.
     """
     unknown = set(kwargs) - {"device", "dtype", "blocking", "other"}
     if unknown or not (args or kwargs):
@@ -228,7 +229,8 @@ Tensor.data = property(  # type: ignore[attr-defined]
 
 @method
 def set_value(self: Tensor, value: Any) -> None:
-    """Gives the tensor other numbers of the same shape and type. Neither its history nor its version changes."""
+    """Gives the tensor other numbers of the same shape and type. Neither its history nor its
+    version changes."""
     aval = self._aval
     if isinstance(value, Tensor):
         source = alias(value)
@@ -255,7 +257,8 @@ def set_value(self: Tensor, value: Any) -> None:
 
 @method
 def copy_(self: Tensor, other: Any, blocking: bool = True) -> Tensor:
-    """Copies the numbers of another tensor of the same shape and type. Neither history nor version changes."""
+    """Copies the numbers of another tensor of the same shape and type. Neither history nor version
+    changes."""
     if not isinstance(other, Tensor):
         other = tensor_from_data(other, place=self._aval.place)
     received = f"x: {self._aval}, other: {other._aval}"

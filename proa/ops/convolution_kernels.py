@@ -154,6 +154,10 @@ def _xla_grad_weight(xp: Any, x: Any, y: Any, shape: tuple[int, ...], *window: A
 # ---- kernels: NumPy ------------------------------------------------------------------------------
 
 
+# Up to this many numbers the gradients of all samples are kept side by side before they are added.
+_MOST_PRODUCTS = 1 << 22
+
+
 def _channels_first(array: np.ndarray, channels_last: bool) -> np.ndarray:
     return np.moveaxis(array, -1, 1) if channels_last else array
 
@@ -170,6 +174,9 @@ def _window_matrix(
     """
     if any(before or after for before, after in padding):
         x = np.pad(x, ((0, 0), (0, 0), *padding))
+    if max(kernel) == 1 and max(stride) == 1:  # nothing to gather
+        spatial = x.shape[2:]
+        return x.reshape(x.shape[0], groups, x.shape[1] // groups, math.prod(spatial)), spatial
     extents = tuple(
         spread * (width - 1) + 1 for width, spread in zip(kernel, dilation, strict=True)
     )
@@ -260,8 +267,13 @@ def _numpy_grad_weight(
     x, y = _channels_first(wide(x), channels_last), _channels_first(wide(y), channels_last)
     matrix, _ = _window_matrix(x, shape[2:], stride, padding, dilation, groups)
     grads = y.reshape(y.shape[0], groups, shape[0] // groups, matrix.shape[3])
-    parts = [np.tensordot(grads[:, k], matrix[:, k], axes=([0, 2], [0, 2])) for k in range(groups)]
-    return np.concatenate(parts).reshape(shape)
+    matrix = matrix.swapaxes(2, 3)
+    if x.shape[0] * math.prod(shape) <= _MOST_PRODUCTS:
+        return np.matmul(grads, matrix).sum(0).reshape(shape)
+    total = np.zeros((groups, shape[0] // groups, matrix.shape[3]), x.dtype)
+    for grad, windows in zip(grads, matrix, strict=True):
+        total += np.matmul(grad, windows)
+    return total.reshape(shape)
 
 
 # ---- primitives ----------------------------------------------------------------------------------

@@ -189,7 +189,7 @@ def cross_entropy(
                 "soft labels must have the shape of the input",
                 f"input: {aval}, label: {label._aval}",
             )
-        soft = label if label._aval.dtype == aval.dtype else cast_to(label, aval.dtype)
+        soft: Any = label if label._aval.dtype == aval.dtype else cast_to(label, aval.dtype)
         if label_smoothing:
             soft = soft * (1.0 - label_smoothing) + label_smoothing / classes
         return _soft_cross_entropy(input, soft, weight, reduction, axis, use_softmax, None)

@@ -93,8 +93,8 @@ def dropout(
     """Sets elements to zero, each with probability `p`, while training.
 
     "upscale_in_train" divides the rest by 1 - p and leaves `x` alone when not training;
-    "downscale_in_infer" multiplies by 1 - p when not training instead. With `axis`, only the named axes
-    have draws of their own; all elements along the others share one.
+    "downscale_in_infer" multiplies by 1 - p when not training instead. With `axis`, only the named
+    axes have draws of their own; all elements along the others share one.
     """
     aval = require_tensor("dropout", "x", x)._aval
     chance = _probability("dropout", p)

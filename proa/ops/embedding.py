@@ -47,7 +47,8 @@ def one_hot_of(xp: Any, x: Any, num_classes: int) -> Any:
 )
 @public(module="nn.functional")
 def one_hot(x: Tensor, num_classes: Any = -1, name: str | None = None) -> Tensor:
-    """For each integer a float32 vector with a one at that place; `num_classes` is looked up when it is -1."""
+    """For each integer a float32 vector with a one at that place; `num_classes` is looked up when
+    it is -1."""
     require_tensor("one_hot", "x", x)
     if x._aval.dtype.kind not in "iu":
         raise type_error(
@@ -149,14 +150,16 @@ def embedding(
 ) -> Tensor:
     """Rows of `weight` by their numbers.
 
-    Where `x` is `padding_idx` the result is zero, and so is the gradient. Rows whose `norm_type`-norm is
-    above `max_norm` are scaled down to it in `weight` itself. `sparse` is accepted and ignored: gradients are dense.
+    Where `x` is `padding_idx` the result is zero, and so is the gradient. Rows whose
+    `norm_type`-norm is above `max_norm` are scaled down to it in `weight` itself. `sparse` is
+    accepted and ignored: gradients are dense.
     """
     require_tensor("embedding", "x", x)
     require_tensor("embedding", "weight", weight)
     if x._aval.dtype.kind not in "iu":
         raise NotImplementedError(
-            f"(embedding) x must have an integer type; received x: {x._aval}; convert it with astype('int64')."
+            f"(embedding) x must have an integer type; received x: {x._aval}; "
+            "convert it with astype('int64')."
         )
     if weight._aval.ndim != 2:
         raise value_error("embedding", "weight must have two dimensions", f"weight: {weight._aval}")

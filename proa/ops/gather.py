@@ -226,7 +226,8 @@ def _reference_index_fill(x: Any, index: Any, axis: int, value: Any) -> Any:
 
 
 def _expanded_indices(where: str, x: Tensor, indices: Any) -> list[Tensor]:
-    """Index tensors, with masks turned into the positions of their true elements (looked up on the host)."""
+    """Index tensors, with masks turned into the positions of their true elements (looked up on the
+    host)."""
     if isinstance(indices, Tensor) or not isinstance(indices, (list, tuple)) or not indices:
         raise value_error(
             where, "indices must be a list or tuple of tensors", type(indices).__name__
@@ -361,14 +362,14 @@ def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = No
     S(A(2, 3), A(1, 2, dtype="int64", values=[[-1, 1]])),
     S(A(2, 3), A(2, dtype="int64", values=[7, -8]), mode="wrap"),
     S(A(2, 3), A(2, dtype="int64", values=[7, -8]), mode="clip"),
-    reference=lambda x, i, mode="raise": np.take(x, i, mode=mode),
+    reference=lambda x, i, mode="raise": np.take(x, i, mode=mode),  # type: ignore[call-overload]
 )
 @public(method=True)
 def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
     """Elements of `x` by their number in row-major order.
 
-    `mode` says what happens to an index out of range: an error, counting on from the other end ("wrap"),
-    or the nearest element ("clip").
+    `mode` says what happens to an index out of range: an error, counting on from the other end
+    ("wrap"), or the nearest element ("clip").
     """
     if mode not in ("raise", "wrap", "clip"):
         raise value_error("take", "mode is 'raise', 'wrap' or 'clip'", repr(mode))

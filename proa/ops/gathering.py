@@ -29,7 +29,8 @@ _MOST = 4
 
 
 class IndexOutOfRange(IndexError, ValueError):
-    """An index is out of range. Also a ValueError, which Paddle raises in half of these functions."""
+    """An index is out of range. Also a ValueError, which Paddle raises in half of these
+    functions."""
 
 
 # ---- shapes and checks ---------------------------------------------------------------------------
@@ -78,7 +79,7 @@ def check_fits(
     if len(shape) > len(target) or any(n not in (1, m) for n, m in zip(shape, aligned)):
         raise operation.error(
             ValueError,
-            f"a value of shape {list(shape)} cannot be broadcast to the indexed shape {list(target)}",
+            f"a value of shape {list(shape)} cannot be broadcast to the indexed {list(target)}",
             operands,
         )
 
@@ -116,7 +117,8 @@ def _index(xp: Any, ndim: int, indices: Sequence[Any], axes: Axes) -> tuple[Any,
 
 
 def _tamed(index: Any, size: int) -> Any:
-    """Indices from 0 to size - 1, whatever was given: a bad one is reported by the check, not by NumPy."""
+    """Indices from 0 to size - 1, whatever was given: a bad one is reported by the check, not by
+    NumPy."""
     return np.clip(np.where(index < 0, index + size, index), 0, size - 1)
 
 
@@ -148,7 +150,8 @@ def _put_rows_of(
 def _add_rows_of(
     x: np.ndarray, value: np.ndarray, indices: Sequence[np.ndarray], axes: Axes
 ) -> np.ndarray:
-    """Rows are numbered by the indexed axes, sorted, and each run of equal numbers is summed at once."""
+    """Rows are numbered by the indexed axes, sorted, and each run of equal numbers is summed at
+    once."""
     positions = [axis for axis, _ in axes]
     sizes = [x.shape[axis] for axis in positions]
     indices = [_tamed(i, n) for i, n in zip(indices, sizes)]
@@ -318,7 +321,8 @@ def _columns(index: Any) -> tuple[list[Any], Axes]:
     name="gather_nd",
 )
 def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
-    """`x[index[..., 0], index[..., 1], …]`; `sizes` are those of the indexed axes, none if all is known to be good."""
+    """`x[index[..., 0], index[..., 1], …]`; `sizes` are those of the indexed axes, none if all is
+    known to be good."""
     indices, axes = _columns(index)
     if xp is np:
         return x[_index(np, x.ndim, [_tamed(i, n) for i, n in zip(indices, x.shape)], axes)]

@@ -23,7 +23,8 @@ from .basic import full_of
 
 
 def _tensors(where: str, x: Any) -> list[Tensor]:
-    """The tensors of a list; ValueError for what Paddle refuses as well: no list, an empty one, other things in it."""
+    """The tensors of a list; ValueError for what Paddle refuses as well: no list, an empty one,
+    other things in it."""
     if isinstance(x, Tensor) or not isinstance(x, (list, tuple)):
         raise value_error(
             where, "x must be a list of tensors", type(x).__name__, "put the tensors into a list"
@@ -239,7 +240,8 @@ def _reference_split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
 )
 @public(method=True)
 def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
-    """`x` cut along an axis into a number of equal parts, or into parts of the given sizes (one may be -1)."""
+    """`x` cut along an axis into a number of equal parts, or into parts of the given sizes (one may
+    be -1)."""
     return _split("split", x, num_or_sections, axis)
 
 
@@ -298,7 +300,7 @@ def rows(where: str, x: Tensor, axis: Any) -> list[Tensor]:
 @public(method=True)
 def unbind(input: Tensor, axis: Any = 0) -> list[Tensor]:
     """The slices of a tensor along an axis, without that axis; they share memory with it."""
-    from .indexing import register_row
+    from .index_stages import register_row
 
     result = rows("unbind", input, axis)
     along = axis if axis >= 0 else axis + input._aval.ndim
@@ -315,7 +317,8 @@ def unbind(input: Tensor, axis: Any = 0) -> list[Tensor]:
 )
 @public(method=True)
 def unstack(x: Tensor, axis: Any = 0, num: Any = None) -> list[Tensor]:
-    """The slices of `x` along an axis, without that axis, as new tensors. `num`, if given, is how many there are."""
+    """The slices of `x` along an axis, without that axis, as new tensors. `num`, if given, is how
+    many there are."""
     result = rows("unstack", x, axis)
     if num is not None and integer("unstack", "num", num) != len(result):
         raise value_error(

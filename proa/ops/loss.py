@@ -237,7 +237,8 @@ def binary_cross_entropy_with_logits(
     else:
         ones = full_of(1.0, logit._aval.shape, logit._aval.dtype)
         scale = (pos_weight - 1.0) * label + 1.0  # type: ignore[operator]
-        loss = (1.0 - label) * logit + scale * sigmoid_cross_entropy(logit, ones)
+        negative = (1.0 - label) * logit  # type: ignore[operator]
+        loss = negative + scale * sigmoid_cross_entropy(logit, ones)
     return reduce_loss(loss if weight is None else loss * weight, reduction)
 
 

@@ -53,7 +53,8 @@ def _squeezed(x: Tensor, axis: Any) -> tuple[int, ...]:
 )
 @public(method=True)
 def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
-    """`x` without the named axes (all by default) as far as they have one element. Shares memory with `x`."""
+    """`x` without the named axes (all by default) as far as they have one element. Shares memory
+    with `x`."""
     return reshape_to(x, _squeezed(x, axis))
 
 
@@ -119,7 +120,8 @@ def _flattened(x: Tensor, start_axis: Any, stop_axis: Any) -> tuple[int, ...]:
 )
 @public(method=True)
 def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
-    """`x` with the axes from `start_axis` to `stop_axis` merged into one. Shares memory with `x`."""
+    """`x` with the axes from `start_axis` to `stop_axis` merged into one. Shares memory with
+    `x`."""
     return reshape_to(x, _flattened(x, start_axis, stop_axis))
 
 
@@ -133,7 +135,8 @@ def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | Non
 )
 @public(method=True)
 def unflatten(x: Tensor, axis: Any, shape: Any, name: str | None = None) -> Tensor:
-    """`x` with one axis divided into several of the given extents (one may be -1). Shares memory with `x`."""
+    """`x` with one axis divided into several of the given extents (one may be -1). Shares memory
+    with `x`."""
     aval = require_tensor("unflatten", "x", x)._aval
     along = one_axis("unflatten", axis, aval.ndim)
     part = aval.with_shape((aval.shape[along],))
@@ -161,7 +164,8 @@ def _reshaped_in_place(x: Tensor, shape: tuple[int, ...], name: str) -> Tensor:
 
 
 def _hand_over_views(x: Tensor) -> Tensor:
-    """A tensor with the old shape that takes the place of `x` among its views; `x` becomes a view of it."""
+    """A tensor with the old shape that takes the place of `x` among its views; `x` becomes a view
+    of it."""
     before = stand_in(x)
     before._version = x._version
     before._view, before._views = x._view, Views([weakref.ref(x)])
@@ -254,7 +258,8 @@ def _swapped(where: str, x: Tensor, first: Any, second: Any) -> Tensor:
 )
 @public(method="swapaxes swapdims")
 def swapaxes(x: Tensor, perm: Any, *axes: Any, name: str | None = None) -> Tensor:
-    """Two axes exchanged (`swapaxes(x, 0, 1)`), or all axes in the order `perm`. Shares memory with `x`."""
+    """Two axes exchanged (`swapaxes(x, 0, 1)`), or all axes in the order `perm`. Shares memory with
+    `x`."""
     if not axes:
         return transpose(x, list(integers("swapaxes", "perm", perm)))
     if len(axes) != 1:

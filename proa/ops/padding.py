@@ -99,8 +99,8 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
 def _pairs(aval: Aval, pad: Any, mode: str, data_format: str | None, from_left: bool) -> Pairs:
     """The borders of each axis, from Paddle's order.
 
-    Twice as many numbers as axes (constant mode only) are the axes in order; fewer are the last axes,
-    the very last one first, where the channels are left out if they come last.
+    Twice as many numbers as axes (constant mode only) are the axes in order; fewer are the last
+    axes, the very last one first, where the channels are left out if they come last.
     """
     ndim = aval.ndim
     numbers = integers("pad", "pad", pad)
@@ -172,10 +172,10 @@ def pad(
 ) -> Tensor:
     """`x` with a border.
 
-    `pad` holds pairs (before, after). As many pairs as axes belong to the axes in order (from the last
-    one without `pad_from_left_axis`); fewer belong to the last axes, the very last one first, and
-    `data_format` says whether the channels come last and are left out. Modes: "constant", "reflect" (mirrored without the
-    edge), "replicate" (the edge), "circular" (the other end).
+    `pad` holds pairs (before, after). As many pairs as axes belong to the axes in order (from the
+    last one without `pad_from_left_axis`); fewer belong to the last axes, the very last one first,
+    and `data_format` says whether the channels come last and are left out. Modes: "constant",
+    "reflect" (mirrored without the edge), "replicate" (the edge), "circular" (the other end).
     """
     aval = require_tensor("pad", "x", x)._aval
     if mode not in _MODES:

@@ -58,7 +58,8 @@ def _reference_expand(x: Any, shape: Any) -> Any:
 @public(method=True)
 @listed("shape", 1)
 def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
-    """`x` repeated along dimensions of 1 (and new ones in front) to a shape; -1 keeps a dimension."""
+    """`x` repeated along dimensions of 1 (and new ones in front) to a shape; -1 keeps a
+    dimension."""
     return _expanded("expand", x, shape)
 
 
@@ -166,7 +167,8 @@ def repeat_interleave(
 ) -> Tensor:
     """Each slice along an axis (each element, without one) repeated in place.
 
-    With a tensor of repetitions their sum decides the shape of the result, so they are looked at here.
+    With a tensor of repetitions their sum decides the shape of the result, so they are looked at
+    here.
     """
     require_tensor("repeat_interleave", "x", x)
     if axis is None:
@@ -238,7 +240,8 @@ def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -
 )
 @public(method=True)
 def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """`x` moved along axes, what falls off one end coming in at the other; without an axis in row-major order."""
+    """`x` moved along axes, what falls off one end coming in at the other; without an axis in row-
+    major order."""
     aval = require_tensor("roll", "x", x)._aval
     steps = integers("roll", "shifts", shifts)
     if axis is None:

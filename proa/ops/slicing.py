@@ -116,7 +116,8 @@ def _overwrite_numpy(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> 
 
 
 def _fixed(entry: Any, extent: int) -> tuple[int, int, int, bool]:
-    """First element, one past the last, stride and direction of a fixed axis; the whole axis otherwise."""
+    """First element, one past the last, stride and direction of a fixed axis; the whole axis
+    otherwise."""
     if is_dynamic(entry):
         return 0, extent, 1, False
     start, length, step = entry
@@ -144,7 +145,8 @@ def _read(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
 
 
 def _spread(x: Any, entries: list[Any], shape: tuple[int, ...]) -> Any:
-    """Elements of the fixed axes at their places among zeros; axes that depend on data stay as they are."""
+    """Elements of the fixed axes at their places among zeros; axes that depend on data stay as they
+    are."""
     from jax import lax
 
     padding = []

@@ -76,8 +76,7 @@ class Bucket:
         self.members = [state.parameter for state in states]
         names = states[0].accumulators
         self.tail = [state.accumulators[name] for name in names for state in states]
-        if states[0].master is not None:
-            self.tail += [state.master for state in states]  # type: ignore[misc]
+        self.tail += [state.master for state in states if state.master is not None]
         self.targets = self.members + self.tail
 
 

@@ -281,8 +281,8 @@ def test_donatable_counts_references_exactly() -> None:
 
     held = jnp.ones(3)
     assert donation.donatable([held]) == ()
-    values = [jnp.ones(3), np.ones(3)]
-    assert donation.donatable(values) == (0,)
+    values = [jnp.ones(3), held, np.ones(3)]
+    assert donation.donatable(values) == (0, 2)
 
 
 def test_no_reference_cycles_from_recording() -> None:
@@ -309,24 +309,35 @@ import proa as paddle
 
 x = paddle.to_tensor(np.ones((256, 256), "float32"))
 state = x
-threading.Timer(float(sys.argv[1]), lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+stopped = threading.Event()
+
+
+def press() -> None:
+    # Python drops an interrupt that arrives inside a garbage collector's callback: a person presses again.
+    time.sleep(float(sys.argv[1]))
+    while not stopped.is_set():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(2.0)
+
+
+threading.Thread(target=press, daemon=True).start()
 rounds = 0
 try:
-    while rounds < 100000:
+    while rounds < 1000000:
         state = (state + x) * 0.5
         if rounds % 5 == 0:
             paddle.device.synchronize()
         rounds += 1
 except KeyboardInterrupt:
-    pass
-assert rounds < 100000
+    stopped.set()
+assert stopped.is_set()
 assert np.isfinite(state.numpy()).all()
 assert (x * 2.0).numpy()[0, 0] == 2.0
 print("usable")
 """
 
 
-@pytest.mark.parametrize("delay", [0.05, 0.6, 1.7])
+@pytest.mark.parametrize("delay", [0.02, 0.3, 1.0, 2.5])
 def test_interrupting_leaves_the_process_usable(delay: float) -> None:
     result = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, str(delay)], capture_output=True, text=True, timeout=120, env=dict(os.environ)
