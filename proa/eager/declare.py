@@ -131,7 +131,11 @@ def _recording_function(operation: Operation, parameters: list[Parameter]) -> Ca
     if operation.returns_tuple:
         defaults = {p.name: p.default for p in parameters if p.has_default}
 
+        count = len(operation.operand_names)
+
         def record_several(*arguments: Any, **named: Any) -> Any:
+            if len(arguments) == len(names) and all(isinstance(a, Tensor) for a in arguments[:count]):
+                return record(operation, arguments[:count], arguments[count:])
             if len(arguments) < len(names):
                 arguments = (*arguments, *(named[n] if n in named else defaults[n] for n in names[len(arguments) :]))
             return record_slowly(*arguments)

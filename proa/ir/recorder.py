@@ -134,6 +134,8 @@ class Segment:
             self.node = node.parent
             while self.refs and self.refs[-1]._index >= node.index:
                 self.refs.pop()
+            if instruction.scalar_dtypes:
+                del self.scalars[-len(instruction.scalar_dtypes) :]
             raise instruction.value_error()
 
 

@@ -198,7 +198,7 @@ class PReLU(Layer):
         data_format: str = "NCHW",
         name: str | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(dtype=None)  # the default floating type
         self._num_parameters, self._init = num_parameters, init
         self._data_format, self._name = data_format, name
         self._weight = self.create_parameter(

@@ -34,7 +34,7 @@ class Linear(Layer):
         bias_attr: Any = None,
         name: str | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(dtype=None)  # the default floating type
         self.in_features, self.out_features = in_features, out_features
         self.name = name
         self.weight = self.create_parameter([in_features, out_features], weight_attr)

@@ -68,12 +68,10 @@ class Sequential(_Numbered):
             layers = tuple(layers[0].items())
         elif len(layers) == 1 and isinstance(layers[0], list):
             layers = tuple(layers[0])
-        entry: Any
         for number, entry in enumerate(layers):
-            if isinstance(entry, (tuple, list)) and len(entry) == 2:
-                self.add_sublayer(str(entry[0]), entry[1])
-            else:
-                self.add_sublayer(str(number), entry)
+            named = isinstance(entry, (tuple, list)) and len(entry) == 2
+            name, layer = entry if named else (number, entry)
+            self.add_sublayer(str(name), layer)
 
     def forward(self, input: Any) -> Any:
         for layer in self._sub_layers.values():

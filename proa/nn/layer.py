@@ -22,6 +22,7 @@ from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import replace_value
+from ..ir import recorder
 from ..ir.recorder import LOCAL
 from ..ops.basic import cast_to
 from .registry import HookRemoveHelper, Hooks, Registry
@@ -40,7 +41,7 @@ class Layer:
 
     training: bool
 
-    def __init__(self, name_scope: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         state = self.__dict__
         state["training"] = True
         state["_full_name"] = unique_name(name_scope or scope_name(type(self).__name__))
@@ -208,9 +209,13 @@ class Layer:
         if hasattr(self, name) and name not in registry:
             raise KeyError(f"the {what} {name!r} already exists as an attribute")
 
-    register_parameter = add_parameter
-    add_module = add_sublayer
-    register_module = add_sublayer
+    def register_parameter(self, name: str, param: Parameter | None) -> Parameter | None:
+        return self.add_parameter(name, param)
+
+    def add_module(self, name: str, module: Layer | None) -> Layer | None:
+        return self.add_sublayer(name, module)
+
+    register_module = add_module
 
     def create_parameter(
         self,
@@ -370,8 +375,10 @@ class Layer:
         return self.train(False)
 
     def clear_gradients(self, set_to_zero: bool = True) -> None:
+        """Sets all gradients to zeros, or takes them away: like an optimiser, the end of a step."""
         for parameter in self.parameters():
             parameter.clear_gradient(set_to_zero)
+        recorder.boundary()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         self.clear_gradients(not set_to_none)
@@ -419,7 +426,8 @@ class Layer:
         self._convert(None, to_numpy_dtype(dtype), ())
         return self
 
-    type = astype
+    def type(self, dst_type: Any) -> Layer:
+        return self.astype(dst_type)
 
     def float(self, excluded_layers: Any = None) -> Layer:
         self._convert(None, to_numpy_dtype("float32"), _types(excluded_layers))

@@ -31,7 +31,7 @@ class _BatchNormBase(Layer):
         use_global_stats: bool | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(dtype=None)  # the default floating type
         self._num_features = num_features
         self._momentum, self._epsilon = momentum, epsilon
         self._data_format = data_format or self._default_format
@@ -220,7 +220,7 @@ class _InstanceNormBase(Layer):
         data_format: str | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(dtype=None)
         self._num_features, self._epsilon = num_features, epsilon
         self._data_format = data_format or self._default_format
         affine = weight_attr is not False and bias_attr is not False

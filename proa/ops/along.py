@@ -112,7 +112,7 @@ def _put_grad_x(
 
 
 def _put_grad_value(
-    g: Tensor, x: Any, value: Any, index: Any, out: Any, axis: int, reduce: str
+    g: Any, x: Any, value: Any, index: Any, out: Any, axis: int, reduce: str
 ) -> Tensor:
     if reduce in ("add", "assign"):
         return take_along(g, index, axis, -1, value._aval.shape)

@@ -1,6 +1,6 @@
 """New tensors: from data, filled with a number, and copies; and questions about tensors.
 
-Those that count are in `counting.py`, random ones in `random.py`. A tensor from data copies it, so a
+Those that count are in `counting.py`, random ones in `random.py`. A tensor from data copies it: a
 later change of the array is not seen.
 """
 

@@ -102,18 +102,18 @@ def _infer_where(operation: Any, operands: Any, attributes: tuple[Any, ...], pla
     "x value mask",
     infer=_infer_where,
     grad={
-        "x": lambda g, mask, axis, when: put_where(
-            g, full_of(0, (), g._aval.dtype), mask, axis, when
-        ),
-        "value": lambda g, mask, axis, when: put_where(
-            g, full_of(0, (), g._aval.dtype), mask, axis, not when
-        ),
+        "x": lambda g, mask, axis, when: _cleared(g, mask, axis, when),
+        "value": lambda g, mask, axis, when: _cleared(g, mask, axis, not when),
     },
 )
 def put_where(xp: Any, x: Any, value: Any, mask: Any, axis: int, when: bool) -> Any:
     """`x` with `value` where the mask, laid over the axes from `axis` on, is `when`."""
     mask = mask.reshape((1,) * axis + mask.shape + (1,) * (x.ndim - axis - mask.ndim))
     return xp.where(mask, value, x) if when else xp.where(mask, x, value)
+
+
+def _cleared(g: Tensor, mask: Tensor, axis: int, when: bool) -> Tensor:
+    return put_where(g, full_of(0, (), g._aval.dtype), mask, axis, when)
 
 
 Stage = Basic | Elements | Mask

@@ -179,8 +179,12 @@ def split_at(xp: Any, x: list[Any], sections: tuple[int, ...], axis: int) -> Any
     return tuple(xp.split(x[0], ends, axis=axis))
 
 
-def _sections(where: str, num_or_sections: Any, extent: int, received: str) -> tuple[int, ...]:
+def _sections(where: str, num_or_sections: Any, aval: Aval, axis: int) -> tuple[int, ...]:
     """Sizes of the pieces: equal ones for a number, else as given with one -1 filled in."""
+    extent = aval.shape[axis]
+    if num_or_sections.__class__ is int and num_or_sections > 0 and extent % num_or_sections == 0:
+        return (extent // num_or_sections,) * num_or_sections
+    received = f"x: {aval}, num_or_sections: {num_or_sections}, axis: {axis}"
     if isinstance(num_or_sections, (list, tuple)):
         sections = list(integers(where, "num_or_sections", num_or_sections))
         unknown = [i for i, n in enumerate(sections) if n == -1]
@@ -214,10 +218,7 @@ def _split(where: str, x: Tensor, num_or_sections: Any, axis: Any) -> list[Tenso
     if aval.ndim == 0:
         raise value_error(where, "a tensor without dimensions cannot be split", f"x: {aval}")
     along = one_axis(where, axis, aval.ndim)
-    received = f"x: {aval}, num_or_sections: {num_or_sections}, axis: {along}"
-    return list(
-        split_at([x], _sections(where, num_or_sections, aval.shape[along], received), along)
-    )
+    return list(split_at([x], _sections(where, num_or_sections, aval, along), along))
 
 
 def _reference_split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:

@@ -308,7 +308,7 @@ def _infer_bits(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
 
 @op(
     infer=_infer_bits,
-    view=lambda base, view, dtype: same_bits(view, base._aval.dtype),
+    view=lambda base, view, dtype: _bits_back(base, view),
     name="view_dtype",
 )
 def same_bits(xp: Any, x: Any, dtype: np.dtype) -> Any:
@@ -330,6 +330,10 @@ def same_bits(xp: Any, x: Any, dtype: np.dtype) -> Any:
         return lax.bitcast_convert_type(x, np.dtype(np.uint8)).astype(bool)
     bits = lax.bitcast_convert_type(x, dtype)
     return bits.reshape((*x.shape[:-1], -1)) if new < old else bits
+
+
+def _bits_back(base: Tensor, view: Tensor) -> Tensor:
+    return same_bits(view, base._aval.dtype)
 
 
 @samples(

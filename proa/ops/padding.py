@@ -141,7 +141,9 @@ def _reference_pad(
         channels = [(0, 0)] if data_format in ("NLC", "NHWC", "NDHWC") else []
         pairs = pairs[::-1] + channels
         pairs = [(0, 0)] * (x.ndim - len(pairs)) + pairs
-    names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    names: dict[str, Any] = {
+        "constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"
+    }  # fmt: skip
     return np.pad(
         x, pairs, names[mode], **({"constant_values": value} if mode == "constant" else {})
     )

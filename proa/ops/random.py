@@ -301,8 +301,6 @@ def integers_of(
     return random_bits.integers(xp, shape, dtype, low, span, seed, offset, small)
 
 
-
-
 def integers_from(
     where: str, low: Any, high: Any, shape: tuple[int, ...], dtype: np.dtype
 ) -> Tensor:

@@ -151,14 +151,15 @@ def keep_for_later(
             for variable in scope.variables
             if variable.depth > 0 and not variable.storage.outer
         ]
-        if carried is not None:
-            scope.emit(f"{kept}.append({carried.name})")
-        for state in states:
-            scope.emit(f"{kept}.append({state.name}.clone())")
-        if local:
-            scope.emit(f"{kept}.append({scope.chance.choice(local).name}.detach().clone())"
-                       if scope.decide(0.3)
-                       else f"{kept}.append({scope.chance.choice(local).name})")  # fmt: skip
+        # References alone leave the recorded operations as they were, copies add to them.
+        if scope.decide(0.7):
+            if carried is not None:
+                scope.emit(f"{kept}.append({carried.name})")
+            if local and (carried is None or scope.decide(0.3)):
+                scope.emit(f"{kept}.append({scope.chance.choice(local).name})")
+        else:
+            for one in states + local[:1]:
+                scope.emit(f"{kept}.append({one.name}.detach().clone())")
 
 
 def carry_start(scope: Scope) -> Variable | None:
@@ -221,7 +222,11 @@ def repeated_function(scope: Scope, with_gradients: bool) -> None:
         arguments.append(scope.chance.choice(leaves))
     states, frozen = enter_loop(scope, with_backward or not has_graph)
     names = [f"argument{position}" for position in range(len(arguments))]
-    function, rate = scope.fresh("function"), "rate"
+    function, rate, kept = scope.fresh("function"), "rate", None
+    if repetitions > 3 and scope.decide(0.4):
+        scope.feature("kept for later")
+        kept = scope.fresh("kept")
+        scope.emit(f"{kept} = []")
     scope.variables = []
     inner = [
         Variable(
@@ -250,6 +255,10 @@ def repeated_function(scope: Scope, with_gradients: bool) -> None:
         ]
         computed = [variable for variable in results if variable.depth > 0]
         result = scope.chance.choice(computed or results or inner)
+        if kept and computed:
+            # Other local tensors die when the function returns, but for this one in late calls.
+            with scope.block(f"if {rate} > {0.25 + 0.1 * (repetitions // 2 + 1):.2f}:"):
+                scope.emit(f"{kept}.append({scope.chance.choice(computed).name})")
         scope.emit(f"return {result.name}")
     scope.forget(scope.variables)
     scope.variables = outer
@@ -262,6 +271,9 @@ def repeated_function(scope: Scope, with_gradients: bool) -> None:
             scope.record(name)
     if scope.decide(0.3):
         scope.emit(f"{name} = {call.format('-0.45')}")
+    if kept:
+        with scope.block(f"for value in {kept}:"):
+            scope.record(kept, "value")
     leave_loop(scope, frozen)
     result.name = name
     result.storage.variables.append(result)

@@ -442,3 +442,19 @@ def test_a_parameter_prints_as_one():
     text = repr(paddle.create_parameter([1], "float32", attr=nn.initializer.Constant(2.0)))
     assert text.startswith("Parameter containing:\nTensor(shape=[1], dtype=float32")
     assert "stop_gradient=False" in text
+
+
+def test_layers_follow_the_default_type():
+    paddle.set_default_dtype("float64")
+    try:
+        layers = [
+            nn.Linear(1, 1),
+            nn.Conv2D(1, 1, 1),
+            nn.BatchNorm1D(1),
+            nn.LayerNorm(1),
+            nn.PReLU(),
+        ]
+        layers += [nn.Embedding(1, 1), nn.GroupNorm(1, 1), nn.InstanceNorm1D(1)]
+        assert {p.dtype.name for layer in layers for p in layer.parameters()} == {"float64"}
+    finally:
+        paddle.set_default_dtype("float32")
