@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from . import sections
+from . import sections, threads
 from .model import Variable
 from .program import Program
 from .scope import Scope
@@ -38,7 +38,7 @@ def generate(seed: int, module: str = "proa") -> Program:
         section(scope, with_gradients)
     if with_threads:
         with scope.without("may_be_random"):
-            sections.threads(scope, with_gradients)
+            threads.threads(scope, with_gradients)
     elif scope.decide(0.05):
         sections.training(scope)
     if with_gradients:

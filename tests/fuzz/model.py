@@ -97,9 +97,7 @@ class Index:
     limit: int
 
 
-def broadcast_shapes(
-    first: tuple[int, ...], second: tuple[int, ...]
-) -> tuple[int, ...] | None:
+def broadcast_shapes(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...] | None:
     """The broadcast shape of two shapes, or None where they do not fit."""
     result: list[int] = []
     for position in range(1, max(len(first), len(second)) + 1):

@@ -99,9 +99,7 @@ class Scope:
     def decide(self, probability: float) -> bool:
         return self.chance.random() < probability
 
-    def pick(
-        self, wanted: Callable[[Variable], bool] = lambda variable: True
-    ) -> Variable | None:
+    def pick(self, wanted: Callable[[Variable], bool] = lambda variable: True) -> Variable | None:
         """A variable in reach that fits, young ones more often than old ones."""
         found = [variable for variable in self.variables if wanted(variable)]
         if not found:

@@ -29,9 +29,7 @@ def value_test(scope: Scope) -> str | None:
 
 
 def bounds_of(scope: Scope) -> dict[Storage, tuple[float, float]]:
-    return {
-        variable.storage: (variable.magnitude, variable.noise) for variable in scope.variables
-    }
+    return {variable.storage: (variable.magnitude, variable.noise) for variable in scope.variables}
 
 
 def widen(before: dict[Storage, tuple[float, float]]) -> None:

@@ -246,7 +246,9 @@ def comparison(scope: Scope) -> bool:
     if found is None:
         return False
     text, operand = found
-    other = scope.pick(lambda variable: variable.dtype == "bool" and variable.shape == operand.shape)
+    other = scope.pick(
+        lambda variable: variable.dtype == "bool" and variable.shape == operand.shape
+    )
     if other is not None and scope.decide(0.6):
         function = scope.chance.choice(("logical_and", "logical_or", "logical_xor"))
         text = f"paddle.{function}({text}, {other.name})"

@@ -105,9 +105,7 @@ def backward(scope: Scope, targets: list[Variable], in_loop: bool = False) -> No
         wanted = scope.chance.sample(leaves, scope.chance.randint(1, len(leaves)))
         names = [leaf.name for leaf in wanted]
         gradients = scope.fresh("gradients")
-        scope.emit(
-            f"{gradients} = paddle.grad([{loss}], [{', '.join(names)}], allow_unused=True)"
-        )
+        scope.emit(f"{gradients} = paddle.grad([{loss}], [{', '.join(names)}], allow_unused=True)")
         for position, name in enumerate(names):
             scope.record(f"d{name}", f"{gradients}[{position}]")
     elif way == "retain_graph" and all(target.repeatable for target in targets):
@@ -138,9 +136,7 @@ def second_order(scope: Scope) -> bool:
         variable for variable in reach if variable.is_float and not variable.differentiable
     ][:2]
     write_some(scope, scope.chance.randint(1, 3), SMOOTH_AREAS)
-    targets = [
-        variable for variable in computed(scope) if variable.smooth and variable.depth <= 3
-    ]
+    targets = [variable for variable in computed(scope) if variable.smooth and variable.depth <= 3]
     scope.variables = reach + [one for one in scope.variables if one not in reach]
     if not targets:
         return False

@@ -41,7 +41,9 @@ def reduction(scope: Scope) -> bool:
     if operand is None:
         return False
     name = scope.chance.choice(("sum", "sum", "mean", "mean", "max", "min", "prod", "logsumexp"))
-    axes, shape, merged = reduced_shape(scope, operand, all_at_once=name != "prod" or not operand.rank)
+    axes, shape, merged = reduced_shape(
+        scope, operand, all_at_once=name != "prod" or not operand.rank
+    )
     text, m, n, g = scope.shrunk(operand, 1.2 if name == "prod" else None)
     smooth, cost = name in ("sum", "mean"), ROUNDING
     if name == "sum":

@@ -118,9 +118,7 @@ def expanded(scope: Scope) -> bool:
     base = scope.pick_float(lambda variable: variable.rank > 0 and variable.size <= 20)
     if base is None:
         return False
-    shape = tuple(
-        scope.chance.randint(2, 3) if size == 1 else size for size in base.shape
-    )
+    shape = tuple(scope.chance.randint(2, 3) if size == 1 else size for size in base.shape)
     if scope.decide(0.5) and base.rank < 3:
         shape = (scope.chance.randint(1, 3), *shape)
     repeat = math.prod(shape) / base.size
