@@ -28,9 +28,7 @@ def parse_arguments() -> argparse.Namespace:
         description=__doc__,
         epilog="See benchmarks/README.md for how to read the table.",
     )
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="benchmarks to run (all when none is named)"
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run (all when none is named)")
     parser.add_argument("--list", action="store_true", help="list the benchmarks and stop")
     parser.add_argument("--rounds", type=int, help="rounds of each contender (default: its own)")
     parser.add_argument(
@@ -39,12 +37,8 @@ def parse_arguments() -> argparse.Namespace:
         help="comma-separated: paddle, torch, jax (hand-written, where there is such a version); "
         "empty for none (default: %(default)s)",
     )
-    parser.add_argument(
-        "--quick", action="store_true", help="few rounds, to see that everything runs"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print the records as JSON instead of the table"
-    )
+    parser.add_argument("--quick", action="store_true", help="few rounds, to see that everything runs")
+    parser.add_argument("--json", action="store_true", help="print the records as JSON instead of the table")
     parser.add_argument(
         "--results",
         type=Path,
@@ -82,9 +76,7 @@ def has_family(benchmark: Benchmark, peer: Contender) -> bool:
     return benchmark.mode == "import" or peer.family in workloads.families(benchmark.workload)
 
 
-def run_one(
-    benchmark: Benchmark, subject: Contender, peers: list[Contender], rounds: int
-) -> dict[str, Any]:
+def run_one(benchmark: Benchmark, subject: Contender, peers: list[Contender], rounds: int) -> dict[str, Any]:
     if benchmark.mode == "memory":
         return measure_memory(benchmark, subject, rounds)
     return measure(benchmark, subject, [p for p in peers if has_family(benchmark, p)], rounds)

@@ -124,9 +124,7 @@ def all_contenders(device: str) -> dict[str, Contender]:
     return {contender.name: contender for contender in contenders}
 
 
-def measure_loop(
-    loop: Loop, workers: dict[str, Worker], rounds: int, deadline: float
-) -> dict[str, Any]:
+def measure_loop(loop: Loop, workers: dict[str, Worker], rounds: int, deadline: float) -> dict[str, Any]:
     """Load and warm all contenders side by side, then alternate their rounds."""
     progress(f"{loop.name}: {loop.title}")
     taking_part = {name: workers[name] for name in loop.contenders if name in workers}
@@ -155,9 +153,7 @@ def measure_loop(
         options = {**loop.options, **worker.contender.options}
         send = {"do": "load", "workload": loop.workload, "options": options}
         attempt(series[name], lambda worker=worker, send=send: worker.send(**send))
-    loaded = [
-        n for n in taking_part if not series[n].error and attempt(series[n], lambda n=n: load(n))
-    ]
+    loaded = [n for n in taking_part if not series[n].error and attempt(series[n], lambda n=n: load(n))]
     for name in loaded:
         taking_part[name].send("warm", runs=6, seconds=loop.warm_seconds)
     ready = [name for name in loaded if attempt(series[name], lambda name=name: warm(name))]
@@ -235,9 +231,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--out", type=Path, required=True, help="folder for gpu.json")
     parser.add_argument("--only", default="", help="comma-separated loops: mlp, mlp-unread, gpt")
-    parser.add_argument(
-        "--frameworks", default="proa,torch,torch-fused,jax", help="default: %(default)s"
-    )
+    parser.add_argument("--frameworks", default="proa,torch,torch-fused,jax", help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--limit", type=float, default=330.0, help="seconds for everything")
     parser.add_argument("--device", default="gpu", choices=("gpu", "cpu"))

@@ -57,9 +57,7 @@ def attempt(series: Series, action: Callable[[], None]) -> bool:
     return True
 
 
-def measure_hot(
-    benchmark: Benchmark, contenders: list[Contender], rounds: int, timeout: float = 600.0
-) -> list[Series]:
+def measure_hot(benchmark: Benchmark, contenders: list[Contender], rounds: int, timeout: float = 600.0) -> list[Series]:
     """Long-lived workers, warmed up, then one round of each in turn."""
     all_series = [new_series(contender) for contender in contenders]
     with ExitStack() as stack:
@@ -71,9 +69,7 @@ def measure_hot(
                 options = {**benchmark.options, **worker.contender.options}
                 answer = worker.ask("load", timeout, workload=benchmark.workload, options=options)
                 series.version = answer["version"]
-                answer = worker.ask(
-                    "warm", timeout, runs=MINIMUM_WARM_RUNS, seconds=benchmark.warm_seconds
-                )
+                answer = worker.ask("warm", timeout, runs=MINIMUM_WARM_RUNS, seconds=benchmark.warm_seconds)
                 series.first_run_seconds = answer["first_run_seconds"]
                 series.first_value = answer["first_value"]
                 worker.sleep()
@@ -128,9 +124,7 @@ def measure_fresh(benchmark: Benchmark, contenders: list[Contender], rounds: int
     return all_series
 
 
-def measure(
-    benchmark: Benchmark, subject: Contender, peers: list[Contender], rounds: int
-) -> dict[str, Any]:
+def measure(benchmark: Benchmark, subject: Contender, peers: list[Contender], rounds: int) -> dict[str, Any]:
     """Measure one benchmark (of any mode but `memory`) and return its record."""
     progress(f"{benchmark.name}: {benchmark.title}, {rounds} rounds")
     contenders = [subject, *expand_threads(benchmark, peers)]

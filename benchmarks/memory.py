@@ -43,9 +43,7 @@ def measure_memory(benchmark: Benchmark, subject: Contender, rounds: int) -> dic
         "rounds": rounds,
         "contenders": [series.as_json()],
         "samples": samples,
-        "bar": judge_memory(samples)
-        if series.usable
-        else {"text": GOAL, "met": None, "why": "not measured"},
+        "bar": judge_memory(samples) if series.usable else {"text": GOAL, "met": None, "why": "not measured"},
     }
 
 

@@ -1,9 +1,9 @@
 """The whole idea of proa in one small file: run it with `python docs/tiny.py`.
 
-It has the same parts under the same names as the real thing, each in its simplest form: an op table with kernels written
-against an array namespace, a recorder that walks a trace tree, two tiers, a tape whose backward is again op calls, liveness by
-reference count. It has no views, threads, devices, dtypes, dynamic scalars of several kinds, donation or error messages:
-for those, follow the names into the package.
+It has the same parts under the same names as the real thing, each in its simplest form: an op table with kernels
+written against an array namespace, a recorder that walks a trace tree, two tiers, a tape whose backward is again op
+calls, liveness by reference count. It has no views, threads, devices, dtypes, dynamic scalars, donation or error
+messages: for those, follow the names into the package.
 """
 
 from __future__ import annotations
@@ -206,9 +206,7 @@ def backward(loss: Tensor) -> None:
 # ---- 6. A few operations (proa/ops) --------------------------------------------------------------------------------------
 
 ADD = Operation(lambda xp, x, y: x + y, np.broadcast_shapes, lambda g, inputs: (g, g))
-MULTIPLY = Operation(
-    lambda xp, x, y: x * y, np.broadcast_shapes, lambda g, inputs: (g * inputs[1], g * inputs[0])
-)
+MULTIPLY = Operation(lambda xp, x, y: x * y, np.broadcast_shapes, lambda g, inputs: (g * inputs[1], g * inputs[0]))
 TRANSPOSE = Operation(lambda xp, x: xp.transpose(x), lambda s: s[::-1], lambda g, inputs: (record(TRANSPOSE, g),))
 MATMUL = Operation(
     lambda xp, x, y: xp.matmul(x, y),

@@ -101,9 +101,7 @@ def test_a_room_is_reported_once_per_statement(tmp_path):
 
 
 def test_allowed_siblings_need_the_right_direction(tmp_path):
-    package = write_tree(
-        tmp_path, optimizer__clip="from proa import nn", nn__layer="from proa import optimizer"
-    )
+    package = write_tree(tmp_path, optimizer__clip="from proa import nn", nn__layer="from proa import optimizer")
     found = sentences(package, allowed_siblings={("optimizer", "nn"): "gradient clipping"})
     assert len(found) == 1
     assert "nn may not import optimizer" in found[0]

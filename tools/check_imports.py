@@ -211,8 +211,7 @@ class Checker:
     def _may_import_jax(self, path: Path) -> bool:
         text = path.as_posix()
         return any(
-            text.startswith(entry) if entry.endswith("/") else text == entry
-            for entry in self.allowed_to_import_jax
+            text.startswith(entry) if entry.endswith("/") else text == entry for entry in self.allowed_to_import_jax
         )
 
 

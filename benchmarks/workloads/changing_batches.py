@@ -33,9 +33,7 @@ class PaddleChangingBatches:
         self.paddle = paddle
         self.generator = np.random.default_rng(SEED)
         self.model = paddle_mlp(paddle)
-        self.optimizer = paddle.optimizer.Adam(
-            learning_rate=LEARNING_RATE, parameters=self.model.parameters()
-        )
+        self.optimizer = paddle.optimizer.Adam(learning_rate=LEARNING_RATE, parameters=self.model.parameters())
         self.num_steps = num_steps
 
     def run(self) -> float:

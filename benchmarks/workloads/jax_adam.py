@@ -26,9 +26,7 @@ def adam_update(
     steps = count.astype(jnp.float32)
     correction_1 = 1.0 - BETA_1**steps
     correction_2 = 1.0 - BETA_2**steps
-    first = jax.tree.map(
-        lambda m, g: BETA_1 * m + (1.0 - BETA_1) * g.astype(jnp.float32), state["first"], gradients
-    )
+    first = jax.tree.map(lambda m, g: BETA_1 * m + (1.0 - BETA_1) * g.astype(jnp.float32), state["first"], gradients)
     second = jax.tree.map(
         lambda v, g: BETA_2 * v + (1.0 - BETA_2) * jnp.square(g.astype(jnp.float32)),
         state["second"],

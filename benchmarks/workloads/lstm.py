@@ -27,16 +27,13 @@ def lstm_arrays(num_steps: int, batch: int, hidden: int) -> dict[str, Any]:
 class PaddleLSTM:
     """Matrix products, a split and elementwise functions in a loop; backward to the parameters."""
 
-    def __init__(
-        self, paddle: Any, num_steps: int = 100, batch: int = 16, hidden: int = 64
-    ) -> None:
+    def __init__(self, paddle: Any, num_steps: int = 100, batch: int = 16, hidden: int = 64) -> None:
         arrays = lstm_arrays(num_steps, batch, hidden)
         self.paddle = paddle
         self.inputs = [paddle.to_tensor(array) for array in arrays["inputs"]]
         self.zeros = paddle.to_tensor(arrays["zeros"])
         self.parameters = [
-            paddle.to_tensor(arrays[name], stop_gradient=False)
-            for name in ("input_weight", "hidden_weight", "bias")
+            paddle.to_tensor(arrays[name], stop_gradient=False) for name in ("input_weight", "hidden_weight", "bias")
         ]
 
     def run(self) -> float:
@@ -66,8 +63,7 @@ class TorchLSTM:
         self.inputs = [torch.from_numpy(array) for array in arrays["inputs"]]
         self.zeros = torch.from_numpy(arrays["zeros"])
         self.parameters = [
-            torch.from_numpy(arrays[name]).requires_grad_()
-            for name in ("input_weight", "hidden_weight", "bias")
+            torch.from_numpy(arrays[name]).requires_grad_() for name in ("input_weight", "hidden_weight", "bias")
         ]
 
     def run(self) -> float:

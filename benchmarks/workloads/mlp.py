@@ -53,12 +53,9 @@ class PaddleMLP:
             paddle.set_device(device)
         self.cross_entropy = paddle.nn.functional.cross_entropy
         self.model = paddle_mlp(paddle)
-        self.optimizer = paddle.optimizer.Adam(
-            learning_rate=LEARNING_RATE, parameters=self.model.parameters()
-        )
+        self.optimizer = paddle.optimizer.Adam(learning_rate=LEARNING_RATE, parameters=self.model.parameters())
         self.batches = [
-            (paddle.to_tensor(x), paddle.to_tensor(y))
-            for x, y in classification_batches((BATCH, SIZES[0]), SIZES[-1])
+            (paddle.to_tensor(x), paddle.to_tensor(y)) for x, y in classification_batches((BATCH, SIZES[0]), SIZES[-1])
         ]
         self.num_steps = num_steps
         self.read_loss = read_loss
@@ -165,8 +162,7 @@ class JaxMLP:
         self.parameters = parameters
         self.state = adam_state(jax, parameters)
         self.batches = [
-            (jnp.asarray(x), jnp.asarray(y))
-            for x, y in classification_batches((BATCH, SIZES[0]), SIZES[-1])
+            (jnp.asarray(x), jnp.asarray(y)) for x, y in classification_batches((BATCH, SIZES[0]), SIZES[-1])
         ]
         self.num_steps = num_steps
         self.read_loss = read_loss

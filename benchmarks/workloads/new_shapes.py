@@ -36,8 +36,7 @@ class PaddleNewShapes:
 
     def prepare(self) -> None:
         self.inputs = [
-            tuple(self.paddle.to_tensor(array) for array in arrays)
-            for arrays in new_inputs(self.round_number)
+            tuple(self.paddle.to_tensor(array) for array in arrays) for arrays in new_inputs(self.round_number)
         ]
         self.round_number += 1
 
@@ -64,8 +63,7 @@ class TorchNewShapes:
 
     def prepare(self) -> None:
         self.inputs = [
-            tuple(self.torch.from_numpy(array) for array in arrays)
-            for arrays in new_inputs(self.round_number)
+            tuple(self.torch.from_numpy(array) for array in arrays) for arrays in new_inputs(self.round_number)
         ]
         self.round_number += 1
 

@@ -63,12 +63,9 @@ class PaddleResNet:
     def __init__(self, paddle: Any, num_steps: int = 5, batch: int = 8) -> None:
         self.cross_entropy = paddle.nn.functional.cross_entropy
         self.model = paddle_resnet(paddle)
-        self.optimizer = paddle.optimizer.SGD(
-            learning_rate=LEARNING_RATE, parameters=self.model.parameters()
-        )
+        self.optimizer = paddle.optimizer.SGD(learning_rate=LEARNING_RATE, parameters=self.model.parameters())
         self.batches = [
-            (paddle.to_tensor(x), paddle.to_tensor(y))
-            for x, y in classification_batches((batch, *IMAGE), NUM_CLASSES)
+            (paddle.to_tensor(x), paddle.to_tensor(y)) for x, y in classification_batches((batch, *IMAGE), NUM_CLASSES)
         ]
         self.num_steps = num_steps
 
@@ -132,8 +129,7 @@ class TorchResNet:
         self.model = torch_resnet(torch)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=LEARNING_RATE)
         self.batches = [
-            (torch.from_numpy(x), torch.from_numpy(y))
-            for x, y in classification_batches((batch, *IMAGE), NUM_CLASSES)
+            (torch.from_numpy(x), torch.from_numpy(y)) for x, y in classification_batches((batch, *IMAGE), NUM_CLASSES)
         ]
         self.num_steps = num_steps
 

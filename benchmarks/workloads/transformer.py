@@ -127,14 +127,11 @@ class PaddleTransformer:
         self.model = paddle_transformer(paddle, sizes)
         if sizes.dtype != "float32":
             self.model.to(dtype=sizes.dtype)
-        self.optimizer = paddle.optimizer.Adam(
-            learning_rate=LEARNING_RATE, parameters=self.model.parameters()
-        )
+        self.optimizer = paddle.optimizer.Adam(learning_rate=LEARNING_RATE, parameters=self.model.parameters())
         self.mask = paddle.to_tensor(causal_mask(sizes)).astype(sizes.dtype)
         self.positions = paddle.to_tensor(np.arange(sizes.num_tokens))
         self.batches = [
-            (paddle.to_tensor(inputs), paddle.to_tensor(targets))
-            for inputs, targets in token_batches(sizes)
+            (paddle.to_tensor(inputs), paddle.to_tensor(targets)) for inputs, targets in token_batches(sizes)
         ]
 
     def run(self) -> float:

@@ -86,9 +86,7 @@ class JaxTransformer:
             x = table.at[inputs].get(mode="promise_in_bounds") + parameters["position_table"]
             for p in parameters["blocks"]:
                 x = x + attention(p, normalise(p["attention_norm"], x))
-                wide = jax.nn.gelu(
-                    linear(p["widen"], normalise(p["feed_norm"], x)), approximate=False
-                )
+                wide = jax.nn.gelu(linear(p["widen"], normalise(p["feed_norm"], x)), approximate=False)
                 x = x + linear(p["narrow"], wide)
             logits = linear(parameters["head"], normalise(parameters["norm"], x))
             logits = logits.reshape(-1, sizes.vocabulary).astype(jnp.float32)
@@ -104,15 +102,11 @@ class JaxTransformer:
         self.step = jax.jit(step, donate_argnums=(0, 1))
         self.parameters = starting_parameters(sizes, jnp)
         self.state = adam_state(jax, self.parameters)
-        self.batches = [
-            (jnp.asarray(inputs), jnp.asarray(targets)) for inputs, targets in token_batches(sizes)
-        ]
+        self.batches = [(jnp.asarray(inputs), jnp.asarray(targets)) for inputs, targets in token_batches(sizes)]
 
     def run(self) -> float:
         loss: Any = None
         for inputs, targets in islice(cycle(self.batches), self.sizes.num_steps):
-            self.parameters, self.state, loss = self.step(
-                self.parameters, self.state, inputs, targets
-            )
+            self.parameters, self.state, loss = self.step(self.parameters, self.state, inputs, targets)
         np.asarray(self.parameters["position_table"])
         return float(loss)

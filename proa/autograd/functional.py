@@ -55,9 +55,7 @@ def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Tensors | None = None)
     return found[0] if isinstance(inputs, Tensor) else found
 
 
-def _call(
-    where: str, func: Callable[..., Any], xs: Tensors
-) -> tuple[list[Tensor], Any, list[Tensor]]:
+def _call(where: str, func: Callable[..., Any], xs: Tensors) -> tuple[list[Tensor], Any, list[Tensor]]:
     """Calls the function on inputs of its own; gives them, its result, and that as a list."""
     if not callable(func):
         raise type_error(where, "func must be callable", type(func).__name__)
@@ -95,16 +93,12 @@ def _vectors(where: str, given: Tensors | None, like: Sequence[Tensor]) -> list[
     return list(vectors)
 
 
-def _pull_back(
-    ys: Sequence[Tensor], xs: Sequence[Tensor], vectors: Sequence[Tensor | None]
-) -> list[Tensor]:
+def _pull_back(ys: Sequence[Tensor], xs: Sequence[Tensor], vectors: Sequence[Tensor | None]) -> list[Tensor]:
     found = gradients(ys, xs, vectors, create_graph=True)
     return [zeros_of(x._aval) if g is None else g for g, x in zip(found, xs)]
 
 
-def _push_forward(
-    ys: Sequence[Tensor], xs: Sequence[Tensor], vectors: Sequence[Tensor | None]
-) -> list[Tensor]:
+def _push_forward(ys: Sequence[Tensor], xs: Sequence[Tensor], vectors: Sequence[Tensor | None]) -> list[Tensor]:
     # Zeros would do as well as any other value, since what follows is linear in them.
     seeds = [zeros_of(y._aval) for y in ys]
     for seed in seeds:
@@ -172,9 +166,7 @@ class Jacobian:
         chosen = items[axis] if len(items) > axis else slice(None)
         if isinstance(chosen, int):
             if not -count <= chosen < count:
-                raise index_error(
-                    type(self).__name__, f"row {chosen} of {count}", f"shape: {list(self.shape)}"
-                )
+                raise index_error(type(self).__name__, f"row {chosen} of {count}", f"shape: {list(self.shape)}")
             numbers: Sequence[int] = [chosen % count]
             chosen = 0
         elif isinstance(chosen, slice):

@@ -66,11 +66,7 @@ class Jacobian:
     def __getitem__(self, index: Any) -> Tensor:
         items = index if isinstance(index, tuple) else (index,)
         axis = int(self._is_batched)
-        if (
-            not self._has_rows
-            or len(items) <= axis
-            or not all(isinstance(i, (int, slice)) for i in items)
-        ):
+        if not self._has_rows or len(items) <= axis or not all(isinstance(i, (int, slice)) for i in items):
             return self._evaluate()[index]  # type: ignore[index]
         chosen = items[axis]
         count = self._num_rows
@@ -178,11 +174,7 @@ def _as_tuple(given: Any) -> tuple[Any, ...]:
 
 
 def _nested(given: Any, function: Any) -> Any:
-    return (
-        tuple(function(item) for item in given)
-        if isinstance(given, (list, tuple))
-        else function(given)
-    )
+    return tuple(function(item) for item in given) if isinstance(given, (list, tuple)) else function(given)
 
 
 def _check_rank(where: str, what: str, tensor: Any, is_batched: bool) -> None:

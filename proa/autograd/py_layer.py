@@ -60,9 +60,7 @@ class PyLayerContext:
             return None
         label = _label(self._node)
         if self._version >= 0 and (found := _versions(self._saved)) != self._version:
-            raise changed_in_place(
-                label, f"{label.removesuffix('_grad')} saved", found, self._version
-            )
+            raise changed_in_place(label, f"{label.removesuffix('_grad')} saved", found, self._version)
         values = tuple(self._saved)
         if self._node is None or not LOCAL.grad_enabled:
             return values
@@ -94,16 +92,12 @@ class PyLayer(PyLayerContext):
     @staticmethod
     def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
         """Computes the results; nothing in it is put on the tape."""
-        raise NotImplementedError(
-            "(PyLayer) a subclass must define the static method forward(ctx, ...)."
-        )
+        raise NotImplementedError("(PyLayer) a subclass must define the static method forward(ctx, ...).")
 
     @staticmethod
     def backward(ctx: PyLayerContext, *args: Any) -> Any:
         """From the gradients of the results, one (or None) for each tensor that `forward` got."""
-        raise NotImplementedError(
-            "(PyLayer) a subclass must define the static method backward(ctx, ...)."
-        )
+        raise NotImplementedError("(PyLayer) a subclass must define the static method backward(ctx, ...).")
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -218,9 +212,7 @@ class PyLayerNode:
         "sequence",
     )
 
-    def __init__(
-        self, layer: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], outputs: list[Tensor]
-    ) -> None:
+    def __init__(self, layer: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], outputs: list[Tensor]) -> None:
         self.layer = layer
         self.ctx: PyLayerContext | None = ctx
         self.edges = tuple(edge_of(tensor) for tensor in inputs)
@@ -262,9 +254,7 @@ class PyLayerNode:
         ctx = self.ctx
         assert ctx is not None
         arguments = [_argument(ctx, grad, aval) for grad, aval in zip(grads, self.out_aval)]
-        plain = (
-            {name: getattr(ctx, name, None) for name in ctx._own_outputs} if create_graph else {}
-        )
+        plain = {name: getattr(ctx, name, None) for name in ctx._own_outputs} if create_graph else {}
         for name, value in plain.items():
             if isinstance(value, Tensor):
                 setattr(ctx, name, with_history(value, self.output(ctx._own_outputs[name])))

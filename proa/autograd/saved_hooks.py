@@ -20,9 +20,7 @@ class saved_tensors_hooks:
     def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
         for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
             if not callable(hook):
-                raise type_error(
-                    "saved_tensors_hooks", f"{name} must be callable", type(hook).__name__
-                )
+                raise type_error("saved_tensors_hooks", f"{name} must be callable", type(hook).__name__)
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
 

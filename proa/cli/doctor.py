@@ -95,19 +95,30 @@ def driver_advice(driver: str | None, cuda_plugin: str | None, jax_version: str)
     """
     if driver is None:
         if cuda_plugin is not None:
-            return ["JAX's CUDA plug-in is installed, but no NVIDIA driver answers: install the driver, or ignore this on a CPU machine."]
+            return [
+                "JAX's CUDA plug-in is installed, but no NVIDIA driver answers: install the driver, "
+                "or ignore this on a CPU machine."
+            ]
         return []
     major = int(driver.split(".")[0])
     advice = []
     if cuda_plugin is None:
         wanted = "cuda13" if major >= 580 else "cuda12"
-        advice.append(f"An NVIDIA GPU is here (driver {driver}), but JAX has no CUDA plug-in: pip install 'jax[{wanted}]=={jax_version}'.")
+        advice.append(
+            f"An NVIDIA GPU is here (driver {driver}), but JAX has no CUDA plug-in: "
+            f"pip install 'jax[{wanted}]=={jax_version}'."
+        )
     elif cuda_plugin.split("+")[0] != jax_version:
         advice.append(f"The CUDA plug-in is {cuda_plugin}, JAX is {jax_version}: install the same version of both.")
     if major < 525:
-        advice.append(f"The NVIDIA driver {driver} is too old for CUDA 12: install 525 or newer (580 or newer for CUDA 13).")
+        advice.append(
+            f"The NVIDIA driver {driver} is too old for CUDA 12: install 525 or newer (580 or newer for CUDA 13)."
+        )
     elif major < 580 and importlib.util.find_spec("jax_cuda13_plugin") is not None:
-        advice.append(f"The NVIDIA driver {driver} is too old for CUDA 13: install driver 580, or jax[cuda12] instead of jax[cuda13].")
+        advice.append(
+            f"The NVIDIA driver {driver} is too old for CUDA 13: install driver 580, "
+            "or jax[cuda12] instead of jax[cuda13]."
+        )
     return advice
 
 
@@ -124,7 +135,9 @@ def _check_nvidia(report: Report) -> None:
                 report.machine["nvidia"] = answer.stdout.strip().splitlines()[0]
             else:
                 text = (answer.stdout + answer.stderr).strip().splitlines()
-                report.problems.append(f"nvidia-smi fails: {text[0] if text else 'no output'}. The driver needs repair.")
+                report.problems.append(
+                    f"nvidia-smi fails: {text[0] if text else 'no output'}. The driver needs repair."
+                )
         except (OSError, subprocess.TimeoutExpired):
             report.problems.append("nvidia-smi does not answer: the driver needs repair or a restart.")
     plugin = next((v for n in (13, 12) if (v := _version(f"jax-cuda{n}-plugin")) != "not installed"), None)

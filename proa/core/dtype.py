@@ -111,8 +111,7 @@ COMPLEX64 = np.dtype("complex64")
 COMPLEX128 = np.dtype("complex128")
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _FLOATING = frozenset(
-    [FLOAT16, BFLOAT16, FLOAT32, FLOAT64]
-    + [np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)]
+    [FLOAT16, BFLOAT16, FLOAT32, FLOAT64, np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)]
 )
 # Types whose NumPy arithmetic is missing, slow or too coarse: kernels compute in float32 instead.
 _REDUCED = frozenset(_FLOATING - {FLOAT32, FLOAT64})

@@ -45,7 +45,9 @@ def define(name: str, default: Any, about: str, environment: str | None = None) 
 
 
 define("FLAGS_check_nan_inf", False, "Raise when an operation gives NaN or infinity; names the operation and line.")
-define("FLAGS_eager_mode", "auto", "auto: hot code compiles itself; immediate: every operation runs at once.", "PROA_EAGER")
+define(
+    "FLAGS_eager_mode", "auto", "auto: hot code compiles itself; immediate: every operation runs at once.", "PROA_EAGER"
+)
 define("FLAGS_window", 20000, "How many operations may wait before they are run.", "PROA_WINDOW")
 define("FLAGS_hot_threshold", 3, "How often a segment must be seen before it is compiled.", "PROA_HOT_THRESHOLD")
 define("FLAGS_max_programs", 512, "How many compiled programs are kept; the least recently used one goes first.")

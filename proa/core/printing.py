@@ -59,13 +59,9 @@ def set_printoptions(
         "edgeitems": edgeitems,
         "linewidth": linewidth,
     }
-    given = {
-        name: _natural_number(name, value) for name, value in options.items() if value is not None
-    }
+    given = {name: _natural_number(name, value) for name, value in options.items() if value is not None}
     if sci_mode not in (None, True, False):
-        raise TypeError(
-            f"(set_printoptions) sci_mode must be True or False; received sci_mode: {sci_mode!r}."
-        )
+        raise TypeError(f"(set_printoptions) sci_mode must be True or False; received sci_mode: {sci_mode!r}.")
     for name, value in given.items():  # only now: a call with one bad value changes nothing
         setattr(OPTIONS, name, value)
     if sci_mode is not None:
@@ -74,14 +70,10 @@ def set_printoptions(
 
 def _natural_number(name: str, value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(
-            f"(set_printoptions) {name} must be an integer; received {name}: {value!r}."
-        )
+        raise TypeError(f"(set_printoptions) {name} must be an integer; received {name}: {value!r}.")
     number = operator.index(value)
     if number < 0:
-        raise ValueError(
-            f"(set_printoptions) {name} must not be negative; received {name}: {value}."
-        )
+        raise ValueError(f"(set_printoptions) {name} must not be negative; received {name}: {value}.")
     return number
 
 

@@ -66,15 +66,10 @@ _MATRIX_PRODUCTS = _names("matmul mm bmm mv dot inner kron linear addmm baddbmm 
 
 # A 0-d operand gives way to one with dimensions.
 _ZERO_DIM_YIELDS = _COMPARISONS | _names(
-    "add subtract multiply divide true_divide floor_divide remainder mod floor_mod pow copysign"
-    " mse_loss"
+    "add subtract multiply divide true_divide floor_divide remainder mod floor_mod pow copysign mse_loss"
 )
 # Operands must have one type.
-_EQUAL_TYPES = (
-    _BITWISE
-    | _MATRIX_PRODUCTS
-    | _names("concat stack add_n lerp heaviside isclose allclose equal_all dist")
-)
+_EQUAL_TYPES = _BITWISE | _MATRIX_PRODUCTS | _names("concat stack add_n lerp heaviside isclose allclose equal_all dist")
 # A scalar is converted to the tensor's type, whatever it is.
 _TENSOR_TYPE_STAYS = _names("scale scale_ masked_fill masked_fill_ fill_ full_like")
 # What integers are computed in where the result is not an integer.
@@ -106,9 +101,7 @@ def result_dtype(op_name: str, computed_in: np.dtype) -> np.dtype:
 
 
 @functools.cache
-def _promote_tensors(
-    op_name: str, a: np.dtype, b: np.dtype, a_is_0d: bool, b_is_0d: bool
-) -> np.dtype:
+def _promote_tensors(op_name: str, a: np.dtype, b: np.dtype, a_is_0d: bool, b_is_0d: bool) -> np.dtype:
     common = a if a == b else None
     if common is None and op_name in _EQUAL_TYPES:
         lifts = op_name in _MATRIX_PRODUCTS and _is_floating_beside_complex(a, b)

@@ -109,7 +109,9 @@ def _generate(
     key_parts = []
     for p in operands:
         if p.kind == "tensor":
-            lines.append(f"        i_{p.name} = {p.name}._index if {p.name}._segment is segment else segment.input_index({p.name})")
+            lines.append(
+                f"        i_{p.name} = {p.name}._index if {p.name}._segment is segment else segment.input_index({p.name})"
+            )
         elif p.kind == "optional":
             lines.append(
                 f"        i_{p.name} = None if {p.name} is None else {p.name}._index if {p.name}._segment is segment"
@@ -166,7 +168,8 @@ def _tape_lines(operands: list[Parameter], statics: list[Parameter], gradient: G
     if gradient is None or not tracked:
         return ["    out.stop_gradient = True"]
     stops = " and ".join(
-        f"{p.name}.stop_gradient" if p.kind == "tensor" else f"({p.name} is None or {p.name}.stop_gradient)" for p in tracked
+        f"{p.name}.stop_gradient" if p.kind == "tensor" else f"({p.name} is None or {p.name}.stop_gradient)"
+        for p in tracked
     )
     lines = [
         f"    if {stops} or not LOCAL.grad_enabled:",

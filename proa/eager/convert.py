@@ -25,8 +25,12 @@ def host_array(data: Any, dtype: Any = None) -> Any:
             wanted = _default_dtype(array.dtype, data)
         array = array.astype(wanted, copy=False)
     if not is_supported(array.dtype):
-        raise type_error("to_tensor", f"no tensor has the data type {array.dtype}", type(data).__name__,
-                         "give numbers, nested lists of numbers, or arrays")
+        raise type_error(
+            "to_tensor",
+            f"no tensor has the data type {array.dtype}",
+            type(data).__name__,
+            "give numbers, nested lists of numbers, or arrays",
+        )
     return array
 
 
@@ -63,15 +67,16 @@ def _has_big_integer(data: Any) -> bool:
     return isinstance(data, int) and not -(2**63) <= data < 2**63
 
 
-def _holds_numpy(data: Any) -> bool:
+def _holds_tensors(data: Any) -> bool:
+    """Whether the numbers in nested lists come from tensors, whose dtype is kept (NumPy's in a list is not)."""
     while isinstance(data, (list, tuple)) and data:
         data = data[0]
-    return hasattr(data, "dtype")
+    return hasattr(data, "_aval") or (hasattr(data, "__dlpack__") and not isinstance(data, (np.ndarray, np.generic)))
 
 
 def _default_dtype(found: np.dtype, data: Any) -> np.dtype:
     """Paddle's rule for data without a dtype of its own."""
-    if _holds_numpy(data):
+    if _holds_tensors(data):
         return found
     if found == FLOAT64:
         return default_float()

@@ -66,20 +66,33 @@ def op(
         parameters: list[Parameter] = []
         for p in signature:
             kind = (
-                "optional" if p.name in optional_names
-                else "scalar" if p.name in scalar_names
-                else "tensor" if p.name in tensor_names
+                "optional"
+                if p.name in optional_names
+                else "scalar"
+                if p.name in scalar_names
+                else "tensor"
+                if p.name in tensor_names
                 else "static"
-            )  # fmt: skip
+            )
             has_default = p.default is not inspect.Parameter.empty
-            parameters.append(Parameter(p.name, kind, has_default or kind == "optional", p.default if has_default else None))
+            parameters.append(
+                Parameter(p.name, kind, has_default or kind == "optional", p.default if has_default else None)
+            )
         operand_names = [p.name for p in parameters if p.kind != "static"]
         operation = register(
             Operation(
-                own_name, kernel, operand_names, [p.name for p in parameters if p.kind == "static"], infer=infer, check=check,
-                variadic=variadic, returns_tuple=outputs != 1, promote=promote,
-                follow_scalars=promote if follow_scalars is None else follow_scalars, doc=kernel.__doc__ or "",
-            )  # fmt: skip
+                own_name,
+                kernel,
+                operand_names,
+                [p.name for p in parameters if p.kind == "static"],
+                infer=infer,
+                check=check,
+                variadic=variadic,
+                returns_tuple=outputs != 1,
+                promote=promote,
+                follow_scalars=promote if follow_scalars is None else follow_scalars,
+                doc=kernel.__doc__ or "",
+            )
         )
         operation.differentiable_outputs = differentiable_outputs
         operation.view = view
@@ -146,9 +159,7 @@ def _recording_function(operation: Operation, parameters: list[Parameter]) -> Ca
     return generate(operation, parameters, record_slowly)
 
 
-def _with_scalars(
-    operation: Operation, parameters: list[Parameter], slowly: Callable[..., Any]
-) -> Callable[..., Any]:
+def _with_scalars(operation: Operation, parameters: list[Parameter], slowly: Callable[..., Any]) -> Callable[..., Any]:
     """The way around for a Python number in a tensor's place (`x * 0.5`, `1 - x`): nearly as short as the main one."""
     positions = [i for i, p in enumerate(parameters) if p.kind == "tensor"]
     variants: list[Callable[..., Any]] = []

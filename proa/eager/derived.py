@@ -37,9 +37,7 @@ class DerivedGradient:
         several = self.operation.returns_tuple
         grads = list(grad) if several else [grad]
         if several:
-            grads = [
-                g if g is not None else _zeros(a) for g, a in zip(grads, node.out_aval, strict=True)
-            ]
+            grads = [g if g is not None else _zeros(a) for g, a in zip(grads, node.out_aval, strict=True)]
         count = len(operands)
         wanted = tuple(
             edge is not None and is_differentiable(aval.dtype)
@@ -75,15 +73,9 @@ def _make_vjp(operation: Operation) -> Operation:
             return _run_jitted(vjp, arrays, (count, wanted, attributes))
         return _vjp_arrays(xp, operation, arrays, count, wanted, attributes)
 
-    def infer(
-        _op: Any, kinds: Sequence[Any], attributes: tuple[Any, ...], place: Any
-    ) -> tuple[Any, ...]:
+    def infer(_op: Any, kinds: Sequence[Any], attributes: tuple[Any, ...], place: Any) -> tuple[Any, ...]:
         _, wanted, _ = attributes
-        return tuple(
-            make_aval(k.shape, k.dtype, place)
-            for k, flag in zip(kinds, wanted, strict=False)
-            if flag
-        )
+        return tuple(make_aval(k.shape, k.dtype, place) for k, flag in zip(kinds, wanted, strict=False) if flag)
 
     vjp = Operation(
         f"{operation.name}_vjp", kernel, ["x"], ["count", "wanted", "attributes"], infer=infer,
@@ -152,11 +144,7 @@ def _seed(output: Any, grad: Any) -> Any:
 
 
 def _conj(array: Any) -> Any:
-    return (
-        array.conj()
-        if getattr(array, "dtype", None) is not None and np.dtype(array.dtype).kind == "c"
-        else array
-    )
+    return array.conj() if getattr(array, "dtype", None) is not None and np.dtype(array.dtype).kind == "c" else array
 
 
 _JITTED: dict[Any, Any] = {}
@@ -173,9 +161,7 @@ def _run_jitted(vjp: Operation, arrays: list[Any], attributes: tuple[Any, ...]) 
 
         def call(*present: Any) -> tuple[Any, ...]:
             given = iter(present)
-            return vjp.kernel(
-                jax.numpy, [None if absent else next(given) for absent in missing], *attributes
-            )
+            return vjp.kernel(jax.numpy, [None if absent else next(given) for absent in missing], *attributes)
 
         jitted = _JITTED[key] = jax.jit(call)
     results = jitted(*[a for a in arrays if a is not None])

@@ -16,6 +16,7 @@ from ..core.promotion import promote_scalar, promote_tensors
 from ..ir.operation import Operation
 from ..ir.recorder import LOCAL, WrongPlace, enter_place, extend
 from .binder import next_sequence
+from .moving import moved
 from .tape import SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
 from .tensor import Tensor, alias, tensor_from_data
 
@@ -90,7 +91,8 @@ def _attach(operation: Operation, operands: Sequence[Any], attributes: tuple[Any
     node.operation = operation
     node.sequence = next_sequence()
     node.edges = tuple(
-        (operand._node or operand) if isinstance(operand, Tensor) and not operand.stop_gradient else None for operand in operands
+        (operand._node or operand) if isinstance(operand, Tensor) and not operand.stop_gradient else None
+        for operand in operands
     )
     node.avals = tuple(operand._aval if isinstance(operand, Tensor) else None for operand in operands)
     node.attributes = attributes
@@ -104,7 +106,9 @@ def _attach(operation: Operation, operands: Sequence[Any], attributes: tuple[Any
         by_name = dict(zip(names, operands, strict=True))
         for position, out in enumerate(outputs):
             by_name["out" if not several else f"out{position}"] = out
-        saved = tuple(alias(by_name[s]) if s.startswith("out") and s not in names else by_name[s] for s in gradient.saved)
+        saved = tuple(
+            alias(by_name[s]) if s.startswith("out") and s not in names else by_name[s] for s in gradient.saved
+        )
         node.version = sum(t._version for i, _ in gradient.versioned if isinstance(t := saved[i], Tensor))
     node.saved = saved
     if several:
@@ -131,7 +135,7 @@ def _same_place(operation: Operation, operands: Sequence[Any]) -> list[Any]:
             [o._aval if isinstance(o, Tensor) else None for o in operands], fix="move them to one device with .to()",
         )  # fmt: skip
     target = accelerators.pop() if accelerators else CPU
-    moved = [operand._to_place(target) if isinstance(operand, Tensor) else operand for operand in operands]
+    moved = [moved(operand, target) if isinstance(operand, Tensor) else operand for operand in operands]
     enter_place(target)
     return moved
 
@@ -146,8 +150,12 @@ def as_operand(operation_name: str, name: str, value: Any) -> Any:
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "__jax_array__") or hasattr(value, "sharding"):
         return tensor_from_data(value)
     if isinstance(value, _SCALARS):  # subclasses: IntEnum, numpy floats that derive from float
-        return float(value) if isinstance(value, float) else complex(value) if isinstance(value, complex) else int(value)
-    raise type_error(operation_name, f"{name} must be a Tensor", f"{name}: {type(value).__name__}", "convert it with to_tensor()")
+        return (
+            float(value) if isinstance(value, float) else complex(value) if isinstance(value, complex) else int(value)
+        )
+    raise type_error(
+        operation_name, f"{name} must be a Tensor", f"{name}: {type(value).__name__}", "convert it with to_tensor()"
+    )
 
 
 def promote(operation: Operation, operands: list[Any]) -> list[Any]:

@@ -174,9 +174,7 @@ def run_hooks(hooks: dict[int, Callable[[Tensor], Any]], grad: Tensor) -> Tensor
         if changed is None:
             continue
         if not isinstance(changed, Tensor):
-            raise type_error(
-                "register_hook", "a hook must return a Tensor or None", type(changed).__name__
-            )
+            raise type_error("register_hook", "a hook must return a Tensor or None", type(changed).__name__)
         if changed._aval.shape != grad._aval.shape:
             raise value_error(
                 "register_hook", "a hook must keep the shape of the gradient",
@@ -208,13 +206,9 @@ def _root(tensor: Tensor, grad: Tensor | None, name: str) -> tuple[Any, Tensor]:
     if grad is None:
         grad = _ones_like(tensor)
     elif not isinstance(grad, Tensor):
-        raise type_error(
-            name, "the gradient of a result must be a Tensor or None", type(grad).__name__
-        )
+        raise type_error(name, "the gradient of a result must be a Tensor or None", type(grad).__name__)
     elif grad._aval.shape != tensor._aval.shape:
-        raise value_error(
-            name, "the gradient of a result must have its shape", f"{grad._aval} for {tensor._aval}"
-        )
+        raise value_error(name, "the gradient of a result must have its shape", f"{grad._aval} for {tensor._aval}")
     elif grad._aval is not tensor._aval:
         grad = fit(grad, tensor._aval)
     return edge_of(tensor), grad
@@ -253,9 +247,7 @@ def gradients(
     """
     given = [None] * len(outputs) if seeds is None else seeds
     if len(given) != len(outputs):
-        raise value_error(
-            "grad", "grad_outputs must match outputs", f"{len(given)} for {len(outputs)}"
-        )
+        raise value_error("grad", "grad_outputs must match outputs", f"{len(given)} for {len(outputs)}")
     roots = [_root(t, g, "grad") for t, g in zip(outputs, given) if not t.stop_gradient]
     keys = [tensor if tensor._node is None else tensor._node for tensor in inputs]
     blocked = {tensor if tensor._node is None else tensor._node for tensor in constants}
@@ -266,9 +258,7 @@ def gradients(
         if leaf in results:
             results[leaf] = value
 
-    run_engine(
-        [root for root in roots if root[0] in needed], deliver, True, create_graph, results, needed
-    )
+    run_engine([root for root in roots if root[0] in needed], deliver, True, create_graph, results, needed)
     # Tensors of the caller's own: the object may be a part of the graph, or a seed.
     own = stand_in if create_graph else alias
     return [None if (value := results[key]) is None else own(value) for key in keys]
@@ -280,9 +270,7 @@ def tensor_list(where: str, what: str, given: Any) -> list[Tensor]:
         return [given]
     tensors = list(given) if isinstance(given, (list, tuple)) else []
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors):
-        raise type_error(
-            where, f"{what} must be a Tensor or a non-empty list of Tensors", type(given).__name__
-        )
+        raise type_error(where, f"{what} must be a Tensor or a non-empty list of Tensors", type(given).__name__)
     return tensors
 
 

@@ -151,9 +151,7 @@ def backward(
     """Adds the gradients of several tensors at once to the `.grad` of their leaves."""
     tensor_list = engine.tensor_list("backward", "tensors", tensors)
     if len({id(tensor) for tensor in tensor_list}) != len(tensor_list):
-        raise value_error(
-            "backward", "the same tensor is given twice", f"{len(tensor_list)} tensors"
-        )
+        raise value_error("backward", "the same tensor is given twice", f"{len(tensor_list)} tensors")
     grads = [grad_tensors] if isinstance(grad_tensors, Tensor) else grad_tensors
     engine.backward(tensor_list, grads, retain_graph)
 
@@ -179,16 +177,10 @@ def grad(
     taken for constants. The graph is always kept.
     """
     if not only_inputs:
-        raise value_error(
-            "grad", "only_inputs=False is not supported", fix="use backward() to fill the leaves"
-        )
+        raise value_error("grad", "only_inputs=False is not supported", fix="use backward() to fill the leaves")
     output_list = engine.tensor_list("grad", "outputs", outputs)
     input_list = engine.tensor_list("grad", "inputs", inputs)
-    seeds = (
-        [grad_outputs]
-        if isinstance(grad_outputs, Tensor)
-        else list(grad_outputs or [None] * len(output_list))
-    )
+    seeds = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs or [None] * len(output_list))
     constants = [no_grad_vars] if isinstance(no_grad_vars, Tensor) else list(no_grad_vars or ())
     found = engine.gradients(output_list, input_list, seeds, bool(create_graph), constants)
     if not allow_unused:

@@ -64,7 +64,9 @@ def broadcast(operation: Operation, operands: Kinds, attributes: tuple[Any, ...]
     if operation.promote and any(isinstance(k, type) for k in operands):
         _check_scalar(operation, operands)
     dtype = common_dtype(operation, operands)
-    return make_aval(broadcast_shapes(operation, operands, [k.shape for k in operands if isinstance(k, Aval)]), dtype, place)
+    return make_aval(
+        broadcast_shapes(operation, operands, [k.shape for k in operands if isinstance(k, Aval)]), dtype, place
+    )
 
 
 def _check_scalar(operation: Operation, operands: Kinds) -> None:

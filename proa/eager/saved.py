@@ -43,9 +43,7 @@ class PackedValues:
     def __init__(self, values: tuple[Any, ...], pack: Pack, unpack: Unpack) -> None:
         # What a tensor was in the graph is remembered apart: the hooks only see to its value.
         self.edges = tuple(edge_of(v) if isinstance(v, Tensor) else v for v in values)
-        self.values = tuple(
-            _without_tape(pack, v) if isinstance(v, Tensor) else _Plain for v in values
-        )
+        self.values = tuple(_without_tape(pack, v) if isinstance(v, Tensor) else _Plain for v in values)
         self.unpack = unpack
 
     def __iter__(self) -> Iterator[Any]:
@@ -55,9 +53,7 @@ class PackedValues:
     def _unpacked(self, value: Any, edge: Any) -> Tensor:
         tensor = _without_tape(self.unpack, value)
         if not isinstance(tensor, Tensor):
-            raise type_error(
-                "saved_tensors_hooks", "the unpack hook must give a Tensor", type(tensor).__name__
-            )
+            raise type_error("saved_tensors_hooks", "the unpack hook must give a Tensor", type(tensor).__name__)
         return with_history(tensor, edge)
 
 

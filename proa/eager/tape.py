@@ -215,13 +215,9 @@ class Gradient:
         grads = ["g"] if num_outputs == 1 else [f"g{i}" for i in range(num_outputs)]
         unknown = set(rules) - set(operands)
         if unknown:
-            raise TypeError(
-                f"({operation.name}) gradient rules for {sorted(unknown)}, which are no operands"
-            )
+            raise TypeError(f"({operation.name}) gradient rules for {sorted(unknown)}, which are no operands")
         wanted: dict[str, list[str]] = {
-            name: [
-                p.name for p in inspect.signature(rule).parameters.values() if p.default is p.empty
-            ]
+            name: [p.name for p in inspect.signature(rule).parameters.values() if p.default is p.empty]
             for name, rule in rules.items()
         }
         needed = {parameter for parameters in wanted.values() for parameter in parameters}
@@ -238,8 +234,7 @@ class Gradient:
             for parameter in parameters:
                 if parameter not in allowed:
                     raise TypeError(
-                        f"({operation.name}) gradient rule of {name} asks for {parameter!r}, "
-                        "which is nothing"
+                        f"({operation.name}) gradient rule of {name} asks for {parameter!r}, which is nothing"
                     )
 
         def run_first(node: Any, grad: Any, create_graph: bool) -> Any:
@@ -333,9 +328,7 @@ def check_versions(node: GradNode) -> None:
             total += tensor._version
     if total != node.version:
         names = ", ".join(name for _, name in versioned)
-        raise changed_in_place(
-            node.label, f"{node.operation.name} needs ({names})", total, node.version
-        )
+        raise changed_in_place(node.label, f"{node.operation.name} needs ({names})", total, node.version)
 
 
 def pack_saved(node: GradNode) -> None:

@@ -106,9 +106,6 @@ class Tensor:
 
     ndimension = dim
 
-    def numel(self) -> int:
-        return self._aval.size
-
     def element_size(self) -> int:
         return self._aval.dtype.itemsize
 
@@ -334,7 +331,9 @@ class Tensor:
         return _rebuild, (type(self), self.numpy(), self.dtype.name, self.stop_gradient, self._name, extra)
 
 
-def _rebuild(cls: type, array: np.ndarray, dtype: str, stop_gradient: bool, name: str | None, extra: dict[str, Any]) -> Tensor:
+def _rebuild(
+    cls: type, array: np.ndarray, dtype: str, stop_gradient: bool, name: str | None, extra: dict[str, Any]
+) -> Tensor:
     tensor = cls.__new__(cls)
     adopt(tensor, tensor_from_data(array, dtype))
     tensor._version = 0

@@ -30,9 +30,7 @@ class VariadicGradient:
         if self.saves_operands:
             check_all_versions(node)
         operands = list(node.saved) if self.saves_operands else node.avals
-        results = self.rule(
-            grad, operands, node.attributes, [edge is not None for edge in node.edges]
-        )
+        results = self.rule(grad, operands, node.attributes, [edge is not None for edge in node.edges])
         if len(results) != len(node.edges):
             raise runtime_error(
                 node.label,

@@ -38,9 +38,7 @@ _CONTAINERS = (dict, list, tuple, set, frozenset)
 
 
 @public()
-def save(
-    obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, **configs: Any
-) -> None:
+def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, **configs: Any) -> None:
     """Writes tensors, state dictionaries and nested containers of them to a file Paddle can read.
 
     An interrupted save leaves the file as it was before.
@@ -52,9 +50,7 @@ def save(
     if configs:
         raise value_error("save", f"there is no option {sorted(configs)}")
     if hasattr(obj, "state_dict") and hasattr(obj, "sublayers"):
-        raise value_error(
-            "save", "a Layer itself cannot be saved", type(obj).__name__, "save its state_dict()"
-        )
+        raise value_error("save", "a Layer itself cannot be saved", type(obj).__name__, "save its state_dict()")
     content = _state_dictionary(obj) if _is_state_dictionary(obj) else _with_arrays(obj)
     if hasattr(path, "write"):
         pickle.dump(content, path, protocol)  # type: ignore[arg-type]
@@ -74,9 +70,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
     """
     unknown = sorted(set(configs) - set(_LOAD_OPTIONS))
     if unknown:
-        raise value_error(
-            "load", f"there is no option {unknown}", fix=f"use one of {_LOAD_OPTIONS}"
-        )
+        raise value_error("load", f"there is no option {unknown}", fix=f"use one of {_LOAD_OPTIONS}")
     if hasattr(path, "read"):
         content = _unpickle(path, "the given stream")
     else:
@@ -87,9 +81,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
             raise FileNotFoundError(message("load", "there is no such file", repr(name)))
         with open(name, "rb") as file:
             content = _unpickle(file, repr(name))
-    return _restore(
-        content, bool(configs.get("return_numpy")), bool(configs.get("keep_name_table"))
-    )
+    return _restore(content, bool(configs.get("return_numpy")), bool(configs.get("keep_name_table")))
 
 
 def _unpickle(file: Any, name: str) -> Any:

@@ -42,9 +42,7 @@ def run_on_numpy(program: Program, inputs: list[Any], scalars: list[Any], watch:
             operands = instruction.operands
             operation = instruction.operation
             if not instruction.scalar_dtypes:
-                arguments = [
-                    (values[o] if o >= 0 else inputs[~o]) if o is not None else None for o in operands
-                ]
+                arguments = [(values[o] if o >= 0 else inputs[~o]) if o is not None else None for o in operands]
             else:
                 arguments = _with_scalars(instruction, values, inputs, next_scalar)
             kernel = operation.kernels.get("numpy") or operation.kernel
@@ -91,9 +89,7 @@ def _with_scalars(instruction: Instruction, values: list[Any], inputs: list[Any]
 _JITTED: dict[tuple[Operation, tuple[Any, ...], tuple[Any, ...], str], Any] = {}
 
 
-def run_on_jax(
-    program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None
-) -> list[Any]:
+def run_on_jax(program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None) -> list[Any]:
     """The same on JAX arrays, one small jitted call an operation."""
     jax = started_jax()
     values: list[Any] = [None] * program.num_values

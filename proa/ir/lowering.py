@@ -72,8 +72,15 @@ class CompiledProgram:
 
     __slots__ = ("__weakref__", "copies", "donated", "executable", "num_flags", "outputs", "scalar_groups", "seconds")
 
-    def __init__(self, program: Program, inputs: list[Any], scalars: list[Any], place: Place, donated: tuple[int, ...],
-                 check_nan: bool) -> None:
+    def __init__(
+        self,
+        program: Program,
+        inputs: list[Any],
+        scalars: list[Any],
+        place: Place,
+        donated: tuple[int, ...],
+        check_nan: bool,
+    ) -> None:
         jax = started_jax()
         started = time.perf_counter()
         self.outputs = program.outputs
@@ -101,8 +108,7 @@ class CompiledProgram:
 
     def pack(self, scalars: list[Any]) -> list[np.ndarray]:
         return [
-            np.array([scalars[i] for i in positions], SCALAR_DTYPES[kind])
-            for kind, positions in self.scalar_groups
+            np.array([scalars[i] for i in positions], SCALAR_DTYPES[kind]) for kind, positions in self.scalar_groups
         ]
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:

@@ -137,11 +137,18 @@ class Operation:
             for name, operand in zip(names, operands, strict=False)
             if operand is not None
         ]
-        shown += [(n, list(a) if isinstance(a, tuple) else a) for n, a in zip(self.attribute_names, attributes, strict=False)]
+        shown += [
+            (n, list(a) if isinstance(a, tuple) else a) for n, a in zip(self.attribute_names, attributes, strict=False)
+        ]
         return describe(shown)
 
     def error(
-        self, kind: type[Exception], what: str, operands: Sequence[OperandKind], attributes: tuple[Any, ...] = (), fix: str = ""
+        self,
+        kind: type[Exception],
+        what: str,
+        operands: Sequence[OperandKind],
+        attributes: tuple[Any, ...] = (),
+        fix: str = "",
     ) -> Exception:
         return kind(message(self.name, what, self.received(operands, attributes), fix))
 

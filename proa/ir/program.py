@@ -15,6 +15,7 @@ from ..core.aval import Aval
 from ..core.dtype import name_of
 from .operation import OperandKind, Operation
 
+
 class Instruction:
     """One operation applied: operands as explained above, attributes, and where its outputs are numbered from."""
 

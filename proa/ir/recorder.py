@@ -25,8 +25,8 @@ from ..core import flags
 from ..core.errors import locate, message, user_location
 from ..core.place import CPU, Place, default_place
 from . import donation, report
-from .interrupt import uninterrupted
 from .interpreter import Problem, run_on_jax, run_on_numpy
+from .interrupt import uninterrupted
 from .operation import OperandKind, Operation
 from .period import aligned_window
 from .program import Instruction
@@ -61,7 +61,18 @@ class Segment:
     """Work recorded by one thread and not run yet."""
 
     __slots__ = (
-        "done", "inputs", "input_ids", "live", "locations", "lock", "node", "refs", "root", "scalars", "stepped", "thread",
+        "done",
+        "input_ids",
+        "inputs",
+        "live",
+        "locations",
+        "lock",
+        "node",
+        "refs",
+        "root",
+        "scalars",
+        "stepped",
+        "thread",
     )  # fmt: skip
 
     def __init__(self, place: Place, lock: Any, window: int = 0) -> None:
@@ -118,7 +129,6 @@ class Segment:
             flush(self)
         elif node.next_index >= root.window:
             _flush_full_window(self)
-
 
     def _check_now(self, node: TraceNode, instruction: Instruction) -> None:
         """Runs a check whose operands are known; a bad call is taken back before its error is raised."""
@@ -224,13 +234,20 @@ def enter_place(place: Place) -> Segment:
 
 
 def extend(
-    segment: Segment, key: Any, operation: Operation, operands: tuple[Any, ...], kinds: tuple[OperandKind, ...], attributes: tuple[Any, ...]
+    segment: Segment,
+    key: Any,
+    operation: Operation,
+    operands: tuple[Any, ...],
+    kinds: tuple[OperandKind, ...],
+    attributes: tuple[Any, ...],
 ) -> TraceNode:
     """Records an instruction on a path where it was never seen: infers, checks, grows the tree."""
     node = segment.node
     outputs, dtypes = operation.plan(kinds, attributes, segment.root.place)
     check = operation.check
-    flagged = check is not None and not (segment.root.place is CPU and all(_is_known(operands[p]) for p in check.operands))
+    flagged = check is not None and not (
+        segment.root.place is CPU and all(_is_known(operands[p]) for p in check.operands)
+    )
     instruction = Instruction(operation, operands, attributes, outputs, node.next_index, dtypes, kinds, flagged)
     return grow_instruction(node, key, instruction)
 
@@ -269,7 +286,11 @@ def _compute_foreign(segment: Segment, tensor: Any) -> None:
             return
         index = tensor._index
         node: TraceNode | None = segment.node
-        while node is not None and node.index != index and not (node.index <= index < node.next_index and node.instruction):
+        while (
+            node is not None
+            and node.index != index
+            and not (node.index <= index < node.next_index and node.instruction)
+        ):
             node = node.parent
         assert node is not None, "a pending tensor lies on its segment's path"
         program = node.program((index,)).slice((index,))

@@ -31,9 +31,7 @@ _LOCK = threading.Lock()
 def find_tiles(instructions: list[Instruction]) -> list[tuple[int, int]] | None:
     """Ranges of instructions that cut the list at the rounds of its loops; None where repetition does not pay."""
     numbers: dict[Any, int] = {}
-    keys = [
-        numbers.setdefault((i.operation, i.attributes, i.outputs, i.kinds), len(numbers)) for i in instructions
-    ]
+    keys = [numbers.setdefault((i.operation, i.attributes, i.outputs, i.kinds), len(numbers)) for i in instructions]
     following = _next_occurrences(keys)
     tiles: list[tuple[int, int]] = []
     repeated = 0
@@ -187,15 +185,23 @@ def _canonical(part: list[Instruction], wanted: list[int], input_avals: list[Ava
             numbers[instruction.index + offset] = index + offset
         instructions.append(
             Instruction(
-                instruction.operation, tuple(operands), instruction.attributes, instruction.outputs, index,
-                instruction.scalar_dtypes, instruction.kinds, instruction.flagged,
-            )  # fmt: skip
+                instruction.operation,
+                tuple(operands),
+                instruction.attributes,
+                instruction.outputs,
+                index,
+                instruction.scalar_dtypes,
+                instruction.kinds,
+                instruction.flagged,
+            )
         )
         index += len(instruction.outputs)
     return Program(avals, instructions, tuple(numbers[i] for i in wanted)), arguments
 
 
-def _executable(piece: Program, inputs: list[Any], scalars: list[Any], place: Place, check_nan: bool) -> CompiledProgram:
+def _executable(
+    piece: Program, inputs: list[Any], scalars: list[Any], place: Place, check_nan: bool
+) -> CompiledProgram:
     shardings = tuple(getattr(value, "sharding", None) for value in inputs)
     key = (
         tuple((i.operation, i.operands, i.attributes, i.flagged) for i in piece.instructions),

@@ -117,15 +117,7 @@ def uniform(xp: Any, shape: tuple[int, ...], dtype: np.dtype, seed: Any, offset:
     rounded to 1."""
     if dtype.itemsize == 8:
         return _draw(xp, shape, dtype, seed, offset, 2, _pair, _fraction64)
-    bits = (
-        24
-        if dtype.itemsize == 4
-        else 11
-        if dtype == np.float16
-        else 8
-        if dtype.itemsize == 2
-        else 3
-    )
+    bits = 24 if dtype.itemsize == 4 else 11 if dtype == np.float16 else 8 if dtype.itemsize == 2 else 3
     unit = np.float32(2.0**-bits)
 
     def finish(word: Any) -> Any:
@@ -157,9 +149,7 @@ def normal(xp: Any, shape: tuple[int, ...], dtype: np.dtype, seed: Any, offset: 
             return _pair(words, 0)[0], angle - np.uint64(1 << 62) if lane else angle
 
         def finish64(radius: Any, angle: Any) -> Any:
-            return xp.sqrt(-2 * xp.log(_fraction64(radius) + 2.0**-54)) * xp.cos(
-                _fraction64(angle) * (2 * math.pi)
-            )
+            return xp.sqrt(-2 * xp.log(_fraction64(radius) + 2.0**-54)) * xp.cos(_fraction64(angle) * (2 * math.pi))
 
         return _draw(xp, shape, dtype, seed, offset, 2, pick64, finish64)
 

@@ -201,9 +201,7 @@ class PReLU(Layer):
         super().__init__(dtype=None)  # the default floating type
         self._num_parameters, self._init = num_parameters, init
         self._data_format, self._name = data_format, name
-        self._weight = self.create_parameter(
-            [num_parameters], weight_attr, default_initializer=Constant(init)
-        )
+        self._weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
 
     def forward(self, x: Tensor) -> Tensor:
         return F.prelu(x, self._weight, self._data_format)

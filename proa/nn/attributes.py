@@ -32,9 +32,7 @@ class ParamAttr:
         need_clip: bool = True,
     ) -> None:
         if initializer is not None and not callable(initializer):
-            raise type_error(
-                "ParamAttr", "initializer must be an Initializer", type(initializer).__name__
-            )
+            raise type_error("ParamAttr", "initializer must be an Initializer", type(initializer).__name__)
         self.name = name
         self.initializer = initializer
         self.learning_rate = float(learning_rate)
@@ -116,6 +114,4 @@ def create_parameter(
     if settings is not None and name is not None and settings.name is None:
         settings = ParamAttr(**{**settings.__dict__, "name": name})
     owner = unique_name("create_parameter")
-    return make_parameter(
-        shape, dtype, False if settings is None else settings, is_bias, default_initializer, owner
-    )
+    return make_parameter(shape, dtype, False if settings is None else settings, is_bias, default_initializer, owner)

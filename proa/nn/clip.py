@@ -89,9 +89,7 @@ class ClipGradByValue(ClipGradBase):
 
     def __init__(self, max: float, min: float | None = None) -> None:
         if min is None and max <= 0:
-            raise value_error(
-                "ClipGradByValue", "max must be positive when min is left out", f"max: {max}"
-            )
+            raise value_error("ClipGradByValue", "max must be positive when min is left out", f"max: {max}")
         self.max, self.min = float(max), float(-max if min is None else min)
         self._limits = (self.min, self.max)
 
@@ -117,9 +115,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
 
     _operation = clip_by_global_norm
 
-    def __init__(
-        self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False
-    ) -> None:
+    def __init__(self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False) -> None:
         self.clip_norm, self.group_name = float(clip_norm), group_name
         self._limits = (self.clip_norm,)
 

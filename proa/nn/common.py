@@ -47,10 +47,7 @@ class Linear(Layer):
 
     def extra_repr(self) -> str:
         named = f", name={self.name}" if self.name else ""
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, "
-            f"dtype={self._dtype}{named}"
-        )
+        return f"in_features={self.in_features}, out_features={self.out_features}, dtype={self._dtype}{named}"
 
 
 class Embedding(Layer):
@@ -87,17 +84,11 @@ class Embedding(Layer):
                 f"padding_idx: {padding_idx}",
             )
         self._num_embeddings, self._embedding_dim = num_embeddings, embedding_dim
-        self._padding_idx = (
-            padding_idx
-            if padding_idx is None or padding_idx >= 0
-            else (num_embeddings + padding_idx)
-        )
+        self._padding_idx = padding_idx if padding_idx is None or padding_idx >= 0 else (num_embeddings + padding_idx)
         self._max_norm, self._norm_type = max_norm, norm_type
         self._sparse, self._scale_grad_by_freq = sparse, scale_grad_by_freq
         self._name = name
-        self.weight = self.create_parameter(
-            [num_embeddings, embedding_dim], weight_attr, device=device
-        )
+        self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, device=device)
         if _weight is not None:
             replace_value(self.weight, tensor_from_data(_weight, self._dtype))
         elif self._padding_idx is not None:

@@ -14,9 +14,7 @@ def _position(where: str, index: Any, length: int, extra: int = 0) -> int:
     """A non-negative position in a container, or IndexError."""
     number = int(index)
     if not -length <= number < length + extra:
-        raise index_error(
-            where, f"index {number} is out of range", f"{length} entries", "use an index below that"
-        )
+        raise index_error(where, f"index {number} is out of range", f"{length} entries", "use an index below that")
     return number + length if number < 0 else number
 
 

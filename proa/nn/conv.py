@@ -49,13 +49,9 @@ class _Convolution(Layer):
                 f"in_channels: {in_channels}, out_channels: {out_channels}, groups: {groups}",
             )
         if not self._transposed and out_channels % groups:
-            raise value_error(
-                name, f"out_channels {out_channels} must be divisible by groups {groups}"
-            )
+            raise value_error(name, f"out_channels {out_channels} must be divisible by groups {groups}")
         if padding_mode not in _PADDING_MODES:
-            raise value_error(
-                name, f"padding_mode must be one of {', '.join(_PADDING_MODES)}", repr(padding_mode)
-            )
+            raise value_error(name, f"padding_mode must be one of {', '.join(_PADDING_MODES)}", repr(padding_mode))
         self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
         self._kernel_size = list(sizes(name, "kernel_size", kernel_size, count))
         self._stride = list(sizes(name, "stride", stride, count))
@@ -71,9 +67,7 @@ class _Convolution(Layer):
             self._reversed_padding = [extent for pair in reversed(pads) for extent in pair]
             self._window = (tuple(self._stride), pads, tuple(self._dilation), groups, channels_last)
         elif padding_mode != "zeros":
-            raise value_error(
-                name, "padding_mode needs padding in numbers", f"padding: {padding!r}"
-            )
+            raise value_error(name, "padding_mode needs padding in numbers", f"padding: {padding!r}")
         self._create(weight_attr, bias_attr, device)
 
     def _create(self, weight_attr: Any, bias_attr: Any, device: Any) -> None:
@@ -84,12 +78,8 @@ class _Convolution(Layer):
             shape = [self._out_channels, self._in_channels // self._groups, *self._kernel_size]
             fan_in = math.prod(self._kernel_size) * self._in_channels
             initializer = Normal(0.0, math.sqrt(2.0 / fan_in))
-        self.weight = self.create_parameter(
-            shape, weight_attr, default_initializer=initializer, device=device
-        )
-        self.bias = self.create_parameter(
-            [self._out_channels], bias_attr, is_bias=True, device=device
-        )
+        self.weight = self.create_parameter(shape, weight_attr, default_initializer=initializer, device=device)
+        self.bias = self.create_parameter([self._out_channels], bias_attr, is_bias=True, device=device)
 
     def forward(self, x: Tensor) -> Tensor:
         if self._padding_mode != "zeros":
@@ -109,9 +99,7 @@ class _Convolution(Layer):
         )
 
     def _forward_padded(self, x: Tensor) -> Tensor:
-        padded = F.pad(
-            x, self._reversed_padding, mode=self._padding_mode, data_format=self._data_format
-        )
+        padded = F.pad(x, self._reversed_padding, mode=self._padding_mode, data_format=self._data_format)
         return self._function(
             padded,
             self.weight,

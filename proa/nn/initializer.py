@@ -260,9 +260,7 @@ class _Global:
     bias: Initializer | None = None
 
 
-def set_global_initializer(
-    weight_init: Initializer | None, bias_init: Initializer | None = None
-) -> None:
+def set_global_initializer(weight_init: Initializer | None, bias_init: Initializer | None = None) -> None:
     """Replaces the defaults where a ParamAttr names no initializer (None: as before)."""
     _Global.weight, _Global.bias = weight_init, bias_init
 

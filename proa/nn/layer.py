@@ -56,9 +56,7 @@ class Layer:
     # ---- calling -------------------------------------------------------------------------------
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(
-            f"({type(self).__name__}) a layer is called through its forward(); define one."
-        )
+        raise NotImplementedError(f"({type(self).__name__}) a layer is called through its forward(); define one.")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         if self._forward_pre_hooks or self._forward_post_hooks:
@@ -132,9 +130,7 @@ class Layer:
         """Puts a member into one registry and out of the others."""
         state = self.__dict__
         if registry not in state:
-            raise value_error(
-                type(self).__name__, "super().__init__() should be called first", f"self.{name} = …"
-            )
+            raise value_error(type(self).__name__, "super().__init__() should be called first", f"self.{name} = …")
         for other in _REGISTRIES:
             if other != registry and name in state[other]:
                 del state[other][name]
@@ -171,18 +167,14 @@ class Layer:
         """Registers a parameter under a name (None reserves the name)."""
         self._check_name("parameter", name, self._parameters)
         if parameter is not None and not isinstance(parameter, Parameter):
-            raise type_error(
-                "add_parameter", "the parameter must be a Parameter", type(parameter).__name__
-            )
+            raise type_error("add_parameter", "the parameter must be a Parameter", type(parameter).__name__)
         self._enter("_parameters", name, parameter)
         return parameter
 
     def add_sublayer(self, name: str, sublayer: Layer | None) -> Layer | None:
         """Registers a sub-layer under a name."""
         if sublayer is not None and not isinstance(sublayer, Layer):
-            raise type_error(
-                "add_sublayer", "the sublayer must be a Layer", type(sublayer).__name__
-            )
+            raise type_error("add_sublayer", "the sublayer must be a Layer", type(sublayer).__name__)
         self._enter("_sub_layers", str(name), sublayer)
         return sublayer
 
@@ -190,9 +182,7 @@ class Layer:
         """Registers a tensor that is no parameter; it is saved if `persistable`."""
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise type_error(
-                "register_buffer", "the buffer must be a Tensor", type(tensor).__name__
-            )
+            raise type_error("register_buffer", "the buffer must be a Tensor", type(tensor).__name__)
         self._enter("_buffers", name, tensor)
         if persistable:
             self._non_persistable_buffer_names_set.discard(name)
@@ -203,9 +193,7 @@ class Layer:
         if not isinstance(name, str):
             raise type_error(f"add_{what}", f"the name of a {what} must be a string", repr(name))
         if not name or "." in name:
-            raise KeyError(
-                f"the name of a {what} can not be empty or contain '.'; received {name!r}"
-            )
+            raise KeyError(f"the name of a {what} can not be empty or contain '.'; received {name!r}")
         if hasattr(self, name) and name not in registry:
             raise KeyError(f"the {what} {name!r} already exists as an attribute")
 
@@ -230,13 +218,9 @@ class Layer:
         from .attributes import make_parameter
 
         kind = self._dtype if dtype is None else dtype
-        return make_parameter(
-            shape, kind, attr, is_bias, default_initializer, self._full_name, device
-        )
+        return make_parameter(shape, kind, attr, is_bias, default_initializer, self._full_name, device)
 
-    def create_tensor(
-        self, name: str | None = None, persistable: Any = None, dtype: Any = None
-    ) -> Tensor:
+    def create_tensor(self, name: str | None = None, persistable: Any = None, dtype: Any = None) -> Tensor:
         """An empty tensor to be filled later."""
         tensor = tensor_from_data(np.zeros((), to_numpy_dtype(dtype or self._dtype)))
         tensor.name = name or unique_name(f"{self._full_name}._generated_var")
@@ -291,11 +275,7 @@ class Layer:
         self, registry: str, prefix: str, include_sublayers: bool, remove_duplicate: bool
     ) -> Iterator[tuple[str, Any]]:
         seen: set[int] = set()
-        layers = (
-            self.named_sublayers(prefix, True, None, remove_duplicate)
-            if include_sublayers
-            else [(prefix, self)]
-        )
+        layers = self.named_sublayers(prefix, True, None, remove_duplicate) if include_sublayers else [(prefix, self)]
         for layer_prefix, layer in layers:
             for name, member in layer.__dict__[registry].items():
                 if member is None or (remove_duplicate and id(member) in seen):
@@ -394,9 +374,7 @@ class Layer:
 
     # ---- device and dtype ----------------------------------------------------------------------
 
-    def to(
-        self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None
-    ) -> Layer:
+    def to(self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None) -> Layer:
         """Moves parameters and buffers to a device, and floating ones to a data type; in place."""
         if isinstance(device, Tensor):
             device, dtype = device.place, device.dtype
@@ -451,9 +429,7 @@ class Layer:
         return self.to("cpu")
 
     def cuda(self, device: Any = None) -> Layer:
-        return self.to(
-            "gpu" if device is None else f"gpu:{device}" if isinstance(device, int) else device
-        )
+        return self.to("gpu" if device is None else f"gpu:{device}" if isinstance(device, int) else device)
 
     # ---- state ---------------------------------------------------------------------------------
 
@@ -476,9 +452,7 @@ class Layer:
         if include_sublayers:
             for name, layer in self._sub_layers.items():
                 if layer is not None:
-                    layer.state_dict(
-                        found, True, f"{structured_name_prefix}{name}.", use_hook, keep_vars
-                    )
+                    layer.state_dict(found, True, f"{structured_name_prefix}{name}.", use_hook, keep_vars)
         if use_hook:
             for hook in list(self._state_dict_hooks.values()):
                 changed = hook(found)
@@ -526,9 +500,7 @@ class Layer:
     set_dict = set_state_dict
     load_dict = set_state_dict
 
-    def load_state_dict(
-        self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False
-    ) -> Any:
+    def load_state_dict(self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """`set_state_dict`, with an error for names that do not match if `strict`."""
         missing, unexpected = self.set_state_dict(state_dict)
         if strict and (missing or unexpected):
@@ -562,8 +534,7 @@ class Layer:
 def _wrong_member(what: str, name: str, kind: str, value: Any) -> TypeError:
     what = what.replace("sub_layer", "sublayer")
     return TypeError(
-        f"assignment to {what} '{name}' should be of type {kind} or None, "
-        f"but got '{type(value).__name__}'"
+        f"assignment to {what} '{name}' should be of type {kind} or None, but got '{type(value).__name__}'"
     )
 
 

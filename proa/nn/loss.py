@@ -13,9 +13,7 @@ from .layer import Layer
 def _reduction(layer: Layer, reduction: str, *more: str) -> str:
     allowed = ("mean", "sum", "none", *more)
     if reduction not in allowed:
-        raise value_error(
-            type(layer).__name__, f"reduction must be one of {', '.join(allowed)}", repr(reduction)
-        )
+        raise value_error(type(layer).__name__, f"reduction must be one of {', '.join(allowed)}", repr(reduction))
     return reduction
 
 
@@ -106,9 +104,7 @@ class SmoothL1Loss(Layer):
 class BCELoss(Layer):
     """The cross entropy of two classes, for probabilities."""
 
-    def __init__(
-        self, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
-    ) -> None:
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None) -> None:
         super().__init__()
         self.weight, self.reduction, self.name = weight, _reduction(self, reduction), name
 
@@ -131,9 +127,7 @@ class BCEWithLogitsLoss(Layer):
         self.pos_weight, self.name = pos_weight, name
 
     def forward(self, logit: Tensor, label: Tensor) -> Tensor:
-        return F.binary_cross_entropy_with_logits(
-            logit, label, self.weight, self.reduction, self.pos_weight
-        )
+        return F.binary_cross_entropy_with_logits(logit, label, self.weight, self.reduction, self.pos_weight)
 
 
 class KLDivLoss(Layer):

@@ -46,18 +46,14 @@ class _BatchNormBase(Layer):
     def forward(self, input: Tensor) -> Tensor:
         if self._ranks and input._aval.ndim not in self._ranks:
             expected = " or ".join(f"{rank}D" for rank in self._ranks)
-            raise value_error(
-                type(self).__name__, f"expected {expected} input", f"input: {input._aval}"
-            )
+            raise value_error(type(self).__name__, f"expected {expected} input", f"input: {input._aval}")
         return F.batch_norm(
             input, self._mean, self._variance, self.weight, self.bias, self.training,
             self._momentum, self._epsilon, self._data_format, self._use_global_stats,
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        text = (
-            f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
-        )
+        text = f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
         if self._data_format != "NCHW":
             text += f", data_format={self._data_format}"
         return text + (f", name={self._name}" if self._name else "")
@@ -178,9 +174,7 @@ class GroupNorm(Layer):
     ) -> None:
         super().__init__(dtype=dtype)
         if num_groups < 1 or num_channels % num_groups:
-            raise value_error(
-                "GroupNorm", f"{num_channels} channels cannot be divided into {num_groups} groups"
-            )
+            raise value_error("GroupNorm", f"{num_channels} channels cannot be divided into {num_groups} groups")
         self._num_groups, self._num_channels = num_groups, num_channels
         self._epsilon, self._data_format = epsilon, data_format
         self.weight = self.create_parameter(
@@ -189,20 +183,13 @@ class GroupNorm(Layer):
             default_initializer=Constant(1.0),
             device=device,
         )
-        self.bias = self.create_parameter(
-            [num_channels], bias_attr if affine else False, is_bias=True, device=device
-        )
+        self.bias = self.create_parameter([num_channels], bias_attr if affine else False, is_bias=True, device=device)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.group_norm(
-            input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format
-        )
+        return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
 
     def extra_repr(self) -> str:
-        return (
-            f"num_groups={self._num_groups}, num_channels={self._num_channels}, "
-            f"epsilon={self._epsilon}"
-        )
+        return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
 
 
 class _InstanceNormBase(Layer):
@@ -227,9 +214,7 @@ class _InstanceNormBase(Layer):
         self.scale = self.create_parameter(
             [num_features], weight_attr if affine else False, default_initializer=Constant(1.0)
         )
-        self.bias = self.create_parameter(
-            [num_features], bias_attr if affine else False, is_bias=True
-        )
+        self.bias = self.create_parameter([num_features], bias_attr if affine else False, is_bias=True)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.instance_norm(

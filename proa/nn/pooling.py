@@ -150,9 +150,7 @@ class AdaptiveAvgPool2D(_Pool):
 
     _function, _shown = "adaptive_avg_pool2d", ("output_size",)
 
-    def __init__(
-        self, output_size: Any, data_format: str = "NCHW", name: str | None = None
-    ) -> None:
+    def __init__(self, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> None:
         super().__init__(**locals())
 
 
@@ -161,9 +159,7 @@ class AdaptiveAvgPool3D(_Pool):
 
     _function, _shown = "adaptive_avg_pool3d", ("output_size",)
 
-    def __init__(
-        self, output_size: Any, data_format: str = "NCDHW", name: str | None = None
-    ) -> None:
+    def __init__(self, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> None:
         super().__init__(**locals())
 
 
@@ -172,9 +168,7 @@ class AdaptiveMaxPool1D(_Pool):
 
     _function, _shown = "adaptive_max_pool1d", ("output_size", "return_mask")
 
-    def __init__(
-        self, output_size: Any, return_mask: bool = False, name: str | None = None
-    ) -> None:
+    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
         super().__init__(**locals())
 
 
@@ -183,9 +177,7 @@ class AdaptiveMaxPool2D(_Pool):
 
     _function, _shown = "adaptive_max_pool2d", ("output_size", "return_mask")
 
-    def __init__(
-        self, output_size: Any, return_mask: bool = False, name: str | None = None
-    ) -> None:
+    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
         super().__init__(**locals())
 
 
@@ -194,7 +186,5 @@ class AdaptiveMaxPool3D(_Pool):
 
     _function, _shown = "adaptive_max_pool3d", ("output_size", "return_mask")
 
-    def __init__(
-        self, output_size: Any, return_mask: bool = False, name: str | None = None
-    ) -> None:
+    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
         super().__init__(**locals())

@@ -95,9 +95,7 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
     reference=_expected(lambda x, slope=0.1666667, offset=0.5: np.clip(x * slope + offset, 0, 1)),
 )  # fmt: skip
 @public(module="nn.functional")
-def hardsigmoid(
-    x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None
-) -> Tensor:
+def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> Tensor:
     """`slope * x + offset`, between 0 and 1."""
     return _limited(affine(x, float(slope), float(offset), True), 0.0, 1.0)
 
@@ -199,9 +197,7 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
     reference=_expected(lambda x, threshold=1.0, value=0.0: np.where(x <= threshold, value, x)),
 )  # fmt: skip
 @public(module="nn.functional", inplace=True)
-def thresholded_relu(
-    x: Tensor, threshold: float = 1.0, value: float = 0.0, name: str | None = None
-) -> Tensor:
+def thresholded_relu(x: Tensor, threshold: float = 1.0, value: float = 0.0, name: str | None = None) -> Tensor:
     """`x` where it is above `threshold`, else `value`; NaN stays NaN."""
     return choose_between(less_equal(x, float(threshold)), float(value), x)
 
@@ -265,9 +261,7 @@ def _reference_selu(x: Any, scale: float = _SELU_SCALE, alpha: float = _SELU_ALP
     reference=_expected(_reference_selu),
 )  # fmt: skip
 @public(module="nn.functional")
-def selu(
-    x: Tensor, scale: float = _SELU_SCALE, alpha: float = _SELU_ALPHA, name: str | None = None
-) -> Tensor:
+def selu(x: Tensor, scale: float = _SELU_SCALE, alpha: float = _SELU_ALPHA, name: str | None = None) -> Tensor:
     """`scale * elu(x, alpha)`."""
     if scale <= 1.0:
         raise value_error("selu", "scale must be above 1", f"scale: {scale}")
@@ -422,9 +416,7 @@ def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
     """The first half along an axis, times the sigmoid of the second half."""
     axis = normalise_axis("glu", int(axis), x._aval.ndim)
     if not x._aval.ndim or x._aval.shape[axis] % 2:
-        raise value_error(
-            "glu", "the axis must have an even number of elements", f"x: {x._aval}, axis: {axis}"
-        )
+        raise value_error("glu", "the axis must have an even number of elements", f"x: {x._aval}, axis: {axis}")
     kept, gates = split(x, 2, axis)
     return kept * sigmoid(gates)
 

@@ -53,9 +53,7 @@ def _check(position: int) -> Check:
 
     return Check(
         condition,
-        lambda kinds, a: (
-            f"an index is out of range for axis {a[0]}; allowed: {-a[1]} to {a[1] - 1}"
-        ),
+        lambda kinds, a: f"an index is out of range for axis {a[0]}; allowed: {-a[1]} to {a[1] - 1}",
         IndexOutOfRange,
         (position,),
     )
@@ -68,10 +66,7 @@ def _positive(xp: Any, index: Any, size: int) -> Any:
 
 def _coordinates(xp: Any, shape: tuple[int, ...], index: Any, axis: int) -> tuple[Any, ...]:
     """Index arrays for every axis: the given one, and each element's own coordinate elsewhere."""
-    result = [
-        xp.arange(n).reshape([n if a == k else 1 for a in range(len(shape))])
-        for k, n in enumerate(index.shape)
-    ]
+    result = [xp.arange(n).reshape([n if a == k else 1 for a in range(len(shape))]) for k, n in enumerate(index.shape)]
     result[axis] = _positive(xp, index, shape[axis])
     return tuple(result)
 
@@ -96,31 +91,23 @@ def _zeros(aval: Aval) -> Tensor:
     return full_of(0, aval.shape, aval.dtype)
 
 
-def _put_grad_x(
-    g: Tensor, x: Any, value: Any, index: Any, out: Any, axis: int, reduce: str
-) -> Tensor:
+def _put_grad_x(g: Tensor, x: Any, value: Any, index: Any, out: Any, axis: int, reduce: str) -> Tensor:
     if reduce == "add":
         return g
     if reduce == "assign":
         return put_along(g, full_of(0, value._aval.shape, g._aval.dtype), index, axis, -1, "assign")
     if reduce == "multiply":
-        factors = put_along(
-            full_of(1, g._aval.shape, g._aval.dtype), value, index, axis, -1, "multiply"
-        )
+        factors = put_along(full_of(1, g._aval.shape, g._aval.dtype), value, index, axis, -1, "multiply")
         return g * factors
     return g * (chosen(x, out) / _winners(x, value, index, out, axis))
 
 
-def _put_grad_value(
-    g: Any, x: Any, value: Any, index: Any, out: Any, axis: int, reduce: str
-) -> Tensor:
+def _put_grad_value(g: Any, x: Any, value: Any, index: Any, out: Any, axis: int, reduce: str) -> Tensor:
     if reduce in ("add", "assign"):
         return take_along(g, index, axis, -1, value._aval.shape)
     if reduce == "multiply":
         return take_along(g * out, index, axis, -1, value._aval.shape) / value
-    shared = take_along(
-        g / _winners(x, value, index, out, axis), index, axis, -1, value._aval.shape
-    )
+    shared = take_along(g / _winners(x, value, index, out, axis), index, axis, -1, value._aval.shape)
     return shared * chosen(value, take_along(out, index, axis, -1, value._aval.shape))
 
 
@@ -146,12 +133,8 @@ def chosen(xp: Any, x: Any, y: Any) -> Any:
     infer=_infer_put,
     check=_check(2),
     grad={
-        "x": lambda g, x, value, index, out, axis, reduce: _put_grad_x(
-            g, x, value, index, out, axis, reduce
-        ),
-        "value": lambda g, x, value, index, out, axis, reduce: _put_grad_value(
-            g, x, value, index, out, axis, reduce
-        ),
+        "x": lambda g, x, value, index, out, axis, reduce: _put_grad_x(g, x, value, index, out, axis, reduce),
+        "value": lambda g, x, value, index, out, axis, reduce: _put_grad_value(g, x, value, index, out, axis, reduce),
     },
     name="put_along_axis",
 )
@@ -169,9 +152,7 @@ def put_along(xp: Any, x: Any, value: Any, index: Any, axis: int, size: int, red
     return where.max(value, mode="drop") if reduce == "amax" else where.min(value, mode="drop")
 
 
-def _put_along_numpy(
-    xp: Any, x: Any, value: Any, index: Any, axis: int, size: int, reduce: str
-) -> Any:
+def _put_along_numpy(xp: Any, x: Any, value: Any, index: Any, axis: int, size: int, reduce: str) -> Any:
     index = np.broadcast_to(index, value.shape)
     coordinates = _coordinates(np, x.shape, index, axis)
     if reduce == "add":
@@ -209,9 +190,7 @@ def _prepared(
         target = broadcast_shapes(take_along.operation, [aval, index._aval], [ones, extents])  # type: ignore[attr-defined]
         for a, (wanted, n) in enumerate(zip(target, aval.shape)):
             if a != along and wanted != n:
-                x = expand_to(
-                    x, tuple(m if b != a else wanted for b, m in enumerate(x._aval.shape))
-                )
+                x = expand_to(x, tuple(m if b != a else wanted for b, m in enumerate(x._aval.shape)))
         extents = target
     elif any(n > m for a, (n, m) in enumerate(zip(extents, aval.shape)) if a != along):
         raise value_error(
@@ -226,12 +205,7 @@ def _prepared(
 
 def _reference_take(arr: Any, indices: Any, axis: int, broadcast: bool = True) -> Any:
     if not broadcast:
-        arr = arr[
-            tuple(
-                slice(None) if a == axis % arr.ndim else slice(n)
-                for a, n in enumerate(indices.shape)
-            )
-        ]
+        arr = arr[tuple(slice(None) if a == axis % arr.ndim else slice(n) for a, n in enumerate(indices.shape))]
     return np.take_along_axis(arr, indices, axis)
 
 
@@ -266,10 +240,7 @@ def _reference_put(
     if broadcast:
         indices = np.broadcast_to(
             indices,
-            [
-                n if a == axis % arr.ndim else m
-                for a, (n, m) in enumerate(zip(indices.shape, arr.shape))
-            ],
+            [n if a == axis % arr.ndim else m for a, (n, m) in enumerate(zip(indices.shape, arr.shape))],
         )
     values = np.broadcast_to(np.asarray(values, arr.dtype), indices.shape)
     count = np.full(arr.shape, int(include_self))
@@ -327,9 +298,7 @@ def put_along_axis(
     `include_self` what is there does not take part.
     """
     if reduce not in _REDUCE:
-        raise value_error(
-            "put_along_axis", f"reduce is one of {', '.join(map(repr, _REDUCE))}", repr(reduce)
-        )
+        raise value_error("put_along_axis", f"reduce is one of {', '.join(map(repr, _REDUCE))}", repr(reduce))
     kind = _REDUCE[reduce]
     x, index, along, shape = _prepared("put_along_axis", arr, indices, axis, broadcast)
     if x is not arr:
@@ -351,9 +320,7 @@ def put_along_axis(
                 "values must have the shape of indices",
                 f"indices: {index._aval}, values: {value._aval}",
             )
-        broadcast_shapes(
-            put_along.operation, [value._aval, index._aval], [value._aval.shape, shape]
-        )  # type: ignore[attr-defined]
+        broadcast_shapes(put_along.operation, [value._aval, index._aval], [value._aval.shape, shape])  # type: ignore[attr-defined]
         value = expand_to(value, shape)
     size = x._aval.shape[along]
     if kind == "assign":

@@ -37,10 +37,7 @@ def integer(where: str, name: str, value: Any) -> int:
 def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
     """A tuple of integers, from one integer, a list of them, or a tensor with one dimension."""
     if isinstance(value, (Tensor, np.ndarray)) and value.ndim:
-        if (
-            np.dtype(value._aval.dtype if isinstance(value, Tensor) else value.dtype).kind
-            not in "iu"
-        ):
+        if np.dtype(value._aval.dtype if isinstance(value, Tensor) else value.dtype).kind not in "iu":
             raise type_error(where, f"{name} must be integers", f"{name}: {_shown(value)}")
         value = value.tolist()
     if isinstance(value, (list, tuple)):
@@ -102,9 +99,7 @@ def listed(parameter: str, position: int) -> Callable[[Callable[..., Any]], Call
         def gather_integers(*arguments: Any, **options: Any) -> Any:
             if len(arguments) > position + 1 and arguments[position + 1].__class__ is int:
                 rest = arguments[position:]
-                if all(
-                    item.__class__ is int or isinstance(item, (np.integer, Tensor)) for item in rest
-                ):
+                if all(item.__class__ is int or isinstance(item, (np.integer, Tensor)) for item in rest):
                     arguments = (*arguments[:position], rest)
             return function(*arguments, **options)
 
@@ -114,9 +109,7 @@ def listed(parameter: str, position: int) -> Callable[[Callable[..., Any]], Call
     return decorate
 
 
-def deliver(
-    made: Tensor, out: Tensor | None = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def deliver(made: Tensor, out: Tensor | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """The last step of creation functions: another device, an existing tensor to fill, a wanted
     gradient."""
     if device is not None:

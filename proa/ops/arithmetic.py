@@ -100,9 +100,7 @@ def plus(xp: Any, x: Any, y: Any) -> Any:
     reference=lambda x, y, alpha=1: np.add(x, y * alpha if alpha != 1 else y),
 )  # fmt: skip
 @public(method=True, inplace=True)
-def add(
-    x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None
-) -> Tensor:
+def add(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """`x + alpha * y`, element by element."""
     return deliver(plus(x, y if alpha == 1 else y * alpha), out)
 
@@ -125,9 +123,7 @@ def minus(xp: Any, x: Any, y: Any) -> Any:
     reference=lambda x, y, alpha=1: np.subtract(x, y * alpha if alpha != 1 else y),
 )  # fmt: skip
 @public(method=True, inplace=True)
-def subtract(
-    x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None
-) -> Tensor:
+def subtract(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """`x - alpha * y`, element by element."""
     return deliver(minus(x, y if alpha == 1 else y * alpha), out)
 
@@ -212,9 +208,7 @@ def divide(
         return deliver(floor_divide(x, y), out)
     if rounding_mode == "trunc":
         return deliver(_truncating_divide(x, y), out)
-    raise value_error(
-        "divide", "rounding_mode is None, 'trunc' or 'floor'", f"rounding_mode: {rounding_mode!r}"
-    )
+    raise value_error("divide", "rounding_mode is None, 'trunc' or 'floor'", f"rounding_mode: {rounding_mode!r}")
 
 
 public(method=True, inplace=True, name="div")(divide)
@@ -311,9 +305,7 @@ def _divide_whole(plain: Any, checked: Any, x: Any, y: Any) -> Tensor:
     if isinstance(y, Tensor):
         return checked(x, y)
     if y == 0:
-        raise ZeroDivisionError(
-            message(operation.name, "integer division by zero", f"x: {x._aval}, y: {y}")
-        )
+        raise ZeroDivisionError(message(operation.name, "integer division by zero", f"x: {x._aval}, y: {y}"))
     return plain(x, y)
 
 
@@ -374,9 +366,7 @@ def affine(xp: Any, x: Any, scale: Any, bias: Any, bias_after_scale: bool) -> An
     return x * scale + bias if bias_after_scale else (x + bias) * scale
 
 
-def _reference_scale(
-    x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True, act: Any = None
-) -> Any:
+def _reference_scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True, act: Any = None) -> Any:
     scale, bias = np.asarray(scale).astype(x.dtype), np.asarray(bias).astype(x.dtype)
     result = x * scale + bias if bias_after_scale else (x + bias) * scale
     return np.tanh(result) if act == "tanh" else result

@@ -7,7 +7,7 @@ always copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from ..core.dtype import DType, to_numpy_dtype
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.place import CPU, Place, make_place, parse_place
-from ..eager.tape import PassNode, edge_of
+from ..eager.moving import moved
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import register_view, replace_value
 from .arguments import deliver, listed, new_shape, require_tensor
@@ -87,32 +87,6 @@ for _name, _dtype in _CASTS.items():
 
 
 # ---- devices -------------------------------------------------------------------------------------
-
-
-class MoveNode(PassNode):
-    """The history of a tensor that came from another device: its gradient goes back there."""
-
-    __slots__ = ()
-
-    label = "to_grad"
-
-    def backward(self, grad: Any, create_graph: bool) -> Sequence[Any]:
-        return (moved(grad, self.avals[0].place),)
-
-    def name(self) -> str:
-        return "ToGradNode"
-
-
-def moved(x: Tensor, place: Place) -> Tensor:
-    """The same numbers on another device, with a gradient that finds its way back."""
-    if place is x._aval.place:
-        return x
-    result = x._to_place(place)
-    edge = edge_of(x)
-    if edge is not None:
-        result._node, result.stop_gradient = MoveNode(edge, x._aval), False
-        result._node.out_aval = result._aval
-    return result
 
 
 @method
@@ -239,9 +213,7 @@ def set_value(self: Tensor, value: Any) -> None:
     elif isinstance(value, (bool, int, float, complex, list, tuple)):
         source = tensor_from_data(value, aval.dtype, aval.place)
     else:
-        raise type_error(
-            "set_value", "the value must be a tensor, an array or a list", type(value).__name__
-        )
+        raise type_error("set_value", "the value must be a tensor, an array or a list", type(value).__name__)
     received = f"x: {aval}, value: {source._aval}"
     if source._aval.shape != aval.shape:
         raise value_error("set_value", "the value must have the shape of the tensor", received)
@@ -263,9 +235,7 @@ def copy_(self: Tensor, other: Any, blocking: bool = True) -> Tensor:
         other = tensor_from_data(other, place=self._aval.place)
     received = f"x: {self._aval}, other: {other._aval}"
     if other._aval.dtype != self._aval.dtype:
-        raise runtime_error(
-            "copy_", "both tensors must have the same type", received, "convert one with astype()"
-        )
+        raise runtime_error("copy_", "both tensors must have the same type", received, "convert one with astype()")
     if other._aval.shape != self._aval.shape:
         raise value_error("copy_", "both tensors must have the same shape", received)
     replace_value(self, alias(other)._to_place(self._aval.place))
@@ -306,16 +276,10 @@ def is_same_shape(self: Tensor, y: Tensor) -> bool:
 # ---- tensors like this one -----------------------------------------------------------------------
 
 
-def _new(
-    x: Tensor, where: str, size: Any, fill: Any, dtype: Any, device: Any, requires_grad: bool
-) -> Tensor:
+def _new(x: Tensor, where: str, size: Any, fill: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     wanted = x._aval.dtype if dtype is None else to_numpy_dtype(dtype)
     dims = new_shape(where, size)
-    made = (
-        full_of(fill, dims, wanted)
-        if fill.__class__ in (int, float)
-        else filled(where, dims, fill, wanted)
-    )
+    made = full_of(fill, dims, wanted) if fill.__class__ in (int, float) else filled(where, dims, fill, wanted)
     return deliver(made, None, x._aval.place if device is None else device, requires_grad)
 
 

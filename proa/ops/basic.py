@@ -101,7 +101,9 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
     unknown = [i for i, n in enumerate(shape) if n == -1]
     known = math.prod(n for n in shape if n != -1)
     if len(unknown) > 1 or any(n < -1 for n in shape):
-        raise value_error(where, "one dimension at most may be -1, and none may be below", f"shape: {list(wanted)}, x: {aval}")
+        raise value_error(
+            where, "one dimension at most may be -1, and none may be below", f"shape: {list(wanted)}, x: {aval}"
+        )
     if unknown:
         if known == 0 or aval.size % known:
             raise value_error(
@@ -122,11 +124,11 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
     reference=lambda x, shape: x.reshape([x.shape[i] if n == 0 and x.size else n for i, n in enumerate(shape)]),
 )  # fmt: skip
 @public(method=True)
-def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def reshape(x: Tensor, shape: Any, *more: int, name: str | None = None) -> Tensor:
     """The same numbers in another shape. One dimension may be -1 (worked out); 0 keeps the dimension at that place."""
     if not isinstance(x, Tensor):
         raise type_error("reshape", "x must be a Tensor", f"x: {type(x).__name__}")
-    resolved = resolve_shape("reshape", x._aval, shape_tuple("reshape", shape))
+    resolved = resolve_shape("reshape", x._aval, shape_tuple("reshape", (shape, *more) if more else shape))
     return x if resolved == x._aval.shape else reshape_to(x, resolved)
 
 

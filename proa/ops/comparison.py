@@ -155,9 +155,7 @@ _CLOSE = (
 @samples(*_CLOSE, reference=np.isclose)
 @public(method=True)
 @op("x y", scalars="rtol atol", infer=_infer_closeness, promote=True, follow_scalars=False)
-def isclose(
-    xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Any:
+def isclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether `|x - y| <= atol + rtol * |y|`, element by element."""
     return _are_close(xp, x, y, rtol, atol, equal_nan)
 
@@ -165,8 +163,6 @@ def isclose(
 @samples(*_CLOSE, reference=np.allclose)
 @public(method=True)
 @op("x y", scalars="rtol atol", infer=_infer_all_close, promote=True, follow_scalars=False)
-def allclose(
-    xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Any:
+def allclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether all elements are close (see `isclose`): one boolean."""
     return xp.all(_are_close(xp, x, y, rtol, atol, equal_nan))

@@ -21,9 +21,7 @@ from .unary import abs, square
 def _infer_complex(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     result = broadcast(operation, operands, attributes, place)
     if result.dtype not in (FLOAT32, FLOAT64):
-        raise operation.error(
-            TypeError, "the parts must be float32 or float64", operands, fix="convert with astype()"
-        )
+        raise operation.error(TypeError, "the parts must be float32 or float64", operands, fix="convert with astype()")
     return result.with_dtype(COMPLEX64 if result.dtype == FLOAT32 else COMPLEX128)
 
 

@@ -54,9 +54,7 @@ def _convolve(
         if pads == "SAME":
             # Paddle's SAME means an undilated kernel, whatever `dilation` says.
             spreads = (1,) * num_spatial
-            pads = same_padding(
-                spatial_shape(x._aval, channels_last), weight._aval.shape[2:], steps
-            )
+            pads = same_padding(spatial_shape(x._aval, channels_last), weight._aval.shape[2:], steps)
         else:
             pads = ((0, 0),) * num_spatial
     return conv(x, weight, bias, steps, pads, spreads, _check_groups(where, groups), channels_last)
@@ -162,8 +160,7 @@ def _convolve_transposed(
     if w_aval.ndim != x_aval.ndim or w_aval.shape[0] != channels or channels % num_groups:
         raise value_error(
             where,
-            "the weight must be [in_channels, out_channels / groups, kernel …], with in_channels "
-            "divisible by groups",
+            "the weight must be [in_channels, out_channels / groups, kernel …], with in_channels divisible by groups",
             f"x: {x_aval}, weight: {w_aval}, groups: {num_groups}",
         )
     if x_aval.dtype != w_aval.dtype or not is_floating(x_aval.dtype):
@@ -183,9 +180,7 @@ def _convolve_transposed(
             pads = ((0, 0),) * num_spatial
     spatial = [
         (extent - 1) * step - before - after + spread * (width - 1) + 1
-        for extent, step, (before, after), spread, width in zip(
-            extents, steps, pads, spreads, kernel, strict=True
-        )
+        for extent, step, (before, after), spread, width in zip(extents, steps, pads, spreads, kernel, strict=True)
     ]
     spatial = _final_extents(where, spatial, output_padding, output_size, steps, spreads)
     if min(spatial) < 1:
@@ -205,9 +200,7 @@ def _convolve_transposed(
             f"the bias must have the shape [{w_aval.shape[1] * num_groups}]",
             f"bias: {bias._aval}",
         )
-    return out + (
-        bias if channels_last else reshape_to(bias, (bias._aval.size,) + (1,) * num_spatial)
-    )
+    return out + (bias if channels_last else reshape_to(bias, (bias._aval.size,) + (1,) * num_spatial))
 
 
 def _final_extents(

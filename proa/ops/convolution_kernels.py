@@ -32,15 +32,12 @@ def _infer_conv(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     if channels % groups or weight.shape[0] % groups or weight.shape[1] * groups != channels:
         raise operation.error(
             ValueError,
-            f"{channels} input channels do not fit a weight of shape {list(weight.shape)} "
-            f"with groups={groups}",
+            f"{channels} input channels do not fit a weight of shape {list(weight.shape)} with groups={groups}",
             operands,
             fix=f"the weight must be [out, {channels} / groups, …], all divisible by groups",
         )
     if bias is not None and bias.shape != (weight.shape[0],):
-        raise operation.error(
-            ValueError, f"the bias must have the shape [{weight.shape[0]}]", operands
-        )
+        raise operation.error(ValueError, f"the bias must have the shape [{weight.shape[0]}]", operands)
     spatial = []
     for extent, width, step, pad, spread in zip(
         spatial_shape(x, channels_last), weight.shape[2:], stride, padding, dilation, strict=True
@@ -49,22 +46,17 @@ def _infer_conv(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
         if room < 0:
             raise operation.error(
                 ValueError,
-                f"a kernel of {width} (dilation {spread}) does not fit into {extent}, padded by "
-                f"{pad[0]} and {pad[1]}",
+                f"a kernel of {width} (dilation {spread}) does not fit into {extent}, padded by {pad[0]} and {pad[1]}",
                 operands,
                 fix="use a smaller kernel or more padding",
             )
         spatial.append(room // step + 1)
-    return make_aval(
-        join_shape(x.shape[0], weight.shape[0], spatial, channels_last), x.dtype, place
-    )
+    return make_aval(join_shape(x.shape[0], weight.shape[0], spatial, channels_last), x.dtype, place)
 
 
 def _check_operands(operation: Any, operands: Any, x: Aval, weight: Aval) -> None:
     if weight.ndim != x.ndim:
-        raise operation.error(
-            ValueError, f"the weight must have {x.ndim} dimensions like x", operands
-        )
+        raise operation.error(ValueError, f"the weight must have {x.ndim} dimensions like x", operands)
     if not is_floating(x.dtype):
         raise operation.error(
             TypeError,
@@ -81,9 +73,7 @@ def _check_operands(operation: Any, operands: Any, x: Aval, weight: Aval) -> Non
         )
 
 
-def _infer_shape_attribute(
-    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
-) -> Aval:
+def _infer_shape_attribute(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     return make_aval(attributes[0], operands[0].dtype, place)
 
 
@@ -136,18 +126,14 @@ def _along_channels(bias: Any, ndim: int, channels_last: bool) -> Any:
 def _xla_grad_input(xp: Any, y: Any, weight: Any, shape: tuple[int, ...], *window: Any) -> Any:
     import jax
 
-    transpose = jax.linear_transpose(
-        lambda x: _xla_conv(x, weight, *window), jax.ShapeDtypeStruct(shape, y.dtype)
-    )
+    transpose = jax.linear_transpose(lambda x: _xla_conv(x, weight, *window), jax.ShapeDtypeStruct(shape, y.dtype))
     return transpose(y)[0]
 
 
 def _xla_grad_weight(xp: Any, x: Any, y: Any, shape: tuple[int, ...], *window: Any) -> Any:
     import jax
 
-    transpose = jax.linear_transpose(
-        lambda weight: _xla_conv(x, weight, *window), jax.ShapeDtypeStruct(shape, y.dtype)
-    )
+    transpose = jax.linear_transpose(lambda weight: _xla_conv(x, weight, *window), jax.ShapeDtypeStruct(shape, y.dtype))
     return transpose(y)[0]
 
 
@@ -177,13 +163,9 @@ def _window_matrix(
     if max(kernel) == 1 and max(stride) == 1:  # nothing to gather
         spatial = x.shape[2:]
         return x.reshape(x.shape[0], groups, x.shape[1] // groups, math.prod(spatial)), spatial
-    extents = tuple(
-        spread * (width - 1) + 1 for width, spread in zip(kernel, dilation, strict=True)
-    )
+    extents = tuple(spread * (width - 1) + 1 for width, spread in zip(kernel, dilation, strict=True))
     num_spatial = len(kernel)
-    windows = np.lib.stride_tricks.sliding_window_view(
-        x, extents, axis=tuple(range(2, 2 + num_spatial))
-    )
+    windows = np.lib.stride_tricks.sliding_window_view(x, extents, axis=tuple(range(2, 2 + num_spatial)))
     steps = tuple(slice(None, None, step) for step in stride)
     spreads = tuple(slice(None, None, spread) for spread in dilation)
     windows = windows[(slice(None), slice(None), *steps, *spreads)]
@@ -233,9 +215,7 @@ def _numpy_grad_input(
     channels = weight.shape[1] * groups
     extents = shape[1:-1] if channels_last else shape[2:]
     filters = weight.reshape(groups, weight.shape[0] // groups, weight.shape[1] * math.prod(kernel))
-    gathered = np.matmul(
-        filters.swapaxes(1, 2), y.reshape(batch, groups, filters.shape[1], math.prod(spatial))
-    )
+    gathered = np.matmul(filters.swapaxes(1, 2), y.reshape(batch, groups, filters.shape[1], math.prod(spatial)))
     gathered = gathered.reshape(batch, channels, *kernel, *spatial)
     padded = [n + before + after for n, (before, after) in zip(extents, padding, strict=True)]
     out = np.zeros((batch, channels, *padded), y.dtype)
@@ -245,12 +225,8 @@ def _numpy_grad_input(
             for at, spread, step, count in zip(position, dilation, stride, spatial, strict=True)
         )
         out[(slice(None), slice(None), *target)] += gathered[(slice(None), slice(None), *position)]
-    inner = tuple(
-        slice(before, before + n) for n, (before, _) in zip(extents, padding, strict=True)
-    )
-    return _channels_back(
-        np.ascontiguousarray(out[(slice(None), slice(None), *inner)]), channels_last
-    )
+    inner = tuple(slice(before, before + n) for n, (before, _) in zip(extents, padding, strict=True))
+    return _channels_back(np.ascontiguousarray(out[(slice(None), slice(None), *inner)]), channels_last)
 
 
 def _numpy_grad_weight(
@@ -289,15 +265,11 @@ def _grad_bias(g: Tensor, channels_last: bool) -> Tensor:
     optional="bias",
     infer=_infer_conv,
     grad={
-        "x": lambda g, weight, x_aval, stride, padding, dilation, groups, channels_last: (
-            conv_grad_input(
-                g, weight, x_aval.shape, stride, padding, dilation, groups, channels_last
-            )
+        "x": lambda g, weight, x_aval, stride, padding, dilation, groups, channels_last: conv_grad_input(
+            g, weight, x_aval.shape, stride, padding, dilation, groups, channels_last
         ),
-        "weight": lambda g, x, weight_aval, stride, padding, dilation, groups, channels_last: (
-            conv_grad_weight(
-                x, g, weight_aval.shape, stride, padding, dilation, groups, channels_last
-            )
+        "weight": lambda g, x, weight_aval, stride, padding, dilation, groups, channels_last: conv_grad_weight(
+            x, g, weight_aval.shape, stride, padding, dilation, groups, channels_last
         ),
         "bias": lambda g, channels_last: _grad_bias(g, channels_last),
     },
@@ -314,9 +286,7 @@ def conv(
     channels_last: bool = False,
 ) -> Any:
     """Cross-correlation of `x` with `weight` [out channels, in channels / groups, kernel …]."""
-    return _xla_conv_with_bias(
-        xp, x, weight, bias, stride, padding, dilation, groups, channels_last
-    )
+    return _xla_conv_with_bias(xp, x, weight, bias, stride, padding, dilation, groups, channels_last)
 
 
 @op(
@@ -326,10 +296,8 @@ def conv(
         "y": lambda g, weight, stride, padding, dilation, groups, channels_last: conv(
             g, weight, None, stride, padding, dilation, groups, channels_last
         ),
-        "weight": lambda g, y, weight_aval, stride, padding, dilation, groups, channels_last: (
-            conv_grad_weight(
-                g, y, weight_aval.shape, stride, padding, dilation, groups, channels_last
-            )
+        "weight": lambda g, y, weight_aval, stride, padding, dilation, groups, channels_last: conv_grad_weight(
+            g, y, weight_aval.shape, stride, padding, dilation, groups, channels_last
         ),
     },
 )

@@ -39,8 +39,7 @@ def count_from(xp: Any, start: Any, step: Any, shape: tuple[int, ...], dtype: np
     S(1, 4, dtype="float64"),
     S(0, 4, 1, "int32"),
     reference=lambda *a, dtype=None: np.arange(*a[:3]).astype(
-        dtype
-        or (a[3] if len(a) > 3 else "float32" if any(isinstance(v, float) for v in a) else "int64")
+        dtype or (a[3] if len(a) > 3 else "float32" if any(isinstance(v, float) for v in a) else "int64")
     ),
 )
 @public()
@@ -69,9 +68,7 @@ def arange(
         wanted = default_float() if any(_is_float(v) for v in (start, end, step)) else INT64
     if wanted.kind in "bc":
         raise type_error("arange", "only integer and floating types can count", f"dtype: {wanted}")
-    first, last, by = (
-        scalar_of("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step))
-    )
+    first, last, by = (scalar_of("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step)))
     if wanted.kind in "iu":
         first, last, by = int(first), int(last), int(by)
         num = -((first - last) // by) if by else 0
@@ -79,11 +76,7 @@ def arange(
         # Counted in the type itself, as Paddle does: 0.1 in float32 is not 0.1 in float64.
         unit = np.float64 if wanted.itemsize == 8 else np.float32
         first, last, by = float(first), float(last), float(by)
-        num = (
-            math.ceil((unit(last) - unit(first)) / unit(by))
-            if by and not _is_empty(first, last, by)
-            else 0
-        )
+        num = math.ceil((unit(last) - unit(first)) / unit(by)) if by and not _is_empty(first, last, by) else 0
     if not by:
         raise value_error("arange", "step cannot be 0", f"start: {first}, end: {last}, step: {by}")
     return deliver(count_from(first, by, (max(num, 0),), wanted), out, device, requires_grad)
@@ -91,18 +84,14 @@ def arange(
 
 def _is_empty(first: float, last: float, step: float) -> bool:
     if not all(map(math.isfinite, (first, last, step))):
-        raise value_error(
-            "arange", "start, end and step must be finite", f"{first}, {last}, {step}"
-        )
+        raise value_error("arange", "start, end and step must be finite", f"{first}, {last}, {step}")
     return (last - first) * step <= 0
 
 
 def _is_float(value: Any) -> bool:
     if isinstance(value, Tensor):
         return is_floating(value._aval.dtype)
-    return isinstance(value, (float, np.floating)) or (
-        isinstance(value, np.ndarray) and value.dtype.kind == "f"
-    )
+    return isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
 
 
 @op("", scalars="start stop", infer=_infer_new, follow_scalars=False, name="linspace")
@@ -112,9 +101,7 @@ def space_between(xp: Any, start: Any, stop: Any, shape: tuple[int, ...], dtype:
     start, stop = start.astype(np.float64), stop.astype(np.float64)
     position = xp.arange(num)
     step = (stop - start) / max(num - 1, 1)
-    values = xp.where(
-        position < (num + 1) // 2, start + step * position, stop - step * (num - 1 - position)
-    )
+    values = xp.where(position < (num + 1) // 2, start + step * position, stop - step * (num - 1 - position))
     return values.astype(dtype)
 
 
@@ -142,9 +129,7 @@ def linspace(
     """`num` numbers at equal distances from `start` to `stop`, both included."""
     wanted = dtype_or_default(dtype)
     if wanted.kind in "bc":
-        raise type_error(
-            "linspace", "the type must be an integer or floating one", f"dtype: {dtype}"
-        )
+        raise type_error("linspace", "the type must be an integer or floating one", f"dtype: {dtype}")
     count = integer("linspace", "num", int(num) if isinstance(num, float) else num)
     if count < 0:
         raise value_error("linspace", "num cannot be negative", f"num: {count}")
@@ -181,12 +166,8 @@ def eye(
     rows = integer("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else integer("eye", "num_columns", num_columns)
     if rows < 0 or columns < 0:
-        raise value_error(
-            "eye", "a dimension cannot be negative", f"num_rows: {rows}, num_columns: {columns}"
-        )
-    return deliver(
-        diagonal_ones((rows, columns), dtype_or_default(dtype)), out, device, requires_grad
-    )
+        raise value_error("eye", "a dimension cannot be negative", f"num_rows: {rows}, num_columns: {columns}")
+    return deliver(diagonal_ones((rows, columns), dtype_or_default(dtype)), out, device, requires_grad)
 
 
 @samples(
@@ -211,9 +192,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
             "indexing is 'ij' or 'xy', and there is no other option",
             f"{indexing!r}, {kwargs}",
         )
-    given: Sequence[Any] = (
-        args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
-    )
+    given: Sequence[Any] = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
     if not given:
         raise value_error("meshgrid", "at least one tensor is needed")
     axes = [require_tensor("meshgrid", f"args[{i}]", t) for i, t in enumerate(given)]

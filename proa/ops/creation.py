@@ -25,9 +25,7 @@ from .basic import cast_to, expand_to, full_of, reshape_to
 
 
 @public()
-def to_tensor(
-    data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True
-) -> Tensor:
+def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested lists, an array, or another tensor.
 
     Python floats become the default floating type and Python integers int64; arrays keep their
@@ -87,13 +85,9 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
         copied = assign_to(x)
     elif isinstance(x, (bool, int, float, complex, np.generic, np.ndarray, list, tuple)):
         array = np.asarray(x)
-        copied = tensor_from_data(
-            array.reshape(1) if array.ndim == 0 and not isinstance(x, np.ndarray) else array
-        )
+        copied = tensor_from_data(array.reshape(1) if array.ndim == 0 and not isinstance(x, np.ndarray) else array)
     else:
-        raise type_error(
-            "assign", "x must be a Tensor, an array, a list or a number", type(x).__name__
-        )
+        raise type_error("assign", "x must be a Tensor, an array, a list or a number", type(x).__name__)
     if output is None:
         return copied
     require_tensor("assign", "output", output)

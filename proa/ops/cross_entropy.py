@@ -27,9 +27,7 @@ from .labels import (
 
 def check_reduction(where: str, reduction: Any) -> str:
     if reduction not in ("mean", "sum", "none"):
-        raise value_error(
-            where, "reduction must be 'mean', 'sum' or 'none'", f"reduction: {reduction!r}"
-        )
+        raise value_error(where, "reduction must be 'mean', 'sum' or 'none'", f"reduction: {reduction!r}")
     return reduction
 
 
@@ -75,9 +73,7 @@ def _check_logits(where: str, x: Any, label: Any, axis: int) -> int:
                 "use to_tensor()",
             )
     if not is_floating(x._aval.dtype):
-        raise type_error(
-            where, "input must be a floating tensor", f"input: {x._aval}", "convert with astype()"
-        )
+        raise type_error(where, "input must be a floating tensor", f"input: {x._aval}", "convert with astype()")
     if x._aval.ndim == 0:
         raise value_error(where, "input must have at least one dimension", f"input: {x._aval}")
     return normalise_axis(where, int(axis), x._aval.ndim)
@@ -103,10 +99,7 @@ def _reference_cross_entropy(
     if not soft_label:
         hard = np.moveaxis(label, axis, -1)[..., 0] if keeps else label
         valid = hard != ignore_index
-        soft = (
-            np.eye(classes)[np.where(valid, hard, 0)] * (1 - label_smoothing)
-            + label_smoothing / classes
-        )
+        soft = np.eye(classes)[np.where(valid, hard, 0)] * (1 - label_smoothing) + label_smoothing / classes
         soft = soft * valid[..., None]
     else:
         soft = np.moveaxis(label, axis, -1) * (1 - label_smoothing) + label_smoothing / classes
@@ -167,9 +160,7 @@ def cross_entropy(
     check_reduction(where, reduction)
     axis = _check_logits(where, input, label, axis)
     if not 0 <= label_smoothing <= 1:
-        raise value_error(
-            where, "label_smoothing must be from 0 to 1", f"label_smoothing: {label_smoothing}"
-        )
+        raise value_error(where, "label_smoothing must be from 0 to 1", f"label_smoothing: {label_smoothing}")
     aval = input._aval
     classes, ignored = aval.shape[axis], int(ignore_index)
     if weight is not None and weight._aval.shape != (classes,):
@@ -180,9 +171,7 @@ def cross_entropy(
         )
     if soft_label:
         if ignored != -100:
-            raise value_error(
-                where, "ignore_index has no meaning for soft labels", f"ignore_index: {ignored}"
-            )
+            raise value_error(where, "ignore_index has no meaning for soft labels", f"ignore_index: {ignored}")
         if label._aval.shape != aval.shape:
             raise value_error(
                 where,
@@ -196,9 +185,7 @@ def cross_entropy(
     label = _integer_label(where, label, input)
     keeps = _label_layout(where, aval, label._aval, axis)
     if label_smoothing:
-        soft = smoothed_labels(
-            label, float(label_smoothing), aval.dtype, axis, classes, ignored, keeps
-        )
+        soft = smoothed_labels(label, float(label_smoothing), aval.dtype, axis, classes, ignored, keeps)
         count = count_labels(label, aval.dtype, ignored) if ignored >= 0 else None
         return _soft_cross_entropy(input, soft, weight, reduction, axis, use_softmax, count)
     if use_softmax and weight is None:
@@ -267,11 +254,7 @@ def softmax_with_cross_entropy(
     """The cross entropy of each label, with the class axis kept; with `return_softmax` also the
     probabilities.
     """
-    if (
-        isinstance(label, Tensor)
-        and isinstance(logits, Tensor)
-        and label._aval.ndim != logits._aval.ndim
-    ):
+    if isinstance(label, Tensor) and isinstance(logits, Tensor) and label._aval.ndim != logits._aval.ndim:
         raise value_error(
             "softmax_with_cross_entropy",
             "label must have as many dimensions as logits",
@@ -297,13 +280,7 @@ def _reference_nll(
     safe = np.where(valid, label, 0)
     weights = valid * (1.0 if weight is None else weight[safe])
     loss = -np.take_along_axis(x, np.expand_dims(safe, 1), 1).reshape(label.shape) * weights
-    return (
-        loss
-        if reduction == "none"
-        else loss.sum()
-        if reduction == "sum"
-        else loss.sum() / weights.sum()
-    )
+    return loss if reduction == "none" else loss.sum() if reduction == "sum" else loss.sum() / weights.sum()
 
 
 @samples(

@@ -117,15 +117,11 @@ def _mask_shape(aval: Aval, axis: Any) -> tuple[int, ...]:
     axes = integers("dropout", "axis", axis)
     for a in axes:
         if not 0 <= a < aval.ndim:
-            raise value_error(
-                "dropout", f"axis must be from 0 to {aval.ndim - 1}", f"axis: {a}, x: {aval}"
-            )
+            raise value_error("dropout", f"axis must be from 0 to {aval.ndim - 1}", f"axis: {a}, x: {aval}")
     return tuple(n if a in axes else 1 for a, n in enumerate(aval.shape))
 
 
-def _channel_dropout(
-    where: str, x: Tensor, p: Any, training: bool, data_format: str, ndim: int
-) -> Tensor:
+def _channel_dropout(where: str, x: Tensor, p: Any, training: bool, data_format: str, ndim: int) -> Tensor:
     first, last = ("NCHW", "NHWC") if ndim == 4 else ("NCDHW", "NDHWC")
     aval = require_tensor(where, "x", x)._aval
     if aval.ndim != ndim:

@@ -40,9 +40,7 @@ def _labels(term: str, ndim: int, equation: str) -> list[Label]:
     before, dots, after = term.partition("...")
     letters = before + after
     if not all(c.isascii() and c.isalpha() for c in letters):
-        raise value_error(
-            "einsum", f"{term!r} is not made of letters and one '...'", f"{equation!r}"
-        )
+        raise value_error("einsum", f"{term!r} is not made of letters and one '...'", f"{equation!r}")
     hidden = ndim - len(letters)
     if hidden < 0 or (hidden and not dots):
         raise value_error(
@@ -62,9 +60,7 @@ def _output_labels(output: str | None, terms: list[list[Label]], equation: str) 
         letters = sorted(x for x, count in counts.items() if isinstance(x, str) and count == 1)
         return [*hidden, *letters]
     if hidden and "..." not in output:
-        raise value_error(
-            "einsum", "the output must contain '...' like the operands", f"{equation!r}"
-        )
+        raise value_error("einsum", "the output must contain '...' like the operands", f"{equation!r}")
     before, _, after = output.partition("...")
     labels: list[Label] = [*before, *(hidden if "..." in output else []), *after]
     for label in labels:

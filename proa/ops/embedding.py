@@ -61,9 +61,7 @@ def one_hot(x: Tensor, num_classes: Any = -1, name: str | None = None) -> Tensor
     if count == -1 and x._aval.size:
         count = int(np.asarray(x._data()).max()) + 1
     if count <= 0:
-        raise value_error(
-            "one_hot", "num_classes must be positive", f"num_classes: {num_classes}, x: {x._aval}"
-        )
+        raise value_error("one_hot", "num_classes must be positive", f"num_classes: {num_classes}, x: {x._aval}")
     return one_hot_of(x, count)
 
 
@@ -91,9 +89,7 @@ def _without_padding(xp: Any, x: Any, vectors: Any, padding_idx: int) -> Any:
     infer=_infer_embedding,
     check=Check(
         lambda xp, x, _weight, count, _padding: xp.all((x >= 0) & (x < count)),
-        lambda kinds, attributes: (
-            f"a row number is out of range; allowed: 0 to {attributes[0] - 1}"
-        ),
+        lambda kinds, attributes: f"a row number is out of range; allowed: 0 to {attributes[0] - 1}",
         IndexOutOfRange,
         (0,),
     ),
@@ -116,11 +112,7 @@ def sum_of_rows(xp: Any, x: Any, values: Any, count: int, padding_idx: int) -> A
     vectors = _without_padding(xp, x, values, padding_idx).reshape(x.size, values.shape[-1])
     if xp is np:
         return add_rows(x.reshape(-1), vectors, count)
-    return (
-        xp.zeros((count, vectors.shape[1]), vectors.dtype)
-        .at[x.reshape(-1)]
-        .add(vectors, mode="drop")
-    )
+    return xp.zeros((count, vectors.shape[1]), vectors.dtype).at[x.reshape(-1)].add(vectors, mode="drop")
 
 
 def _reference_embedding(x: Any, weight: Any, padding_idx: int | None = None) -> Any:
@@ -158,8 +150,7 @@ def embedding(
     require_tensor("embedding", "weight", weight)
     if x._aval.dtype.kind not in "iu":
         raise NotImplementedError(
-            f"(embedding) x must have an integer type; received x: {x._aval}; "
-            "convert it with astype('int64')."
+            f"(embedding) x must have an integer type; received x: {x._aval}; convert it with astype('int64')."
         )
     if weight._aval.ndim != 2:
         raise value_error("embedding", "weight must have two dimensions", f"weight: {weight._aval}")

@@ -71,9 +71,7 @@ def written(out: Tensor | None, result: Tensor, where: str) -> Tensor:
     reference=lambda x, i, axis=0: np.take(x, i.reshape(-1) if i.ndim == 2 else i, axis),
 )
 @public(method=True)
-def gather(
-    x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, out: Tensor | None = None
-) -> Tensor:
+def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, out: Tensor | None = None) -> Tensor:
     """The slices of `x` along an axis (the first by default) that `index` names."""
     require_tensor("gather", "x", x)
     along = indexed_axis("gather", 0 if axis is None else axis, x._aval.ndim)
@@ -186,11 +184,7 @@ def index_add(
     require_tensor("index_add", "x", x)
     require_tensor("index_add", "value", value)
     along = indexed_axis("index_add", axis, x._aval.ndim)
-    value = (
-        value
-        if alpha.__class__ is int and alpha == 1
-        else value * scalar_of("index_add", "alpha", alpha)
-    )
+    value = value if alpha.__class__ is int and alpha == 1 else value * scalar_of("index_add", "alpha", alpha)
     result = put_elements(x, value, [_flat_index("index_add", index)], [along], add=True)
     return written(out, result, "index_add")
 
@@ -229,9 +223,7 @@ def _expanded_indices(where: str, x: Tensor, indices: Any) -> list[Tensor]:
     """Index tensors, with masks turned into the positions of their true elements (looked up on the
     host)."""
     if isinstance(indices, Tensor) or not isinstance(indices, (list, tuple)) or not indices:
-        raise value_error(
-            where, "indices must be a list or tuple of tensors", type(indices).__name__
-        )
+        raise value_error(where, "indices must be a list or tuple of tensors", type(indices).__name__)
     found: list[Tensor] = []
     for position, index in enumerate(indices):
         require_tensor(where, f"indices[{position}]", index)
@@ -240,9 +232,7 @@ def _expanded_indices(where: str, x: Tensor, indices: Any) -> list[Tensor]:
         else:
             found.append(index_tensor(where, index, f"indices[{position}]"))
     if len(found) > x._aval.ndim:
-        raise value_error(
-            where, f"there are {len(found)} indices for {x._aval.ndim} axes", f"x: {x._aval}"
-        )
+        raise value_error(where, f"there are {len(found)} indices for {x._aval.ndim} axes", f"x: {x._aval}")
     return found
 
 
@@ -262,9 +252,7 @@ def _reference_index_put(x: Any, indices: Any, value: Any, accumulate: bool = Fa
     reference=_reference_index_put,
 )
 @public(method=True, inplace=True)
-def index_put(
-    x: Tensor, indices: Any, value: Tensor, accumulate: bool = False, name: str | None = None
-) -> Tensor:
+def index_put(x: Tensor, indices: Any, value: Tensor, accumulate: bool = False, name: str | None = None) -> Tensor:
     """`x` with `value` at `x[indices]`, or added to what is there when `accumulate` is set."""
     require_tensor("index_put", "x", x)
     require_tensor("index_put", "value", value)
@@ -284,11 +272,7 @@ def _last_axis(where: str, x: Aval, index: Aval) -> int:
 
 
 def _reference_gather_nd(x: Any, index: Any) -> Any:
-    return (
-        x[tuple(np.moveaxis(index, -1, 0))]
-        if index.shape[-1]
-        else np.broadcast_to(x, index.shape[:-1] + x.shape)
-    )
+    return x[tuple(np.moveaxis(index, -1, 0))] if index.shape[-1] else np.broadcast_to(x, index.shape[:-1] + x.shape)
 
 
 @samples(
@@ -344,17 +328,13 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
     S(A(2, 1, dtype="int64", values=[[1], [2]]), A(2), [4]),
     S(A(2, 1, dtype="int64", values=[[1], [1]]), A(2, 3), [3, 3]),
     S(A(0, 1, dtype="int64"), A(0), [2]),
-    reference=lambda i, updates, shape: _reference_scatter_nd_add(
-        np.zeros(shape, updates.dtype), i, updates
-    ),
+    reference=lambda i, updates, shape: _reference_scatter_nd_add(np.zeros(shape, updates.dtype), i, updates),
 )
 @public(method=True)
 def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """Zeros of a shape with `updates` added where the last dimension of `index` says."""
     require_tensor("scatter_nd", "updates", updates)
-    return scatter_nd_add(
-        full_of(0, new_shape("scatter_nd", shape), updates._aval.dtype), index, updates
-    )
+    return scatter_nd_add(full_of(0, new_shape("scatter_nd", shape), updates._aval.dtype), index, updates)
 
 
 @samples(

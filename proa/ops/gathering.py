@@ -36,15 +36,11 @@ class IndexOutOfRange(IndexError, ValueError):
 # ---- shapes and checks ---------------------------------------------------------------------------
 
 
-def _taken_shape(
-    operation: Any, operands: Any, x: Aval, indices: Sequence[Any], axes: Axes
-) -> tuple[int, ...]:
+def _taken_shape(operation: Any, operands: Any, x: Aval, indices: Sequence[Any], axes: Axes) -> tuple[int, ...]:
     common = broadcast_shapes(operation, operands, [i.shape for i in indices])
     positions = [axis for axis, _ in axes]
     if math.prod(common) and any(x.shape[axis] == 0 for axis in positions):
-        raise operation.error(
-            IndexOutOfRange, "an axis without elements has no valid index", operands
-        )
+        raise operation.error(IndexOutOfRange, "an axis without elements has no valid index", operands)
     rest = [n for axis, n in enumerate(x.shape) if axis not in positions]
     front = positions[0] if _are_neighbours(positions) else 0
     return (*rest[:front], *common, *rest[front:])
@@ -59,9 +55,7 @@ def _present(indices: Sequence[Any]) -> list[Any]:
 
 
 def _infer_take(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    return operands[0].with_shape(
-        _taken_shape(operation, operands, operands[0], _present(operands[1:]), attributes[0])
-    )
+    return operands[0].with_shape(_taken_shape(operation, operands, operands[0], _present(operands[1:]), attributes[0]))
 
 
 def _infer_put(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -71,9 +65,7 @@ def _infer_put(operation: Any, operands: Any, attributes: tuple[Any, ...], place
     return x
 
 
-def check_fits(
-    operation: Any, operands: Any, shape: tuple[int, ...], target: tuple[int, ...]
-) -> None:
+def check_fits(operation: Any, operands: Any, shape: tuple[int, ...], target: tuple[int, ...]) -> None:
     """ValueError for a value that cannot be broadcast to the place where it is to go."""
     aligned = target[len(target) - len(shape) :]
     if len(shape) > len(target) or any(n not in (1, m) for n, m in zip(shape, aligned)):
@@ -137,19 +129,13 @@ def _add_numpy(xp: Any, x: Any, value: Any, a: Any, b: Any, c: Any, d: Any, axes
     return _add_rows_of(x, value, _present([a, b, c, d]), axes)
 
 
-def _put_rows_of(
-    x: np.ndarray, value: np.ndarray, indices: Sequence[np.ndarray], axes: Axes
-) -> np.ndarray:
+def _put_rows_of(x: np.ndarray, value: np.ndarray, indices: Sequence[np.ndarray], axes: Axes) -> np.ndarray:
     out = x.copy()
-    out[
-        _index(np, x.ndim, [_tamed(i, x.shape[axis]) for i, (axis, _) in zip(indices, axes)], axes)
-    ] = value
+    out[_index(np, x.ndim, [_tamed(i, x.shape[axis]) for i, (axis, _) in zip(indices, axes)], axes)] = value
     return out
 
 
-def _add_rows_of(
-    x: np.ndarray, value: np.ndarray, indices: Sequence[np.ndarray], axes: Axes
-) -> np.ndarray:
+def _add_rows_of(x: np.ndarray, value: np.ndarray, indices: Sequence[np.ndarray], axes: Axes) -> np.ndarray:
     """Rows are numbered by the indexed axes, sorted, and each run of equal numbers is summed at
     once."""
     positions = [axis for axis, _ in axes]
@@ -164,9 +150,7 @@ def _add_rows_of(
     rows = np.zeros(common, np.int64)
     for index, size in zip(indices, sizes):
         rows = rows * size + index
-    sums = add_rows(
-        rows.reshape(-1), value.reshape(rows.size, math.prod(rest_shape)), math.prod(sizes)
-    )
+    sums = add_rows(rows.reshape(-1), value.reshape(rows.size, math.prod(rest_shape)), math.prod(sizes))
     return x + sums.reshape([*sizes, *rest_shape]).transpose(np.argsort([*positions, *rest]))
 
 
@@ -183,9 +167,7 @@ def add_rows(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
         rows = rows[order]
         starts = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]]))
         values = values[order]
-        out[rows[starts]] = (
-            values if len(starts) == len(rows) else np.add.reduceat(values, starts, axis=0)
-        )
+        out[rows[starts]] = values if len(starts) == len(rows) else np.add.reduceat(values, starts, axis=0)
     return out.astype(dtype, copy=False)
 
 
@@ -200,9 +182,7 @@ def add_rows(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
     grad={"x": lambda g, x_aval, a, b, c, d, axes: _added_to_zeros(g, x_aval, a, b, c, d, axes)},
     name="index_get",
 )
-def take_at(
-    xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, axes: Axes = ()
-) -> Any:
+def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, axes: Axes = ()) -> Any:
     """`x` at the places that the index tensors name."""
     return x.at[_index(xp, x.ndim, _present([a, b, c, d]), axes)].get(mode="clip")
 
@@ -213,9 +193,7 @@ def take_at(
     infer=_infer_put,
     check=_check(2),
     grad={
-        "x": lambda g, a, b, c, d, axes: put_at(
-            g, full_of(0, (), g._aval.dtype), a, b, c, d, _trusted(axes)
-        ),
+        "x": lambda g, a, b, c, d, axes: put_at(g, full_of(0, (), g._aval.dtype), a, b, c, d, _trusted(axes)),
         "value": lambda g, a, b, c, d, axes: take_at(g, a, b, c, d, _trusted(axes)),
     },
     name="index_set",
@@ -313,11 +291,7 @@ def _columns(index: Any) -> tuple[list[Any], Axes]:
     "x index",
     infer=_infer_take_nd,
     check=_check_nd(1),
-    grad={
-        "x": lambda g, index, x_aval: put_nd(
-            full_of(0, x_aval.shape, g._aval.dtype), g, index, (), True
-        )
-    },
+    grad={"x": lambda g, index, x_aval: put_nd(full_of(0, x_aval.shape, g._aval.dtype), g, index, (), True)},
     name="gather_nd",
 )
 def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
@@ -334,9 +308,7 @@ def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
     infer=_infer_put_nd,
     check=_check_nd(2),
     grad={
-        "x": lambda g, index, add: (
-            g if add else put_nd(g, full_of(0, (), g._aval.dtype), index, (), False)
-        ),
+        "x": lambda g, index, add: g if add else put_nd(g, full_of(0, (), g._aval.dtype), index, (), False),
         "value": lambda g, index: take_nd(g, index, ()),
     },
     name="scatter_nd",
@@ -361,9 +333,7 @@ def _absent(indices: Sequence[Tensor]) -> tuple[None, ...]:
     return (None,) * (_MOST - len(indices))
 
 
-def take_elements(
-    x: Tensor, indices: Sequence[Tensor], positions: Sequence[int], trusted: bool = False
-) -> Tensor:
+def take_elements(x: Tensor, indices: Sequence[Tensor], positions: Sequence[int], trusted: bool = False) -> Tensor:
     """`x` indexed by tensors at some axes."""
     if len(indices) <= _MOST:
         return take_at(x, *indices, *_absent(indices), axes_of(x, positions, trusted))
@@ -401,9 +371,7 @@ def _indexed_first(x: Tensor, positions: Sequence[int]) -> tuple[int, ...]:
     return (*positions, *(axis for axis in range(x._aval.ndim) if axis not in positions))
 
 
-def _one_index(
-    x: Tensor, indices: Sequence[Tensor], positions: Sequence[int]
-) -> tuple[Tensor, tuple[int, ...]]:
+def _one_index(x: Tensor, indices: Sequence[Tensor], positions: Sequence[int]) -> tuple[Tensor, tuple[int, ...]]:
     """Many index tensors as one, with the sizes of their axes."""
     common = np.broadcast_shapes(*(i._aval.shape for i in indices))
     columns = [expand_to(cast_to(i, INT64), common) for i in indices]

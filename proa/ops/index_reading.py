@@ -19,8 +19,7 @@ def _bad_index(item: Any) -> ValueError:
     shown = str(item._aval) if isinstance(item, Tensor) else repr(item)
     return value_error(
         "getitem",
-        "an index is made of integers, slices, None, Ellipsis, booleans, and tensors or lists of "
-        "integers or booleans",
+        "an index is made of integers, slices, None, Ellipsis, booleans, and tensors or lists of integers or booleans",
         shown,
     )
 
@@ -69,21 +68,12 @@ def _slice_entry(
     """The entry of a slice in a spec, its datum, and how many values the datum may have (1: it has
     none)."""
     if step == 0:
-        raise value_error(
-            "getitem", "the step of a slice cannot be 0", f"{slice(start, stop, step)}"
-        )
+        raise value_error("getitem", "the step of a slice cannot be 0", f"{slice(start, stop, step)}")
     first, last, by = slice(start, stop, step).indices(extent)
     length = len(range(first, last, by))
     if length == 0:
         return (0, 0, 1), 0, 1
-    if (
-        by == 1
-        and start is not None
-        and stop is not None
-        and start >= 0
-        and stop >= 0
-        and length < extent
-    ):
+    if by == 1 and start is not None and stop is not None and start >= 0 and stop >= 0 and length < extent:
         # Both ends given: a window, which is likely to be somewhere else on the next call.
         return (length,), first, extent - length + 1
     return (first, length, by), 0, 1
@@ -206,8 +196,7 @@ class _Reader:
         if covered != aval.shape:
             raise index_error(
                 "getitem",
-                f"a mask of shape {list(aval.shape)} does not fit the axes from {self.axis} on, "
-                f"{list(covered)}",
+                f"a mask of shape {list(aval.shape)} does not fit the axes from {self.axis} on, {list(covered)}",
                 f"x: {self.aval}",
             )
         self.masks.append((self.place, item))
@@ -248,18 +237,12 @@ class _Reader:
             for depth, places in enumerate(np.nonzero(np.asarray(mask._data()))):
                 found.append((shifted(place) + depth, tensor_from_data(places)))
         found.sort(key=lambda pair: pair[0])
-        return (
-            [Elements([index for _, index in found], [place for place, _ in found])]
-            if found
-            else []
-        )
+        return [Elements([index for _, index in found], [place for place, _ in found])] if found else []
 
 
 def out_of_range(item: int, axis: int, extent: int, aval: Aval) -> IndexError:
     allowed = f"{-extent} to {extent - 1}" if extent else "none, it has no elements"
-    return index_error(
-        "getitem", f"index {item} is out of range for axis {axis}; allowed: {allowed}", f"x: {aval}"
-    )
+    return index_error("getitem", f"index {item} is out of range for axis {axis}; allowed: {allowed}", f"x: {aval}")
 
 
 def read_index(aval: Aval, index: Any) -> Plan:
@@ -277,9 +260,7 @@ def read_index(aval: Aval, index: Any) -> Plan:
         elif item is not None and item.__class__ is not bool:
             used += 1
     if used > aval.ndim:
-        raise index_error(
-            "getitem", f"the index names {used} axes, the tensor has {aval.ndim}", f"x: {aval}"
-        )
+        raise index_error("getitem", f"the index names {used} axes, the tensor has {aval.ndim}", f"x: {aval}")
     reader = _Reader(aval)
     for number, item in enumerate(items):
         if number == dots:

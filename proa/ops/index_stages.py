@@ -38,9 +38,7 @@ class Basic:
 class Elements:
     """Index tensors at some axes."""
 
-    def __init__(
-        self, indices: Sequence[Tensor], axes: Sequence[int], trusted: bool = False
-    ) -> None:
+    def __init__(self, indices: Sequence[Tensor], axes: Sequence[int], trusted: bool = False) -> None:
         self.indices = list(indices)
         self.axes = list(axes)
         self.trusted = trusted
@@ -77,9 +75,7 @@ class Mask:
         taken = x._aval.ndim - depth + 1
         value = without_leading_ones(value, taken)
         shape = value._aval.shape
-        counted = (
-            self.axis - taken + len(shape)
-        )  # the value's axis that runs over the true elements
+        counted = self.axis - taken + len(shape)  # the value's axis that runs over the true elements
         if counted < 0 or shape[counted] == 1:
             if counted >= 0:
                 value = reshape_to(value, (*shape[:counted], *(1,) * depth, *shape[counted + 1 :]))

@@ -81,9 +81,7 @@ def as_value(x: Tensor, value: Any) -> Tensor:
         tensor = value
     elif isinstance(value, (bool, int, float, complex, np.bool_)):
         if isinstance(value, complex) and dtype.kind != "c":
-            raise type_error(
-                "setitem", "a complex number cannot be written into a real tensor", f"x: {x._aval}"
-            )
+            raise type_error("setitem", "a complex number cannot be written into a real tensor", f"x: {x._aval}")
         return full_of(int(value) if isinstance(value, (bool, np.bool_)) else value, (), dtype)
     elif isinstance(value, (np.ndarray, np.generic, list, tuple)):
         tensor = tensor_from_data(np.asarray(value).astype(dtype), place=x._aval.place)
@@ -124,13 +122,9 @@ Tensor.__contains__ = contains  # type: ignore[attr-defined]
 def _sliced(where: str, x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any) -> Tensor:
     aval = require_tensor(where, "x", x)._aval
     parts = [integers(where, n, v) for n, v in (("axes", axes), ("starts", starts), ("ends", ends))]
-    parts.append(
-        integers(where, "strides", strides) if strides is not None else (1,) * len(parts[0])
-    )
+    parts.append(integers(where, "strides", strides) if strides is not None else (1,) * len(parts[0]))
     if len(set(map(len, parts))) != 1:
-        raise value_error(
-            where, "axes, starts, ends and strides must have the same length", f"{parts}"
-        )
+        raise value_error(where, "axes, starts, ends and strides must have the same length", f"{parts}")
     index = [slice(None)] * aval.ndim
     for axis, start, end, stride in zip(*parts):
         if not -aval.ndim <= axis < aval.ndim:
@@ -169,9 +163,7 @@ def slice_axes(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
     reference=_reference_slice,
 )
 @public(method=True)
-def strided_slice(
-    x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None
-) -> Tensor:
+def strided_slice(x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None) -> Tensor:
     """The part of `x` from `starts` to `ends` along `axes`, every `strides`-th element; shares
     memory with `x`."""
     return _sliced("strided_slice", x, axes, starts, ends, strides)

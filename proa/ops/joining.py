@@ -26,16 +26,12 @@ def _tensors(where: str, x: Any) -> list[Tensor]:
     """The tensors of a list; ValueError for what Paddle refuses as well: no list, an empty one,
     other things in it."""
     if isinstance(x, Tensor) or not isinstance(x, (list, tuple)):
-        raise value_error(
-            where, "x must be a list of tensors", type(x).__name__, "put the tensors into a list"
-        )
+        raise value_error(where, "x must be a list of tensors", type(x).__name__, "put the tensors into a list")
     if not x:
         raise value_error(where, "the list of tensors is empty")
     for position, item in enumerate(x):
         if not isinstance(item, Tensor):
-            raise value_error(
-                where, "x must be a list of tensors", f"x[{position}]: {type(item).__name__}"
-            )
+            raise value_error(where, "x must be a list of tensors", f"x[{position}]: {type(item).__name__}")
     return list(x)
 
 
@@ -67,9 +63,7 @@ def _infer_concat(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return first.with_shape((*first.shape[:axis], extent, *first.shape[axis + 1 :]))
 
 
-def _grad_concat(
-    g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], needed: list[bool]
-) -> Any:
+def _grad_concat(g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], needed: list[bool]) -> Any:
     (axis,) = attributes
     return split_at([g], tuple(aval.shape[axis] for aval in avals), axis)
 
@@ -88,9 +82,7 @@ def concat_along(xp: Any, x: list[Any], axis: int) -> Any:
     reference=lambda x, axis=0: np.concatenate(x, axis),
 )
 @public()
-def concat(
-    x: Sequence[Tensor], axis: Any = 0, name: str | None = None, *, out: Tensor | None = None
-) -> Tensor:
+def concat(x: Sequence[Tensor], axis: Any = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along an existing axis; all other dimensions are equal."""
     tensors = _tensors("concat", x)
     ndim = tensors[0]._aval.ndim
@@ -117,9 +109,7 @@ def _infer_stack(operation: Any, operands: Any, attributes: tuple[Any, ...], pla
     return operands[0].with_shape((*shape[:axis], len(operands), *shape[axis:]))
 
 
-def _grad_stack(
-    g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], needed: list[bool]
-) -> Any:
+def _grad_stack(g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], needed: list[bool]) -> Any:
     return rows_of([g], attributes[0])
 
 
@@ -136,9 +126,7 @@ def stack_along(xp: Any, x: list[Any], axis: int) -> Any:
     reference=lambda x, axis=0: np.stack(x, axis),
 )
 @public()
-def stack(
-    x: Sequence[Tensor], axis: Any = 0, name: str | None = None, *, out: Tensor | None = None
-) -> Tensor:
+def stack(x: Sequence[Tensor], axis: Any = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new axis."""
     tensors = _tensors("stack", x)
     joined = stack_along(tensors, one_axis("stack", axis, tensors[0]._aval.ndim, extra=1))
@@ -154,19 +142,13 @@ def _present(grads: Sequence[Tensor | None], shapes: Sequence[tuple[int, ...]]) 
     return [full_of(0, shape, dtype) if g is None else g for g, shape in zip(grads, shapes)]
 
 
-def _infer_split(
-    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
-) -> tuple[Aval, ...]:
+def _infer_split(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, ...]:
     sections, axis = attributes
     aval = operands[0]
-    return tuple(
-        aval.with_shape((*aval.shape[:axis], n, *aval.shape[axis + 1 :])) for n in sections
-    )
+    return tuple(aval.with_shape((*aval.shape[:axis], n, *aval.shape[axis + 1 :])) for n in sections)
 
 
-def _grad_split(
-    grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], needed: list[bool]
-) -> Any:
+def _grad_split(grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], needed: list[bool]) -> Any:
     sections, axis = attributes
     shape = avals[0].shape
     shapes = [(*shape[:axis], n, *shape[axis + 1 :]) for n in sections]
@@ -190,18 +172,14 @@ def _sections(where: str, num_or_sections: Any, aval: Aval, axis: int) -> tuple[
         unknown = [i for i, n in enumerate(sections) if n == -1]
         known = sum(n for n in sections if n != -1)
         if len(unknown) > 1 or any(n < -1 for n in sections):
-            raise value_error(
-                where, "one section at most may be -1, and none may be below", received
-            )
+            raise value_error(where, "one section at most may be -1, and none may be below", received)
         if unknown and known <= extent:
             sections[unknown[0]] = extent - known
         elif known != extent:
             raise value_error(where, f"the sections {sections} do not add up to {extent}", received)
         return tuple(sections)
     if isinstance(num_or_sections, float):
-        raise type_error(
-            where, "num_or_sections must be an integer or a list of integers", received
-        )
+        raise type_error(where, "num_or_sections must be an integer or a list of integers", received)
     num = integer(where, "num_or_sections", num_or_sections)
     if num <= 0 or extent % num:
         raise value_error(
@@ -224,10 +202,7 @@ def _split(where: str, x: Tensor, num_or_sections: Any, axis: Any) -> list[Tenso
 def _reference_split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
     if isinstance(num_or_sections, int):
         return np.split(x, num_or_sections, axis)
-    known = [
-        n if n >= 0 else x.shape[axis] - sum(m for m in num_or_sections if m >= 0)
-        for n in num_or_sections
-    ]
+    known = [n if n >= 0 else x.shape[axis] - sum(m for m in num_or_sections if m >= 0) for n in num_or_sections]
     return np.split(x, np.cumsum(known)[:-1], axis)
 
 
@@ -261,17 +236,13 @@ def chunk(x: Tensor, chunks: Any, axis: Any = 0, name: str | None = None) -> lis
 # ---- unbind --------------------------------------------------------------------------------------
 
 
-def _infer_rows(
-    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
-) -> tuple[Aval, ...]:
+def _infer_rows(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, ...]:
     (axis,) = attributes
     aval = operands[0]
     return (aval.with_shape(aval.shape[:axis] + aval.shape[axis + 1 :]),) * aval.shape[axis]
 
 
-def _grad_rows(
-    grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], needed: list[bool]
-) -> Any:
+def _grad_rows(grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], needed: list[bool]) -> Any:
     (axis,) = attributes
     shape = avals[0].shape
     rest = shape[:axis] + shape[axis + 1 :]

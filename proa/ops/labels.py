@@ -34,9 +34,7 @@ def _label_check(error: type[Exception], position: int = 1) -> Check:
     return Check(in_range, explain, error, (position,))
 
 
-def _indices(
-    xp: Any, label: Any, axis: int, classes: int, ignored: int, keeps: bool
-) -> tuple[Any, Any]:
+def _indices(xp: Any, label: Any, axis: int, classes: int, ignored: int, keeps: bool) -> tuple[Any, Any]:
     """Labels with the class axis, 0 where they are ignored, and where they are not."""
     if not keeps:
         label = xp.expand_dims(label, axis)
@@ -53,24 +51,18 @@ def _pick(xp: Any, x: Any, index: Any, axis: int, classes: int) -> Any:
     if xp is np:
         return np.take_along_axis(x, index, axis)
     # A masked sum fuses with whatever gives x; a gather would not.
-    return xp.sum(
-        xp.where(_is_class(xp, index, x.ndim, axis, classes), x, 0), axis=axis, keepdims=True
-    )
+    return xp.sum(xp.where(_is_class(xp, index, x.ndim, axis, classes), x, 0), axis=axis, keepdims=True)
 
 
 def _without_axis(x: Any, axis: int, keeps: bool) -> Any:
     return x if keeps else x.reshape(x.shape[:axis] + x.shape[axis + 1 :])
 
 
-def _infer_label_shape(
-    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
-) -> Aval:
+def _infer_label_shape(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     return operands[0].with_shape(operands[1].shape)
 
 
-def _pick_class(
-    xp: Any, x: Any, label: Any, axis: int, classes: int, ignored: int, keeps: bool
-) -> Any:
+def _pick_class(xp: Any, x: Any, label: Any, axis: int, classes: int, ignored: int, keeps: bool) -> Any:
     index, valid = _indices(xp, label, axis, classes, ignored, keeps)
     return _without_axis(xp.where(valid, _pick(xp, x, index, axis, classes), 0), axis, keeps)
 
@@ -82,9 +74,7 @@ def _picking_operation(name: str, error: type[Exception]) -> Callable[..., Tenso
         check=_label_check(error),
         name=name,
         grad={
-            "x": lambda g, label, axis, classes, ignored, keeps: spread_class(
-                g, label, axis, classes, ignored, keeps
-            )
+            "x": lambda g, label, axis, classes, ignored, keeps: spread_class(g, label, axis, classes, ignored, keeps)
         },
     )(_pick_class)
 
@@ -103,21 +93,13 @@ def _infer_spread(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
 @op(
     "y label",
     infer=_infer_spread,
-    grad={
-        "y": lambda g, label, axis, classes, ignored, keeps: pick_class(
-            g, label, axis, classes, ignored, keeps
-        )
-    },
+    grad={"y": lambda g, label, axis, classes, ignored, keeps: pick_class(g, label, axis, classes, ignored, keeps)},
 )
-def spread_class(
-    xp: Any, y: Any, label: Any, axis: int, classes: int, ignored: int, keeps: bool
-) -> Any:
+def spread_class(xp: Any, y: Any, label: Any, axis: int, classes: int, ignored: int, keeps: bool) -> Any:
     """The transpose of picking: `y` at the labelled class, 0 at the others."""
     index, valid = _indices(xp, label, axis, classes, ignored, keeps)
     value = y if keeps else xp.expand_dims(y, axis)
-    return xp.where(
-        _is_class(xp, index, index.ndim, axis, classes) & valid, value, np.zeros((), y.dtype)
-    )
+    return xp.where(_is_class(xp, index, index.ndim, axis, classes) & valid, value, np.zeros((), y.dtype))
 
 
 @op("weight label", infer=_infer_label_shape, grad="auto")
@@ -162,9 +144,7 @@ def smoothed_labels(
 
 @op(
     "label",
-    infer=lambda operation, operands, attributes, place: (
-        operands[0].with_shape(()).with_dtype(attributes[0])
-    ),
+    infer=lambda operation, operands, attributes, place: operands[0].with_shape(()).with_dtype(attributes[0]),
 )
 def count_labels(xp: Any, label: Any, dtype: np.dtype, ignored: int) -> Any:
     """How many labels are not ignored, at least 1."""
@@ -174,9 +154,7 @@ def count_labels(xp: Any, label: Any, dtype: np.dtype, ignored: int) -> Any:
 # ---- softmax and cross entropy in one ------------------------------------------------------------
 
 
-def _infer_cross_entropy(
-    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
-) -> Aval:
+def _infer_cross_entropy(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     return operands[0].with_shape(operands[1].shape if attributes[0] == "none" else ())
 
 
@@ -194,8 +172,8 @@ def _divisor(xp: Any, valid: Any, reduction: str, ignored: int) -> Any:
     infer=_infer_cross_entropy,
     check=_label_check(IndexError),
     grad={
-        "logits": lambda g, logits, label, reduction, axis, classes, ignored, keeps: (
-            softmax_cross_entropy_grad(logits, label, g, reduction, axis, classes, ignored, keeps)
+        "logits": lambda g, logits, label, reduction, axis, classes, ignored, keeps: softmax_cross_entropy_grad(
+            logits, label, g, reduction, axis, classes, ignored, keeps
         )
     },
 )
@@ -214,9 +192,7 @@ def softmax_cross_entropy(
     index, valid = _indices(xp, label, axis, classes, ignored, keeps)
     shifted = logits - xp.max(logits, axis=axis, keepdims=True)
     logarithm = xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))
-    loss = xp.where(
-        valid, logarithm - _pick(xp, shifted, index, axis, classes), np.zeros((), logits.dtype)
-    )
+    loss = xp.where(valid, logarithm - _pick(xp, shifted, index, axis, classes), np.zeros((), logits.dtype))
     if reduction == "none":
         return _without_axis(loss, axis, keeps)
     total = xp.sum(loss)

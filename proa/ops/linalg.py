@@ -86,9 +86,7 @@ def _rows(x: Tensor) -> Tensor:
     return x if len(shape) == 2 else reshape_to(x, (math.prod(shape[:-1]), shape[-1]))
 
 
-def _matmul_grad_x(
-    g: Tensor, y: Tensor, x_aval: Aval, y_aval: Aval, transpose_x: bool, transpose_y: bool
-) -> Tensor:
+def _matmul_grad_x(g: Tensor, y: Tensor, x_aval: Aval, y_aval: Aval, transpose_x: bool, transpose_y: bool) -> Tensor:
     y = conjugate(y)
     if x_aval.ndim > 1 and y_aval.ndim > 1:
         if transpose_x:
@@ -103,9 +101,7 @@ def _matmul_grad_x(
     return _as_vector(matmul(g, y, False, not transpose_y), x_aval)
 
 
-def _matmul_grad_y(
-    g: Tensor, x: Tensor, x_aval: Aval, y_aval: Aval, transpose_x: bool, transpose_y: bool
-) -> Tensor:
+def _matmul_grad_y(g: Tensor, x: Tensor, x_aval: Aval, y_aval: Aval, transpose_x: bool, transpose_y: bool) -> Tensor:
     x = conjugate(x)
     if x_aval.ndim > 1 and y_aval.ndim > 1:
         if y_aval.ndim == 2 and not transpose_x:
@@ -162,9 +158,7 @@ def _product_xla(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) 
         batch = tuple(range(len(batch_x)))
         return lax.dot_general(x, y, (((inner_x,), (inner_y,)), (batch, batch)))
     # XLA folds these transpositions into the product.
-    return xp.matmul(
-        xp.swapaxes(x, -1, -2) if transpose_x else x, xp.swapaxes(y, -1, -2) if transpose_y else y
-    )
+    return xp.matmul(xp.swapaxes(x, -1, -2) if transpose_x else x, xp.swapaxes(y, -1, -2) if transpose_y else y)
 
 
 def _reference_matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
@@ -323,9 +317,7 @@ def bmm(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = N
     """Products of two batches of matrices, one by one; no broadcasting."""
     _check_ranks("bmm", x, y, "x y", (3, 3))
     if x._aval.shape[0] != y._aval.shape[0] or x._aval.shape[2] != y._aval.shape[1]:
-        raise value_error(
-            "bmm", "x must be [batch, n, m] and y [batch, m, p]", f"x: {x._aval}, y: {y._aval}"
-        )
+        raise value_error("bmm", "x must be [batch, n, m] and y [batch, m, p]", f"x: {x._aval}, y: {y._aval}")
     return deliver(matmul(x, y), out)
 
 
@@ -347,11 +339,7 @@ def dot(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = N
     """The sum of the products of two vectors, or of each row of two matrices."""
     require_tensor("dot", "x", x)
     require_tensor("dot", "y", y)
-    if (
-        x._aval.shape != y._aval.shape
-        or x._aval.ndim not in (1, 2)
-        or x._aval.dtype != y._aval.dtype
-    ):
+    if x._aval.shape != y._aval.shape or x._aval.ndim not in (1, 2) or x._aval.dtype != y._aval.dtype:
         raise value_error(
             "dot", "x and y must be two vectors or two matrices of one shape and data type",
             f"x: {x._aval}, y: {y._aval}",
@@ -373,9 +361,7 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     if not x._aval.ndim or not y._aval.ndim:
         return x * y
     if x._aval.shape[-1] != y._aval.shape[-1]:
-        raise value_error(
-            "inner", "the last dimensions of x and y must be equal", f"x: {x._aval}, y: {y._aval}"
-        )
+        raise value_error("inner", "the last dimensions of x and y must be equal", f"x: {x._aval}, y: {y._aval}")
     result = matmul(_rows_of(x), _rows_of(y), False, True)
     return reshape_to(result, (*x._aval.shape[:-1], *y._aval.shape[:-1]))
 

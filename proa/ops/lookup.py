@@ -36,9 +36,7 @@ def _infer_search(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
 
 
 @op("sorted_sequence values", infer=_infer_search, name="searchsorted")
-def insertion_places(
-    xp: Any, sorted_sequence: Any, values: Any, right: bool, dtype: np.dtype
-) -> Any:
+def insertion_places(xp: Any, sorted_sequence: Any, values: Any, right: bool, dtype: np.dtype) -> Any:
     side = "right" if right else "left"
     if sorted_sequence.ndim == 1:
         return np.searchsorted(sorted_sequence, values, side).astype(dtype)
@@ -48,9 +46,7 @@ def insertion_places(
     return result
 
 
-def _insertion_places_xla(
-    xp: Any, sorted_sequence: Any, values: Any, right: bool, dtype: np.dtype
-) -> Any:
+def _insertion_places_xla(xp: Any, sorted_sequence: Any, values: Any, right: bool, dtype: np.dtype) -> Any:
     import jax
 
     def find(sequence: Any, wanted: Any) -> Any:
@@ -65,9 +61,7 @@ def _insertion_places_xla(
 insertion_places.operation.kernels["xla"] = _insertion_places_xla  # type: ignore[attr-defined]
 
 
-def _reference_searchsorted(
-    sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False
-) -> Any:
+def _reference_searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False) -> Any:
     wide = sorted_sequence if sorted_sequence.ndim == 1 else sorted_sequence[..., None, :]
     compared = wide <= values[..., None] if right else wide < values[..., None]
     return compared.sum(-1).astype("int32" if out_int32 else "int64")
@@ -158,17 +152,13 @@ def _like(x: Tensor, array: np.ndarray) -> Tensor:
     reference=lambda x, as_tuple=False: np.nonzero(x) if as_tuple else np.argwhere(x),
 )  # fmt: skip
 @public(method=True)
-def nonzero(
-    x: Tensor, as_tuple: bool = False, *, out: Tensor | None = None
-) -> Tensor | tuple[Tensor, ...]:
+def nonzero(x: Tensor, as_tuple: bool = False, *, out: Tensor | None = None) -> Tensor | tuple[Tensor, ...]:
     """Positions of the elements that are not zero: one row each, or one tensor for each axis.
 
     Looks at the values, because they decide the shape.
     """
     if require_tensor("nonzero", "x", x)._aval.ndim == 0:
-        raise value_error(
-            "nonzero", "x must have a dimension", f"x: {x._aval}", "reshape it to [1]"
-        )
+        raise value_error("nonzero", "x must have a dimension", f"x: {x._aval}", "reshape it to [1]")
     found = np.nonzero(_host(x))
     if as_tuple:
         return tuple([_like(x, positions) for positions in found])
@@ -187,18 +177,14 @@ def _reference_masked_select(x: Any, mask: Any) -> Any:
     reference=_reference_masked_select,
 )  # fmt: skip
 @public(method=True)
-def masked_select(
-    x: Tensor, mask: Tensor, name: str | None = None, *, out: Tensor | None = None
-) -> Tensor:
+def masked_select(x: Tensor, mask: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The elements of `x` where `mask` is true, in one dimension; the two are broadcast together.
 
     Looks at the values of `mask`, because they decide the shape.
     """
     require_tensor("masked_select", "x", x)
     if require_tensor("masked_select", "mask", mask)._aval.dtype != BOOL:
-        raise type_error(
-            "masked_select", "mask must be boolean", f"mask: {mask._aval}", "use astype()"
-        )
+        raise type_error("masked_select", "mask must be boolean", f"mask: {mask._aval}", "use astype()")
     try:
         shape = np.broadcast_shapes(x._aval.shape, mask._aval.shape)
     except ValueError:
@@ -212,12 +198,8 @@ def masked_select(
     return deliver(pick_along(flat(x), chosen, 0, True), out)
 
 
-def _reference_unique(
-    x: Any, *flags: bool, axis: Any = None, dtype: str = "int64", **named: bool
-) -> Any:
-    options: dict[str, Any] = dict(
-        zip(("return_index", "return_inverse", "return_counts"), flags, strict=False)
-    )
+def _reference_unique(x: Any, *flags: bool, axis: Any = None, dtype: str = "int64", **named: bool) -> Any:
+    options: dict[str, Any] = dict(zip(("return_index", "return_inverse", "return_counts"), flags, strict=False))
     options.update(named)
     options.pop("sorted", None)
     result = np.unique(x, axis=axis, equal_nan=False, **options)

@@ -50,9 +50,7 @@ def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
     reference=lambda x, y, reduction="mean": _reduced((x - y) ** 2, reduction),
 )
 @public(module="nn.functional")
-def mse_loss(
-    input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None
-) -> Tensor:
+def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
     """The mean squared error."""
     check_reduction("mse_loss", reduction)
     _two_tensors("mse_loss", input, label)
@@ -66,9 +64,7 @@ def mse_loss(
     reference=lambda x, y, reduction="mean": _reduced(np.abs(x - y), reduction),
 )
 @public(module="nn.functional")
-def l1_loss(
-    input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None
-) -> Tensor:
+def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
     """The mean absolute error."""
     check_reduction("l1_loss", reduction)
     _two_tensors("l1_loss", input, label)
@@ -156,9 +152,7 @@ def _same_shapes(where: str, **tensors: Any) -> None:
         raise value_error(where, "the tensors must have the same shape", received)
 
 
-def _reference_bce(
-    x: np.ndarray, y: np.ndarray, weight: Any = None, reduction: str = "mean"
-) -> Any:
+def _reference_bce(x: np.ndarray, y: np.ndarray, weight: Any = None, reduction: str = "mean") -> Any:
     with np.errstate(divide="ignore"):
         loss = -(y * np.maximum(np.log(x), -100) + (1 - y) * np.maximum(np.log(1 - x), -100))
     return _reduced(loss * (1 if weight is None else weight), reduction)
@@ -242,9 +236,7 @@ def binary_cross_entropy_with_logits(
     return reduce_loss(loss if weight is None else loss * weight, reduction)
 
 
-def _reference_kl(
-    x: np.ndarray, y: np.ndarray, reduction: str = "mean", log_target: bool = False
-) -> Any:
+def _reference_kl(x: np.ndarray, y: np.ndarray, reduction: str = "mean", log_target: bool = False) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         loss = np.exp(y) * (y - x) if log_target else np.where(y > 0, y * (np.log(y) - x), 0)
     return loss.sum() / x.shape[0] if reduction == "batchmean" else _reduced(loss, reduction)

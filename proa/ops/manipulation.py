@@ -44,11 +44,7 @@ def _squeezed(x: Tensor, axis: Any) -> tuple[int, ...]:
     S(A()),
     S(A(1, 0)),
     reference=lambda x, axis=None: x.reshape(
-        [
-            n
-            for a, n in enumerate(x.shape)
-            if n != 1 or (axis is not None and a not in np.atleast_1d(axis) % x.ndim)
-        ]
+        [n for a, n in enumerate(x.shape) if n != 1 or (axis is not None and a not in np.atleast_1d(axis) % x.ndim)]
     ),
 )
 @public(method=True)
@@ -129,9 +125,7 @@ def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | Non
     S(A(2, 6), 1, [2, 3]),
     S(A(2, 6), -1, [3, -1]),
     S(A(4, 0), 0, [2, 2]),
-    reference=lambda x, axis, shape: x.reshape(
-        [*x.shape[: axis % x.ndim], *shape, *x.shape[axis % x.ndim + 1 :]]
-    ),
+    reference=lambda x, axis, shape: x.reshape([*x.shape[: axis % x.ndim], *shape, *x.shape[axis % x.ndim + 1 :]]),
 )
 @public(method=True)
 def unflatten(x: Tensor, axis: Any, shape: Any, name: str | None = None) -> Tensor:
@@ -198,9 +192,7 @@ def unsqueeze_(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
 
 
 @public(method=True)
-def flatten_(
-    x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None
-) -> Tensor:
+def flatten_(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
     """In-place form of `flatten`."""
     return _reshaped_in_place(x, _flattened(x, start_axis, stop_axis), "flatten_")
 
@@ -209,9 +201,7 @@ def flatten_(
 @listed("shape", 1)
 def reshape_(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """In-place form of `reshape`."""
-    wanted = resolve_shape(
-        "reshape_", require_tensor("reshape_", "x", x)._aval, integers("reshape_", "shape", shape)
-    )
+    wanted = resolve_shape("reshape_", require_tensor("reshape_", "x", x)._aval, integers("reshape_", "shape", shape))
     return _reshaped_in_place(x, wanted, "reshape_")
 
 
@@ -238,9 +228,7 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
         )
     rest = iter([axis for axis in range(ndim) if axis not in old])
     moved = dict(zip(new, old))
-    return transpose_to(
-        x, tuple(moved[axis] if axis in moved else next(rest) for axis in range(ndim))
-    )
+    return transpose_to(x, tuple(moved[axis] if axis in moved else next(rest) for axis in range(ndim)))
 
 
 def _swapped(where: str, x: Tensor, first: Any, second: Any) -> Tensor:
@@ -263,9 +251,7 @@ def swapaxes(x: Tensor, perm: Any, *axes: Any, name: str | None = None) -> Tenso
     if not axes:
         return transpose(x, list(integers("swapaxes", "perm", perm)))
     if len(axes) != 1:
-        raise value_error(
-            "swapaxes", "give two axes, or the order of all in one list", f"{(perm, *axes)}"
-        )
+        raise value_error("swapaxes", "give two axes, or the order of all in one list", f"{(perm, *axes)}")
     return _swapped("swapaxes", x, perm, axes[0])
 
 
@@ -352,9 +338,7 @@ def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
     if isinstance(shape_or_dtype, (str, DType, np.dtype, type)):
         dtype = to_numpy_dtype(shape_or_dtype)
         return x if dtype == aval.dtype else same_bits(x, dtype)
-    return reshape_to(
-        x, resolve_shape("view", aval, integers("view", "shape_or_dtype", shape_or_dtype))
-    )
+    return reshape_to(x, resolve_shape("view", aval, integers("view", "shape_or_dtype", shape_or_dtype)))
 
 
 @samples(

@@ -103,9 +103,7 @@ def _two_axes(where: str, x: Tensor, axis1: Any, axis2: Any) -> tuple[int, int]:
 )  # fmt: skip
 @public(module="linalg")
 @public(method=True)
-def diagonal(
-    x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
-) -> Tensor:
+def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
     """The diagonal of the matrices that two axes span, as the last axis; a view of `x`."""
     axes = _two_axes("diagonal", x, axis1, axis2)
     return diagonal_view(x, integer("diagonal", "offset", offset), *axes)
@@ -117,9 +115,7 @@ def diagonal(
     reference=lambda x, *where: np.trace(x, *where, dtype=x.dtype),
 )  # fmt: skip
 @public(method=True)
-def trace(
-    x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
-) -> Tensor:
+def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
     """The sum of the diagonal of the matrices that two axes span."""
     axes = _two_axes("trace", x, axis1, axis2)
     row = diagonal_of(x, integer("trace", "offset", offset), *axes)
@@ -176,9 +172,7 @@ _TRIANGLE_SAMPLES = (
 
 @samples(*_TRIANGLE_SAMPLES, reference=lambda x, diagonal=0: np.tril(x, diagonal))
 @public(method=True, inplace=True)
-def tril(
-    x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor | None = None
-) -> Tensor:
+def tril(x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The lower triangle of matrices, zero above the given diagonal."""
     require_tensor("tril", "x", x)
     return deliver(lower_triangle(x, integer("tril", "diagonal", diagonal)), out)
@@ -186,9 +180,7 @@ def tril(
 
 @samples(*_TRIANGLE_SAMPLES, reference=lambda x, diagonal=0: np.triu(x, diagonal))
 @public(method=True, inplace=True)
-def triu(
-    x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor | None = None
-) -> Tensor:
+def triu(x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The upper triangle of matrices, zero below the given diagonal."""
     require_tensor("triu", "x", x)
     return deliver(upper_triangle(x, integer("triu", "diagonal", diagonal)), out)

@@ -34,9 +34,7 @@ def _statistics(xp: Any, x: Any, axes: Axes) -> tuple[Any, Any]:
     return mean, xp.mean(centred * centred, axis=axes, keepdims=True)
 
 
-def _standardise(
-    xp: Any, x: Any, epsilon: Any, view: Shape, axes: Axes, centred: bool
-) -> tuple[Any, Any]:
+def _standardise(xp: Any, x: Any, epsilon: Any, view: Shape, axes: Axes, centred: bool) -> tuple[Any, Any]:
     """The slices with mean 0 (if `centred`) and variance 1, and the factor that was applied."""
     x = wide(x).reshape(view)
     if centred:
@@ -153,9 +151,7 @@ def normalise_grad_weight(
 # ---- batch ---------------------------------------------------------------------------------------
 
 
-def _infer_running(
-    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
-) -> tuple[Aval, Aval]:
+def _infer_running(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, Aval]:
     return operands[1], operands[2]
 
 
@@ -209,9 +205,7 @@ def normalise_by(
     return out.astype(x.dtype)
 
 
-def _frozen_grad_input(
-    g: Tensor, variance: Tensor, weight: Tensor | None, epsilon: float, broadcast: Shape
-) -> Tensor:
+def _frozen_grad_input(g: Tensor, variance: Tensor, weight: Tensor | None, epsilon: float, broadcast: Shape) -> Tensor:
     scale = (variance + epsilon).rsqrt()  # type: ignore[attr-defined]
     if weight is not None:
         scale = scale * weight
@@ -228,9 +222,7 @@ def _frozen_grad_weight(
     shape: Shape,
 ) -> Tensor:
     scale = (variance + epsilon).rsqrt()  # type: ignore[attr-defined]
-    return _sum_like(
-        g * (x - reshape_to(mean, broadcast)) * reshape_to(scale, broadcast), broadcast, shape
-    )
+    return _sum_like(g * (x - reshape_to(mean, broadcast)) * reshape_to(scale, broadcast), broadcast, shape)
 
 
 _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
@@ -283,9 +275,7 @@ def _reference_batch_norm(
     if training:
         mean, variance = x.mean(axes), x.var(axes)
     out = (x - mean.reshape(shape)) / np.sqrt(variance.reshape(shape) + epsilon)
-    return out * (1 if weight is None else weight.reshape(shape)) + (
-        0 if bias is None else bias.reshape(shape)
-    )
+    return out * (1 if weight is None else weight.reshape(shape)) + (0 if bias is None else bias.reshape(shape))
 
 
 _STATISTICS = (A(3, grad=False), A(3, low=0.5, grad=False))
@@ -353,19 +343,13 @@ def _normalized_shape(where: str, x: Tensor, normalized_shape: Any) -> Shape:
     if not isinstance(normalized_shape, (list, tuple)) or not all(
         isinstance(n, (int, np.integer)) for n in normalized_shape
     ):
-        raise value_error(
-            where, "normalized_shape must be an int or a list of ints", repr(normalized_shape)
-        )
+        raise value_error(where, "normalized_shape must be an int or a list of ints", repr(normalized_shape))
     shape = tuple(int(n) for n in normalized_shape)
     aval = x._aval
     if not shape or len(shape) > aval.ndim or aval.shape[aval.ndim - len(shape) :] != shape:
-        raise value_error(
-            where, f"normalized_shape {list(shape)} must be the last dimensions of x", f"x: {aval}"
-        )
+        raise value_error(where, f"normalized_shape {list(shape)} must be the last dimensions of x", f"x: {aval}")
     if not is_floating(aval.dtype):
-        raise type_error(
-            where, "only floating tensors can be normalised", f"x: {aval}", "convert with astype()"
-        )
+        raise type_error(where, "only floating tensors can be normalised", f"x: {aval}", "convert with astype()")
     return shape
 
 
@@ -413,12 +397,7 @@ def layer_norm(
     S(A(5, 4), 4, A(4), eps=0.1),
     reference=lambda x, shape, weight=None, eps=1e-5: (
         x
-        / np.sqrt(
-            (x * x).mean(
-                (-1,) if isinstance(shape, int) else tuple(range(-len(shape), 0)), keepdims=True
-            )
-            + eps
-        )
+        / np.sqrt((x * x).mean((-1,) if isinstance(shape, int) else tuple(range(-len(shape), 0)), keepdims=True) + eps)
         * (1 if weight is None else weight)
     ),
     tolerance=1e-4,

@@ -50,9 +50,7 @@ def _negated(pairs: Pairs) -> Pairs:
 def pad_with(xp: Any, x: Any, value: Any, pairs: Pairs) -> Any:
     """A border of `value` (before, after) around each axis; a negative one cuts off."""
     if xp is np:
-        out = np.full(
-            [n + before + after for n, (before, after) in zip(x.shape, pairs)], value, x.dtype
-        )
+        out = np.full([n + before + after for n, (before, after) in zip(x.shape, pairs)], value, x.dtype)
         source = tuple(slice(max(-b, 0), n - max(-a, 0)) for n, (b, a) in zip(x.shape, pairs))
         target = tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in zip(out.shape, pairs))
         out[target] = x[source]
@@ -113,9 +111,7 @@ def _pairs(aval: Aval, pad: Any, mode: str, data_format: str | None, from_left: 
     if len(given) == ndim and mode == "constant":
         return tuple(given if from_left else reversed(given))
     if data_format is not None and ndim in _FORMATS and data_format not in _FORMATS[ndim]:
-        raise value_error(
-            "pad", f"data_format of {ndim} dimensions is one of {_FORMATS[ndim]}", received
-        )
+        raise value_error("pad", f"data_format of {ndim} dimensions is one of {_FORMATS[ndim]}", received)
     channels_last = data_format is not None and data_format.endswith("C")
     axes = list(range(ndim - 1 if not channels_last else ndim - 2, -1, -1))
     if len(given) > (len(axes) if mode == "constant" else max(ndim - 2, 1)):
@@ -144,9 +140,7 @@ def _reference_pad(
     names: dict[str, Any] = {
         "constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"
     }  # fmt: skip
-    return np.pad(
-        x, pairs, names[mode], **({"constant_values": value} if mode == "constant" else {})
-    )
+    return np.pad(x, pairs, names[mode], **({"constant_values": value} if mode == "constant" else {}))
 
 
 @samples(
@@ -198,14 +192,10 @@ def pad(
     S(A(1, 1, 2, 3), [1, 2, 0, 1]),
     S(A(1, 2, 3, 1), [1, 0, 0, 1], data_format="NHWC"),
     S(A(1, 1, 1, 1), [0, 0, 0, 0]),
-    reference=lambda x, padding, data_format=None: _reference_pad(
-        x, padding, data_format=data_format
-    ),
+    reference=lambda x, padding, data_format=None: _reference_pad(x, padding, data_format=data_format),
 )
 @public(module="nn.functional")
-def zeropad2d(
-    x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None
-) -> Tensor:
+def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Images with a border of zeros: left, right, top, bottom."""
     if require_tensor("zeropad2d", "x", x)._aval.ndim != 4:
         raise value_error("zeropad2d", "x must have four dimensions", f"x: {x._aval}")

@@ -58,14 +58,10 @@ def _window_arguments(
         return kernel, step, same_padding(extents, kernel, step)
     if isinstance(pads, str):
         if ceil_mode:
-            raise value_error(
-                where, "padding='VALID' goes with ceil_mode=False only", "ceil_mode: True"
-            )
+            raise value_error(where, "padding='VALID' goes with ceil_mode=False only", "ceil_mode: True")
         pads = ((0, 0),) * num_spatial
     fitted = []
-    for extent, width, stride_along, (before, after) in zip(
-        extents, kernel, step, pads, strict=True
-    ):
+    for extent, width, stride_along, (before, after) in zip(extents, kernel, step, pads, strict=True):
         room = extent + before + after - width
         # A window wider than the input counts as one window, as Paddle's division towards zero has
         # it.
@@ -160,9 +156,7 @@ def max_pool1d(
     """The largest element of each window of a [batch, channels, length] tensor; with `return_mask`
     also where it was.
     """
-    return _pool_maximum(
-        "max_pool1d", 1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL"
-    )
+    return _pool_maximum("max_pool1d", 1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
 
 
 @samples(
@@ -191,9 +185,7 @@ def max_pool2d(
     With `return_mask` also its position in the flattened height and width (int32). NaN wins over
     every number.
     """
-    return _pool_maximum(
-        "max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format
-    )
+    return _pool_maximum("max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
 @samples(
@@ -214,9 +206,7 @@ def max_pool3d(
     name: str | None = None,
 ) -> Any:
     """The largest element of each window of a [batch, channels, depth, height, width] tensor."""
-    return _pool_maximum(
-        "max_pool3d", 3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format
-    )
+    return _pool_maximum("max_pool3d", 3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
 @samples(
@@ -238,9 +228,7 @@ def avg_pool1d(
     """The mean of each window of a [batch, channels, length] tensor; `exclusive` leaves the padding
     out of the count.
     """
-    return _pool_average(
-        "avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL"
-    )
+    return _pool_average("avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
 
 
 @samples(
@@ -321,15 +309,11 @@ def _adaptive_sizes(where: str, output_size: Any, extents: tuple[int, ...]) -> S
     count = len(extents)
     wanted = list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * count
     if len(wanted) != count:
-        raise value_error(
-            where, f"output_size must have {count} entries", f"output_size: {output_size!r}"
-        )
+        raise value_error(where, f"output_size must have {count} entries", f"output_size: {output_size!r}")
     found = []
     for size, extent in zip(wanted, extents, strict=True):
         if size is not None and not isinstance(size, (int, np.integer, Tensor)):
-            raise type_error(
-                where, "output_size must be ints or None", f"output_size: {output_size!r}"
-            )
+            raise type_error(where, "output_size must be ints or None", f"output_size: {output_size!r}")
         found.append(extent if size is None else int(size))
     if min(found) < 1 or min(extents) < 1:
         raise value_error(
@@ -340,17 +324,13 @@ def _adaptive_sizes(where: str, output_size: Any, extents: tuple[int, ...]) -> S
     return tuple(found)
 
 
-def _adapt_average(
-    where: str, num_spatial: int, x: Tensor, output_size: Any, data_format: str
-) -> Tensor:
+def _adapt_average(where: str, num_spatial: int, x: Tensor, output_size: Any, data_format: str) -> Tensor:
     channels_last = is_channels_last(where, data_format, num_spatial)
     check_rank(where, x, num_spatial)
     extents = spatial_shape(x._aval, channels_last)
     wanted = _adaptive_sizes(where, output_size, extents)
     if not is_floating(x._aval.dtype):
-        raise type_error(
-            where, "only floating tensors can be pooled", f"x: {x._aval}", "convert with astype()"
-        )
+        raise type_error(where, "only floating tensors can be pooled", f"x: {x._aval}", "convert with astype()")
     if all(n % size == 0 for n, size in zip(extents, wanted, strict=True)):
         if all(size == 1 for size in wanted):
             axes = spatial_axes(num_spatial, channels_last)
@@ -360,18 +340,14 @@ def _adapt_average(
     return adaptive_average(x, wanted, spatial_axes(num_spatial, channels_last))
 
 
-def _adapt_maximum(
-    where: str, num_spatial: int, x: Tensor, output_size: Any, return_mask: bool
-) -> Any:
+def _adapt_maximum(where: str, num_spatial: int, x: Tensor, output_size: Any, return_mask: bool) -> Any:
     check_rank(where, x, num_spatial)
     extents = spatial_shape(x._aval, False)
     wanted = _adaptive_sizes(where, output_size, extents)
     if not return_mask and all(n % size == 0 for n, size in zip(extents, wanted, strict=True)):
         kernel = tuple(n // size for n, size in zip(extents, wanted, strict=True))
         return max_pool(x, kernel, kernel, ((0, 0),) * num_spatial, False)
-    found = window_max(
-        x, tuple(adaptive_range(n, size) for n, size in zip(extents, wanted, strict=True))
-    )
+    found = window_max(x, tuple(adaptive_range(n, size) for n, size in zip(extents, wanted, strict=True)))
     return found if return_mask else found[0]
 
 
@@ -391,9 +367,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) ->
     reference=reference_adaptive_avg,
 )
 @public(module="nn.functional")
-def adaptive_avg_pool2d(
-    x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None
-) -> Tensor:
+def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Means over windows that divide height and width as evenly as possible into `output_size`
     (None keeps an axis).
     """
@@ -407,9 +381,7 @@ def adaptive_avg_pool2d(
     reference=reference_adaptive_avg,
 )
 @public(module="nn.functional")
-def adaptive_avg_pool3d(
-    x: Tensor, output_size: Any, data_format: str = "NCDHW", name: str | None = None
-) -> Tensor:
+def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Tensor:
     """Means over windows that divide depth, height and width as evenly as possible into
     `output_size`.
     """
@@ -423,9 +395,7 @@ def adaptive_avg_pool3d(
     reference=reference_adaptive_max,
 )
 @public(module="nn.functional")
-def adaptive_max_pool1d(
-    x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None
-) -> Any:
+def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima over `output_size` windows that divide the length as evenly as possible."""
     return _adapt_maximum("adaptive_max_pool1d", 1, x, output_size, return_mask)
 
@@ -437,9 +407,7 @@ def adaptive_max_pool1d(
     reference=reference_adaptive_max,
 )
 @public(module="nn.functional")
-def adaptive_max_pool2d(
-    x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None
-) -> Any:
+def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima over windows that divide height and width as evenly as possible; `return_mask` adds
     their positions.
     """
@@ -453,8 +421,6 @@ def adaptive_max_pool2d(
     reference=reference_adaptive_max,
 )
 @public(module="nn.functional")
-def adaptive_max_pool3d(
-    x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None
-) -> Any:
+def adaptive_max_pool3d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima over windows that divide depth, height and width as evenly as possible."""
     return _adapt_maximum("adaptive_max_pool3d", 3, x, output_size, return_mask)

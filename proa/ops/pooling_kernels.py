@@ -48,9 +48,7 @@ class Window:
         self.extents = tuple(shape[axis] for axis in self.axes)
         self.out = tuple(
             (extent + before + after - width) // step + 1
-            for extent, width, step, (before, after) in zip(
-                self.extents, kernel, stride, padding, strict=True
-            )
+            for extent, width, step, (before, after) in zip(self.extents, kernel, stride, padding, strict=True)
         )
 
     def all_axes(self, ndim: int, values: Sequence[Any], other: Any) -> list[Any]:
@@ -70,10 +68,7 @@ class Window:
 
     def tap(self, xp: Any, padded: Any, position: Sizes) -> Any:
         """For every window the element at `position` inside it."""
-        ends = [
-            at + step * (count - 1) + 1
-            for at, step, count in zip(position, self.stride, self.out, strict=True)
-        ]
+        ends = [at + step * (count - 1) + 1 for at, step, count in zip(position, self.stride, self.out, strict=True)]
         return _cut(xp, padded, self, position, ends, self.stride)
 
     def spread(self, xp: Any, arrays: Sequence[tuple[Any, Any]], value: Callable[..., Any]) -> Any:
@@ -86,26 +81,16 @@ class Window:
         """
         groups = [-(-(n + before + after) // step) for n, (before, after), step in self._each()]
         reach = [(width - 1) // step for width, step in zip(self.kernel, self.stride, strict=True)]
-        borders = [
-            (r, max(count - out, 0)) for r, count, out in zip(reach, groups, self.out, strict=True)
-        ]
+        borders = [(r, max(count - out, 0)) for r, count, out in zip(reach, groups, self.out, strict=True)]
         ndim = arrays[0][0].ndim
-        padded = [
-            xp.pad(a, self.all_axes(ndim, borders, (0, 0)), constant_values=fill)
-            for a, fill in arrays
-        ]
+        padded = [xp.pad(a, self.all_axes(ndim, borders, (0, 0)), constant_values=fill) for a, fill in arrays]
         numbers = {position: number for number, position in self.taps()}
         planes = []
         for remainder in itertools.product(*map(range, self.stride)):
             plane: Any = None
-            counts = [
-                (w - 1 - r) // s + 1
-                for w, r, s in zip(self.kernel, remainder, self.stride, strict=True)
-            ]
+            counts = [(w - 1 - r) // s + 1 for w, r, s in zip(self.kernel, remainder, self.stride, strict=True)]
             for shift in itertools.product(*map(range, counts)):
-                position = tuple(
-                    r + m * s for r, m, s in zip(remainder, shift, self.stride, strict=True)
-                )
+                position = tuple(r + m * s for r, m, s in zip(remainder, shift, self.stride, strict=True))
                 starts = [r - m for r, m in zip(reach, shift, strict=True)]
                 ends = [a + count for a, count in zip(starts, groups, strict=True)]
                 parts = [_cut(xp, a, self, starts, ends, None) for a in padded]
@@ -141,9 +126,7 @@ def _cut(
     limits = list(array.shape)
     for axis, end in zip(window.axes, ends, strict=True):
         limits[axis] = end
-    return lax.slice(
-        array, window.all_axes(array.ndim, starts, 0), limits, window.all_axes(array.ndim, steps, 1)
-    )
+    return lax.slice(array, window.all_axes(array.ndim, starts, 0), limits, window.all_axes(array.ndim, steps, 1))
 
 
 def _interleave(xp: Any, planes: list[Any], window: Window) -> Any:
@@ -187,9 +170,7 @@ def _infer_pool(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     x = operands[0]
     kernel, stride, padding, channels_last = *attributes[:3], attributes[-1]
     if not is_floating(x.dtype):
-        raise operation.error(
-            TypeError, "only floating tensors can be pooled", operands, fix="convert with astype()"
-        )
+        raise operation.error(TypeError, "only floating tensors can be pooled", operands, fix="convert with astype()")
     out = Window(x.shape, kernel, stride, padding, channels_last).out
     if min(out) < 1:
         raise operation.error(
@@ -235,9 +216,7 @@ def _winning_taps(xp: Any, x: Any, window: Window) -> Any:
         )
     },
 )
-def max_pool(
-    xp: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool
-) -> Any:
+def max_pool(xp: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> Any:
     """The largest element of each window."""
     window = Window(x.shape, kernel, stride, padding, channels_last)
     if _is_huge(xp, kernel):
@@ -256,26 +235,20 @@ def max_pool(
         )
     },
 )
-def max_pool_grad(
-    xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool
-) -> Any:
+def max_pool_grad(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> Any:
     """Puts each element of `y` where its window of `x` has its maximum, and adds what meets."""
     window = Window(x.shape, kernel, stride, padding, channels_last)
     if _is_huge(xp, kernel):
         import jax
 
         _, pull = jax.vjp(
-            lambda array: max_pool.operation.kernel(
-                xp, array, kernel, stride, padding, channels_last
-            ),
+            lambda array: max_pool.operation.kernel(xp, array, kernel, stride, padding, channels_last),
             x,
         )
         return pull(y)[0]
     winner = _winning_taps(xp, x, window)
     zero = np.zeros((), y.dtype)
-    return window.spread(
-        xp, [(winner, -1), (y, 0)], lambda number, w, value: xp.where(w == number, value, zero)
-    )
+    return window.spread(xp, [(winner, -1), (y, 0)], lambda number, w, value: xp.where(w == number, value, zero))
 
 
 def _infer_select(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -291,18 +264,14 @@ def _infer_select(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
         )
     },
 )
-def max_pool_select(
-    xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool
-) -> Any:
+def max_pool_select(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> Any:
     """The elements of `y` at the places where the windows of `x` have their maxima."""
     window = Window(x.shape, kernel, stride, padding, channels_last)
     if _is_huge(xp, kernel):
         import jax
 
         def put(array: Any) -> Any:
-            return max_pool_grad.operation.kernel(
-                xp, x, array, kernel, stride, padding, channels_last
-            )
+            return max_pool_grad.operation.kernel(xp, x, array, kernel, stride, padding, channels_last)
 
         shape = list(x.shape)
         for axis, extent in zip(window.axes, window.out, strict=True):
@@ -434,23 +403,13 @@ def _index_table(extents: tuple[int, ...], ranges: Ranges) -> np.ndarray:
     rows = []
     strides = [math.prod(extents[i + 1 :]) for i in range(len(extents))]
     for window in itertools.product(*ranges):
-        inside = [
-            range(max(start, 0), min(stop, n))
-            for (start, stop), n in zip(window, extents, strict=True)
-        ]
-        rows.append(
-            [
-                sum(i * s for i, s in zip(at, strides, strict=True))
-                for at in itertools.product(*inside)
-            ]
-        )
+        inside = [range(max(start, 0), min(stop, n)) for (start, stop), n in zip(window, extents, strict=True)]
+        rows.append([sum(i * s for i, s in zip(at, strides, strict=True)) for at in itertools.product(*inside)])
     longest = max(map(len, rows))
     return np.array([row + row[:1] * (longest - len(row)) for row in rows], np.int32)
 
 
-def _infer_window_max(
-    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
-) -> tuple[Aval, Aval]:
+def _infer_window_max(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, Aval]:
     x = operands[0]
     values = x.with_shape((*x.shape[:2], *(len(along) for along in attributes[0])))
     return values, values.with_dtype(INT32)
@@ -467,11 +426,7 @@ def window_max(xp: Any, x: Any, ranges: Ranges) -> Any:
     spatial axes.
     """
     table = _index_table(x.shape[2:], ranges)
-    gathered = (
-        x.reshape(*x.shape[:2], -1)[:, :, table]
-        if x.size
-        else xp.zeros((*x.shape[:2], *table.shape), x.dtype)
-    )
+    gathered = x.reshape(*x.shape[:2], -1)[:, :, table] if x.size else xp.zeros((*x.shape[:2], *table.shape), x.dtype)
     winner = xp.argmax(gathered, axis=-1)
     shape = (*x.shape[:2], *(len(along) for along in ranges))
     positions = xp.asarray(table)[xp.arange(table.shape[0]), winner]
@@ -536,33 +491,20 @@ def _infer_resized(operation: Any, operands: Any, attributes: tuple[Any, ...], p
 
 @op(
     infer=_infer_resized,
-    grad={
-        "x": lambda g, x_aval, extents, axes: adaptive_average_grad(
-            g, tuple(x_aval.shape[a] for a in axes), axes
-        )
-    },
+    grad={"x": lambda g, x_aval, extents, axes: adaptive_average_grad(g, tuple(x_aval.shape[a] for a in axes), axes)},
 )
 def adaptive_average(xp: Any, x: Any, extents: Sizes, axes: Sizes) -> Any:
     """Means over windows of (almost) equal width; along each axis a product with a fixed matrix."""
-    matrices = [
-        _averaging_matrix(x.shape[axis], count) for axis, count in zip(axes, extents, strict=True)
-    ]
+    matrices = [_averaging_matrix(x.shape[axis], count) for axis, count in zip(axes, extents, strict=True)]
     return _along_axes(xp, wide(x), axes, matrices)
 
 
 @op(
     "y",
     infer=_infer_resized,
-    grad={
-        "y": lambda g, y_aval, extents, axes: adaptive_average(
-            g, tuple(y_aval.shape[a] for a in axes), axes
-        )
-    },
+    grad={"y": lambda g, y_aval, extents, axes: adaptive_average(g, tuple(y_aval.shape[a] for a in axes), axes)},
 )
 def adaptive_average_grad(xp: Any, y: Any, extents: Sizes, axes: Sizes) -> Any:
     """The transpose of `adaptive_average`."""
-    matrices = [
-        _averaging_matrix(extent, y.shape[axis]).T
-        for axis, extent in zip(axes, extents, strict=True)
-    ]
+    matrices = [_averaging_matrix(extent, y.shape[axis]).T for axis, extent in zip(axes, extents, strict=True)]
     return _along_axes(xp, wide(y), axes, matrices)

@@ -35,9 +35,7 @@ def wide(x: Any) -> Any:
 # ---- shape rules ---------------------------------------------------------------------------------
 
 
-def floating_real(
-    operation: Operation, operands: Kinds, attributes: Attributes, place: Any
-) -> Aval:
+def floating_real(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """A function of real numbers; integers and booleans give float32."""
     refuse(operation, operands, "c", "is not defined for complex numbers", "take real() or abs()")
     return floating(operation, operands, attributes, place)
@@ -60,34 +58,26 @@ def number(operation: Operation, operands: Kinds, attributes: Attributes, place:
     return operands[0]
 
 
-def floating_numbers(
-    operation: Operation, operands: Kinds, attributes: Attributes, place: Any
-) -> Aval:
+def floating_numbers(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise in the type of the operand, which is floating or complex."""
     refuse(operation, operands, "biu", "is for floating types", "convert with astype('float32')")
     return operands[0]
 
 
-def floating_reals(
-    operation: Operation, operands: Kinds, attributes: Attributes, place: Any
-) -> Aval:
+def floating_reals(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise in the type of the operand, which is floating."""
     refuse(operation, operands, "biuc", "is for floating types", "convert with astype('float32')")
     return operands[0]
 
 
-def broadcast_numbers(
-    operation: Operation, operands: Kinds, attributes: Attributes, place: Any
-) -> Aval:
+def broadcast_numbers(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise over broadcast tensors of one type, which is not bool."""
     result = broadcast(operation, operands, attributes, place)
     refuse(operation, operands, "b", "is not defined for booleans", "convert with astype() first")
     return result
 
 
-def broadcast_real(
-    operation: Operation, operands: Kinds, attributes: Attributes, place: Any
-) -> Aval:
+def broadcast_real(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise over broadcast tensors of one type, which is not complex."""
     result = broadcast(operation, operands, attributes, place)
     refuse(operation, operands, "c", "is not defined for complex numbers", "take real() or abs()")

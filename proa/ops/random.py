@@ -98,9 +98,7 @@ def new_generator(device: Any = None) -> Generator:
 
 
 @op("", scalars="low high seed offset", infer=infer_new, follow_scalars=False, name="uniform")
-def uniform_of(
-    xp: Any, low: Any, high: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype
-) -> Any:
+def uniform_of(xp: Any, low: Any, high: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     compute = FLOAT64 if dtype == FLOAT64 else FLOAT32
     fraction = random_bits.uniform(xp, shape, dtype, seed, offset).astype(compute)
     low, high = low.astype(compute), high.astype(compute)
@@ -108,14 +106,12 @@ def uniform_of(
 
 
 @op("", scalars="mean std seed offset", infer=infer_new, follow_scalars=False, name="gaussian")
-def normal_of(
-    xp: Any, mean: Any, std: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype
-) -> Any:
+def normal_of(xp: Any, mean: Any, std: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     if dtype.kind == "c":
         # A complex number of variance 1: its two parts have half of it each.
-        parts = random_bits.normal(xp, (*shape, 2), real_dtype(dtype), seed, offset) * np.sqrt(
-            0.5
-        ).astype(real_dtype(dtype))
+        parts = random_bits.normal(xp, (*shape, 2), real_dtype(dtype), seed, offset) * np.sqrt(0.5).astype(
+            real_dtype(dtype)
+        )
         return (mean + std * (parts[..., 0] + 1j * parts[..., 1])).astype(dtype)
     compute = FLOAT64 if dtype == FLOAT64 else FLOAT32
     numbers = random_bits.normal(xp, shape, compute, seed, offset)
@@ -228,9 +224,7 @@ def normal(
     `std`."""
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         given = mean if isinstance(mean, Tensor) else std
-        numbers = normal_of(
-            0.0, 1.0, *draw(), given._aval.shape, _normal_dtype("normal", given._aval.dtype)
-        )
+        numbers = normal_of(0.0, 1.0, *draw(), given._aval.shape, _normal_dtype("normal", given._aval.dtype))
         made = numbers * std + mean
     else:
         centre, width = (scalar_of("normal", n, v) for n, v in (("mean", mean), ("std", std)))
@@ -301,15 +295,11 @@ def integers_of(
     return random_bits.integers(xp, shape, dtype, low, span, seed, offset, small)
 
 
-def integers_from(
-    where: str, low: Any, high: Any, shape: tuple[int, ...], dtype: np.dtype
-) -> Tensor:
+def integers_from(where: str, low: Any, high: Any, shape: tuple[int, ...], dtype: np.dtype) -> Tensor:
     first = integer(where, "low", low)
     if high is None:
         if first <= 0:
-            raise value_error(
-                where, "low must be positive when it is the only bound", f"low: {first}"
-            )
+            raise value_error(where, "low must be positive when it is the only bound", f"low: {first}")
         first, last = 0, first
     else:
         last = integer(where, "high", high)
@@ -321,9 +311,7 @@ def integers_from(
 
 
 @public()
-def randint(
-    low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None, name: str | None = None
-) -> Tensor:
+def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
     """Integers drawn uniformly from [low, high), or from [0, low) when one bound is given."""
     wanted = INT64 if dtype is None else to_numpy_dtype(dtype)
     if wanted.kind not in "iu":
@@ -338,9 +326,7 @@ def randint(
 
 
 @public(method=True)
-def randint_like(
-    x: Tensor, low: Any = 0, high: Any = None, dtype: Any = None, name: str | None = None
-) -> Tensor:
+def randint_like(x: Tensor, low: Any = 0, high: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
     """Integers drawn uniformly, in the shape (and type, unless another is named) of a tensor."""
     aval = require_tensor("randint_like", "x", x)._aval
     return cast_to(
@@ -371,6 +357,4 @@ def randperm(
     count = integer("randperm", "n", n)
     if count < 0:
         raise value_error("randperm", "n cannot be negative", f"n: {count}")
-    return deliver(
-        permutation_of(*draw(), (count,), to_numpy_dtype(dtype)), out, device, requires_grad
-    )
+    return deliver(permutation_of(*draw(), (count,), to_numpy_dtype(dtype)), out, device, requires_grad)

@@ -89,9 +89,7 @@ def _infer_extreme(operation: Any, operands: Any, attributes: tuple[Any, ...], p
         raise operation.error(TypeError, "complex numbers have no order", operands)
     empty = [i for i in axis if aval.shape[i] == 0]
     if empty:
-        raise operation.error(
-            ValueError, f"axis {empty[0]} has no elements to choose from", operands, attributes
-        )
+        raise operation.error(ValueError, f"axis {empty[0]} has no elements to choose from", operands, attributes)
     return reduce(operation, operands, attributes, place)
 
 
@@ -109,9 +107,7 @@ def tie_weights(xp: Any, x: Any, y: Any, axis: tuple[int, ...], evenly: bool) ->
     return chosen.astype(x.dtype)
 
 
-def extreme_grad(
-    g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdim: bool
-) -> Tensor:
+def extreme_grad(g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdim: bool) -> Tensor:
     return restore_axes(g, x_aval, axis, keepdim) * tie_weights(x, out, axis, True)
 
 
@@ -134,9 +130,7 @@ _EXTREME_SAMPLES = (
 
 @samples(
     *_EXTREME_SAMPLES,
-    reference=lambda x, axis=None, keepdim=False: np.max(
-        x, axis=numpy_axis(axis), keepdims=keepdim
-    ),
+    reference=lambda x, axis=None, keepdim=False: np.max(x, axis=numpy_axis(axis), keepdims=keepdim),
 )
 @public(method=True)
 def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
@@ -147,9 +141,7 @@ def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = N
 
 @samples(
     *_EXTREME_SAMPLES,
-    reference=lambda x, axis=None, keepdim=False: np.min(
-        x, axis=numpy_axis(axis), keepdims=keepdim
-    ),
+    reference=lambda x, axis=None, keepdim=False: np.min(x, axis=numpy_axis(axis), keepdims=keepdim),
 )
 @public(method=True)
 def min(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
@@ -160,9 +152,7 @@ def min(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = N
 
 @samples(
     *_EXTREME_SAMPLES,
-    reference=lambda x, axis=None, keepdim=False: np.max(
-        x, axis=numpy_axis(axis), keepdims=keepdim
-    ),
+    reference=lambda x, axis=None, keepdim=False: np.max(x, axis=numpy_axis(axis), keepdims=keepdim),
 )
 @public(method=True)
 def amax(
@@ -180,9 +170,7 @@ def amax(
 
 @samples(
     *_EXTREME_SAMPLES,
-    reference=lambda x, axis=None, keepdim=False: np.min(
-        x, axis=numpy_axis(axis), keepdims=keepdim
-    ),
+    reference=lambda x, axis=None, keepdim=False: np.min(x, axis=numpy_axis(axis), keepdims=keepdim),
 )
 @public(method=True)
 def amin(
@@ -283,9 +271,7 @@ _TEST_SAMPLES = (
 
 @samples(
     *_TEST_SAMPLES,
-    reference=lambda x, axis=None, keepdim=False: np.any(
-        x, axis=numpy_axis(axis), keepdims=keepdim
-    ),
+    reference=lambda x, axis=None, keepdim=False: np.any(x, axis=numpy_axis(axis), keepdims=keepdim),
 )
 @public(method=True)
 def any(
@@ -303,9 +289,7 @@ def any(
 
 @samples(
     *_TEST_SAMPLES,
-    reference=lambda x, axis=None, keepdim=False: np.all(
-        x, axis=numpy_axis(axis), keepdims=keepdim
-    ),
+    reference=lambda x, axis=None, keepdim=False: np.all(x, axis=numpy_axis(axis), keepdims=keepdim),
 )
 @public(method=True)
 def all(
@@ -324,9 +308,7 @@ def all(
 # ---- logsumexp -----------------------------------------------------------------------------------
 
 
-def _logsumexp_grad(
-    g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdim: bool
-) -> Tensor:
+def _logsumexp_grad(g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdim: bool) -> Tensor:
     spread = restore_axes(out, x_aval, axis, keepdim)
     return restore_axes(g, x_aval, axis, keepdim) * exp_below(x, spread)
 

@@ -93,12 +93,8 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
     """Tensors expanded to their common shape."""
     if isinstance(input, Tensor) or not isinstance(input, (list, tuple)) or not input:
-        raise value_error(
-            "broadcast_tensors", "input must be a list of tensors", type(input).__name__
-        )
-    avals = [
-        require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)
-    ]
+        raise value_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
+    avals = [require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)]
     shape = broadcast_shapes(expand_to.operation, avals, [aval.shape for aval in avals])  # type: ignore[attr-defined]
     return [expand_to(t, shape) for t in input]
 
@@ -189,9 +185,7 @@ def repeat_interleave(
             raise value_error("repeat_interleave", "repeats must be positive", f"repeats: {count}")
         counts = np.full(extent, count)
     if (counts < 0).any():
-        raise value_error(
-            "repeat_interleave", "repeats cannot be negative", f"repeats: {counts.tolist()}"
-        )
+        raise value_error("repeat_interleave", "repeats cannot be negative", f"repeats: {counts.tolist()}")
     places = tensor_from_data(np.repeat(np.arange(extent), counts), place=x._aval.place)
     return take_elements(x, [places], [along], trusted=True)
 

@@ -59,16 +59,12 @@ def bernoulli(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
     return bernoulli_of(x, *draw())
 
 
-def _infer_multinomial(
-    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
-) -> Aval:
+def _infer_multinomial(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     aval = operands[0]
     return aval.with_shape((*aval.shape[:-1], attributes[0])).with_dtype(INT64)
 
 
-def _can_be_drawn(
-    xp: Any, x: Any, _seed: Any, _offset: Any, num_samples: int, replacement: bool
-) -> Any:
+def _can_be_drawn(xp: Any, x: Any, _seed: Any, _offset: Any, num_samples: int, replacement: bool) -> Any:
     enough = xp.sum(x > 0, axis=-1) >= (1 if replacement else num_samples)
     return xp.all(x >= 0) & xp.all(enough) & xp.all(xp.isfinite(x))
 
@@ -78,26 +74,20 @@ def _can_be_drawn(
     infer=_infer_multinomial,
     check=Check(
         _can_be_drawn,
-        lambda kinds, a: (
-            f"weights must be finite, not negative, and {1 if a[1] else a[0]} of them positive"
-        ),
+        lambda kinds, a: f"weights must be finite, not negative, and {1 if a[1] else a[0]} of them positive",
         ValueError,
         (0,),
     ),
     name="multinomial",
 )
-def multinomial_of(
-    xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool
-) -> Any:
+def multinomial_of(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool) -> Any:
     """With replacement by the inverse of the distribution, without by a race of exponential
     clocks."""
     weights = x.astype(np.float64)
     if not replacement:
         waiting = -xp.log1p(-random_bits.uniform(xp, x.shape, FLOAT64, seed, offset)) / weights
         waiting = xp.where(weights > 0, waiting, np.inf)
-        return xp.argsort(
-            waiting, axis=-1, **({"kind": "stable"} if xp is np else {"stable": True})
-        )[..., :num_samples]
+        return xp.argsort(waiting, axis=-1, **({"kind": "stable"} if xp is np else {"stable": True}))[..., :num_samples]
     sums = xp.cumsum(weights, axis=-1)
     fraction = random_bits.uniform(xp, (*x.shape[:-1], num_samples), FLOAT64, seed, offset)
     target = fraction * sums[..., -1:]
@@ -106,27 +96,19 @@ def multinomial_of(
     if x.ndim == 1:
         found = xp.searchsorted(sums, target, side="right")
     else:
-        found = (
-            xp.stack([xp.searchsorted(s, t, side="right") for s, t in zip(sums, target)])
-            if x.shape[0]
-            else target
-        )
+        found = xp.stack([xp.searchsorted(s, t, side="right") for s, t in zip(sums, target)]) if x.shape[0] else target
     last = x.shape[-1] - 1 - xp.argmax(weights[..., ::-1] > 0, axis=-1)
     return xp.minimum(found, last[..., None])
 
 
-def _multinomial_xla(
-    xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool
-) -> Any:
+def _multinomial_xla(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool) -> Any:
     if not replacement or x.ndim == 1:
         return multinomial_of.operation.kernel(xp, x, seed, offset, num_samples, replacement)  # type: ignore[attr-defined]
     import jax
 
     weights = x.astype(np.float64)
     sums = xp.cumsum(weights, axis=-1)
-    target = (
-        random_bits.uniform(xp, (x.shape[0], num_samples), FLOAT64, seed, offset) * sums[..., -1:]
-    )
+    target = random_bits.uniform(xp, (x.shape[0], num_samples), FLOAT64, seed, offset) * sums[..., -1:]
     found = jax.vmap(lambda s, t: xp.searchsorted(s, t, side="right"))(sums, target)
     last = x.shape[-1] - 1 - xp.argmax(weights[..., ::-1] > 0, axis=-1)
     return xp.minimum(found, last[..., None])
@@ -158,13 +140,9 @@ def multinomial(
             "convert them with astype('float32')",
         )
     if count <= 0 or aval.shape[-1] == 0:
-        raise value_error(
-            "multinomial", "num_samples must be positive, and there must be categories", received
-        )
+        raise value_error("multinomial", "num_samples must be positive, and there must be categories", received)
     if not replacement and count > aval.shape[-1]:
-        raise value_error(
-            "multinomial", "more samples than categories", received, "draw with replacement=True"
-        )
+        raise value_error("multinomial", "more samples than categories", received, "draw with replacement=True")
     return deliver(multinomial_of(x, *draw(), count, bool(replacement)), out)
 
 
@@ -180,15 +158,11 @@ def _own_type(where: str, x: Tensor) -> np.dtype:
 
 def _filled_with(where: str, x: Tensor, numbers: Tensor) -> Tensor:
     place = x._aval.place
-    return assign_in_place(
-        x, numbers if numbers._aval.place is place else numbers._to_place(place), where
-    )
+    return assign_in_place(x, numbers if numbers._aval.place is place else numbers._to_place(place), where)
 
 
 @public(method=True)
-def uniform_(
-    x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str | None = None
-) -> Tensor:
+def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers drawn uniformly from [min, max)."""
     low, high = real_of("uniform_", "min", min), real_of("uniform_", "max", max)
     dtype = _own_type("uniform_", x)
@@ -204,13 +178,9 @@ def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None)
 
 
 @op("", scalars="rate seed offset", infer=infer_new, follow_scalars=False, name="exponential")
-def exponential_of(
-    xp: Any, rate: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype
-) -> Any:
+def exponential_of(xp: Any, rate: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     compute = FLOAT64 if dtype == FLOAT64 else FLOAT32
-    return (
-        -xp.log(1 - random_bits.uniform(xp, shape, compute, seed, offset)) / rate.astype(compute)
-    ).astype(dtype)
+    return (-xp.log(1 - random_bits.uniform(xp, shape, compute, seed, offset)) / rate.astype(compute)).astype(dtype)
 
 
 @public(method=True)
@@ -237,10 +207,6 @@ def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
 @public(method=True)
 def random_(x: Tensor, from_: Any = 0, to: Any = None, *, generator: None = None) -> Tensor:
     """Fills `x` with integers drawn uniformly from [from_, to)."""
-    high = (
-        to
-        if to is not None
-        else (2**24 if is_floating(x._aval.dtype) else np.iinfo(x._aval.dtype).max)
-    )
+    high = to if to is not None else (2**24 if is_floating(x._aval.dtype) else np.iinfo(x._aval.dtype).max)
     drawn = integers_from("random_", from_, int(high), x._aval.shape, INT64)
     return _filled_with("random_", x, cast_to(drawn, x._aval.dtype))

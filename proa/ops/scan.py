@@ -202,9 +202,7 @@ def _accumulate(xp: Any, x: Any, axis: int, largest: bool) -> Any:
     return (lax.cummax if largest else lax.cummin)(x, axis=axis)
 
 
-def _infer_extremes(
-    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
-) -> tuple[Any, ...]:
+def _infer_extremes(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Any, ...]:
     aval = operands[0]
     if aval.dtype.kind in "bc":
         raise operation.error(TypeError, "x must be real numbers", operands, fix="use astype()")
@@ -234,9 +232,7 @@ def _to_extremes(g: Tensor | None, positions: Tensor, aval: Any, axis: int) -> T
     return None if g is None else spread_along(g, positions, axis, aval.shape[axis], False)
 
 
-def _cumulative_extreme(
-    where: str, x: Tensor, axis: Any, dtype: Any, largest: bool
-) -> tuple[Tensor, Tensor]:
+def _cumulative_extreme(where: str, x: Tensor, axis: Any, dtype: Any, largest: bool) -> tuple[Tensor, Tensor]:
     x, axis = _scan_axis(where, x, axis)
     positions = index_dtype(where, dtype)
     if x._aval.ndim:
@@ -267,9 +263,7 @@ def _reference_extreme(largest: bool) -> Callable[..., Any]:
     reference=_reference_extreme(True),
 )  # fmt: skip
 @public(method=True)
-def cummax(
-    x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None = None
-) -> tuple[Tensor, Tensor]:
+def cummax(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None = None) -> tuple[Tensor, Tensor]:
     """The largest element so far along `axis` and its position (of equal ones, the last)."""
     return _cumulative_extreme("cummax", x, axis, dtype, True)
 
@@ -281,9 +275,7 @@ def cummax(
     reference=_reference_extreme(False),
 )  # fmt: skip
 @public(method=True)
-def cummin(
-    x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None = None
-) -> tuple[Tensor, Tensor]:
+def cummin(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None = None) -> tuple[Tensor, Tensor]:
     """The smallest element so far along `axis` and its position (of equal ones, the last)."""
     return _cumulative_extreme("cummin", x, axis, dtype, False)
 

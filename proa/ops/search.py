@@ -37,11 +37,7 @@ def _infer_spread(_op: Any, operands: Any, attributes: tuple[Any, ...], place: A
 @op(
     "x index",
     infer=_infer_pick,
-    grad={
-        "x": lambda g, index, x_aval, axis, once: spread_along(
-            g, index, axis, x_aval.shape[axis], once
-        )
-    },
+    grad={"x": lambda g, index, x_aval, axis, once: spread_along(g, index, axis, x_aval.shape[axis], once)},
     name="pick_along",
 )
 def pick_along(xp: Any, x: Any, index: Any, axis: int, once: bool) -> Any:
@@ -76,9 +72,7 @@ spread_along.operation.kernels["xla"] = _spread_along_xla  # type: ignore[attr-d
 
 def _grid(xp: Any, index: Any, axis: int) -> tuple[Any, ...]:
     """Positions along one axis as an index into the whole array."""
-    rest = [
-        xp.arange(n).reshape([-1] + [1] * (index.ndim - i - 1)) for i, n in enumerate(index.shape)
-    ]
+    rest = [xp.arange(n).reshape([-1] + [1] * (index.ndim - i - 1)) for i, n in enumerate(index.shape)]
     rest[axis] = index
     return tuple(rest)
 
@@ -96,9 +90,7 @@ def require_order(where: str, x: Any, name: str = "x") -> Tensor:
 def _infer_arg(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     aval, (axis, keepdim, dtype) = operands[0], attributes
     if (aval.size if axis is None else aval.shape[axis]) == 0:
-        raise operation.error(
-            ValueError, "there are no elements to choose from", operands, attributes
-        )
+        raise operation.error(ValueError, "there are no elements to choose from", operands, attributes)
     shape = [1 if axis in (None, i) else n for i, n in enumerate(aval.shape)]
     if not keepdim:
         shape = [] if axis is None else [n for i, n in enumerate(aval.shape) if i != axis]
@@ -134,9 +126,9 @@ _ARG_SAMPLES = (
 
 @samples(
     *_ARG_SAMPLES,
-    reference=lambda x, axis=None, keepdim=False, dtype="int64": np.argmax(
-        x, axis=axis, keepdims=keepdim
-    ).astype(dtype),
+    reference=lambda x, axis=None, keepdim=False, dtype="int64": np.argmax(x, axis=axis, keepdims=keepdim).astype(
+        dtype
+    ),
 )
 @public(method=True)
 def argmax(
@@ -156,9 +148,9 @@ def argmax(
 
 @samples(
     *_ARG_SAMPLES,
-    reference=lambda x, axis=None, keepdim=False, dtype="int64": np.argmin(
-        x, axis=axis, keepdims=keepdim
-    ).astype(dtype),
+    reference=lambda x, axis=None, keepdim=False, dtype="int64": np.argmin(x, axis=axis, keepdims=keepdim).astype(
+        dtype
+    ),
 )
 @public(method=True)
 def argmin(
@@ -219,9 +211,7 @@ _SORT_SAMPLES = (
 )  # fmt: skip
 
 
-def _reference_argsort(
-    x: Any, axis: int = -1, descending: bool = False, stable: bool = False
-) -> Any:
+def _reference_argsort(x: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
     if not descending:
         return np.argsort(x, axis, kind="stable")
     return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
@@ -331,9 +321,7 @@ def _top_along_xla(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tuple[A
 top_along.operation.kernels["xla"] = _top_along_xla  # type: ignore[attr-defined]
 
 
-def _reference_topk(
-    x: Any, k: int, axis: Any = None, largest: bool = True, sorted: bool = True
-) -> Any:
+def _reference_topk(x: Any, k: int, axis: Any = None, largest: bool = True, sorted: bool = True) -> Any:
     axis = -1 if axis is None else axis
     order = np.take(_reference_argsort(x, axis, largest), np.arange(k), axis)
     return np.take_along_axis(x, order, axis), order
@@ -392,9 +380,7 @@ def _infer_rank(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     return aval, aval.with_dtype(INT64)
 
 
-def _put_one_back(
-    g0: Tensor | None, out1: Tensor, x_aval: Aval, axis: int, keepdim: bool
-) -> Tensor | None:
+def _put_one_back(g0: Tensor | None, out1: Tensor, x_aval: Aval, axis: int, keepdim: bool) -> Tensor | None:
     if g0 is None:
         return None
     if not keepdim:
@@ -411,9 +397,7 @@ def _take_one(xp: Any, x: Any, order: Any, place: Any, axis: int, keepdim: bool)
 
 
 @op(infer=_infer_rank, outputs=2, grad={"x": _put_one_back}, name="kthvalue")
-def ranked_along(
-    xp: Any, x: Any, axis: int, keepdim: bool, k: int, nan_first: bool
-) -> tuple[Any, Any]:
+def ranked_along(xp: Any, x: Any, axis: int, keepdim: bool, k: int, nan_first: bool) -> tuple[Any, Any]:
     """The element of rank `k` (1 is the smallest); with `nan_first`, a NaN if there is one."""
     order = _stable_order(xp, x, axis, False)
     place = xp.full(tuple([1 if i == axis else n for i, n in enumerate(x.shape)]), k - 1)
@@ -455,9 +439,7 @@ def mode_along(xp: Any, x: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
     ordered = xp.moveaxis(xp.take_along_axis(widened(x), order, axis), axis, -1)
     places = xp.arange(x.shape[axis])
     # How long the run of equal elements is that ends here; the first longest run is the mode.
-    starts = xp.concatenate(
-        [xp.ones_like(ordered[..., :1], dtype=bool), ordered[..., 1:] != ordered[..., :-1]], -1
-    )
+    starts = xp.concatenate([xp.ones_like(ordered[..., :1], dtype=bool), ordered[..., 1:] != ordered[..., :-1]], -1)
     first = _running_max(xp, xp.where(starts, places, 0))
     longest = xp.argmax(places - first, axis=-1, keepdims=True)
     return _take_one(xp, x, order, xp.moveaxis(longest, -1, axis), axis, keepdim)
@@ -490,9 +472,7 @@ def _reference_mode(x: Any, axis: int = -1, keepdim: bool = False) -> tuple[Any,
     reference=_reference_mode,
 )  # fmt: skip
 @public(method=True)
-def mode(
-    x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = None
-) -> tuple[Tensor, Tensor]:
+def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The commonest element along `axis` (the smallest of several) and its last position."""
     axis = single_axis("mode", axis, require_order("mode", x)._aval.ndim)
     if x._aval.ndim and x._aval.shape[axis] == 0:

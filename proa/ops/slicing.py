@@ -132,9 +132,7 @@ def _read(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
 
     entries = _entries(x.shape, spec)
     shape = x.shape
-    begins, ends, strides, turned = (
-        zip(*map(_fixed, entries, shape)) if entries else ((), (), (), ())
-    )
+    begins, ends, strides, turned = zip(*map(_fixed, entries, shape)) if entries else ((), (), (), ())
     if (begins, ends, strides) != ((0,) * len(shape), shape, (1,) * len(shape)):
         x = lax.slice(x, begins, ends, strides)
     if any(turned):
@@ -195,9 +193,7 @@ def _overwrite(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
             here = np.zeros(size, bool)
             here[begin:end:stride] = True
             mask = mask & here.reshape([size if a == axis else 1 for a in range(len(sizes))])
-    region = xp.where(
-        mask, _spread(value, entries, tuple(sizes)), lax.dynamic_slice(x, starts, sizes)
-    )
+    region = xp.where(mask, _spread(value, entries, tuple(sizes)), lax.dynamic_slice(x, starts, sizes))
     return lax.dynamic_update_slice(x, region, starts)
 
 

@@ -61,9 +61,7 @@ def _as_given(result: Tensor, x: Tensor) -> Tensor:
     return cast_to(result, given) if is_reduced_precision(given) else result
 
 
-def _reference_var(
-    x: Any, axis: Any = None, unbiased: Any = None, keepdim: bool = False, correction: float = 1
-) -> Any:
+def _reference_var(x: Any, axis: Any = None, unbiased: Any = None, keepdim: bool = False, correction: float = 1) -> Any:
     ddof = correction if unbiased is None else int(unbiased)
     with np.errstate(all="ignore"):
         return np.var(x.astype("float64"), axis=numpy_axis(axis), ddof=ddof, keepdims=keepdim)
@@ -175,9 +173,7 @@ def median(
     size = rows._aval.shape[along]
     if mode == "min":
         if not size:
-            raise value_error(
-                "median", f"axis {along} has no elements to choose from", f"x: {x._aval}"
-            )
+            raise value_error("median", f"axis {along} has no elements to choose from", f"x: {x._aval}")
         value, place = ranked_along(rows, along, False, (size - 1) // 2 + 1, True)
         value, place = reshape_to(value, shape), reshape_to(place, shape)
         return value if axis is None else (value, place)
@@ -219,9 +215,7 @@ def _reference_nansum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool
     reference=_reference_nansum,
 )  # fmt: skip
 @public(method=True)
-def nansum(
-    x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None
-) -> Tensor:
+def nansum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The sum over some axes (all by default), NaN taken as zero."""
     require_tensor("nansum", "x", x)
     if dtype is not None:
@@ -276,9 +270,7 @@ def _reference_count(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
     reference=_reference_count,
 )  # fmt: skip
 @public(method=True)
-def count_nonzero(
-    x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None
-) -> Tensor:
+def count_nonzero(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """How many elements over some axes (all by default) are not zero."""
     axes = several_or_all("count_nonzero", axis, require_tensor("count_nonzero", "x", x)._aval.ndim)
     return count_over(x, axes, bool(keepdim), False)

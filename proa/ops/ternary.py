@@ -101,17 +101,13 @@ def where(
 ) -> Any:
     """`x` where the condition holds, else `y`. Without both: the positions where it holds."""
     if not isinstance(condition, Tensor):
-        raise type_error(
-            "where", "condition must be a Tensor", f"condition: {type(condition).__name__}"
-        )
+        raise type_error("where", "condition must be a Tensor", f"condition: {type(condition).__name__}")
     if x is None and y is None:
         return PUBLIC["nonzero"](condition, as_tuple=True)
     if x is None or y is None:
         raise value_error("where", "x and y must be given together, or neither of them")
     if condition._aval.dtype != BOOL:
-        raise value_error(
-            "where", "condition must be boolean", f"condition: {condition._aval}", "write x != 0"
-        )
+        raise value_error("where", "condition must be boolean", f"condition: {condition._aval}", "write x != 0")
     if not (isinstance(x, Tensor) and isinstance(y, Tensor) and x._aval.dtype is y._aval.dtype):
         x, y = _in_one_type(x, y)
     return deliver(choose_between(condition, x, y), out)
@@ -130,9 +126,7 @@ def _infer_clip(operation: Any, operands: Any, attributes: Any, place: Any) -> A
     refuse(operation, operands[:1], "bc", "is for integers and floating types", "convert x first")
     shapes = [kind.shape for kind in operands if isinstance(kind, Aval)]
     if broadcast_shapes(operation, operands, shapes) != operands[0].shape:
-        raise operation.error(
-            ValueError, "a limit is a number, or a tensor that broadcasts to x", operands
-        )
+        raise operation.error(ValueError, "a limit is a number, or a tensor that broadcasts to x", operands)
     return operands[0]
 
 
@@ -140,16 +134,10 @@ def _infer_clip(operation: Any, operands: Any, attributes: Any, place: Any) -> A
     "outer x",
     scalars="min max",
     infer=same,
-    grad={
-        "outer": lambda g, x, min, max, has_min, has_max, open: clip_gate(
-            g, x, min, max, has_min, has_max, open
-        )
-    },
+    grad={"outer": lambda g, x, min, max, has_min, has_max, open: clip_gate(g, x, min, max, has_min, has_max, open)},
     name="clip_grad",
 )
-def clip_gate(
-    xp: Any, outer: Any, x: Any, min: Any, max: Any, has_min: bool, has_max: bool, open: bool
-) -> Any:
+def clip_gate(xp: Any, outer: Any, x: Any, min: Any, max: Any, has_min: bool, has_max: bool, open: bool) -> Any:
     """`outer` where `x` is between the limits (with or, if open, without the limits themselves)."""
     inside: Any = True
     if has_min:
@@ -162,16 +150,10 @@ def clip_gate(
 @op(
     scalars="min max",
     infer=_infer_clip,
-    grad={
-        "x": lambda g, x, min, max, has_min, has_max, open: clip_gate(
-            g, x, min, max, has_min, has_max, open
-        )
-    },
+    grad={"x": lambda g, x, min, max, has_min, has_max, open: clip_gate(g, x, min, max, has_min, has_max, open)},
     name="clip",
 )
-def clip_between(
-    xp: Any, x: Any, min: Any, max: Any, has_min: bool, has_max: bool, open: bool
-) -> Any:
+def clip_between(xp: Any, x: Any, min: Any, max: Any, has_min: bool, has_max: bool, open: bool) -> Any:
     """`open` says whether the gradient is 0 at the limits themselves (hardtanh) or not (clip)."""
     if has_min:
         x = xp.maximum(x, min.astype(x.dtype))
@@ -276,9 +258,7 @@ def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) ->
         mask = cast_to(mask, BOOL)
     if isinstance(value, Tensor):
         if value._aval.size != 1:
-            raise value_error(
-                "masked_fill", "value is a number or has one element", f"value: {value._aval}"
-            )
+            raise value_error("masked_fill", "value is a number or has one element", f"value: {value._aval}")
         value = reshape_to(cast_to_type(value, x._aval.dtype), ())
     else:
         value = _fill_number("masked_fill", x._aval.dtype, value)

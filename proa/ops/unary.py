@@ -129,9 +129,7 @@ def ceil(xp: Any, x: Any) -> Any:
     reference=lambda x, decimals=0: np.round(x, decimals),
 )  # fmt: skip
 @public(method=True, inplace=True)
-def round(
-    x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor | None = None
-) -> Tensor:
+def round(x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """Rounds to `decimals` places behind the point, halves to the even neighbour."""
     decimals = int(decimals)
     if decimals and isinstance(x, Tensor) and x._aval.dtype.kind in "iu":

@@ -40,14 +40,9 @@ def reference_conv(
     for channel in range(weight.shape[0]):
         first = channel // filters * per_group
         for at in np.ndindex(*out):
-            cut = tuple(
-                slice(a * s, a * s + d * (k - 1) + 1, d)
-                for a, s, d, k in zip(at, stride, dilation, kernel)
-            )
+            cut = tuple(slice(a * s, a * s + d * (k - 1) + 1, d) for a, s, d, k in zip(at, stride, dilation, kernel))
             window = x[(slice(None), slice(first, first + per_group), *cut)]
-            result[(slice(None), channel, *at)] = (window * weight[channel]).sum(
-                tuple(range(1, n + 2))
-            )
+            result[(slice(None), channel, *at)] = (window * weight[channel]).sum(tuple(range(1, n + 2)))
     if bias is not None:
         result = result + bias.reshape((-1,) + (1,) * n)
     return np.moveaxis(result, 1, -1) if channels_last else result
@@ -71,10 +66,7 @@ def reference_conv_transpose(
     if channels_last:
         x = np.moveaxis(x, -1, 1)
     stride, dilation = sizes("", "", stride, n), sizes("", "", dilation, n)
-    full = [
-        (x.shape[2 + i] - 1) * stride[i] + dilation[i] * (weight.shape[2 + i] - 1) + 1
-        for i in range(n)
-    ]
+    full = [(x.shape[2 + i] - 1) * stride[i] + dilation[i] * (weight.shape[2 + i] - 1) + 1 for i in range(n)]
     extents = output_size or [f - 2 * padding + output_padding for f in full]
     out = np.zeros(
         (
@@ -90,10 +82,7 @@ def reference_conv_transpose(
         for at in np.ndindex(*x.shape[2:]):
             for k in np.ndindex(*weight.shape[2:]):
                 cell = tuple(a * s + d * i for a, s, d, i in zip(at, stride, dilation, k))
-                value = (
-                    x[(slice(None), channel, *at)][:, None]
-                    * weight[(channel, slice(None), *k)][None]
-                )
+                value = x[(slice(None), channel, *at)][:, None] * weight[(channel, slice(None), *k)][None]
                 out[(slice(None), slice(first, first + weight.shape[1]), *cell)] += value
     out = out[(slice(None), slice(None), *[slice(padding, padding + e) for e in extents])]
     if bias is not None:
@@ -121,21 +110,15 @@ def _pool(reduce: Callable[..., Any]) -> Callable[..., np.ndarray]:
         pads = paddings("", padding, n, channels_last)
         pads = same_padding(x.shape[2:], kernel, step) if pads == "SAME" else pads
         rounded = math.ceil if ceil_mode else math.floor
-        out = [
-            rounded((e + sum(p) - k) / s) + 1 for e, p, k, s in zip(x.shape[2:], pads, kernel, step)
-        ]
+        out = [rounded((e + sum(p) - k) / s) + 1 for e, p, k, s in zip(x.shape[2:], pads, kernel, step)]
         result = np.zeros((*x.shape[:2], *out), x.dtype)
         for at in np.ndindex(*out):
             first = [i * s - p[0] for i, s, p in zip(at, step, pads)]
             cut = tuple(slice(max(f, 0), f + k) for f, k in zip(first, kernel))
             window = x[(slice(None), slice(None), *cut)]
             window = window.reshape(*x.shape[:2], math.prod(window.shape[2:]))
-            size = math.prod(
-                min(f + k, e + p[0]) - f for f, k, e, p in zip(first, kernel, x.shape[2:], pads)
-            )
-            result[(slice(None), slice(None), *at)] = reduce(
-                window, window.shape[-1] if exclusive else size
-            )
+            size = math.prod(min(f + k, e + p[0]) - f for f, k, e, p in zip(first, kernel, x.shape[2:], pads))
+            result[(slice(None), slice(None), *at)] = reduce(window, window.shape[-1] if exclusive else size)
         return np.moveaxis(result, 1, -1) if channels_last else result
 
     return pool
@@ -155,10 +138,7 @@ def _adaptive_pool(reduce: Callable[..., Any]) -> Callable[..., np.ndarray]:
         wanted = [extent if n is None else n for n, extent in zip(given, x.shape[2:])]
         result = np.zeros((*x.shape[:2], *wanted), x.dtype)
         for at in np.ndindex(*wanted):
-            cut = [
-                slice(math.floor(i * e / n), math.ceil((i + 1) * e / n))
-                for i, e, n in zip(at, x.shape[2:], wanted)
-            ]
+            cut = [slice(math.floor(i * e / n), math.ceil((i + 1) * e / n)) for i, e, n in zip(at, x.shape[2:], wanted)]
             window = x[(slice(None), slice(None), *cut)]
             window = window.reshape(*x.shape[:2], math.prod(window.shape[2:]))
             result[(slice(None), slice(None), *at)] = reduce(window)

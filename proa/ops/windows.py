@@ -25,9 +25,7 @@ def is_channels_last(where: str, data_format: str, num_spatial: int) -> bool:
     """Whether the channel axis is the last one; ValueError for a format of another rank."""
     first, last = _FORMATS[num_spatial]
     if data_format not in (first, last):
-        raise value_error(
-            where, f"data_format must be {first!r} or {last!r}", f"data_format: {data_format!r}"
-        )
+        raise value_error(where, f"data_format must be {first!r} or {last!r}", f"data_format: {data_format!r}")
     return data_format == last
 
 
@@ -54,9 +52,7 @@ def sizes(where: str, name: str, value: Any, num_spatial: int, least: int = 1) -
         value = value.tolist()
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         result: Sizes = (int(value),) * num_spatial
-    elif isinstance(value, (list, tuple)) and all(
-        isinstance(v, (int, np.integer, Tensor)) for v in value
-    ):
+    elif isinstance(value, (list, tuple)) and all(isinstance(v, (int, np.integer, Tensor)) for v in value):
         result = tuple(int(v) for v in value)
         if len(result) == 1:
             result *= num_spatial
@@ -78,33 +74,25 @@ def paddings(where: str, padding: Any, num_spatial: int, channels_last: bool) ->
     if isinstance(padding, str):
         word = padding.upper()
         if word not in ("SAME", "VALID"):
-            raise value_error(
-                where, "padding must be 'SAME', 'VALID' or numbers", f"padding: {padding!r}"
-            )
+            raise value_error(where, "padding must be 'SAME', 'VALID' or numbers", f"padding: {padding!r}")
         return word
     if isinstance(padding, (int, np.integer)) and not isinstance(padding, bool):
         pairs: Pairs = ((int(padding), int(padding)),) * num_spatial
     elif isinstance(padding, (list, tuple)):
         pairs = _pairs_from_list(where, padding, num_spatial, channels_last)
     else:
-        raise value_error(
-            where, "padding must be an int, a list or a string", f"padding: {padding!r}"
-        )
+        raise value_error(where, "padding must be an int, a list or a string", f"padding: {padding!r}")
     if any(extent < 0 for pair in pairs for extent in pair):
         raise value_error(where, "padding cannot be negative", f"padding: {padding!r}")
     return pairs
 
 
-def _pairs_from_list(
-    where: str, padding: Sequence[Any], num_spatial: int, channels_last: bool
-) -> Pairs:
+def _pairs_from_list(where: str, padding: Sequence[Any], num_spatial: int, channels_last: bool) -> Pairs:
     if padding and all(isinstance(entry, (list, tuple)) and len(entry) == 2 for entry in padding):
         if len(padding) == num_spatial + 2:
             axes = spatial_axes(num_spatial, channels_last)
             if any(any(entry) for axis, entry in enumerate(padding) if axis not in axes):
-                raise value_error(
-                    where, "batch and channels cannot be padded", f"padding: {padding!r}"
-                )
+                raise value_error(where, "batch and channels cannot be padded", f"padding: {padding!r}")
             return tuple((int(padding[axis][0]), int(padding[axis][1])) for axis in axes)
     elif all(isinstance(entry, (int, np.integer, Tensor)) for entry in padding):
         numbers = [int(entry) for entry in padding]
@@ -132,7 +120,5 @@ def spatial_shape(aval: Aval, channels_last: bool) -> tuple[int, ...]:
     return aval.shape[1:-1] if channels_last else aval.shape[2:]
 
 
-def join_shape(
-    batch: int, channels: int, spatial: Sequence[int], channels_last: bool
-) -> tuple[int, ...]:
+def join_shape(batch: int, channels: int, spatial: Sequence[int], channels_last: bool) -> tuple[int, ...]:
     return (batch, *spatial, channels) if channels_last else (batch, channels, *spatial)

@@ -53,9 +53,7 @@ class Adam(Optimizer):
         if amsgrad:
             self._accumulator_names = ("moment1", "moment2", "moment2_max")
 
-    def _update(
-        self, group: Group, bucket: Bucket, rate: float
-    ) -> tuple[Any, list[float], tuple[Any, ...]]:
+    def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
         options = group.options
         if options:
             beta1, beta2 = float(self._option(group, "beta1")), float(self._option(group, "beta2"))
@@ -130,9 +128,7 @@ class AdamW(Adam):
         self._lr_ratio, self._apply_decay_param_fun = lr_ratio, apply_decay_param_fun
 
     def _decay(self, group: Group, parameter: Any) -> tuple[str, float]:
-        if self._apply_decay_param_fun is not None and not self._apply_decay_param_fun(
-            parameter.name
-        ):
+        if self._apply_decay_param_fun is not None and not self._apply_decay_param_fun(parameter.name):
             return "", 0.0
         size = group.options.get("weight_decay", self._weight_decay)
         return ("decoupled", float(size)) if size else ("", 0.0)

@@ -17,14 +17,10 @@ from ..core.errors import runtime_error, type_error, value_error
 class LRScheduler:
     """Base: subclasses define `get_lr()` from `self.last_epoch` and `self.base_lr`."""
 
-    def __init__(
-        self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False
-    ) -> None:
+    def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
         name = type(self).__name__
         if isinstance(learning_rate, bool) or not isinstance(learning_rate, (float, int)):
-            raise type_error(
-                name, "the learning rate must be a number", type(learning_rate).__name__
-            )
+            raise type_error(name, "the learning rate must be a number", type(learning_rate).__name__)
         if learning_rate < 0:
             raise value_error(name, "the learning rate cannot be negative", str(learning_rate))
         self.base_lr = float(learning_rate)
@@ -42,10 +38,7 @@ class LRScheduler:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         self.last_lr = float(self.get_lr())
         if self.verbose:
-            print(
-                f"Epoch {self.last_epoch}: {type(self).__name__} sets the learning rate to "
-                f"{self.last_lr}."
-            )
+            print(f"Epoch {self.last_epoch}: {type(self).__name__} sets the learning rate to {self.last_lr}.")
 
     def get_lr(self) -> float:
         raise NotImplementedError(f"({type(self).__name__}) a schedule defines get_lr().")
@@ -143,9 +136,7 @@ class MultiStepDecay(LRScheduler):
 class ExponentialDecay(LRScheduler):
     """Times `gamma` every epoch."""
 
-    def __init__(
-        self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False
-    ) -> None:
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
         _need(0.0 < gamma < 1.0, "ExponentialDecay", "gamma must be between 0 and 1", gamma)
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
@@ -157,9 +148,7 @@ class ExponentialDecay(LRScheduler):
 class NaturalExpDecay(LRScheduler):
     """Times exp(-gamma) every epoch."""
 
-    def __init__(
-        self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False
-    ) -> None:
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
         _need(gamma > 0.0, "NaturalExpDecay", "gamma must be positive", gamma)
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
@@ -171,9 +160,7 @@ class NaturalExpDecay(LRScheduler):
 class InverseTimeDecay(LRScheduler):
     """Divided by 1 + gamma * epoch."""
 
-    def __init__(
-        self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False
-    ) -> None:
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -307,9 +294,7 @@ class LinearWarmup(LRScheduler):
         _need(warmup_steps > 0, where, "warmup_steps must be positive", warmup_steps)
         _need(end_lr > start_lr, where, f"end_lr must be above start_lr {start_lr}", end_lr)
         known = isinstance(learning_rate, (float, int, LRScheduler))
-        _need(
-            known, where, "learning_rate must be a number or a schedule", learning_rate, type_error
-        )
+        _need(known, where, "learning_rate must be a number or a schedule", learning_rate, type_error)
         self.learning_rate = learning_rate
         self.warmup_steps, self.start_lr, self.end_lr = warmup_steps, start_lr, end_lr
         super().__init__(start_lr, last_epoch, verbose)
@@ -347,9 +332,7 @@ class LambdaDecay(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
-        _need(
-            callable(lr_lambda), "LambdaDecay", "lr_lambda must be callable", lr_lambda, type_error
-        )
+        _need(callable(lr_lambda), "LambdaDecay", "lr_lambda must be callable", lr_lambda, type_error)
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -361,9 +344,7 @@ class MultiplicativeDecay(LambdaDecay):
     """Times `lr_lambda(1) * … * lr_lambda(epoch)`."""
 
     def get_lr(self) -> float:
-        return self.base_lr * math.prod(
-            self.lr_lambda(epoch) for epoch in range(1, self.last_epoch + 1)
-        )
+        return self.base_lr * math.prod(self.lr_lambda(epoch) for epoch in range(1, self.last_epoch + 1))
 
 
 __all__ = [

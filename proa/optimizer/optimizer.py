@@ -114,9 +114,7 @@ class Optimizer:
         if parameters is None:
             raise value_error(where, "parameters must be given", "None", "pass model.parameters()")
         if isinstance(parameters, Tensor):
-            raise type_error(
-                where, "parameters must be a list of Tensors", "one Tensor", "put it into a list"
-            )
+            raise type_error(where, "parameters must be a list of Tensors", "one Tensor", "put it into a list")
         if isinstance(learning_rate, int) and not isinstance(learning_rate, bool):
             learning_rate = float(learning_rate)
         if not isinstance(learning_rate, (float, LRScheduler)):
@@ -126,9 +124,7 @@ class Optimizer:
                 type(learning_rate).__name__,
             )
         if grad_clip is not None and not callable(grad_clip):
-            raise type_error(
-                where, "grad_clip must be one of nn.ClipGradBy…", type(grad_clip).__name__
-            )
+            raise type_error(where, "grad_clip must be one of nn.ClipGradBy…", type(grad_clip).__name__)
         self._learning_rate = learning_rate
         self._weight_decay = weight_decay
         _decay_setting(where, weight_decay)
@@ -155,16 +151,12 @@ class Optimizer:
         allowed = {"learning_rate", "weight_decay", "grad_clip", *self._group_options}
         unknown = sorted(set(options) - allowed)
         if unknown:
-            raise value_error(
-                where, f"a parameter group has no option {unknown}", f"{sorted(allowed)}"
-            )
+            raise value_error(where, f"a parameter group has no option {unknown}", f"{sorted(allowed)}")
         _decay_setting(where, options.get("weight_decay"))
         known = {id(parameter) for parameter in self._parameter_list}
         for parameter in members:
             if not isinstance(parameter, Tensor):
-                raise type_error(
-                    where, "parameters must be a list of Tensors", type(parameter).__name__
-                )
+                raise type_error(where, "parameters must be a list of Tensors", type(parameter).__name__)
             if id(parameter) in known:
                 raise value_error(where, "a parameter is given twice", parameter.name)
             known.add(id(parameter))
@@ -193,9 +185,7 @@ class Optimizer:
 
     def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
         if not isinstance(scheduler, LRScheduler):
-            raise type_error(
-                "set_lr_scheduler", "an LRScheduler is needed", type(scheduler).__name__
-            )
+            raise type_error("set_lr_scheduler", "an LRScheduler is needed", type(scheduler).__name__)
         self._learning_rate = scheduler
 
     # ---- stepping ------------------------------------------------------------------------------
@@ -229,18 +219,14 @@ class Optimizer:
             pairs = clip(list(zip(active, grads, strict=True)))
             grads = [grad for _, grad in pairs]
         factors = [
-            parameter.optimize_attr["learning_rate"]
-            for parameter in active
-            if hasattr(parameter, "optimize_attr")
+            parameter.optimize_attr["learning_rate"] for parameter in active if hasattr(parameter, "optimize_attr")
         ]
         same = len(active) == len(group.active) and all(map(is_, active, group.active))
         if not same or factors != group.factors:
             self._make_buckets(group, active, factors)
         rate = self.get_lr() * group.options.get("learning_rate", 1.0)
         for bucket in group.buckets:
-            chosen = (
-                grads if len(grads) == len(bucket.members) else [grads[i] for i in bucket.positions]
-            )
+            chosen = grads if len(grads) == len(bucket.members) else [grads[i] for i in bucket.positions]
             bucket.steps += 1
             operation, scalars, attributes = self._update(group, bucket, rate * bucket.factor)
             record_update(
@@ -251,9 +237,7 @@ class Optimizer:
                 bucket.targets,
             )
 
-    def _update(
-        self, group: Group, bucket: Bucket, rate: float
-    ) -> tuple[Any, list[float], tuple[Any, ...]]:
+    def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
         """The operation for a bucket, its dynamic scalars and its attributes."""
         raise NotImplementedError(f"({type(self).__name__}) an optimiser defines _update().")
 
@@ -268,8 +252,7 @@ class Optimizer:
             )  # fmt: skip
             sorted_out.setdefault(key, []).append(position)
         group.buckets = [
-            Bucket(positions, [states[i] for i in positions], key[0], key[1])
-            for key, positions in sorted_out.items()
+            Bucket(positions, [states[i] for i in positions], key[0], key[1]) for key, positions in sorted_out.items()
         ]
         group.active, group.factors = active, factors
 
@@ -420,12 +403,8 @@ class Optimizer:
             group.active, group.buckets = [], []
         if not values:
             return
-        left_out = [
-            p.name for p in self._parameter_list if not self._load_state(p, values, masters)
-        ]
-        missing = [
-            p.name for p in self._parameter_list if p.name in left_out and not p.stop_gradient
-        ]
+        left_out = [p.name for p in self._parameter_list if not self._load_state(p, values, masters)]
+        missing = [p.name for p in self._parameter_list if p.name in left_out and not p.stop_gradient]
         if len(left_out) == len(self._parameter_list):
             raise value_error(
                 "set_state_dict",
@@ -457,9 +436,7 @@ class Optimizer:
         for name, tensor in state.accumulators.items():
             if name in found:
                 _assign(tensor, found.pop(name), f"{parameter.name}_{name}")
-        self._load_scalar_state(
-            state, {name: float(np.asarray(v).ravel()[0]) for name, v in found.items()}
-        )
+        self._load_scalar_state(state, {name: float(np.asarray(v).ravel()[0]) for name, v in found.items()})
         if state.master is not None and parameter.name in masters:
             _assign(state.master, masters[parameter.name], f"{parameter.name}{_MASTER}")
         return True
@@ -486,7 +463,5 @@ def _decay_setting(where: str, given: Any) -> tuple[str, float]:
         return ("l2", float(given)) if given else ("", 0.0)
     kind, size = getattr(given, "kind", None), getattr(given, "coeff", None)
     if kind not in ("l1", "l2") or size is None:
-        raise type_error(
-            where, "weight_decay must be a float, L1Decay or L2Decay", type(given).__name__
-        )
+        raise type_error(where, "weight_decay must be a float, L1Decay or L2Decay", type(given).__name__)
     return kind, float(size)

@@ -24,9 +24,7 @@ class SGD(Optimizer):
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self._multi_precision = multi_precision
 
-    def _update(
-        self, group: Group, bucket: Bucket, rate: float
-    ) -> tuple[Any, list[float], tuple[Any, ...]]:
+    def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
         attributes = (len(bucket.members), bucket.kind, bucket.states[0].master is not None)
         return sgd_update.operation, [rate, bucket.decay], attributes
 
@@ -59,9 +57,7 @@ class Momentum(Optimizer):
         self._momentum, self._use_nesterov = momentum, use_nesterov
         self._rescale_grad, self._multi_precision = rescale_grad, multi_precision
 
-    def _update(
-        self, group: Group, bucket: Bucket, rate: float
-    ) -> tuple[Any, list[float], tuple[Any, ...]]:
+    def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
         momentum, rescale = self._option(group, "momentum"), self._option(group, "rescale_grad")
         nesterov = bool(self._option(group, "use_nesterov"))
         attributes = (

@@ -83,9 +83,7 @@ def _replace_shown(target: Tensor, segment: Any, index: int) -> None:
 # ---- kernels -------------------------------------------------------------------------------------
 
 
-def _infer(
-    operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any
-) -> tuple[Aval, ...]:
+def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, ...]:
     avals = [kind for kind in operands if isinstance(kind, Aval)]
     count = attributes[0]
     params, grads = avals[:count], avals[count : 2 * count]
@@ -135,9 +133,7 @@ def _with_decay(xp: Any, grad: Any, value: Any, decay: Any, kind: str) -> Any:
 
 
 @op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
-def sgd_update(
-    xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool
-) -> Any:
+def sgd_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """`w -= rate * g`; scalars: rate, decay."""
     rate, decay = arrays[:2]
 

@@ -20,9 +20,7 @@ def constant(values, dtype="float64"):
     return paddle.to_tensor(np.array(values, dtype))
 
 
-def differences(
-    function: Callable[..., float], arrays: Sequence[np.ndarray], step: float = 1e-6
-) -> list[np.ndarray]:
+def differences(function: Callable[..., float], arrays: Sequence[np.ndarray], step: float = 1e-6) -> list[np.ndarray]:
     """The gradient of a number-valued function of arrays, by central differences."""
     gradients = []
     for position, array in enumerate(arrays):

@@ -24,9 +24,7 @@ def pair(xp, x):
     return xp.sin(x), x * x
 
 
-@op(
-    "x", outputs=2, infer=first_twice, grad="auto", differentiable_outputs=(0,), name="derived_half"
-)
+@op("x", outputs=2, infer=first_twice, grad="auto", differentiable_outputs=(0,), name="derived_half")
 def half(xp, x):
     return xp.exp(x), xp.floor(x)
 

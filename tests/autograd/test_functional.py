@@ -178,9 +178,7 @@ class TestHessian:
 
     def test_only_of_one_number(self):
         x = leaf([1.0, 2.0])
-        with pytest.raises(
-            ValueError, match=r"\(hessian\) ys must be one number; received ys: float64\[2\]"
-        ):
+        with pytest.raises(ValueError, match=r"\(hessian\) ys must be one number; received ys: float64\[2\]"):
             hessian(x * x, x)
 
 
@@ -194,12 +192,8 @@ class TestProducts:
         np.testing.assert_allclose(backward.numpy(), left.numpy() @ slope(POINT), rtol=1e-12)
 
     def test_ones_by_default(self):
-        np.testing.assert_allclose(
-            jvp(curved, leaf(POINT))[1].numpy(), slope(POINT).sum(1), rtol=1e-12
-        )
-        np.testing.assert_allclose(
-            vjp(curved, leaf(POINT))[1].numpy(), slope(POINT).sum(0), rtol=1e-12
-        )
+        np.testing.assert_allclose(jvp(curved, leaf(POINT))[1].numpy(), slope(POINT).sum(1), rtol=1e-12)
+        np.testing.assert_allclose(vjp(curved, leaf(POINT))[1].numpy(), slope(POINT).sum(0), rtol=1e-12)
 
     def test_inputs_without_gradient_are_fine(self):
         x = constant([1.0, 2.0])
@@ -276,9 +270,7 @@ class TestProducts:
 
 class TestFullMatrices:
     def test_jacobian_of_several_inputs_and_results(self):
-        matrix = functional.Jacobian(
-            lambda x, y: (x * y, x + y), [leaf([1.0, 2.0]), leaf([3.0, 4.0])]
-        )
+        matrix = functional.Jacobian(lambda x, y: (x * y, x + y), [leaf([1.0, 2.0]), leaf([3.0, 4.0])])
         assert matrix.shape == (4, 4)
         expected = np.array([[3, 0, 1, 0], [0, 4, 0, 2], [1, 0, 1, 0], [0, 1, 0, 1]])
         for index in (slice(None), 0, -1, (slice(1, 3), slice(None)), (slice(None), 2), (3, 1)):
@@ -289,22 +281,16 @@ class TestFullMatrices:
         np.testing.assert_allclose(matrix[:].numpy(), np.diag([2.0, 4, 6, 8]))
 
     def test_a_batch(self):
-        matrix = functional.Jacobian(
-            lambda x: x * x, leaf([[1.0, 2.0], [3.0, 4.0]]), is_batched=True
-        )
+        matrix = functional.Jacobian(lambda x: x * x, leaf([[1.0, 2.0], [3.0, 4.0]]), is_batched=True)
         assert matrix.shape == (2, 2, 2)
         expected = np.array([[[2, 0], [0, 4]], [[6, 0], [0, 8]]])
         for index in (slice(None), 1, (slice(None), 0), (slice(None), 1, slice(0, 1)), (1, 0, 0)):
             np.testing.assert_allclose(matrix[index].numpy(), expected[index])
 
     def test_hessian(self):
-        matrix = functional.Hessian(
-            lambda x, y: (x * x * y).sum(), [leaf([1.0, 2.0]), leaf([1.0, 2.0])]
-        )
+        matrix = functional.Hessian(lambda x, y: (x * x * y).sum(), [leaf([1.0, 2.0]), leaf([1.0, 2.0])])
         assert matrix.shape == (4, 4)
-        np.testing.assert_allclose(
-            matrix[:].numpy(), [[2, 0, 2, 0], [0, 4, 0, 4], [2, 0, 0, 0], [0, 4, 0, 0]]
-        )
+        np.testing.assert_allclose(matrix[:].numpy(), [[2, 0, 2, 0], [0, 4, 0, 4], [2, 0, 0, 0], [0, 4, 0, 0]])
         batched = functional.Hessian(
             lambda x: (x**3).sum(-1, keepdim=True), leaf([[1.0, 2.0], [3.0, 4.0]]), is_batched=True
         )

@@ -77,9 +77,7 @@ def test_an_input_that_is_not_used(allow):
     if allow:
         assert paddle.grad(y, [x, w], allow_unused=True)[1] is None
     else:
-        with pytest.raises(
-            ValueError, match=r"\(grad\) input 1 \(float64\[1\]\) is not used.*allow_unused=True"
-        ):
+        with pytest.raises(ValueError, match=r"\(grad\) input 1 \(float64\[1\]\) is not used.*allow_unused=True"):
             paddle.grad(y, [x, w])
 
 

@@ -83,9 +83,7 @@ for _ in range(1_000_000):
 del y
 print("freed")
 """
-        finished = subprocess.run(
-            [sys.executable, "-c", source], capture_output=True, text=True, timeout=110
-        )
+        finished = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=110)
         assert finished.stdout == "freed\n", finished.stderr
 
 

@@ -118,9 +118,7 @@ def test_a_hook_stays_where_it_was_put():
 
 class TestRefused:
     def test_what_is_no_function(self):
-        with pytest.raises(
-            TypeError, match=r"\(register_hook\) a hook must be callable; received NoneType"
-        ):
+        with pytest.raises(TypeError, match=r"\(register_hook\) a hook must be callable; received NoneType"):
             leaf([1.0]).register_hook(None)
 
     def test_a_tensor_without_gradient(self):

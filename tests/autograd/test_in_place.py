@@ -125,9 +125,7 @@ class TestNeededByBackward:
         with pytest.raises(RuntimeError) as caught:
             y.backward()
         text = str(caught.value)
-        assert text.startswith(
-            "(sin_grad) a tensor that the gradient of sin needs (x) was changed in place"
-        )
+        assert text.startswith("(sin_grad) a tensor that the gradient of sin needs (x) was changed in place")
         assert "its version is 1, expected 0" in text
         assert "clone()" in text
 

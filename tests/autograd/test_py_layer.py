@@ -31,9 +31,7 @@ class Tanh(PyLayer):
 
 def make(forward, backward):
     """A PyLayer from two functions."""
-    return type(
-        "Made", (PyLayer,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-    )
+    return type("Made", (PyLayer,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
 
 
 def test_its_gradient_is_what_backward_says():
@@ -104,17 +102,13 @@ def test_the_tape_is_off_in_forward_and_off_in_plain_backward():
 
 class TestArguments:
     def test_only_tensors_count(self):
-        layer = make(
-            lambda ctx, k, a, text, b=None, **more: a * k + b, lambda ctx, g: (g * 2, g * 3)
-        )
+        layer = make(lambda ctx, k, a, text, b=None, **more: a * k + b, lambda ctx, g: (g * 2, g * 3))
         a, b = leaf([1.0]), leaf([1.0])
         layer.apply(2.0, a, "text", b=b, extra=None).backward()
         assert [a.grad.item(), b.grad.item()] == [2, 3]
 
     def test_tensors_in_lists_count_one_by_one(self):
-        layer = make(
-            lambda ctx, pair, c: pair[0] * pair[1] * c, lambda ctx, g: ([g * 2, g * 3], g * 4)
-        )
+        layer = make(lambda ctx, pair, c: pair[0] * pair[1] * c, lambda ctx, g: ([g * 2, g * 3], g * 4))
         a, b, c = leaf([1.0]), leaf([1.0]), leaf([1.0])
         layer.apply([a, b], c).backward()
         assert [t.grad.item() for t in (a, b, c)] == [2, 3, 4]
@@ -245,9 +239,7 @@ class TestInPlace:
 
     def test_a_leaf_cannot_be_changed(self):
         layer = make(lambda ctx, x: x.multiply_(constant([3.0])), lambda ctx, g: g * 3)
-        with pytest.raises(
-            ValueError, match=r"\(Made\) a leaf tensor .* cannot be changed in place"
-        ):
+        with pytest.raises(ValueError, match=r"\(Made\) a leaf tensor .* cannot be changed in place"):
             layer.apply(leaf([2.0]))
 
     def test_a_saved_tensor_that_was_changed(self):
@@ -280,17 +272,13 @@ class TestSaved:
             ctx.save_for_backward(*saved)
             return x * 2
 
-        make(forward, lambda ctx, g: got.append(ctx.saved_tensor()) or g).apply(
-            leaf([1.0])
-        ).backward()
+        make(forward, lambda ctx, g: got.append(ctx.saved_tensor()) or g).apply(leaf([1.0])).backward()
         assert len(got[0]) == len(saved)
         assert all(a is b for a, b in zip(got[0], saved))
 
     def test_nothing_was_saved(self):
         got = []
-        make(lambda ctx, x: x * 2, lambda ctx, g: got.append(ctx.saved_tensor()) or g).apply(
-            leaf([1.0])
-        ).backward()
+        make(lambda ctx, x: x * 2, lambda ctx, g: got.append(ctx.saved_tensor()) or g).apply(leaf([1.0])).backward()
         assert got == [None]
 
     def test_the_context(self):
@@ -321,9 +309,7 @@ class TestRefused:
         ],
     )
     def test_wrong_gradients(self, returned, error, text):
-        y = make(lambda ctx, a, b: a * b, lambda ctx, g: returned(g)).apply(
-            leaf([1.0]), leaf([1.0])
-        )
+        y = make(lambda ctx, a, b: a * b, lambda ctx, g: returned(g)).apply(leaf([1.0]), leaf([1.0]))
         with pytest.raises(error) as caught:
             y.backward()
         assert str(caught.value).startswith("(Made.backward) ")

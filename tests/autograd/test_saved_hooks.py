@@ -87,9 +87,7 @@ def test_second_order_finds_the_history_of_unpacked_tensors():
         (second,) = paddle.grad(g, x)
     value = 0.5
     # y = v exp(v) with v = x², so y' = 2x (1 + v) exp(v)
-    expected = (2 * (1 + value**2) + 4 * value**2 + 4 * value**2 * (1 + value**2)) * np.exp(
-        value**2
-    )
+    expected = (2 * (1 + value**2) + 4 * value**2 + 4 * value**2 * (1 + value**2)) * np.exp(value**2)
     assert second.item() == pytest.approx(expected)
 
 
@@ -169,9 +167,7 @@ def test_the_block_ends_with_an_error():
 class TestRefused:
     @pytest.mark.parametrize("hooks", [(1, lambda t: t), (lambda t: t, None)])
     def test_what_is_no_function(self, hooks):
-        with pytest.raises(
-            TypeError, match=r"\(saved_tensors_hooks\) .*pack_hook must be callable"
-        ):
+        with pytest.raises(TypeError, match=r"\(saved_tensors_hooks\) .*pack_hook must be callable"):
             saved_tensors_hooks(*hooks)
 
     def test_what_is_no_tensor(self):

@@ -181,10 +181,7 @@ def test_numbers_print_as_paddle_prints_them(case: Case):
     array = to_array(case.values, case.dtype)
     set_printoptions(**case.options)
     header, numbers = to_text(array).split("\n", 1)
-    assert header == (
-        f"Tensor(shape={list(array.shape)}, dtype={case.dtype}, place=Place(cpu), "
-        "stop_gradient=True,"
-    )
+    assert header == (f"Tensor(shape={list(array.shape)}, dtype={case.dtype}, place=Place(cpu), stop_gradient=True,")
     indented = "\n".join(" " * 7 + line if line else "" for line in case.expected.split("\n"))
     assert numbers == indented + ")"
 
@@ -192,8 +189,7 @@ def test_numbers_print_as_paddle_prints_them(case: Case):
 def test_whole_text():
     array = np.array([[1.0, 2.5]], np.float32)
     assert to_text(array, stop_gradient=False) == (
-        "Tensor(shape=[1, 2], dtype=float32, place=Place(cpu), stop_gradient=False,\n"
-        "       [[1.        , 2.50000000]])"
+        "Tensor(shape=[1, 2], dtype=float32, place=Place(cpu), stop_gradient=False,\n       [[1.        , 2.50000000]])"
     )
 
 

@@ -66,9 +66,7 @@ def check_row(row: dict[str, str]) -> int:
                 a_is_0d=ranks[0] == "0",
                 b_is_0d=ranks[1] == "0",
             )
-            checked += check(
-                op_name, f"{row['left']} with {right}, ranks {ranks}", computed, expected
-            )
+            checked += check(op_name, f"{row['left']} with {right}, ranks {ranks}", computed, expected)
     return checked
 
 

@@ -29,7 +29,7 @@ def main() -> None:
         parameter.set_value(paddle.to_tensor(values))
     optimizer = paddle.optimizer.Adam(learning_rate=0.01, parameters=model.parameters())
     losses = []
-    for step in range(12):
+    for _ in range(12):
         x = shard_rows(jax, inputs) if mode == "sharded" else inputs
         loss = F.cross_entropy(model(paddle.to_tensor(x)), paddle.to_tensor(labels))
         loss.backward()

@@ -20,9 +20,7 @@ from .worker import load
 class Against:
     """A run of seeds in two interpreters. Outcomes travel as .npz files."""
 
-    def __init__(
-        self, module: str, mode: str | None, python: str, seconds: float, shown: int = 10
-    ) -> None:
+    def __init__(self, module: str, mode: str | None, python: str, seconds: float, shown: int = 10) -> None:
         self.module = module
         self.mode = mode
         self.python = python
@@ -67,9 +65,7 @@ class Against:
                 def keep(answer: dict[str, Any]) -> None:
                     answers[name][answer["seed"]] = answer
 
-                return threading.Thread(
-                    target=run_block, args=(requests, self.seconds, keep, python), daemon=True
-                )
+                return threading.Thread(target=run_block, args=(requests, self.seconds, keep, python), daemon=True)
 
             threads = [
                 side("ours", self.module, self.mode, sys.executable),
@@ -82,9 +78,7 @@ class Against:
             for program in programs:
                 progress.advance(self.compare_one(program, Path(folder), answers))
 
-    def compare_one(
-        self, program: Program, folder: Path, answers: dict[str, dict[int, dict[str, Any]]]
-    ) -> bool:
+    def compare_one(self, program: Program, folder: Path, answers: dict[str, dict[int, dict[str, Any]]]) -> bool:
         """Compare the two outcomes of a program; returns whether they differ."""
         paths = {name: folder / f"{name}{program.seed}.npz" for name in answers}
         if not paths["paddle"].exists():
@@ -95,11 +89,7 @@ class Against:
             return self.report(program, [f"{one['kind']}: {one['text']}" for one in differences])
         theirs, ours = load(str(paths["paddle"])), load(str(paths["ours"]))
         found = compare(program, theirs, ours, self.statistics, same_types=False)
-        if (
-            theirs.failure
-            and ours.failure
-            and theirs.failure.kind not in (ours.failure.kind, *ours.failure.bases)
-        ):
+        if theirs.failure and ours.failure and theirs.failure.kind not in (ours.failure.kind, *ours.failure.bases):
             what = program.wrong_kind or "unplanned"
             self.types[f"{what}: Paddle {theirs.failure.kind}, ours {ours.failure.kind}"] += 1
         # Paddle marks gradients and the integers of argsort as differentiable themselves; that is

@@ -58,9 +58,7 @@ def main(words: list[str] | None = None) -> int:
         return minimise_seed(arguments)
     if arguments.against_paddle:
         mode = modes_of(arguments)[0]
-        against = Against(
-            arguments.module, mode, arguments.against_paddle, arguments.time_limit, arguments.shown
-        )
+        against = Against(arguments.module, mode, arguments.against_paddle, arguments.time_limit, arguments.shown)
         seeds = list(range(arguments.seed, arguments.seed + arguments.programs))
         return 0 if against.run(seeds, arguments.block, frozenset(arguments.skip)) else 1
     return run_many(arguments)
@@ -75,9 +73,7 @@ def run_many(arguments: argparse.Namespace) -> int:
         programs = [generate(seed, arguments.module) for seed in seeds]
         if arguments.module == "paddle":  # what is not comparable may crash Paddle
             programs = [program for program in programs if program.comparable]
-        blocks.append(
-            [request_for(one.seed, arguments) for one in programs if not one.features & skip]
-        )
+        blocks.append([request_for(one.seed, arguments) for one in programs if not one.features & skip])
     summary = Summary()
     progress = Progress(max(1, sum(len(block) for block in blocks)))
 

@@ -103,9 +103,7 @@ def compare_failures(reference: Outcome, other: Outcome, same_types: bool) -> li
     return []
 
 
-def compare_entries(
-    first: Entry, second: Entry, mixed_precision: bool, statistics: Statistics
-) -> str | None:
+def compare_entries(first: Entry, second: Entry, mixed_precision: bool, statistics: Statistics) -> str | None:
     """What is different about two recorded values, or None."""
     a, b = first.value, second.value
     if a is None or b is None:
@@ -119,9 +117,7 @@ def compare_entries(
     return compare_floats(a, b, tolerance_for(a.dtype, mixed_precision), statistics)
 
 
-def compare_floats(
-    a: np.ndarray, b: np.ndarray, tolerance: float, statistics: Statistics
-) -> str | None:
+def compare_floats(a: np.ndarray, b: np.ndarray, tolerance: float, statistics: Statistics) -> str | None:
     statistics.values += 1
     if not np.array_equal(np.isfinite(a), np.isfinite(b)) or not np.isfinite(a).all():
         # The generator keeps values finite, so that one which is not is worth a look anyway.

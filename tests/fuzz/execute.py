@@ -63,7 +63,7 @@ def execute(program: Program, module_name: str, mode: str | None = None) -> Outc
         code = compile(program.source, program.file_name, "exec")
         with runtime.recording_into(recording), mode_context(module, mode):
             exec(code, {"__name__": "fuzz_program"})
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is the outcome
+    except Exception as error:  # whatever it is, it is the outcome
         failure = describe(error, program.file_name)
     finally:
         linecache.cache.pop(program.file_name, None)

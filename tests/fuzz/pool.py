@@ -8,6 +8,7 @@ and the rest of the block goes on in a new process.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -103,10 +104,8 @@ class Worker:
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None and not stream.closed:
-                try:
+                with contextlib.suppress(BrokenPipeError):
                     stream.close()
-                except BrokenPipeError:
-                    pass
 
 
 def run_block(

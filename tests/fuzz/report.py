@@ -42,10 +42,7 @@ class Progress:
     def text(self, now: float) -> str:
         speed = self.done / max(1e-9, now - self._started)
         left = (self.total - self.done) / max(1e-9, speed)
-        return (
-            f"{self.done}/{self.total} programs, {self.failures} failed, "
-            f"{speed:.1f}/s, {left:.0f} s left"
-        )
+        return f"{self.done}/{self.total} programs, {self.failures} failed, {speed:.1f}/s, {left:.0f} s left"
 
 
 class Summary:

@@ -31,9 +31,7 @@ class Entry:
 class Recording:
     """The values that one run of a program recorded, by name and number of occurrence."""
 
-    def __init__(
-        self, thread_context: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext
-    ) -> None:
+    def __init__(self, thread_context: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext) -> None:
         self.thread_context = thread_context
         self.entries: dict[str, Entry] = {}
         self._counts: dict[str, int] = {}
@@ -93,12 +91,10 @@ def run_threads(*functions: Callable[[], Any]) -> None:
         try:
             with recording.thread_context() if recording else contextlib.nullcontext():
                 function()
-        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+        except BaseException as error:  # handed to the caller's thread
             errors[position] = error
 
-    threads = [
-        threading.Thread(target=body, args=item, daemon=True) for item in enumerate(functions)
-    ]
+    threads = [threading.Thread(target=body, args=item, daemon=True) for item in enumerate(functions)]
     for thread in threads:
         thread.start()
     for thread in threads:

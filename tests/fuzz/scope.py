@@ -107,13 +107,9 @@ class Scope:
         weights = [1 + position for position in range(len(found))]
         return self.chance.choices(found, weights)[0]
 
-    def pick_float(
-        self, wanted: Callable[[Variable], bool] = lambda variable: True
-    ) -> Variable | None:
+    def pick_float(self, wanted: Callable[[Variable], bool] = lambda variable: True) -> Variable | None:
         """A float variable that further operations may still be built on."""
-        return self.pick(
-            lambda variable: variable.is_float and variable.depth < DEPTH_LIMIT and wanted(variable)
-        )
+        return self.pick(lambda variable: variable.is_float and variable.depth < DEPTH_LIMIT and wanted(variable))
 
     def odd(self, low: float, high: float) -> float:
         """A number with five decimals that never lies on the grid of the inputs.
@@ -167,9 +163,7 @@ class Scope:
         gradient = ", stop_gradient=False" if leaf else ""
         self.emit(f"{name} = paddle.to_tensor({nested(shape)}, dtype='{dtype}'{gradient})")
         storage = Storage(max(abs(low), abs(high)))
-        return self.bind(
-            Variable(name, shape, dtype, storage, differentiable=leaf, gain=1.0 if leaf else 0.0)
-        )
+        return self.bind(Variable(name, shape, dtype, storage, differentiable=leaf, gain=1.0 if leaf else 0.0))
 
     def shrunk(self, variable: Variable, limit: float | None) -> tuple[str, float, float, float]:
         """Text, magnitude, noise and gain of the variable, multiplied down to a magnitude."""
@@ -218,9 +212,7 @@ class Scope:
                 noise = noise * factor + ROUNDING * magnitude
                 gain *= factor
                 saves = False
-        differentiable = (
-            is_float and self.recording_gradients and any(o.differentiable for o in operands)
-        )
+        differentiable = is_float and self.recording_gradients and any(o.differentiable for o in operands)
         if differentiable:
             for operand in operands:
                 operand.storage.saved = True
@@ -256,7 +248,7 @@ class Scope:
     ) -> Variable:
         """Write `name = expression` for a result that looks at the memory of `base`.
 
-        Where it is not `certain` that memory is shared, neither name is changed in place any more.
+        Where it is not `certain` that memory is shared, neither is changed in place any more.
         """
         differentiable = base.differentiable and self.recording_gradients and not detached
         variable = Variable(
@@ -277,6 +269,36 @@ class Scope:
             base.storage.frozen = True
         self.emit(f"{variable.name} = {expression}")
         return self.bind(variable)
+
+    def bind_derived(
+        self,
+        name: str,
+        base: Variable,
+        storage: Storage,
+        *,
+        shape: tuple[int, ...] | None = None,
+        gain: float | None = None,
+        steps: int = 1,
+        repeatable: bool = True,
+    ) -> Variable:
+        """Take a name into reach that was computed from `base` by statements written by hand."""
+        differentiable = base.differentiable and self.recording_gradients
+        base.storage.saved |= differentiable
+        gain = base.gain if gain is None else gain
+        return self.bind(
+            Variable(
+                name,
+                base.shape if shape is None else shape,
+                base.dtype,
+                storage,
+                differentiable=differentiable,
+                leaf=not differentiable,
+                smooth=False,
+                repeatable=repeatable and base.repeatable,
+                gain=gain if differentiable else 0.0,
+                depth=base.depth + steps,
+            )
+        )
 
     def record(self, name: str, expression: str | None = None) -> None:
         self.emit(f'record("{self.label}{name}", {expression or name})')

@@ -133,20 +133,14 @@ def loop(scope: Scope, with_gradients: bool) -> None:
     leave_loop(scope, frozen)
 
 
-def keep_for_later(
-    scope: Scope, kept: str, late: str, carried: Variable | None, states: list[Variable]
-) -> None:
+def keep_for_later(scope: Scope, kept: str, late: str, carried: Variable | None, states: list[Variable]) -> None:
     """Hold on to a tensor in late repetitions only.
 
     What was compiled by then has not met this reference: memory that it took to be free is not,
     and it has one more result to give.
     """
     with scope.block(f"if {late}:"):
-        local = [
-            variable
-            for variable in scope.variables
-            if variable.depth > 0 and not variable.storage.outer
-        ]
+        local = [variable for variable in scope.variables if variable.depth > 0 and not variable.storage.outer]
         # References alone leave the recorded operations as they were, copies add to them.
         if scope.decide(0.7):
             if carried is not None:
@@ -166,15 +160,8 @@ def carry_start(scope: Scope) -> Variable | None:
     scope.feature("carried value")
     name = scope.fresh("carried")
     scope.emit(f"{name} = {source.name} * 0.5")
-    differentiable = source.differentiable
-    source.storage.saved |= differentiable
     storage = Storage(STATE_MAGNITUDE, STATE_NOISE, frozen=True)
-    return scope.bind(
-        Variable(
-            name, source.shape, source.dtype, storage, differentiable=differentiable,
-            leaf=not differentiable, smooth=False, repeatable=False, gain=2.0 if differentiable else 0.0, depth=3,
-        )
-    )  # fmt: skip
+    return scope.bind_derived(name, source, storage, gain=2.0, steps=2, repeatable=False)
 
 
 def carry_on(scope: Scope, carried: Variable) -> None:
@@ -196,11 +183,7 @@ def carry_on(scope: Scope, carried: Variable) -> None:
         1.2 / max(other.noise, 1e-9),
         1.0 / max(other.gain, 1e-9),
     )
-    form = (
-        "paddle.tanh({0} * 0.4 + {1} * {2:.2g})"
-        if scope.decide(0.4)
-        else "{0} * 0.4 + {1} * {2:.2g}"
-    )
+    form = "paddle.tanh({0} * 0.4 + {1} * {2:.2g})" if scope.decide(0.4) else "{0} * 0.4 + {1} * {2:.2g}"
     scope.emit(f"{carried.name} = " + form.format(carried.name, other.name, share))
     if carried.differentiable:
         other.storage.saved = True
@@ -248,11 +231,7 @@ def repeated_function(scope: Scope, with_gradients: bool) -> None:
             if any(state.storage is one.storage for state in states) and variable.whole
         ]
         body_of(scope, scope.chance.randint(3, 8), with_backward, local_states)
-        results = [
-            variable
-            for variable in scope.variables
-            if variable not in inner and not variable.storage.outer
-        ]
+        results = [variable for variable in scope.variables if variable not in inner and not variable.storage.outer]
         computed = [variable for variable in results if variable.depth > 0]
         result = scope.chance.choice(computed or results or inner)
         if kept and computed:

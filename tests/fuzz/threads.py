@@ -59,9 +59,7 @@ def hand_back(scope: Scope, shared: list[Variable], name: str, back: dict[str, V
     scope.emit(f"handed_back['{name}'] = {back[name].name}")
 
 
-def sender(
-    scope: Scope, shared: list[Variable], receivers: int, back: dict[str, Variable]
-) -> list[list[Variable]]:
+def sender(scope: Scope, shared: list[Variable], receivers: int, back: dict[str, Variable]) -> list[list[Variable]]:
     sent: list[list[Variable]] = [[] for _ in range(receivers)]
     scope.label = "sender "
     with scope.block("def sender():"):
@@ -76,9 +74,7 @@ def sender(
         ]
         for number in range(receivers):
             # A storage goes to one receiver only, and the sender is done with it.
-            free = [
-                one for one in found if all(one.storage is not x.storage for y in sent for x in y)
-            ]
+            free = [one for one in found if all(one.storage is not x.storage for y in sent for x in y)]
             variable = (
                 scope.chance.choice(free)
                 if free
@@ -131,7 +127,8 @@ def receiver(
                     Storage(original.magnitude, min(NOISE_LIMIT, original.noise),
                             saved=original.storage.saved),
                     contiguous=original.contiguous, differentiable=original.differentiable,
-                    leaf=original.leaf, smooth=False, repeatable=False, gain=original.gain, depth=original.depth,
+                    leaf=original.leaf, smooth=False, repeatable=False, gain=original.gain,
+                    depth=original.depth,
                 )
             )  # fmt: skip
         write_some(scope, scope.chance.randint(3, 6), THREAD_AREAS)

@@ -48,9 +48,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         differences = check_plan(program, reference, planned)
     for mode, outcome in zip(modes[1:], outcomes[1:], strict=True):
         found = compare(program, reference, outcome, statistics)
-        differences += [
-            Difference(one.kind, f"{modes[0]} against {mode}: {one.text}") for one in found
-        ]
+        differences += [Difference(one.kind, f"{modes[0]} against {mode}: {one.text}") for one in found]
     failure = reference.failure
     return {
         "seed": program.seed,

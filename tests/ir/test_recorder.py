@@ -340,7 +340,11 @@ print("usable")
 @pytest.mark.parametrize("delay", [0.02, 0.3, 1.0, 2.5])
 def test_interrupting_leaves_the_process_usable(delay: float) -> None:
     result = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, str(delay)], capture_output=True, text=True, timeout=120, env=dict(os.environ)
+        [sys.executable, "-c", INTERRUPTED, str(delay)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=dict(os.environ),
     )
     assert "usable" in result.stdout, result.stderr
 

@@ -114,9 +114,7 @@ def test_defaults_of_layers():
 
 
 def test_param_attr():
-    attr = paddle.ParamAttr(
-        name="w", initializer=init.Constant(3.0), learning_rate=0.5, trainable=False
-    )
+    attr = paddle.ParamAttr(name="w", initializer=init.Constant(3.0), learning_rate=0.5, trainable=False)
     layer = nn.Linear(2, 2, weight_attr=attr, bias_attr=False)
     assert layer.weight.name == "w"
     assert layer.weight.tolist() == [[3.0, 3.0], [3.0, 3.0]]

@@ -352,9 +352,7 @@ def test_hooks_with_keywords():
     layer.register_forward_pre_hook(
         lambda layer, inputs, kwargs: (inputs, {"scale": kwargs["scale"] + 1}), with_kwargs=True
     )
-    layer.register_forward_hook(
-        lambda layer, inputs, kwargs, out: out + kwargs["scale"], with_kwargs=True
-    )
+    layer.register_forward_hook(lambda layer, inputs, kwargs, out: out + kwargs["scale"], with_kwargs=True)
     assert layer(paddle.ones([1]), scale=2.0).item() == 6.0
 
 
@@ -398,8 +396,7 @@ def test_printing_is_paddles():
         (lambda: nn.InstanceNorm2D(3), "InstanceNorm2D(num_features=3, epsilon=1e-05)"),
         (
             lambda: nn.Conv2D(3, 4, 3, stride=2, padding=1, dilation=2),
-            "Conv2D(3, 4, kernel_size=[3, 3], stride=[2, 2], padding=1, dilation=[2, 2], "
-            "data_format=NCHW)",
+            "Conv2D(3, 4, kernel_size=[3, 3], stride=[2, 2], padding=1, dilation=[2, 2], data_format=NCHW)",
         ),
         (lambda: nn.Conv1D(1, 2, 3), "Conv1D(1, 2, kernel_size=[3], data_format=NCL)"),
         (

@@ -82,9 +82,7 @@ def test_cross_entropy_of_probabilities():
     assert ignored.item() == pytest.approx(1.0476191)
     weighted = F.cross_entropy(p, labels(*HARD), use_softmax=False, weight=weight())
     assert weighted.item() == pytest.approx(1.5239611)
-    assert F.cross_entropy(p, soft(), use_softmax=False, soft_label=True).item() == pytest.approx(
-        1.6509626
-    )
+    assert F.cross_entropy(p, soft(), use_softmax=False, soft_label=True).item() == pytest.approx(1.6509626)
     zeros = F.cross_entropy(paddle.zeros([4, 5]), labels(*HARD), use_softmax=False)
     assert zeros.item() == pytest.approx(1e20)
 
@@ -189,9 +187,7 @@ def test_bad_arguments(call, error):
 def test_softmax_with_cross_entropy():
     column = labels(*HARD).reshape([4, 1])
     loss, p = F.softmax_with_cross_entropy(x(), column, return_softmax=True)
-    np.testing.assert_allclose(
-        loss.numpy().ravel(), [1.4887761, 0.8795226, 1.5676932, 1.8221776], rtol=2e-6
-    )
+    np.testing.assert_allclose(loss.numpy().ravel(), [1.4887761, 0.8795226, 1.5676932, 1.8221776], rtol=2e-6)
     np.testing.assert_allclose(p.numpy().sum(-1), 1, rtol=1e-6)
 
 
@@ -214,9 +210,7 @@ def test_regression_losses_are_paddles():
     assert F.mse_loss(a, paddle.ones([2, 3])).item() == pytest.approx(1.6666666)
     assert F.l1_loss(a, b).item() == pytest.approx(0.9)
     assert F.l1_loss(a, b, "sum").item() == pytest.approx(2.7)
-    np.testing.assert_allclose(
-        F.smooth_l1_loss(a, b, "none").numpy(), [0.125, 1.5, 0.02], rtol=1e-5
-    )
+    np.testing.assert_allclose(F.smooth_l1_loss(a, b, "none").numpy(), [0.125, 1.5, 0.02], rtol=1e-5)
     small = F.smooth_l1_loss(a, b, "none", delta=0.3)
     np.testing.assert_allclose(small.numpy(), [0.105, 0.555, 0.02], rtol=1e-5)
     scaled = F.smooth_l1_loss(a, b, "none", delta=0.3, is_huber=False)
@@ -235,9 +229,7 @@ def test_binary_losses_are_paddles():
     assert edge.tolist() == [100.0, 100.0, 0.0]
     a = paddle.to_tensor([1.0, 2.0, 3.0])
     assert F.binary_cross_entropy_with_logits(a, q).item() == pytest.approx(0.496259)
-    both = F.binary_cross_entropy_with_logits(
-        a, q, scale, "none", pos_weight=paddle.to_tensor([2.0, 2.0, 3.0])
-    )
+    both = F.binary_cross_entropy_with_logits(a, q, scale, "none", pos_weight=paddle.to_tensor([2.0, 2.0, 3.0]))
     np.testing.assert_allclose(both.numpy(), [1.3132616, 0.5077122, 0.437286], rtol=1e-5)
     huge = F.binary_cross_entropy_with_logits(
         paddle.to_tensor([100.0, -100.0]), paddle.to_tensor([0.0, 1.0]), reduction="none"
@@ -256,9 +248,7 @@ def test_probabilities_are_checked():
 def test_kl_divergence_is_paddles():
     logp = F.log_softmax(x())
     for reduction, expected in [("mean", 0.0808511), ("sum", 1.617022), ("batchmean", 0.4042555)]:
-        assert F.kl_div(logp, soft(), reduction=reduction).item() == pytest.approx(
-            expected, rel=1e-5
-        )
+        assert F.kl_div(logp, soft(), reduction=reduction).item() == pytest.approx(expected, rel=1e-5)
     logs = F.kl_div(logp, soft().log(), log_target=True)
     assert logs.item() == pytest.approx(0.0808511, rel=1e-5)
     none = F.kl_div(paddle.to_tensor([[1.0, -math.inf]]), paddle.to_tensor([[0.0, -1.0]]), "none")

@@ -33,13 +33,9 @@ def test_batch_norm_is_paddles():
         mean, variance = statistics()
         weight, bias = scale_and_shift()
         frozen = F.batch_norm(x(), mean, variance, weight, bias)
-        np.testing.assert_allclose(
-            first(frozen), [1.8640436, 0.5001552, 1.0787331, 2.3408818], rtol=1e-5
-        )
+        np.testing.assert_allclose(first(frozen), [1.8640436, 0.5001552, 1.0787331, 2.3408818], rtol=1e-5)
         live = F.batch_norm(x(), mean, variance, weight, bias, training=True)
-        np.testing.assert_allclose(
-            first(live), [1.8956242, 0.4345143, 1.0543348, 2.406453], rtol=1e-5
-        )
+        np.testing.assert_allclose(first(live), [1.8956242, 0.4345143, 1.0543348, 2.406453], rtol=1e-5)
         np.testing.assert_allclose(mean.numpy(), [0.00878998, -0.00091242, 0.00354597], rtol=1e-4)
         np.testing.assert_allclose(variance.numpy(), [0.9871347, 1.0012748, 1.018725], rtol=1e-5)
         assert mean.inplace_version == 0
@@ -109,13 +105,9 @@ def test_gradient_of_batch_norm_sums_to_zero():
 
 def test_layer_norm_is_paddles():
     wide = F.layer_norm(x(), [4, 4])
-    np.testing.assert_allclose(
-        first(wide), [1.3400906, -0.3228132, 0.3826107, 1.9214698], rtol=1e-5
-    )
+    np.testing.assert_allclose(first(wide), [1.3400906, -0.3228132, 0.3826107, 1.9214698], rtol=1e-5)
     last = F.layer_norm(x(), 4)
-    np.testing.assert_allclose(
-        first(last), [0.5905132, -1.3358514, -0.5186643, 1.2640027], rtol=1e-5
-    )
+    np.testing.assert_allclose(first(last), [0.5905132, -1.3358514, -0.5186643, 1.2640027], rtol=1e-5)
     layer = nn.LayerNorm([4, 4])
     assert [p.shape for p in layer.parameters()] == [[16], [16]]
     np.testing.assert_allclose(layer(x()).numpy(), wide.numpy(), rtol=1e-5)
@@ -126,9 +118,7 @@ def test_layer_norm_is_paddles():
 
 def test_group_and_instance_norm():
     instance = F.instance_norm(x())
-    np.testing.assert_allclose(
-        first(instance), [1.3400906, -0.3228132, 0.3826107, 1.9214698], rtol=1e-5
-    )
+    np.testing.assert_allclose(first(instance), [1.3400906, -0.3228132, 0.3826107, 1.9214698], rtol=1e-5)
     np.testing.assert_allclose(F.group_norm(x(), 3).numpy(), instance.numpy(), rtol=1e-5)
     one = F.group_norm(x(), 1).numpy()
     np.testing.assert_allclose(one, F.layer_norm(x(), [3, 4, 4]).numpy(), rtol=1e-4, atol=1e-6)
@@ -140,9 +130,7 @@ def test_group_and_instance_norm():
 
 
 def test_normalize():
-    np.testing.assert_allclose(
-        F.normalize(paddle.to_tensor([3.0, 4.0]), axis=0).numpy(), [0.6, 0.8]
-    )
+    np.testing.assert_allclose(F.normalize(paddle.to_tensor([3.0, 4.0]), axis=0).numpy(), [0.6, 0.8])
     zero = paddle.zeros([1, 2])
     zero.stop_gradient = False
     out = F.normalize(zero)

@@ -110,9 +110,7 @@ def test_adaptive():
     np.testing.assert_array_equal(values.numpy(), mask.numpy())  # the grid holds its own positions
     bigger = F.adaptive_avg_pool2d(grid(2, 2), 3)
     assert bigger.numpy().ravel().tolist() == [0, 0.5, 1, 1, 1.5, 2, 2, 2.5, 3]
-    np.testing.assert_allclose(
-        F.adaptive_avg_pool2d(x, 1).numpy().ravel(), [x.numpy().mean()], rtol=1e-6
-    )
+    np.testing.assert_allclose(F.adaptive_avg_pool2d(x, 1).numpy().ravel(), [x.numpy().mean()], rtol=1e-6)
 
 
 def test_not_a_number_wins():
@@ -183,8 +181,4 @@ def test_layers_call_the_functions():
     assert nn.AdaptiveAvgPool1D(5)(row).shape == nn.AdaptiveMaxPool1D(5)(row).shape == [2, 3, 5]
     cube = x.reshape([2, 3, 4, 4, 4])
     assert nn.MaxPool3D(2)(cube).shape == nn.AvgPool3D(2)(cube).shape == [2, 3, 2, 2, 2]
-    assert (
-        nn.AdaptiveAvgPool3D(3)(cube).shape
-        == nn.AdaptiveMaxPool3D(3)(cube).shape
-        == [2, 3, 3, 3, 3]
-    )
+    assert nn.AdaptiveAvgPool3D(3)(cube).shape == nn.AdaptiveMaxPool3D(3)(cube).shape == [2, 3, 3, 3, 3]

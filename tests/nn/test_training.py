@@ -40,9 +40,7 @@ def spiral(step):
 
 
 def mlp():
-    return nn.Sequential(
-        nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 3)
-    )
+    return nn.Sequential(nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 3))
 
 
 def bars(step):
@@ -101,9 +99,7 @@ def test_a_hot_step_is_one_program():
 def test_second_derivatives_through_a_network():
     """A gradient penalty: the derivative of a gradient's norm, against differences."""
     paddle.seed(0)
-    net = nn.Sequential(
-        nn.Conv2D(1, 2, 3), nn.Tanh(), nn.Flatten(), nn.LayerNorm(8), nn.Linear(8, 1)
-    )
+    net = nn.Sequential(nn.Conv2D(1, 2, 3), nn.Tanh(), nn.Flatten(), nn.LayerNorm(8), nn.Linear(8, 1))
     net.to(dtype="float64")
     data = np.random.default_rng(0).standard_normal((2, 1, 4, 4))
 

@@ -74,9 +74,7 @@ def test_what_no_tensor_can_be_made_of(data: Any, error: Any) -> None:
         paddle.to_tensor([1], place="no such place!")
 
 
-@pytest.mark.parametrize(
-    "create", [paddle.zeros, paddle.ones, paddle.empty, lambda s: paddle.full(s, 1)]
-)
+@pytest.mark.parametrize("create", [paddle.zeros, paddle.ones, paddle.empty, lambda s: paddle.full(s, 1)])
 def test_shapes_of_new_tensors(create: Any) -> None:
     assert create([2, 3]).shape == [2, 3]
     assert create(3).shape == [3]
@@ -123,14 +121,8 @@ def test_another_number_is_the_same_program() -> None:
     for i in range(12):
         if i == 6:
             before = report.STATISTICS.compiles
-        result = (
-            paddle.full([3], i * 0.5)
-            + paddle.arange(i, i + 3, dtype="float32")
-            + paddle.linspace(0, i, 3)
-        )
-        np.testing.assert_allclose(
-            result.numpy(), i * 0.5 + np.arange(i, i + 3) + np.linspace(0, i, 3), rtol=1e-6
-        )
+        result = paddle.full([3], i * 0.5) + paddle.arange(i, i + 3, dtype="float32") + paddle.linspace(0, i, 3)
+        np.testing.assert_allclose(result.numpy(), i * 0.5 + np.arange(i, i + 3) + np.linspace(0, i, 3), rtol=1e-6)
     assert report.STATISTICS.compiles == before
 
 
@@ -139,9 +131,7 @@ def test_arange() -> None:
     assert paddle.arange(5.0).dtype == paddle.float32
     assert paddle.arange(paddle.to_tensor(1), paddle.to_tensor([5]), 2).tolist() == [1, 3]
     assert paddle.arange(5, 0).shape == [0]
-    assert (
-        len(paddle.arange(1, 2.1, 0.1)) == 11
-    )  # 1.1 / 0.1 is 11 in float32 and a little more in float64
+    assert len(paddle.arange(1, 2.1, 0.1)) == 11  # 1.1 / 0.1 is 11 in float32 and a little more in float64
     big = 2**62
     assert paddle.arange(big, big + 3).tolist() == [big, big + 1, big + 2]
     with pytest.raises(ValueError, match="step"):

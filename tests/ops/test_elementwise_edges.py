@@ -188,9 +188,7 @@ def test_a_changing_number_does_not_compile_again() -> None:
         expected_x = np.array([0.5, 2.0, 3.0])
         number = 2.25 + step / 7
         y = (expected_x**number + number) * number - expected_x
-        assert run(number) == pytest.approx(
-            float((np.clip(y, -number, number) / number).sum()), rel=1e-5
-        )
+        assert run(number) == pytest.approx(float((np.clip(y, -number, number) / number).sum()), rel=1e-5)
     assert explain().compiles == before
 
 
@@ -222,9 +220,7 @@ def test_arrays_on_either_side(apply: Any) -> None:
         same(result.numpy(), expected)
 
 
-@pytest.mark.parametrize(
-    "apply", [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
-)
+@pytest.mark.parametrize("apply", [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift])
 def test_bit_operators(apply: Any) -> None:
     values = np.array([5, 12, -3])
     x = paddle.to_tensor(values)
@@ -303,9 +299,7 @@ def test_integers_enter_real_functions_as_float32(name: str) -> None:
         paddle.set_default_dtype("float32")
 
 
-@pytest.mark.parametrize(
-    "name", ["neg", "abs", "sign", "square", "floor", "ceil", "round", "trunc", "frac"]
-)
+@pytest.mark.parametrize("name", ["neg", "abs", "sign", "square", "floor", "ceil", "round", "trunc", "frac"])
 def test_functions_that_keep_integers(name: str) -> None:
     result = getattr(paddle, name)(tensor([2**62 + 1, -3], "int64"))
     assert result.dtype == paddle.int64
@@ -318,10 +312,7 @@ def test_result_types() -> None:
     assert paddle.atan2(whole, whole).dtype == paddle.float64
     assert paddle.abs(tensor([3 + 4j], "complex64")).dtype == paddle.float32
     assert paddle.angle(tensor([1j], "complex128")).dtype == paddle.float64
-    assert (
-        paddle.complex(tensor([1.0], "float64"), tensor([2.0], "float64")).dtype
-        == paddle.complex128
-    )
+    assert paddle.complex(tensor([1.0], "float64"), tensor([2.0], "float64")).dtype == paddle.complex128
     assert paddle.clip(whole, 0.5, 1.5).dtype == paddle.float32
     assert paddle.clip(whole, 0, 1).dtype == paddle.int32
     assert paddle.scale(whole, 2.5, 1.6).tolist() == [3, 5]
@@ -355,17 +346,13 @@ _REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("call", "name"), _REFUSED, ids=[f"{n}{i}" for i, (_, n) in enumerate(_REFUSED)]
-)
+@pytest.mark.parametrize(("call", "name"), _REFUSED, ids=[f"{n}{i}" for i, (_, n) in enumerate(_REFUSED)])
 def test_wrong_types_raise_type_error_and_name_the_operation(call: Any, name: str) -> None:
     with pytest.raises(TypeError, match=rf"\({name}\)"):
         call()
 
 
-@pytest.mark.parametrize(
-    "apply", [*_ARITHMETIC, operator.lt, operator.eq, paddle.maximum, paddle.atan2]
-)
+@pytest.mark.parametrize("apply", [*_ARITHMETIC, operator.lt, operator.eq, paddle.maximum, paddle.atan2])
 def test_shapes_that_do_not_fit_raise_value_error(apply: Any) -> None:
     with pytest.raises(ValueError, match=r"\[3\].*\[2\]"):
         apply(tensor([1.0, 2.0, 3.0]), tensor([1.0, 2.0]))
@@ -384,9 +371,7 @@ _ACTIVATIONS = words(
 )
 
 
-_PAIRS = words(
-    "add subtract multiply divide floor_divide remainder pow maximum minimum fmax fmin atan2"
-)
+_PAIRS = words("add subtract multiply divide floor_divide remainder pow maximum minimum fmax fmin atan2")
 
 
 @pytest.mark.parametrize("name", _ONE + _ACTIVATIONS)
@@ -592,14 +577,9 @@ def test_where_and_its_errors() -> None:
     assert paddle.where(condition, 1.0, 2.0).dtype == paddle.float32
     assert paddle.where(condition, 1, 2).tolist() == [1, 2]
     assert paddle.where(condition, tensor([1.0, 2.0]), 0).tolist() == [1.0, 0.0]
-    assert (
-        paddle.where(condition, tensor([1.0, 2.0], "float64"), tensor([0.5, 0.5])).dtype
-        == paddle.float64
-    )
+    assert paddle.where(condition, tensor([1.0, 2.0], "float64"), tensor([0.5, 0.5])).dtype == paddle.float64
     assert condition.where(tensor([1.0, 2.0]), tensor([3.0, 4.0])).tolist() == [1.0, 4.0]
-    assert [t.tolist() for t in paddle.where(tensor([[True, False], [False, True]], "bool"))] == [
-        [0, 1]
-    ] * 2
+    assert [t.tolist() for t in paddle.where(tensor([[True, False], [False, True]], "bool"))] == [[0, 1]] * 2
     with pytest.raises(ValueError, match="boolean"):
         paddle.where(tensor([1, 0], "int64"), tensor([1.0, 2.0]), tensor([3.0, 4.0]))
     with pytest.raises(ValueError, match="together"):

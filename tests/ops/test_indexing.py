@@ -108,9 +108,7 @@ def test_setitem_is_numpys(index: Any) -> None:
         expected[index] = value
         for _ in range(4):
             x = paddle.to_tensor(DATA)
-            x[as_tensors(index)] = (
-                paddle.to_tensor(value) if isinstance(value, np.ndarray) else value
-            )
+            x[as_tensors(index)] = paddle.to_tensor(value) if isinstance(value, np.ndarray) else value
             check(x, expected)
             assert x.inplace_version == 1
 
@@ -261,9 +259,7 @@ def test_masks_with_values() -> None:
     expected[DATA[:, :, 0] > 5] = np.arange(4)
     check(y, expected)
     z = paddle.to_tensor(DATA)
-    z[:, paddle.to_tensor([True, False, True])] = paddle.to_tensor(
-        np.arange(8, dtype="float32").reshape(2, 1, 4)
-    )
+    z[:, paddle.to_tensor([True, False, True])] = paddle.to_tensor(np.arange(8, dtype="float32").reshape(2, 1, 4))
     expected = DATA.copy()
     expected[:, [0, 2]] = np.arange(8).reshape(2, 1, 4)
     check(z, expected)
@@ -468,9 +464,7 @@ def integers(*values: Any) -> Any:
 )
 def test_misuse_of_gather_and_scatter(act: Any, errors: tuple[type[Exception], ...]) -> None:
     x = paddle.to_tensor(np.arange(6, dtype="float32").reshape(2, 3))
-    for (
-        error
-    ) in errors:  # some errors are of two types, because Paddle raises now the one, now the other
+    for error in errors:  # some errors are of two types, because Paddle raises now the one, now the other
         with pytest.raises(error) as caught:
             act(x)
         assert str(caught.value).startswith("(")
@@ -493,9 +487,7 @@ def test_gradient_of_a_large_embedding_adds_up() -> None:
         for _ in range(4):
             weight = paddle.ones([50, 8], dtype)
             weight.stop_gradient = False
-            (
-                F.embedding(paddle.to_tensor(ids), weight) * paddle.to_tensor(seed).astype(dtype)
-            ).sum().backward()
+            (F.embedding(paddle.to_tensor(ids), weight) * paddle.to_tensor(seed).astype(dtype)).sum().backward()
             np.testing.assert_allclose(
                 weight.grad.numpy().astype("float64"), expected, rtol=tolerance, atol=tolerance * 30
             )

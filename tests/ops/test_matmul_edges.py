@@ -33,9 +33,7 @@ def _swapped(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (*shape[:-2], shape[-1], shape[-2]) if len(shape) > 1 else shape
 
 
-def _numpy_product(
-    x: np.ndarray, y: np.ndarray, transpose_x: bool, transpose_y: bool
-) -> np.ndarray:
+def _numpy_product(x: np.ndarray, y: np.ndarray, transpose_x: bool, transpose_y: bool) -> np.ndarray:
     x = np.swapaxes(x, -1, -2) if transpose_x and x.ndim > 1 else x
     y = np.swapaxes(y, -1, -2) if transpose_y and y.ndim > 1 else y
     return np.matmul(x, y)
@@ -43,14 +41,10 @@ def _numpy_product(
 
 def _summed_to(g: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     g = g.sum(axis=tuple(range(g.ndim - len(shape))))
-    return g.sum(
-        axis=tuple(i for i, n in enumerate(shape) if n == 1 and g.shape[i] != 1), keepdims=True
-    ).reshape(shape)
+    return g.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1 and g.shape[i] != 1), keepdims=True).reshape(shape)
 
 
-def _numpy_gradients(
-    x: np.ndarray, y: np.ndarray, g: np.ndarray, transpose_x: bool, transpose_y: bool
-) -> Any:
+def _numpy_gradients(x: np.ndarray, y: np.ndarray, g: np.ndarray, transpose_x: bool, transpose_y: bool) -> Any:
     """Gradients the long way: everything as plain matrices, transposed and summed explicitly."""
     a = x[None, :] if x.ndim == 1 else np.swapaxes(x, -1, -2) if transpose_x else x
     b = y[:, None] if y.ndim == 1 else np.swapaxes(y, -1, -2) if transpose_y else y
@@ -65,9 +59,7 @@ def _numpy_gradients(
 
 @pytest.mark.parametrize("flags", list(itertools.product([False, True], repeat=2)))
 @pytest.mark.parametrize(("left", "right"), RANKS)
-def test_values_and_gradients(
-    left: tuple[int, ...], right: tuple[int, ...], flags: tuple[bool, bool]
-) -> None:
+def test_values_and_gradients(left: tuple[int, ...], right: tuple[int, ...], flags: tuple[bool, bool]) -> None:
     random = np.random.default_rng(0)
     x = random.normal(size=_swapped(left) if flags[0] else left)
     y = random.normal(size=_swapped(right) if flags[1] else right)
@@ -79,15 +71,9 @@ def test_values_and_gradients(
         product = paddle.matmul(a, b, *flags)
         assert product.shape == list(expected.shape)
         found = paddle.grad(product, [a, b], paddle.to_tensor(g))
-        np.testing.assert_allclose(
-            product.numpy(), expected, atol=1e-12, err_msg=f"repetition {repetition}"
-        )
-        np.testing.assert_allclose(
-            found[0].numpy(), of_x, atol=1e-12, err_msg=f"repetition {repetition}"
-        )
-        np.testing.assert_allclose(
-            found[1].numpy(), of_y, atol=1e-12, err_msg=f"repetition {repetition}"
-        )
+        np.testing.assert_allclose(product.numpy(), expected, atol=1e-12, err_msg=f"repetition {repetition}")
+        np.testing.assert_allclose(found[0].numpy(), of_x, atol=1e-12, err_msg=f"repetition {repetition}")
+        np.testing.assert_allclose(found[1].numpy(), of_y, atol=1e-12, err_msg=f"repetition {repetition}")
 
 
 @pytest.mark.parametrize(
@@ -152,18 +138,14 @@ def test_integer_products_are_exact(dtype: str) -> None:
     random = np.random.default_rng(4)
     small = random.integers(0, 5, (6, 7)).astype(dtype)
     for _ in range(4):
-        found = paddle.matmul(
-            paddle.to_tensor(small), paddle.to_tensor(small), transpose_y=True
-        ).numpy()
+        found = paddle.matmul(paddle.to_tensor(small), paddle.to_tensor(small), transpose_y=True).numpy()
         np.testing.assert_array_equal(found, small @ small.T)
 
 
 def test_integers_beyond_the_digits_of_floating_numbers() -> None:
     big = np.array([[2**40 + 1, 3], [5, 2**31 + 7]])
     for _ in range(4):
-        np.testing.assert_array_equal(
-            (paddle.to_tensor(big) @ paddle.to_tensor(big)).numpy(), big @ big
-        )
+        np.testing.assert_array_equal((paddle.to_tensor(big) @ paddle.to_tensor(big)).numpy(), big @ big)
 
 
 def test_gradients_record_no_transposes() -> None:
@@ -189,9 +171,7 @@ def test_gradients_record_no_transposes() -> None:
 @pytest.mark.parametrize("with_bias", [True, False])
 def test_linear_and_its_gradients(shape: tuple[int, ...], with_bias: bool) -> None:
     random = np.random.default_rng(5)
-    arrays = [random.normal(size=shape), random.normal(size=(3, 4)), random.normal(size=4)][
-        : 3 if with_bias else 2
-    ]
+    arrays = [random.normal(size=shape), random.normal(size=(3, 4)), random.normal(size=4)][: 3 if with_bias else 2]
     expected = arrays[0] @ arrays[1] + (arrays[2] if with_bias else 0)
     g = random.normal(size=expected.shape)
     rows, grads = arrays[0].reshape(-1, 3), g.reshape(-1, 4)
@@ -213,9 +193,7 @@ def test_linear_is_one_instruction_forward_and_three_backward() -> None:
     weight = paddle.to_tensor(np.ones((3, 4)), stop_gradient=False)
     bias = paddle.to_tensor(np.ones(4), stop_gradient=False)
     paddle.nn.functional.linear(x, weight, bias).backward()
-    names = [
-        instruction.operation.name for instruction in LOCAL.segment.node.program(()).instructions
-    ]
+    names = [instruction.operation.name for instruction in LOCAL.segment.node.program(()).instructions]
     assert names == ["linear", "full", "matmul", "matmul", "sum"]
     assert x.grad.shape == [2, 3]
 
@@ -223,9 +201,7 @@ def test_linear_is_one_instruction_forward_and_three_backward() -> None:
 def test_linear_errors() -> None:
     linear = paddle.nn.functional.linear
     x, weight = paddle.ones([2, 3]), paddle.ones([3, 4])
-    with pytest.raises(
-        ValueError, match=r"\(linear\).*float32\[2, 2\].*float32\[3, 4\].*in_features"
-    ):
+    with pytest.raises(ValueError, match=r"\(linear\).*float32\[2, 2\].*float32\[3, 4\].*in_features"):
         linear(paddle.ones([2, 2]), weight)
     with pytest.raises(ValueError, match="in_features"):
         linear(x, paddle.ones([3]))
@@ -313,17 +289,14 @@ def test_random_equations_against_numpy() -> None:
     sizes = {"a": 2, "b": 3, "c": 1, "d": 4}
     for _ in range(40):
         terms = [
-            "".join(random.permutation(list(sizes))[: random.integers(1, 4)])
-            for _ in range(random.integers(1, 4))
+            "".join(random.permutation(list(sizes))[: random.integers(1, 4)]) for _ in range(random.integers(1, 4))
         ]
         used = sorted(set("".join(terms)))
         output = "".join(random.permutation(used)[: random.integers(0, len(used) + 1)])
         equation = f"{','.join(terms)}->{output}"
         arrays = [random.normal(size=[sizes[c] for c in term]) for term in terms]
         found = paddle.einsum(equation, *[paddle.to_tensor(a) for a in arrays])
-        np.testing.assert_allclose(
-            found.numpy(), np.einsum(equation, *arrays), atol=1e-12, err_msg=equation
-        )
+        np.testing.assert_allclose(found.numpy(), np.einsum(equation, *arrays), atol=1e-12, err_msg=equation)
 
 
 def test_attention_needs_no_transposes() -> None:
@@ -331,9 +304,7 @@ def test_attention_needs_no_transposes() -> None:
 
     q, k = (paddle.to_tensor(np.ones((2, 3, 4, 5))) for _ in range(2))
     scores = paddle.einsum("bhld,bhmd->bhlm", q, k)
-    names = [
-        instruction.operation.name for instruction in LOCAL.segment.node.program(()).instructions
-    ]
+    names = [instruction.operation.name for instruction in LOCAL.segment.node.program(()).instructions]
     assert names == ["matmul"]
     assert scores.shape == [2, 3, 4, 4]
 

@@ -40,10 +40,7 @@ def test_words_are_counted_by_block_and_lane() -> None:
     # A draw of more than one chunk continues where the chunk ended.
     size = 4 * 8192 + 5
     long = random_bits.words32(np, (size,), seed, offset)
-    assert (
-        int(long[-1])
-        == philox(((size - 1) // 4, 0, 9, 0), (0x55667788, 0x11223344))[(size - 1) % 4]
-    )
+    assert int(long[-1]) == philox(((size - 1) // 4, 0, 9, 0), (0x55667788, 0x11223344))[(size - 1) % 4]
 
 
 @pytest.mark.parametrize("shape", [(), (7,), (5, 3, 9), (0, 4)])
@@ -59,9 +56,7 @@ def test_numpy_and_xla_draw_the_same_bits(shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(host, np.asarray(device))
     for dtype in ("float32", "float64", "float16"):
         host = random_bits.uniform(np, shape, np.dtype(dtype), seed, offset)
-        device = random_bits.uniform(
-            jnp, shape, np.dtype(dtype), jnp.asarray(seed), jnp.asarray(offset)
-        )
+        device = random_bits.uniform(jnp, shape, np.dtype(dtype), jnp.asarray(seed), jnp.asarray(offset))
         np.testing.assert_array_equal(host, np.asarray(device))
 
 
@@ -78,9 +73,7 @@ DRAWS = {
     "randint 32": lambda: paddle.randint(0, 7, [40], "int32"),
     "randperm": lambda: paddle.randperm(50),
     "bernoulli": lambda: paddle.bernoulli(paddle.full([40], 0.3)),
-    "multinomial": lambda: paddle.multinomial(
-        paddle.to_tensor([[0.1, 0.0, 0.4], [1.0, 2.0, 3.0]]), 30, True
-    ),
+    "multinomial": lambda: paddle.multinomial(paddle.to_tensor([[0.1, 0.0, 0.4], [1.0, 2.0, 3.0]]), 30, True),
     "without": lambda: paddle.multinomial(paddle.arange(30, dtype="float32"), 20),
     "exponential": lambda: paddle.ones([40]).exponential_(2.0),
     "dropout": lambda: F.dropout(paddle.ones([40, 3]), 0.4),

@@ -22,15 +22,11 @@ def on_both_tiers(call: Callable[[], Any]) -> np.ndarray:
     for _ in range(4):
         again = call().numpy()
     assert again.dtype == first.dtype
-    np.testing.assert_allclose(
-        again.astype("float64"), first.astype("float64"), rtol=1e-5, atol=1e-6
-    )
+    np.testing.assert_allclose(again.astype("float64"), first.astype("float64"), rtol=1e-5, atol=1e-6)
     return first
 
 
-def gradient(
-    function: Callable[[Tensor], Tensor], values: Any, dtype: str = "float64"
-) -> list[Any]:
+def gradient(function: Callable[[Tensor], Tensor], values: Any, dtype: str = "float64") -> list[Any]:
     x = paddle.to_tensor(np.asarray(values, dtype), stop_gradient=False)
     function(x).sum().backward()
     assert x.grad is not None
@@ -159,9 +155,9 @@ def test_products_with_zeros_have_the_right_gradient() -> None:
 
 
 def test_logsumexp_of_extremes() -> None:
-    assert on_both_tiers(
-        lambda: paddle.logsumexp(paddle.to_tensor([1000.0, 1000.0]))
-    ) == pytest.approx(1000 + math.log(2))
+    assert on_both_tiers(lambda: paddle.logsumexp(paddle.to_tensor([1000.0, 1000.0]))) == pytest.approx(
+        1000 + math.log(2)
+    )
     assert paddle.logsumexp(paddle.to_tensor([-np.inf, -np.inf])).item() == -math.inf
     assert paddle.logsumexp(paddle.to_tensor([np.inf, 1.0])).item() == math.inf
     assert gradient(paddle.logsumexp, [-np.inf, 0.0]) == [0.0, 1.0]
@@ -198,9 +194,7 @@ def test_bad_axes_of_scans(name: str) -> None:
 @pytest.mark.parametrize("values", [[1.0, 2.0, 0.0, 4.0], [1.0, 0.0, 0.0, 4.0], [0.0, 3.0]])
 def test_cumprod_gradient_with_zeros(values: list[float]) -> None:
     x = np.array(values)
-    expected = [
-        sum(np.prod(np.delete(x[: j + 1], i)) for j in range(i, len(x))) for i in range(len(x))
-    ]
+    expected = [sum(np.prod(np.delete(x[: j + 1], i)) for j in range(i, len(x))) for i in range(len(x))]
     assert gradient(lambda t: paddle.cumprod(t, dim=0), x) == pytest.approx(expected)
 
 
@@ -251,9 +245,7 @@ def test_topk_is_the_head_of_a_stable_sort(k: int, largest: bool) -> None:
     for x in (random.integers(0, 9, (4, 200)), random.normal(size=(4, 200))):
         expected = np.argsort(-x if largest else x, axis=1, kind="stable")[:, :k]
         t = paddle.to_tensor(x)
-        np.testing.assert_array_equal(
-            on_both_tiers(lambda t=t: paddle.topk(t, k, 1, largest)[1]), expected
-        )
+        np.testing.assert_array_equal(on_both_tiers(lambda t=t: paddle.topk(t, k, 1, largest)[1]), expected)
         values = on_both_tiers(lambda t=t: paddle.topk(t, k, 1, largest)[0])
         np.testing.assert_array_equal(values, np.take_along_axis(x, expected, 1))
 
@@ -342,9 +334,7 @@ def test_searchsorted_against_numpy(right: bool) -> None:
     values = random.integers(-2, 22, (3, 40)).astype("float32")
     side = "right" if right else "left"
     expected = np.stack([np.searchsorted(e, v, side) for e, v in zip(edges, values, strict=True)])
-    found = on_both_tiers(
-        lambda: paddle.searchsorted(paddle.to_tensor(edges), paddle.to_tensor(values), right=right)
-    )
+    found = on_both_tiers(lambda: paddle.searchsorted(paddle.to_tensor(edges), paddle.to_tensor(values), right=right))
     np.testing.assert_array_equal(found, expected)
     found = paddle.searchsorted(paddle.to_tensor(edges[0]), paddle.to_tensor(values[0]), side=side)
     np.testing.assert_array_equal(found.numpy(), expected[0])
@@ -405,9 +395,7 @@ def test_var_and_std() -> None:
     )
     assert math.isnan(paddle.std(paddle.to_tensor([1.0])).item())
     assert paddle.std(paddle.to_tensor([1.0]), unbiased=False).item() == 0.0
-    assert paddle.var(paddle.to_tensor([1, 2, 3, 5])).item() == pytest.approx(
-        np.var([1, 2, 3, 5], ddof=1)
-    )
+    assert paddle.var(paddle.to_tensor([1, 2, 3, 5])).item() == pytest.approx(np.var([1, 2, 3, 5], ddof=1))
     with pytest.raises(ValueError, match="only one of"):
         paddle.var(t, unbiased=True, correction=0)
 
@@ -420,9 +408,7 @@ def test_median_modes() -> None:
     assert (value.item(), place.item()) == (2.0, 2)
     assert paddle.median(paddle.to_tensor([1, 2])).dtype == "float32"
     assert gradient(paddle.median, [1.0, 4.0, 2.0, 3.0]) == [0.0, 0.0, 0.5, 0.5]
-    assert gradient(paddle.median, [1.0, 2.0, 2.0, 2.0, 3.0]) == pytest.approx(
-        [0.0, 1 / 3, 1 / 3, 1 / 3, 0.0]
-    )
+    assert gradient(paddle.median, [1.0, 2.0, 2.0, 2.0, 3.0]) == pytest.approx([0.0, 1 / 3, 1 / 3, 1 / 3, 0.0])
     with pytest.raises(ValueError, match="avg"):
         paddle.median(x, mode="max")
 
@@ -448,9 +434,10 @@ def test_numel_needs_no_computation() -> None:
 @pytest.mark.parametrize("p", [1, 2, 3, math.inf])
 def test_norms_have_a_gradient_at_zero(p: float) -> None:
     assert gradient(lambda x: paddle.norm(x, p), [0.0, 0.0]) == [0.0, 0.0]
-    assert gradient(
-        lambda x: paddle.dist(x, paddle.to_tensor([1.0, 2.0], dtype="float64"), p), [1.0, 2.0]
-    ) == [0.0, 0.0]
+    assert gradient(lambda x: paddle.dist(x, paddle.to_tensor([1.0, 2.0], dtype="float64"), p), [1.0, 2.0]) == [
+        0.0,
+        0.0,
+    ]
 
 
 def test_norm_errors() -> None:

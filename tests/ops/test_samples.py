@@ -58,7 +58,9 @@ def flat(result: Any) -> list[Tensor]:
     return []
 
 
-def call(function: Any, case: S, dtype: str | None = None, differentiate: bool = False) -> tuple[list[Tensor], list[Tensor]]:
+def call(
+    function: Any, case: S, dtype: str | None = None, differentiate: bool = False
+) -> tuple[list[Tensor], list[Tensor]]:
     args, kwargs = case.arrays(dtype)
     inputs: list[Tensor] = []
     args = to_tensors(args, inputs, differentiate)

@@ -234,9 +234,7 @@ def test_methods_that_cast() -> None:
     for method, dtype in names.items():
         converted = getattr(x, method)()
         assert converted.dtype == dtype
-        np.testing.assert_array_equal(
-            converted.numpy().astype("complex128"), x.numpy().astype(converted.numpy().dtype)
-        )
+        np.testing.assert_array_equal(converted.numpy().astype("complex128"), x.numpy().astype(converted.numpy().dtype))
     assert x.type_as(paddle.ones([1], "int64")).dtype == paddle.int64
     with pytest.raises(TypeError):
         x.astype("foo")

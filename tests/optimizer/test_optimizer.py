@@ -244,9 +244,7 @@ def test_master_weights_keep_small_steps(dtype, name):
     q.set_value(p.astype(dtype))
     both = []
     for parameter, master in ((p, False), (q, True)):
-        opt = getattr(optimizer, name)(
-            learning_rate=2e-5, parameters=[parameter], multi_precision=master
-        )
+        opt = getattr(optimizer, name)(learning_rate=2e-5, parameters=[parameter], multi_precision=master)
         for _ in range(200):
             parameter.grad = paddle.ones([2]).astype(parameter.dtype)
             opt.step()

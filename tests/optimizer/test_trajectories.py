@@ -52,24 +52,18 @@ MAKERS = {
     "adam_betas": lambda net: adam(net, beta1=0.5, beta2=0.7),
     "adam_l2": lambda net: adam(net, weight_decay=0.1),
     "adam_l1": lambda net: adam(net, weight_decay=regularizer.L1Decay(0.1)),
-    "adam_amsgrad": lambda net: optimizer.Adam(
-        0.5, beta2=0.5, parameters=net.parameters(), amsgrad=True
-    ),
+    "adam_amsgrad": lambda net: optimizer.Adam(0.5, beta2=0.5, parameters=net.parameters(), amsgrad=True),
     "adamw": adamw,
     "adamw_chosen": lambda net: adamw(net, apply_decay_param_fun=lambda name: name.endswith("w_0")),
     "adam_global_norm": lambda net: adam(net, grad_clip=nn.ClipGradByGlobalNorm(0.5)),
     "sgd_global_norm": lambda net: sgd(net, grad_clip=nn.ClipGradByGlobalNorm(0.5)),
     "sgd_norm": lambda net: sgd(net, grad_clip=nn.ClipGradByNorm(0.5)),
     "sgd_value": lambda net: sgd(net, grad_clip=nn.ClipGradByValue(0.5)),
-    "sgd_clip_then_l2": lambda net: sgd(
-        net, weight_decay=0.5, grad_clip=nn.ClipGradByGlobalNorm(0.5)
-    ),
+    "sgd_clip_then_l2": lambda net: sgd(net, weight_decay=0.5, grad_clip=nn.ClipGradByGlobalNorm(0.5)),
     "sgd_groups": lambda net: optimizer.SGD(
         0.1, parameters=groups(net, {}, {"learning_rate": 0.1, "weight_decay": 0.5})
     ),
-    "adam_groups": lambda net: optimizer.Adam(
-        0.1, parameters=groups(net, {"beta1": 0.5}, {"learning_rate": 0.1})
-    ),
+    "adam_groups": lambda net: optimizer.Adam(0.1, parameters=groups(net, {"beta1": 0.5}, {"learning_rate": 0.1})),
     "adamw_groups": lambda net: optimizer.AdamW(
         0.1,
         parameters=groups(net, {"weight_decay": 0.5}, {"learning_rate": 0.1}),
@@ -79,9 +73,7 @@ MAKERS = {
     "sgd_regularizer": lambda net: attribute(
         net, "regularizer", regularizer.L2Decay(0.3), lambda net: sgd(net, weight_decay=0.1)
     ),
-    "adam_schedule": lambda net: optimizer.Adam(
-        optimizer.lr.StepDecay(0.1, 2, 0.5), parameters=net.parameters()
-    ),
+    "adam_schedule": lambda net: optimizer.Adam(optimizer.lr.StepDecay(0.1, 2, 0.5), parameters=net.parameters()),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import FLOATS, ROUNDING, Index, Scalar, Storage, Variable
+from ..model import FLOATS, ROUNDING, Index, Scalar, Storage
 from ..scope import Scope
 from .reducing import ramp
 from .table import statement, write_some
@@ -63,15 +63,7 @@ def branch(scope: Scope) -> bool:
     second = base.magnitude + offset, base.noise
     widen(before)
     magnitude, noise = max(first[0], second[0]), max(first[1], second[1])
-    differentiable = base.differentiable and scope.recording_gradients
-    base.storage.saved |= differentiable
-    scope.bind(
-        Variable(
-            name, base.shape, base.dtype, Storage(magnitude, noise + ROUNDING * magnitude),
-            differentiable=differentiable, leaf=not differentiable, smooth=False,
-            repeatable=base.repeatable, gain=base.gain if differentiable else 0.0, depth=base.depth + 1,
-        )
-    )  # fmt: skip
+    scope.bind_derived(name, base, Storage(magnitude, noise + ROUNDING * magnitude))
     return True
 
 
@@ -82,9 +74,7 @@ def read_number(scope: Scope) -> bool:
     if operand is None:
         return False
     name = scope.fresh("number")
-    text = scope.chance.choice(
-        ("float({0}.mean())", "{0}.mean().item()", "float({0}.numpy().mean())")
-    )
+    text = scope.chance.choice(("float({0}.mean())", "{0}.mean().item()", "float({0}.numpy().mean())"))
     scope.feature("early read")
     scope.emit(f"{name} = {text.format(operand.name)}")
     scope.scalars.append(Scalar(name, operand.magnitude, operand.noise + operand.magnitude))
@@ -120,9 +110,9 @@ def loop_over_values(scope: Scope) -> bool:
     scope.feature("loop over values")
     name = scope.fresh("total")
     scope.emit(f"{name} = 0.0")
-    with scope.block(f"for value in {operand.name}.flatten().tolist():"):
-        with scope.block(f"if value > {scope.odd(-0.4, 0.4)}:"):
-            scope.emit(f"{name} += value * 0.25")
+    test = f"if value > {scope.odd(-0.4, 0.4)}:"
+    with scope.block(f"for value in {operand.name}.flatten().tolist():"), scope.block(test):
+        scope.emit(f"{name} += value * 0.25")
     scope.record(name)
     return True
 
@@ -130,9 +120,7 @@ def loop_over_values(scope: Scope) -> bool:
 @statement("control flow", 1)
 def loop_over_rows(scope: Scope) -> bool:
     operand = scope.pick_float(
-        lambda variable: (
-            variable.rank in (1, 2) and variable.shape[0] > 1 and variable.dtype == "float32"
-        )
+        lambda variable: variable.rank in (1, 2) and variable.shape[0] > 1 and variable.dtype == "float32"
     )
     if operand is None or (operand.rank == 1 and operand.shape[0] > 4):
         return False
@@ -141,26 +129,15 @@ def loop_over_rows(scope: Scope) -> bool:
     scope.emit(f"{name} = paddle.zeros({list(operand.shape[1:])}, dtype='{operand.dtype}')")
     with scope.block(f"for row in {operand.name}:"):
         scope.emit(f"{name} = {name} * 0.5 + row")
-    differentiable = operand.differentiable and scope.recording_gradients
-    operand.storage.saved |= differentiable
     storage = Storage(2 * operand.magnitude, 2 * operand.noise + operand.magnitude)
-    scope.bind(
-        Variable(
-            name, operand.shape[1:], operand.dtype, storage, differentiable=differentiable,
-            leaf=not differentiable, smooth=False, repeatable=operand.repeatable,
-            gain=operand.gain if differentiable else 0.0,
-            depth=operand.depth + 2,
-        )
-    )  # fmt: skip
+    scope.bind_derived(name, operand, storage, shape=operand.shape[1:], steps=2)
     return True
 
 
 @statement("control flow", 1)
 def loop_until(scope: Scope) -> bool:
     """`while` on a value, bounded by a counter that is recorded as well."""
-    operand = scope.pick_float(
-        lambda variable: variable.size > 0 and variable.dtype in FLOATS and variable.rank > 0
-    )
+    operand = scope.pick_float(lambda variable: variable.size > 0 and variable.dtype in FLOATS and variable.rank > 0)
     if operand is None:
         return False
     scope.feature("while on value")
@@ -171,17 +148,8 @@ def loop_until(scope: Scope) -> bool:
         scope.emit(f"{name} = {name} * 0.6 + 0.05")
         scope.emit(f"{counter} += 1")
     scope.record(counter)
-    differentiable = operand.differentiable and scope.recording_gradients
-    operand.storage.saved |= differentiable
     storage = Storage(operand.magnitude + 0.1, operand.noise + 2 * ROUNDING * operand.magnitude)
-    scope.bind(
-        Variable(
-            name, operand.shape, operand.dtype, storage, differentiable=differentiable,
-            leaf=not differentiable, smooth=False, repeatable=operand.repeatable,
-            gain=operand.gain if differentiable else 0.0,
-            depth=operand.depth + 2,
-        )
-    )  # fmt: skip
+    scope.bind_derived(name, operand, storage, steps=2)
     return True
 
 

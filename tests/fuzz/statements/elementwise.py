@@ -246,9 +246,7 @@ def comparison(scope: Scope) -> bool:
     if found is None:
         return False
     text, operand = found
-    other = scope.pick(
-        lambda variable: variable.dtype == "bool" and variable.shape == operand.shape
-    )
+    other = scope.pick(lambda variable: variable.dtype == "bool" and variable.shape == operand.shape)
     if other is not None and scope.decide(0.6):
         function = scope.chance.choice(("logical_and", "logical_or", "logical_xor"))
         text = f"paddle.{function}({text}, {other.name})"
@@ -286,9 +284,7 @@ def integer(scope: Scope) -> bool:
     if operand is None:
         return False
     number = scope.chance.randint(2, 7)
-    other = scope.pick(
-        lambda variable: variable.dtype == "int64" and variable.shape == operand.shape
-    )
+    other = scope.pick(lambda variable: variable.dtype == "int64" and variable.shape == operand.shape)
     forms = [
         (f"{operand.name} + {number}", operand.magnitude + number),
         (f"{operand.name} * {number}", operand.magnitude * number),
@@ -312,9 +308,7 @@ def integer(scope: Scope) -> bool:
     if magnitude > INTEGER_LIMIT:
         expression, magnitude = f"({expression}) % 7", 7
     operands = [operand] if other is None else [operand, other]
-    return bool(
-        scope.assign(expression, operand.shape, operands, dtype="int64", magnitude=magnitude)
-    )
+    return bool(scope.assign(expression, operand.shape, operands, dtype="int64", magnitude=magnitude))
 
 
 @statement("cast", 1)
@@ -343,8 +337,4 @@ def cast(scope: Scope) -> bool:
         )  # fmt: skip
     # The offset is no multiple of the grid, so that truncation does not fall on a near-tie.
     text = f"({operand.name}.detach() * 3 + {scope.odd(0.01, 0.4)}).astype('int64')"
-    return bool(
-        scope.assign(
-            text, operand.shape, [operand], dtype="int64", magnitude=3 * operand.magnitude + 1
-        )
-    )
+    return bool(scope.assign(text, operand.shape, [operand], dtype="int64", magnitude=3 * operand.magnitude + 1))

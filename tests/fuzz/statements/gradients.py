@@ -18,18 +18,12 @@ SMOOTH_AREAS = frozenset({"elementwise", "matmul"})
 
 def leaves_of(scope: Scope) -> list[Variable]:
     """The leaves in reach, each by one of its names."""
-    found = {
-        variable.storage: variable
-        for variable in scope.variables
-        if variable.leaf and variable.differentiable
-    }
+    found = {variable.storage: variable for variable in scope.variables if variable.leaf and variable.differentiable}
     return list(found.values())
 
 
 def computed(scope: Scope) -> list[Variable]:
-    return [
-        variable for variable in scope.variables if variable.differentiable and not variable.leaf
-    ]
+    return [variable for variable in scope.variables if variable.differentiable and not variable.leaf]
 
 
 def finish_graph(scope: Scope) -> None:
@@ -132,9 +126,8 @@ def second_order(scope: Scope) -> bool:
         return False
     reach = list(scope.variables)
     leaf = scope.chance.choice(leaves)
-    scope.variables = [leaf] + [
-        variable for variable in reach if variable.is_float and not variable.differentiable
-    ][:2]
+    others = [one for one in reach if one.is_float and not one.differentiable]
+    scope.variables = [leaf, *others[:2]]
     write_some(scope, scope.chance.randint(1, 3), SMOOTH_AREAS)
     targets = [variable for variable in computed(scope) if variable.smooth and variable.depth <= 3]
     scope.variables = reach + [one for one in scope.variables if one not in reach]
@@ -152,9 +145,7 @@ def second_order(scope: Scope) -> bool:
         scope.emit(f"{penalty}.backward()")
     else:
         other = scope.fresh("curvature")
-        scope.emit(
-            f"({other},) = paddle.grad([{gradient}.sum() * 0.3], [{leaf.name}], allow_unused=True)"
-        )
+        scope.emit(f"({other},) = paddle.grad([{gradient}.sum() * 0.3], [{leaf.name}], allow_unused=True)")
         scope.record(other)
     finish_graph(scope)
     return True
@@ -167,10 +158,10 @@ def after_gradients(scope: Scope) -> None:
     record_gradients(scope)
     if scope.decide(0.5):
         scope.feature("manual update")
-        with scope.block(f"if {leaf.name}.grad is not None:"):
-            with scope.block("with paddle.no_grad():"):
-                scope.emit(f"{leaf.name}.subtract_({leaf.name}.grad * 0.02)")
-                scope.emit(f"{leaf.name}.clip_(-1.60037, 1.60043)")
+        test = f"if {leaf.name}.grad is not None:"
+        with scope.block(test), scope.block("with paddle.no_grad():"):
+            scope.emit(f"{leaf.name}.subtract_({leaf.name}.grad * 0.02)")
+            scope.emit(f"{leaf.name}.clip_(-1.60037, 1.60043)")
         leaf.storage.magnitude = max(leaf.storage.magnitude, 1.61)
         leaf.storage.noise = max(leaf.storage.noise, 3.0)
         # Steps along an ever growing gradient would amplify rounding noise.
@@ -195,9 +186,7 @@ def through_view(scope: Scope) -> bool:
 
     Paddle ignores the change when it differentiates; only the modes are compared with each other.
     """
-    leaf = scope.pick(
-        lambda one: one.leaf and one.differentiable and one.rank > 0 and one.dtype == "float32"
-    )
+    leaf = scope.pick(lambda one: one.leaf and one.differentiable and one.rank > 0 and one.dtype == "float32")
     if leaf is None:
         return False
     scope.feature("gradient", "gradient through view")

@@ -117,7 +117,7 @@ def with_integers(scope: Scope) -> bool:
         return False
     axis = scope.chance.randrange(min(2, base.rank))
     index, length = index_tensor(scope, base.shape[axis])
-    shape = base.shape[:axis] + (length,) + base.shape[axis + 1 :]
+    shape = (*base.shape[:axis], length, *base.shape[axis + 1 :])
     if math.prod(shape) > 60:
         return False
     forms = [
@@ -153,10 +153,7 @@ def along_axis(scope: Scope) -> bool:
     if base is None:
         return False
     columns = scope.chance.randint(1, 2)
-    values = [
-        [scope.chance.randrange(base.shape[1]) for _ in range(columns)]
-        for _ in range(base.shape[0])
-    ]
+    values = [[scope.chance.randrange(base.shape[1]) for _ in range(columns)] for _ in range(base.shape[0])]
     text = f"paddle.take_along_axis({base.name}, paddle.to_tensor({values}), 1)"
     scope.feature("take_along_axis")
     return copy(scope, text, (base.shape[0], columns), [base], columns)

@@ -36,11 +36,7 @@ def may_change(scope: Scope, variable: Variable) -> bool:
 def pick_target(scope: Scope, rank: int = 0) -> Variable | None:
     """Half the time one that shares its memory, so that the change shows up elsewhere."""
     shared = scope.pick(
-        lambda variable: (
-            may_change(scope, variable)
-            and len(variable.storage.variables) > 1
-            and variable.rank >= rank
-        )
+        lambda variable: may_change(scope, variable) and len(variable.storage.variables) > 1 and variable.rank >= rank
     )
     if shared is not None and scope.decide(0.5):
         return shared
@@ -65,9 +61,7 @@ def pick_value(scope: Scope, target: Variable, shape: tuple[int, ...]) -> Variab
     )
 
 
-def changed(
-    scope: Scope, target: Variable, magnitude: float, noise: float, gain: float, kink: bool = False
-) -> None:
+def changed(scope: Scope, target: Variable, magnitude: float, noise: float, gain: float, kink: bool = False) -> None:
     """Take note of new bounds; where they are exceeded, shrink the tensor in place."""
     aliases = [one for one in target.storage.variables if one in scope.variables]
     if len(aliases) > 1:
@@ -168,10 +162,10 @@ def assigned_item(scope: Scope) -> bool:
     scope.feature("setitem")
     magnitude, noise, gain = target.magnitude, target.noise, target.gain
     value = pick_value(scope, target, index.shape)
-    if value is not None and value.differentiable:
-        # Paddle fails at the gradient of some that broadcast, and takes no notice of no_grad.
-        if value.shape != index.shape or not scope.recording_gradients:
-            value = None
+    # Paddle fails at the gradient of some that broadcast, and takes no notice of no_grad.
+    sound = value is None or (value.shape == index.shape and scope.recording_gradients)
+    if value is not None and value.differentiable and not sound:
+        value = None
     if value is not None and scope.decide(0.6):
         symbol = scope.chance.choice(("=", "=", "+=")) if not target.differentiable else "="
         scope.emit(f"{target.name}[{index.text}] {symbol} {value.name}")

@@ -5,7 +5,7 @@ Memory whose last name is gone may be reused by the implementation; views may ou
 
 from __future__ import annotations
 
-from ..model import Storage, Variable
+from ..model import Storage
 from ..scope import Scope
 from .table import statement
 
@@ -14,9 +14,7 @@ from .table import statement
 def deletion(scope: Scope) -> bool:
     """Only names of this block go, as the next repetition needs those from outside."""
     found = scope.pick(
-        lambda variable: (
-            not variable.storage.outer and variable.depth > 0 and not variable.storage.frozen
-        )
+        lambda variable: not variable.storage.outer and variable.depth > 0 and not variable.storage.frozen
     )
     if found is None:
         return False
@@ -30,24 +28,15 @@ def deletion(scope: Scope) -> bool:
 @statement("split", 1)
 def several_at_once(scope: Scope) -> bool:
     """An operation with two results that both stay in reach."""
-    base = scope.pick_float(
-        lambda variable: variable.rank > 0 and any(size % 2 == 0 for size in variable.shape)
-    )
+    base = scope.pick_float(lambda variable: variable.rank > 0 and any(size % 2 == 0 for size in variable.shape))
     if base is None:
         return False
     axis = scope.chance.choice([axis for axis, size in enumerate(base.shape) if size % 2 == 0])
-    shape = base.shape[:axis] + (base.shape[axis] // 2,) + base.shape[axis + 1 :]
+    shape = (*base.shape[:axis], base.shape[axis] // 2, *base.shape[axis + 1 :])
     names = scope.fresh("v"), scope.fresh("v")
     scope.feature("several results")
     scope.emit(f"{names[0]}, {names[1]} = paddle.split({base.name}, 2, axis={axis})")
-    differentiable = base.differentiable and scope.recording_gradients
-    base.storage.saved |= differentiable
     for name in names:
-        scope.bind(
-            Variable(
-                name, shape, base.dtype, Storage(base.magnitude, base.noise, saved=differentiable),
-                differentiable=differentiable, leaf=not differentiable, smooth=False,
-                repeatable=base.repeatable, gain=base.gain if differentiable else 0.0, depth=base.depth + 1,
-            )
-        )  # fmt: skip
+        storage = Storage(base.magnitude, base.noise, saved=base.differentiable)
+        scope.bind_derived(name, base, storage, shape=shape)
     return True

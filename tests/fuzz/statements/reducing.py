@@ -15,9 +15,7 @@ def ramp(variable: Variable) -> str:
     return f"{text}.reshape({list(variable.shape)}) * 0.013713"
 
 
-def reduced_shape(
-    scope: Scope, variable: Variable, all_at_once: bool = True
-) -> tuple[str, tuple[int, ...], int]:
+def reduced_shape(scope: Scope, variable: Variable, all_at_once: bool = True) -> tuple[str, tuple[int, ...], int]:
     """Text of random axis arguments, the shape they lead to and the number of merged elements."""
     if all_at_once and (variable.rank == 0 or scope.decide(0.25)):
         return "", (), variable.size
@@ -25,11 +23,7 @@ def reduced_shape(
     axes = scope.chance.sample(range(variable.rank), count)
     merged = math.prod(variable.shape[axis] for axis in axes)
     keep = scope.decide(0.4)
-    shape = tuple(
-        1 if axis in axes else size
-        for axis, size in enumerate(variable.shape)
-        if keep or axis not in axes
-    )
+    shape = tuple(1 if axis in axes else size for axis, size in enumerate(variable.shape) if keep or axis not in axes)
     written = [axis - variable.rank if scope.decide(0.4) else axis for axis in axes]
     axis_text = str(written) if count > 1 else str(written[0])
     return f"axis={axis_text}" + (", keepdim=True" if keep else ""), shape, merged
@@ -41,9 +35,7 @@ def reduction(scope: Scope) -> bool:
     if operand is None:
         return False
     name = scope.chance.choice(("sum", "sum", "mean", "mean", "max", "min", "prod", "logsumexp"))
-    axes, shape, merged = reduced_shape(
-        scope, operand, all_at_once=name != "prod" or not operand.rank
-    )
+    axes, shape, merged = reduced_shape(scope, operand, all_at_once=name != "prod" or not operand.rank)
     text, m, n, g = scope.shrunk(operand, 1.2 if name == "prod" else None)
     smooth, cost = name in ("sum", "mean"), ROUNDING
     if name == "sum":
@@ -106,9 +98,7 @@ def position_of_extreme(scope: Scope) -> bool:
     shape = operand.shape[:axis] + operand.shape[axis + 1 :]
     text = f"paddle.{name}({operand.name} + {ramp(operand)}, axis={axis})"
     scope.feature(name)
-    return bool(
-        scope.assign(text, shape, [operand], dtype="int64", magnitude=operand.shape[axis] - 1)
-    )
+    return bool(scope.assign(text, shape, [operand], dtype="int64", magnitude=operand.shape[axis] - 1))
 
 
 @statement("sorting", 1)
@@ -128,7 +118,7 @@ def sorting(scope: Scope) -> bool:
     shape = operand.shape
     if scope.decide(0.5):
         count = scope.chance.randint(1, operand.shape[axis])
-        shape = shape[:axis] + (count,) + shape[axis + 1 :]
+        shape = (*shape[:axis], count, *shape[axis + 1 :])
         text = f"paddle.topk({text}, {count}, axis={axis})[0]"
     else:
         text = f"paddle.sort({text}, axis={axis}, descending={scope.decide(0.5)})"
@@ -176,7 +166,7 @@ def matmul(scope: Scope) -> bool:
     if second is None or scope.decide(0.2):
         second = scope.literal((inner, scope.chance.choice(scope.dimensions)), first.dtype)
     rows = first.size // max(1, inner)
-    shape = first.shape[:-1] + (second.shape[1],)
+    shape = (*first.shape[:-1], second.shape[1])
     magnitude = inner * first.magnitude * second.magnitude
     noise = inner * (first.noise * second.magnitude + second.noise * first.magnitude)
     expression = scope.chance.choice(

@@ -26,9 +26,7 @@ def factorisation(scope: Scope, size: int) -> tuple[int, ...]:
 
 def view_of(scope: Scope, base: Variable) -> Variable | None:
     """Write a view of the whole tensor in another shape or order."""
-    kind = scope.chance.choice(
-        ("reshape", "reshape", "transpose", "unsqueeze", "squeeze", "flatten", "t", "detach")
-    )
+    kind = scope.chance.choice(("reshape", "reshape", "transpose", "unsqueeze", "squeeze", "flatten", "t", "detach"))
     name, shape = base.name, base.shape
     contiguous, certain, smooth, detached = True, True, kind not in ("squeeze", "t"), False
     if kind in ("reshape", "flatten"):
@@ -62,7 +60,7 @@ def view_of(scope: Scope, base: Variable) -> Variable | None:
         if base.rank > 3:
             return None
         axis = scope.chance.randint(0, base.rank)
-        new = shape[:axis] + (1,) + shape[axis:]
+        new = (*shape[:axis], 1, *shape[axis:])
         expression = f"{name}.unsqueeze({axis})"
     elif kind == "squeeze":
         ones = [axis for axis, size in enumerate(shape) if size == 1]
@@ -144,9 +142,7 @@ def joined(scope: Scope) -> bool:
     if first is None:
         return False
     others = [
-        variable
-        for variable in scope.variables
-        if variable.shape == first.shape and variable.dtype == first.dtype
+        variable for variable in scope.variables if variable.shape == first.shape and variable.dtype == first.dtype
     ]
     second = scope.chance.choice(others)
     axis = scope.chance.randrange(first.rank)
@@ -164,9 +160,7 @@ def joined(scope: Scope) -> bool:
 
 @statement("split", 1)
 def split(scope: Scope) -> bool:
-    base = scope.pick(
-        lambda variable: variable.rank > 0 and max(variable.shape) > 1 and variable.dtype != "bool"
-    )
+    base = scope.pick(lambda variable: variable.rank > 0 and max(variable.shape) > 1 and variable.dtype != "bool")
     if base is None:
         return False
     axis = scope.chance.choice([axis for axis, size in enumerate(base.shape) if size > 1])
@@ -180,7 +174,7 @@ def split(scope: Scope) -> bool:
             (f"paddle.split({base.name}, 2, axis={axis})", f"paddle.chunk({base.name}, 2, {axis})")
         )
     position = scope.chance.randrange(2)
-    shape = base.shape[:axis] + (sections[position],) + base.shape[axis + 1 :]
+    shape = (*base.shape[:axis], sections[position], *base.shape[axis + 1 :])
     return copy(scope, f"{text}[{position}]", shape, [base])
 
 

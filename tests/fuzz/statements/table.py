@@ -18,9 +18,7 @@ class Statement:
 _TABLE: list[Statement] = []
 
 
-def statement(
-    area: str, weight: float = 1.0
-) -> Callable[[Callable[[Scope], bool]], Callable[[Scope], bool]]:
+def statement(area: str, weight: float = 1.0) -> Callable[[Callable[[Scope], bool]], Callable[[Scope], bool]]:
     """Enter the decorated function into the table."""
 
     def enter(function: Callable[[Scope], bool]) -> Callable[[Scope], bool]:

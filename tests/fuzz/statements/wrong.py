@@ -43,9 +43,7 @@ def wrong(
 
 def some_float(scope: Scope, rank: int = 1) -> Variable | None:
     return scope.pick(
-        lambda variable: (
-            variable.dtype == "float32" and variable.rank >= rank and min(variable.shape) > 0
-        )
+        lambda variable: variable.dtype == "float32" and variable.rank >= rank and min(variable.shape) > 0
     )
 
 
@@ -65,9 +63,7 @@ def broadcast(scope: Scope) -> int | None:
 
 @wrong("matmul sizes")
 def matmul(scope: Scope) -> int | None:
-    return one_line(
-        scope, lambda _, one: f"paddle.matmul({one.name}, paddle.ones([{one.shape[-1] + 1}, 2]))"
-    )
+    return one_line(scope, lambda _, one: f"paddle.matmul({one.name}, paddle.ones([{one.shape[-1] + 1}, 2]))")
 
 
 @wrong("axis out of range")
@@ -145,9 +141,7 @@ def dtypes(scope: Scope) -> int | None:
 
 @wrong("mask of another shape")
 def mask(scope: Scope) -> int | None:
-    return one_line(
-        scope, lambda _, one: f"{one.name}[paddle.ones([{one.shape[0] + 1}], dtype='bool')]"
-    )
+    return one_line(scope, lambda _, one: f"{one.name}[paddle.ones([{one.shape[0] + 1}], dtype='bool')]")
 
 
 @wrong("setitem shapes")
