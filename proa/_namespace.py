@@ -25,6 +25,7 @@ def collect(namespace: dict[str, Any]) -> None:
         namespace[module] = importlib.import_module(f"proa.{module}")
     namespace.update(_dtype.DTYPES)
     namespace.update(
+        __version__="0.1.0",
         Tensor=Tensor,
         dtype=_dtype.DType,
         finfo=_dtype.FInfo,

@@ -25,7 +25,8 @@ def generate(seed: int, module: str = "proa") -> Program:
     scope = Scope(chance)
     for line in PROLOGUE:
         scope.emit(line.format(module=module))
-    scope.dimensions = tuple(chance.sample(range(1, 6), 3))
+    first, second, third = chance.sample(range(1, 6), 3)
+    scope.dimensions = first, second, third
     with_gradients = scope.decide(0.5)
     with_threads = scope.decide(0.1)
     if scope.decide(0.12) and not with_threads:

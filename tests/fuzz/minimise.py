@@ -39,7 +39,7 @@ def fewer_repetitions(source: str) -> Iterator[str]:
     for match in re.finditer(r"range\((\d+)\)", source):
         count = int(match.group(1))
         for fewer in (1, 2, count - 1):
-            if fewer < count:
+            if 1 <= fewer < count:
                 yield source[: match.start(1)] + str(fewer) + source[match.end(1) :]
 
 

@@ -35,7 +35,7 @@ class Scope:
         self.scalars: list[Scalar] = []  # Python numbers that change while the program runs
         self.indices: list[Index] = []
         self.features: set[str] = set()
-        self.dimensions = (2, 3, 4)
+        self.dimensions: tuple[int, int, int] = (2, 3, 4)
         self.recording_gradients = True
         self.may_view = True
         self.may_mutate = True

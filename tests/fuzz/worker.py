@@ -80,7 +80,7 @@ def save(path: str, outcome: Outcome) -> None:
         "failure": dataclasses.asdict(outcome.failure) if outcome.failure else None,
         "seconds": outcome.seconds,
     }  # fmt: skip
-    arrays = {
+    arrays: dict[str, Any] = {
         f"value{position}": entry.value
         for position, entry in enumerate(outcome.entries.values())
         if entry.value is not None

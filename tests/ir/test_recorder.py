@@ -307,6 +307,7 @@ import os, signal, sys, threading, time
 import numpy as np
 import proa as paddle
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background may have been told to ignore it
 x = paddle.to_tensor(np.ones((256, 256), "float32"))
 state = x
 stopped = threading.Event()
