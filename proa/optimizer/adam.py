@@ -20,10 +20,11 @@ class Adam(Optimizer):
     """Steps along the running mean of gradients, divided by the root of their running mean square.
 
     `weight_decay` is part of the loss here (see AdamW for the other kind). The bias correction is
-    computed in double precision on the host and passed as data.
+    computed in double precision.
     """
 
     _accumulator_names = ("moment1", "moment2")
+    _counts_on_device = True
     _group_options = ("beta1", "beta2", "epsilon", "lazy_mode")
 
     def __init__(
@@ -60,11 +61,7 @@ class Adam(Optimizer):
             epsilon = float(self._option(group, "epsilon"))
         else:
             beta1, beta2, epsilon = self._beta1, self._beta2, self._epsilon
-        correction = math.sqrt(1.0 - beta2**bucket.steps)
-        scalars = [
-            rate * correction / (1.0 - beta1**bucket.steps), epsilon * correction,
-            rate * bucket.decay if bucket.kind == "decoupled" else bucket.decay, beta1, beta2,
-        ]  # fmt: skip
+        scalars = [rate, epsilon, bucket.decay, beta1, beta2]
         attributes = (
             len(bucket.members), bucket.kind, bucket.states[0].master is not None, self._amsgrad,
         )  # fmt: skip

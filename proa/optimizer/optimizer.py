@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32
+from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from ..core.errors import runtime_error, type_error, value_error
 from ..eager.engine import zeros_of
 from ..eager.parameter import Parameter
@@ -23,7 +23,7 @@ from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import replace_value
 from ..ir import recorder
 from ..ir.recorder import LOCAL
-from ..ops.basic import cast_to
+from ..ops.basic import cast_to, full_of
 from .lr import LRScheduler
 from .updates import record_update
 
@@ -67,6 +67,7 @@ class Bucket:
         states: list[ParameterState],
         factor: float,
         decay: tuple[str, float],
+        counts_on_device: bool,
     ) -> None:
         self.positions = positions
         self.states = states
@@ -77,6 +78,8 @@ class Bucket:
         names = states[0].accumulators
         self.tail = [state.accumulators[name] for name in names for state in states]
         self.tail += [state.master for state in states if state.master is not None]
+        if counts_on_device:
+            self.tail.append(full_of(float(self.steps), (), FLOAT64))
         self.targets = self.members + self.tail
 
 
@@ -98,6 +101,8 @@ class Optimizer:
 
     # Kinds of state with the name Paddle gives them in state dictionaries.
     _accumulator_names: tuple[str, ...] = ()
+    # Whether updates take the number of steps as a tensor of their own, the last of their operands.
+    _counts_on_device = False
     # Options that a parameter group may override.
     _group_options: tuple[str, ...] = ()
     _multi_precision = False
@@ -252,7 +257,8 @@ class Optimizer:
             )  # fmt: skip
             sorted_out.setdefault(key, []).append(position)
         group.buckets = [
-            Bucket(positions, [states[i] for i in positions], key[0], key[1]) for key, positions in sorted_out.items()
+            Bucket(positions, [states[i] for i in positions], key[0], key[1], self._counts_on_device)
+            for key, positions in sorted_out.items()
         ]
         group.active, group.factors = active, factors
 

@@ -170,11 +170,17 @@ def adam_update(
     has_masters: bool,
     amsgrad: bool,
 ) -> Any:
-    """Adam; scalars: rate and epsilon (both with the bias correction), decay, beta1, beta2.
+    """Adam; scalars: rate, epsilon, decay, beta1, beta2. The last array counts the steps before this one.
 
-    A decay of the kind "decoupled" shrinks the weights by its size first (AdamW).
+    A decay of the kind "decoupled" shrinks the weights by its size times the rate first (AdamW). Steps are counted here,
+    not on the host, so that the scalars stay the same while the learning rate does.
     """
     rate, epsilon, decay, beta1, beta2 = arrays[:5]
+    steps = arrays[-1] + 1
+    correction = xp.sqrt(1 - beta2**steps)
+    if decay_kind == "decoupled":
+        decay = rate * decay
+    rate, epsilon = rate * correction / (1 - beta1**steps), epsilon * correction
 
     def rule(value: Any, grad: Any, first: Any, second: Any, *largest: Any) -> tuple[Any, ...]:
         kind = value.dtype
@@ -188,4 +194,4 @@ def adam_update(
         root = xp.sqrt(largest[0] if amsgrad else second) + epsilon.astype(kind)
         return value - rate.astype(kind) * (first / root), first, second, *largest
 
-    return _each(arrays, 5, count, has_masters, rule)
+    return (*_each(arrays[:-1], 5, count, has_masters, rule), steps)
