@@ -6,6 +6,8 @@ Inside proa a data type is always a `numpy.dtype` (ml_dtypes supplies bfloat16 a
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import ml_dtypes
 import numpy as np
 
@@ -62,7 +64,7 @@ class DType:
             return other == self.name or other == f"paddle.{self.name}"
         if isinstance(other, (np.dtype, type)):
             try:
-                return np.dtype(other) == self.numpy_dtype
+                return np.dtype(cast(Any, other)) == self.numpy_dtype
             except TypeError:
                 return False
         return NotImplemented
@@ -201,7 +203,7 @@ class FInfo:
     """Limits of a floating type (`paddle.finfo`)."""
 
     def __init__(self, dtype: object) -> None:
-        info = ml_dtypes.finfo(real_dtype(to_numpy_dtype(dtype)))
+        info = cast(Any, ml_dtypes.finfo(real_dtype(to_numpy_dtype(dtype))))
         self.dtype = name_of(to_numpy_dtype(dtype))
         self.bits = int(info.bits)
         self.min, self.max = float(info.min), float(info.max)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from types import FrameType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -49,12 +50,12 @@ def describe(named: Iterable[tuple[str, object]]) -> str:
 
 def user_location(depth: int = 1) -> tuple[str, int]:
     """File and line of the innermost frame outside the package: the user's own code."""
-    frame = sys._getframe(depth)
+    frame: FrameType | None = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         filename = frame.f_code.co_filename
         if not filename.startswith(_OWN):
             return filename, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return "<unknown>", 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from .errors import value_error
 
@@ -16,7 +16,7 @@ from .errors import value_error
 @dataclass
 class _Flag:
     value: Any
-    kind: type
+    kind: type[Any]
     about: str
 
 
@@ -24,7 +24,7 @@ _FLAGS: dict[str, _Flag] = {}
 _LISTENERS: list[Callable[[str], None]] = []
 
 
-def _convert(name: str, kind: type, value: Any) -> Any:
+def _convert(name: str, kind: type[Any], value: Any) -> Any:
     try:
         if kind is bool and isinstance(value, str):
             lowered = value.strip().lower()
@@ -39,7 +39,7 @@ def _convert(name: str, kind: type, value: Any) -> Any:
 
 
 def define(name: str, default: Any, about: str, environment: str | None = None) -> None:
-    kind = type(default)
+    kind = cast("type[Any]", type(default))
     text = os.environ.get(environment or name)
     _FLAGS[name] = _Flag(default if text is None else _convert(name, kind, text), kind, about)
 
@@ -74,7 +74,9 @@ def set_flags(flags: dict[str, Any]) -> None:
         if name in _FLAGS:
             _FLAGS[name].value = _convert(name, _FLAGS[name].kind, value)
         elif name.startswith("FLAGS_"):
-            _FLAGS[name] = _Flag(value, type(value), "Not used by proa; kept for programs that set it.")
+            _FLAGS[name] = _Flag(
+                value, cast("type[Any]", type(value)), "Not used by proa; kept for programs that set it."
+            )
         else:
             raise value_error("set_flags", f"there is no flag {name!r}", fix="flags begin with FLAGS_")
         for listener in _LISTENERS:

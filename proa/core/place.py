@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from typing import Any
+from typing import Any, cast
 
 from .errors import value_error
 
@@ -87,8 +87,9 @@ def parse_place(device: object) -> Place:
         if kind.isidentifier() and (not index or index.isdigit()):
             return make_place(kind, int(index or 0))
     elif hasattr(device, "platform") and hasattr(device, "id"):
-        platform: str = device.platform  # type: ignore[attr-defined]
-        return make_place({"cuda": "gpu", "rocm": "gpu"}.get(platform, platform), _local_index(device))
+        found = cast(Any, device)
+        platform: str = found.platform
+        return make_place({"cuda": "gpu", "rocm": "gpu"}.get(platform, platform), _local_index(found))
     raise value_error("set_device", "not a device", f"{device!r}", "write 'cpu', 'gpu:0' or '<plug-in>:0'")
 
 
@@ -104,7 +105,7 @@ def jax_devices(kind: str) -> list[Any]:
     import jax
 
     try:
-        return list(jax.local_devices(backend=kind))
+        return list(cast(Any, jax).local_devices(backend=kind))
     except RuntimeError as error:
         first_line = str(error).strip().splitlines()[0] if str(error).strip() else "unknown reason"
         raise value_error(
@@ -141,7 +142,7 @@ def default_place() -> Place:
     import jax
 
     try:
-        return parse_place(jax.local_devices()[0])
+        return parse_place(cast(Any, jax).local_devices()[0])
     except RuntimeError:
         return CPU
 

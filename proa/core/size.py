@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, cast
+
+_list_item: Any = cast(Any, list).__getitem__
 
 
 class Size(list[int]):
@@ -29,5 +31,5 @@ class Size(list[int]):
         return Size([*other, *self])
 
     def __getitem__(self, item: SupportsIndex | slice) -> Any:  # type: ignore[override]
-        found = list.__getitem__(self, item)
+        found = _list_item(self, item)
         return Size(found) if isinstance(item, slice) else found

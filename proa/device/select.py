@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ..core.place import CPU, Place, jax_device, jax_devices, make_place, parse_place
 from ..eager.declare import PUBLIC
@@ -109,7 +109,7 @@ def get_cudnn_version() -> int | None:
     try:
         from jax._src.lib import cuda_versions  # type: ignore[import-not-found]
 
-        return int(cuda_versions.cudnn_get_version())
+        return int(cast(Any, cuda_versions).cudnn_get_version())
     except (ImportError, AttributeError, RuntimeError):
         return None
 

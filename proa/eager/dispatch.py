@@ -135,9 +135,9 @@ def _same_place(operation: Operation, operands: Sequence[Any]) -> list[Any]:
             [o._aval if isinstance(o, Tensor) else None for o in operands], fix="move them to one device with .to()",
         )  # fmt: skip
     target = accelerators.pop() if accelerators else CPU
-    moved = [moved(operand, target) if isinstance(operand, Tensor) else operand for operand in operands]
+    together = [moved(operand, target) if isinstance(operand, Tensor) else operand for operand in operands]
     enter_place(target)
-    return moved
+    return together
 
 
 def as_operand(operation_name: str, name: str, value: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 def donatable(inputs: list[Any]) -> tuple[int, ...]:
     """Positions of the inputs that only the segment still refers to : their memory can hold results."""
-    found = []
+    found: list[int] = []
     for position in range(len(inputs)):
         value = inputs[position]
         # The list, the local name and getrefcount's argument.
@@ -30,6 +30,6 @@ def protect(inputs: list[Any], compiled: Any) -> list[Any]:
             import jax.numpy as jnp
 
             safe = safe if safe is not None else list(inputs)
-            safe[position] = jnp.array(value, copy=True)
+            safe[position] = jnp.array(value, copy=True)  # pyright: ignore[reportUnknownMemberType]
             compiled.copies += 1
     return inputs if safe is None else safe

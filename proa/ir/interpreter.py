@@ -6,7 +6,7 @@ which JAX caches by shape.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -130,11 +130,11 @@ def _call_kernel(instruction: Instruction, place: Place, absent: tuple[bool, ...
         given = iter(present)
         arguments = [None if missing else next(given) for missing in absent]
         if operation.variadic:
-            results = kernel(jnp, arguments, *attributes)
+            result = kernel(jnp, arguments, *attributes)
         else:
-            results = kernel(jnp, *arguments, *attributes)
-        results = results if isinstance(results, tuple) else (results,)
-        return tuple(jnp.asarray(r, d) for r, d in zip(results, dtypes, strict=True))
+            result = kernel(jnp, *arguments, *attributes)
+        results = cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)
+        return tuple(cast(Any, jnp).asarray(r, d) for r, d in zip(results, dtypes, strict=True))
 
     call.__name__ = operation.name
     return call

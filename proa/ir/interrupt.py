@@ -6,15 +6,19 @@ the results would lose both. So it waits for that moment.
 
 from __future__ import annotations
 
-import _signal as signal  # the C module: the Python one converts every number to an enum, which costs microseconds here
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # the C module: the Python one makes every number an enum, which costs microseconds here
 
 
 @contextmanager
-def uninterrupted(needed: bool) -> Iterator[None]:
+def uninterrupted(needed: bool) -> Generator[None, None, None]:
     """Holds SIGINT back until the block has ended (in the main thread; others never receive it)."""
     if not needed or threading.current_thread() is not threading.main_thread():
         yield
@@ -24,7 +28,11 @@ def uninterrupted(needed: bool) -> Iterator[None]:
         yield
         return
     received: list[Any] = []
-    signal.signal(signal.SIGINT, lambda *arguments: received.append(arguments))
+
+    def hold_back(*arguments: Any) -> None:
+        received.append(arguments)
+
+    signal.signal(signal.SIGINT, hold_back)
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,11 +27,10 @@ def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], place:
     operation = instruction.operation
     kernel = operation.kernel_for(place.kind)
     if operation.variadic:
-        results = kernel(jnp, arguments, *instruction.attributes)
+        result = kernel(jnp, arguments, *instruction.attributes)
     else:
-        results = kernel(jnp, *arguments, *instruction.attributes)
-    if not isinstance(results, tuple):
-        results = (results,)
+        result = kernel(jnp, *arguments, *instruction.attributes)
+    results = cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)
     return tuple(
         r if getattr(r, "dtype", None) == a.dtype else jnp.asarray(r, a.dtype)
         for r, a in zip(results, instruction.outputs, strict=True)
@@ -59,10 +58,10 @@ def abstract_evaluation(
         arguments = [None if operand is None else next(given) for operand in operands]
         kernel = operation.kernel_for(place.kind)
         if operation.variadic:
-            results = kernel(jax.numpy, arguments, *attributes)
+            result = kernel(jax.numpy, arguments, *attributes)
         else:
-            results = kernel(jax.numpy, *arguments, *attributes)
-        return results if isinstance(results, tuple) else (results,)
+            result = kernel(jax.numpy, *arguments, *attributes)
+        return cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)
 
     return jax.eval_shape(call, *specs)
 
@@ -160,7 +159,7 @@ def _trace(
     jnp: Any, program: Program, inputs: tuple[Any, ...], vectors: tuple[Any, ...], place: Place, check_nan: bool
 ) -> tuple[Any, ...]:
     values: list[Any] = [None] * program.num_values
-    scalars = [None] * len(program.scalar_kinds)
+    scalars: list[Any] = [None] * len(program.scalar_kinds)
     for (_, positions), vector in zip(_group_scalars(program.scalar_kinds), vectors, strict=True):
         for row, position in enumerate(positions):
             scalars[position] = vector[row]
@@ -187,8 +186,10 @@ def _trace(
 def _flag(jnp: Any, instruction: Instruction, arguments: list[Any], results: tuple[Any, ...], check_nan: bool) -> Any:
     """True when the instruction's values are acceptable."""
     good = jnp.asarray(True)
+    check = instruction.operation.check
     if instruction.flagged:
-        good = instruction.operation.check.condition(jnp, *arguments, *instruction.attributes)
+        assert check is not None
+        good = check.condition(jnp, *arguments, *instruction.attributes)
     if check_nan:
         for result, aval in zip(results, instruction.outputs, strict=True):
             if can_be_nan(aval):

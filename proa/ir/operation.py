@@ -9,7 +9,7 @@ list. It returns an array, or a tuple of arrays when the operation has several o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -116,7 +116,7 @@ class Operation:
                 result = self.infer_rule(self, kinds, attributes, place)
             else:
                 result = _evaluate_abstractly(self, kinds, attributes, place)
-            outputs = result if isinstance(result, tuple) else (result,)
+            outputs = cast("tuple[Aval, ...]", result) if isinstance(result, tuple) else (result,)
             check_allocation(self.name, outputs)
             if len(self.plans) >= _PLAN_LIMIT:
                 self.plans.clear()
@@ -132,13 +132,14 @@ class Operation:
         names = self.operand_names
         if self.variadic:
             names = tuple(f"{names[0] if names else 'x'}[{i}]" for i in range(len(operands)))
-        shown = [
+        shown: list[tuple[str, object]] = [
             (name, operand.__name__ if isinstance(operand, type) else operand)
             for name, operand in zip(names, operands, strict=False)
             if operand is not None
         ]
         shown += [
-            (n, list(a) if isinstance(a, tuple) else a) for n, a in zip(self.attribute_names, attributes, strict=False)
+            (n, list(cast("tuple[Any, ...]", a)) if isinstance(a, tuple) else a)
+            for n, a in zip(self.attribute_names, attributes, strict=False)
         ]
         return describe(shown)
 

@@ -84,7 +84,7 @@ class Program:
             seen = set(self.outputs)
             result: list[tuple[int, ...]] = []
             for instruction in reversed(self.instructions):
-                ends = []
+                ends: list[int] = []
                 for operand in instruction.operands:
                     if operand.__class__ is int and operand >= 0 and operand not in seen:
                         seen.add(operand)

@@ -17,7 +17,7 @@ import threading
 import weakref
 from collections import deque
 from sys import getrefcount
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from .watch import nan_error, watch_results
 
 _ndarray = np.ndarray
 _MOST_UNCHECKED = 64
+# How many more runs until a program that could not be compiled is tried again.
+_RETRY_AFTER = 1000
 
 
 class Failure:
@@ -204,6 +206,7 @@ LOCAL = Local()
 
 def _flags_changed(name: str) -> None:
     _read_flags(name)
+    LOCAL.window = 0
     flush_current()
 
 
@@ -276,7 +279,7 @@ def materialise(tensor: Any) -> None:
     if tensor._value is None:
         _compute_foreign(segment, tensor)
     if tensor._value.__class__ is Failure:
-        raise tensor._value.error
+        raise cast(Failure, tensor._value).error
 
 
 def _compute_foreign(segment: Segment, tensor: Any) -> None:
@@ -366,7 +369,12 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
     root = segment.root
     if ending.compiled is None and not root.immediate and ending.count >= _Mode.threshold:
         donated = donation.donatable(segment.inputs)
-        ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, root, donated)
+        try:
+            ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, root, donated)
+        except Exception as error:
+            # Work that cannot be compiled still runs, op by op; an error that is the user's own comes up there.
+            ending.count = -_RETRY_AFTER
+            report.note_failure(ending, error)
     compiled = ending.compiled  # another thread may drop it from the ending at any time
     if compiled is not None:
         report.count_hit(ending)

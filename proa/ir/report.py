@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import OrderedDict
 from typing import Any
 
@@ -22,6 +23,7 @@ class Statistics:
         self.compiles = 0
         self.compile_seconds = 0.0
         self.evictions = 0
+        self.failures = 0
 
 
 STATISTICS = Statistics()
@@ -70,6 +72,18 @@ def compile_program(ending: Any, inputs: list[Any], scalars: list[Any], root: An
             oldest.count = 0
             STATISTICS.evictions += 1
     return compiled
+
+
+def note_failure(ending: Any, error: Exception) -> None:
+    """Tells the user that a program could not be compiled and what happens instead."""
+    text = str(error).strip().splitlines()
+    STATISTICS.failures += 1
+    warnings.warn(
+        f"a segment of {len(ending.program.instructions)} operations could not be compiled and runs op by op: "
+        f"{type(error).__name__}: {text[0] if text else ''}",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def _reason(ending: Any) -> str:

@@ -136,7 +136,7 @@ class TiledProgram:
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> list[Any]:
         values: dict[int, Any] = {}
-        flags = []
+        flags: list[Any] = []
         for tile in self.tiles:
             arguments = [values[i] if i >= 0 else inputs[~i] for i in tile.arguments]
             results = tile.executable(arguments, scalars[tile.scalars])

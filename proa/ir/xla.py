@@ -9,7 +9,7 @@ import functools
 import gc
 import os
 import pathlib
-from typing import Any
+from typing import Any, cast
 
 from ..core import flags
 from .interrupt import uninterrupted
@@ -19,9 +19,9 @@ from .interrupt import uninterrupted
 def jax_module() -> Any:
     with uninterrupted(True):  # Ctrl-C in the middle of JAX's import would leave it broken for good
         import jax
-        import jax.numpy
+        import jax.numpy  # pyright: ignore[reportUnusedImport]
 
-        jax.config.update("jax_enable_x64", True)
+        cast(Any, jax).config.update("jax_enable_x64", True)
         _enable_cache(jax)
     return jax
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from ..core.errors import index_error, type_error
 from ..eager.parameter import Parameter
@@ -69,7 +69,7 @@ class Sequential(_Numbered):
         for number, entry in enumerate(layers):
             named = isinstance(entry, (tuple, list)) and len(entry) == 2
             name, layer = entry if named else (number, entry)
-            self.add_sublayer(str(name), layer)
+            self.add_sublayer(str(name), cast(Any, layer))
 
     def forward(self, input: Any) -> Any:
         for layer in self._sub_layers.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -194,7 +194,7 @@ def vector_norm(
     S(A(2, 3)), S(A(4, 2, 3), 1), S(A(2, 3, 2), "nuc", [0, 2], True), S(A(2, 3), -2),
     S(A(3, 2, unique=True, high=3.1), -np.inf),
     reference=lambda x, p="fro", axis=(-2, -1), keepdim=False: np.linalg.norm(
-        x, p, tuple(axis), keepdim),
+        x, cast(Any, p), tuple(axis), keepdim),
 )  # fmt: skip
 @public(module="linalg")
 def matrix_norm(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def reference_conv(
     if channels_last:
         x = np.moveaxis(x, -1, 1)
     stride, dilation = sizes("", "", stride, n), sizes("", "", dilation, n)
-    pads = paddings("", padding, n, channels_last)
+    pads = cast(Any, paddings("", padding, n, channels_last))
     if pads == "SAME":
         pads, dilation = same_padding(x.shape[2:], weight.shape[2:], stride), (1,) * n
     elif pads == "VALID":
@@ -107,7 +107,7 @@ def _pool(reduce: Callable[..., Any]) -> Callable[..., np.ndarray]:
         x = np.moveaxis(x, -1, 1) if channels_last else x
         kernel = sizes("", "", kernel_size, n)
         step = kernel if stride is None else sizes("", "", stride, n)
-        pads = paddings("", padding, n, channels_last)
+        pads = cast(Any, paddings("", padding, n, channels_last))
         pads = same_padding(x.shape[2:], kernel, step) if pads == "SAME" else pads
         rounded = math.ceil if ceil_mode else math.floor
         out = [rounded((e + sum(p) - k) / s) + 1 for e, p, k, s in zip(x.shape[2:], pads, kernel, step)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def differences(function: Callable[..., float], arrays: Sequence[np.ndarray], st
     return gradients
 
 
-def check_gradient(function: Callable[..., object], *values, tolerance: float = 1e-7) -> None:
+def check_gradient(function: Callable[..., Any], *values, tolerance: float = 1e-7) -> None:
     """Compares backward() with differences, for a function of tensors that gives a tensor (its sum
     is taken).
     """

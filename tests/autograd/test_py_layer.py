@@ -387,7 +387,10 @@ def test_the_graph_is_freed_without_the_garbage_collector():
         node = weakref.ref(y.grad_fn.node)
         if is_run:
             y.backward()
-            assert node().is_released
+            alive = node()
+            assert alive is not None
+            assert alive.is_released
+            del alive
         del y
         flush_current()
         assert node() is None

@@ -171,7 +171,7 @@ class TestRefused:
             saved_tensors_hooks(*hooks)
 
     def test_what_is_no_tensor(self):
-        with saved_tensors_hooks(lambda t: t, lambda t: 5):
+        with saved_tensors_hooks(lambda t: t, lambda t: 5):  # type: ignore[arg-type]
             y = leaf([1.0]).sin()
         with pytest.raises(TypeError, match="the unpack hook must give a Tensor; received int"):
             y.backward()

@@ -217,11 +217,12 @@ def test_options_not_given_stay():
     set_printoptions(precision=2, linewidth=100)
     set_printoptions(sci_mode=True)
     assert PrintOptions(precision=2, linewidth=100, sci_mode=True) == printing.OPTIONS
-    assert to_text(np.float64(0.5)[None]).endswith("[5.00e-01])")
+    assert to_text(np.array([0.5])).endswith("[5.00e-01])")
 
 
 def test_options_take_numpy_integers():
-    set_printoptions(precision=np.int64(1), edgeitems=np.int32(2))
+    given: Any = {"precision": np.int64(1), "edgeitems": np.int32(2)}
+    set_printoptions(**given)
     assert (printing.OPTIONS.precision, printing.OPTIONS.edgeitems) == (1, 2)
 
 

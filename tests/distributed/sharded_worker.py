@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -49,11 +50,11 @@ def main() -> None:
     )
 
 
-def mesh(jax: object) -> object:
+def mesh(jax: Any) -> Any:
     return jax.sharding.Mesh(np.array(jax.devices()), ("x",))
 
 
-def shard(jax: object, values: np.ndarray) -> object:
+def shard(jax: Any, values: np.ndarray) -> Any:
     """The last dimension spread over all devices where it divides, replicated otherwise."""
     spec = ["x"] if values.shape[-1] % len(jax.devices()) == 0 else [None]
     spec = [None] * (values.ndim - 1) + spec
@@ -61,12 +62,12 @@ def shard(jax: object, values: np.ndarray) -> object:
     return jax.make_array_from_callback(values.shape, sharding, lambda index: values[index])
 
 
-def shard_rows(jax: object, values: np.ndarray) -> object:
+def shard_rows(jax: Any, values: np.ndarray) -> Any:
     sharding = jax.sharding.NamedSharding(mesh(jax), jax.sharding.PartitionSpec("x"))
     return jax.make_array_from_callback(values.shape, sharding, lambda index: values[index])
 
 
-def count_shards(value: object) -> int:
+def count_shards(value: Any) -> int:
     if isinstance(value, np.ndarray):
         return 1
     whole = value.shape

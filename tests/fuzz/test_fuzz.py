@@ -128,6 +128,7 @@ def test_a_wrong_line_is_a_line_of_the_program():
     assert len(programs) > 20
     for program in programs:
         lines = program.source.splitlines()
+        assert program.wrong_line is not None
         assert len(PROLOGUE) < program.wrong_line <= len(lines)
         assert any(word in lines[program.wrong_line - 1] for word in ("bad", "backward"))
 
@@ -148,23 +149,26 @@ def test_values_are_recorded_by_name_and_occurrence():
     outcome = run("for step in range(2):", "    record('x', np.full(2, step))", "record('nothing', None)")
     assert outcome.failure is None
     assert list(outcome.entries) == ["x#0", "x#1", "nothing#0"]
-    assert outcome.entries["x#1"].value.tolist() == [1, 1]
+    assert np.asarray(outcome.entries["x#1"].value).tolist() == [1, 1]
     assert outcome.entries["x#1"].line == 4
     assert outcome.entries["nothing#0"].value is None
 
 
 def test_an_error_belongs_to_the_last_line_inside_the_program():
     outcome = run("def f():", "    np.zeros(2).reshape(3)", "f()")
+    assert outcome.failure is not None
     assert (outcome.failure.kind, outcome.failure.line, outcome.failure.deferred) == ("ValueError", 4, False)
 
 
 def test_the_location_that_an_error_carries_comes_first():
     outcome = run("x = 1", "error = IndexError('late')", "error.proa_location = ('<fuzz -1>', 3)", "raise error")
+    assert outcome.failure is not None
     assert (outcome.failure.line, outcome.failure.deferred) == (3, True)
 
 
 def test_an_error_in_a_thread_ends_the_program_at_its_line():
     outcome = run("def f():", "    raise KeyError('x')", "def g():", "    record('g', 1)", "run_threads(f, g)")
+    assert outcome.failure is not None
     assert (outcome.failure.kind, outcome.failure.line) == ("KeyError", 4)
     assert outcome.entries["g#0"].value == 1
 
@@ -273,6 +277,7 @@ def test_an_outcome_survives_the_way_to_another_interpreter(tmp_path):
     again = load(path)
     assert compare(written("pass"), outcome, again) == []
     assert again.entries["x#0"].stop_gradient is False
+    assert again.failure is not None
     assert again.failure.message == "why"
 
 

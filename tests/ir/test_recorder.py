@@ -358,3 +358,18 @@ def test_signal_handler_is_restored() -> None:
         recorder.flush_current()
     assert signal.getsignal(signal.SIGINT) is before
     assert time.perf_counter() > 0
+
+
+def test_what_cannot_be_compiled_runs_op_by_op(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: object) -> None:
+        raise RuntimeError("no compiler today")
+
+    monkeypatch.setattr(report, "compile_program", refuse)
+    def run() -> None:
+        for _ in range(6):
+            np.testing.assert_allclose((x * 3.0 + 2.0).numpy(), np.arange(11.0) * 3 + 2)
+
+    x = tensor(np.arange(11.0))
+    with pytest.warns(RuntimeWarning, match="no compiler today") as caught:
+        run()
+    assert len(caught) == 1, "told once, not at every run"

@@ -6,7 +6,7 @@ A check that an operation cannot pass is turned off at the operation, with its r
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -109,7 +109,7 @@ def test_reference_and_modes(function: Any, case: S) -> None:
             assert_close(actual, wanted, tolerance, f"output {position} against the reference")
 
 
-DIFFERENTIABLE = [case for case in CASES if case.values[0].samples.gradient]
+DIFFERENTIABLE = [case for case in CASES if cast(Any, case.values[0]).samples.gradient]
 
 
 def weighted_sum(outputs: list[Tensor], weights: list[np.ndarray]) -> Tensor | None:
@@ -192,7 +192,7 @@ def _inner(grads: list[Tensor | None], directions: list[np.ndarray]) -> float:
     total = 0.0
     for grad, direction in zip(grads, directions, strict=True):
         if grad is not None:
-            total += float(np.sum((np.conj(grad.numpy()) * direction).real))
+            total += float(np.sum(np.real(np.conj(grad.numpy()) * direction)))
     return total
 
 
@@ -235,7 +235,7 @@ def _weigh(outputs: list[Tensor], weights: list[np.ndarray]) -> float:
     remaining = list(weights)
     for output in outputs:
         if remaining and is_differentiable(output._aval.dtype) and output._aval.shape == remaining[0].shape:
-            total += float(np.sum(np.asarray(output.numpy() * remaining.pop(0)).real, dtype=np.float64))
+            total += float(np.sum(np.real(output.numpy() * remaining.pop(0)), dtype=np.float64))
     return total
 
 

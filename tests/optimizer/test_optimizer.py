@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -152,7 +153,7 @@ def test_clear_grad_sets_to_zero_by_default():
     assert net.weight.grad is None  # nothing was there to clear
     loss_of(net).backward()
     opt.clear_grad()
-    assert net.weight.grad.numpy().tolist() == np.zeros((3, 2)).tolist()
+    assert cast(Any, net.weight.grad).numpy().tolist() == np.zeros((3, 2)).tolist()
     opt.clear_grad(set_to_zero=False)
     assert net.weight.grad is None
     loss_of(net).backward()
