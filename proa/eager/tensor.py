@@ -15,7 +15,7 @@ import numpy as np
 from ..core.aval import Aval, make_aval
 from ..core.dtype import DType, dtype_of, is_supported
 from ..core.errors import runtime_error, type_error, value_error
-from ..core.place import CPU, Place, jax_device, parse_place
+from ..core.place import CPU, Place, jax_device, jax_devices, parse_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size
 from ..ir import recorder
@@ -441,9 +441,11 @@ def aval_of(value: Any) -> Aval:
 
 
 def jax_value(value: Any) -> Any:
+    """The value as a JAX array where it is; JAX's own default device does not matter."""
     from ..ir.xla import jax_module
 
-    return jax_module().numpy.asarray(value)
+    jax = jax_module()
+    return jax.device_put(value, jax_devices("cpu")[0]) if isinstance(value, np.ndarray) else value
 
 
 def move_value(value: Any, place: Place) -> Any:

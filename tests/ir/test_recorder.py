@@ -365,6 +365,7 @@ def test_what_cannot_be_compiled_runs_op_by_op(monkeypatch: pytest.MonkeyPatch) 
         raise RuntimeError("no compiler today")
 
     monkeypatch.setattr(report, "compile_program", refuse)
+
     def run() -> None:
         for _ in range(6):
             np.testing.assert_allclose((x * 3.0 + 2.0).numpy(), np.arange(11.0) * 3 + 2)

@@ -10,7 +10,9 @@ from proa.ir import report, tiling
 from proa.ir.tiling import find_tiles
 
 
-def recurrent(weight: paddle.Tensor, state: paddle.Tensor, rounds: int, rate: float) -> tuple[paddle.Tensor, paddle.Tensor]:
+def recurrent(
+    weight: paddle.Tensor, state: paddle.Tensor, rounds: int, rate: float
+) -> tuple[paddle.Tensor, paddle.Tensor]:
     for number in range(rounds):
         state = paddle.tanh(paddle.matmul(state, weight) * rate + 0.01 * number)
     loss = (state * state).mean()

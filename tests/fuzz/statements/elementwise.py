@@ -103,7 +103,8 @@ def pick_pair(scope: Scope) -> tuple[Variable, Variable, tuple[int, ...]] | None
             candidate.storage is not first.storage
             and shape is not None
             and math.prod(shape) <= 60
-            and (candidate.dtype == first.dtype or scope.may_mix_precision)
+            # What a tensor without dimensions promotes to differs from operation to operation.
+            and (candidate.dtype == first.dtype or (scope.may_mix_precision and candidate.rank and first.rank))
         )
 
     second = scope.pick_float(fits)
