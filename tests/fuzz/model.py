@@ -49,6 +49,7 @@ class Variable:
     storage: Storage
     contiguous: bool = True
     whole: bool = True  # it covers all of its storage
+    view: bool = False  # it was made as a view of another variable
     differentiable: bool = False
     leaf: bool = True
     smooth: bool = True  # second derivatives exist along the whole way from the leaves

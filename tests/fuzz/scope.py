@@ -258,6 +258,7 @@ class Scope:
             base.storage,
             contiguous=contiguous and base.contiguous,
             whole=whole and base.whole,
+            view=True,
             differentiable=differentiable,
             leaf=not differentiable,
             smooth=smooth and base.smooth,

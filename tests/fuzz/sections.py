@@ -57,7 +57,7 @@ def settle_states(scope: Scope, states: list[Variable], before: dict[Storage, tu
         if storage.magnitude <= magnitude and storage.noise <= noise:
             storage.magnitude, storage.noise = magnitude, noise
             continue
-        factor = min(magnitude / storage.magnitude, (noise - ROUNDING) / max(storage.noise, 1e-9))
+        factor = min(magnitude / max(storage.magnitude, 1e-9), (noise - ROUNDING) / max(storage.noise, 1e-9))
         if factor > 0.05:
             scope.emit(f"{state.name}.scale_({factor * 0.95:.2g})")
         else:

@@ -289,11 +289,12 @@ def integer(scope: Scope) -> bool:
     forms = [
         (f"{operand.name} + {number}", operand.magnitude + number),
         (f"{operand.name} * {number}", operand.magnitude * number),
-        (f"{operand.name} // {number}", operand.magnitude),
         (f"{operand.name} % {number}", number),
         (f"paddle.abs({operand.name})", operand.magnitude),
         (f"paddle.clip({operand.name}, -2, 3)", 3),
     ]
+    if operand.rank:  # Paddle adds a dimension where there is none
+        forms.append((f"{operand.name} // {number}", operand.magnitude))
     if other is not None:
         forms += [
             (f"{operand.name} + {other.name}", operand.magnitude + other.magnitude),

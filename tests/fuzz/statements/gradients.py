@@ -61,10 +61,23 @@ def record_gradients(scope: Scope) -> None:
         scope.record(f"{leaf.name}.grad")
 
 
+def watchable(scope: Scope, variable: Variable) -> bool:
+    """Whether to look at the gradient of a variable that is not a leaf.
+
+    In Paddle the gradient of a view may share memory with that of its base, which is added to later.
+    """
+    if not variable.view:
+        return True
+    if scope.decide(0.9):
+        return False
+    scope.comparable = False
+    return True
+
+
 def add_hooks(scope: Scope) -> list[str]:
     """Put a hook on a computed variable or a leaf; returns the names of removable handles."""
     handles: list[str] = []
-    target = scope.pick(lambda variable: variable.differentiable)
+    target = scope.pick(lambda variable: variable.differentiable and watchable(scope, variable))
     if target is None:
         return handles
     scope.feature("hook")
@@ -87,6 +100,8 @@ def backward(scope: Scope, targets: list[Variable], in_loop: bool = False) -> No
     leaves = leaves_of(scope)
     handles = add_hooks(scope) if scope.decide(0.25) else []
     retained = scope.chance.choice(targets) if scope.decide(0.15) else None
+    if retained is not None and not watchable(scope, retained):
+        retained = None
     if retained is not None:
         scope.feature("retain_grads")
         scope.emit(f"{retained.name}.retain_grads()")

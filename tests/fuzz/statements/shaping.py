@@ -30,8 +30,9 @@ def view_of(scope: Scope, base: Variable) -> Variable | None:
     name, shape = base.name, base.shape
     contiguous, certain, smooth, detached = True, True, kind not in ("squeeze", "t"), False
     if kind in ("reshape", "flatten"):
-        # Paddle copies where the memory is not contiguous; only there the outcome is left open.
-        certain = base.contiguous
+        # Paddle copies where the memory is not contiguous or the tensor has no dimensions; only there the
+        # outcome is left open.
+        certain = base.contiguous and base.rank > 0
         new = (base.size,) if kind == "flatten" else factorisation(scope, base.size)
         if kind == "flatten":
             if base.rank == 0:
