@@ -19,8 +19,8 @@ _MODULES = ("nn", "optimizer", "autograd", "framework", "jit", "device")
 
 def collect(namespace: dict[str, Any]) -> None:
     """Fills the top-level namespace and makes the sub-modules that only hold collected names."""
-    for area in pkgutil.iter_modules(ops.__path__):
-        importlib.import_module(f"{ops.__name__}.{area.name}")
+    for area in pkgutil.walk_packages(ops.__path__, f"{ops.__name__}."):
+        importlib.import_module(area.name)
     for module in _MODULES:
         namespace[module] = importlib.import_module(f"proa.{module}")
     namespace.update(_dtype.DTYPES)

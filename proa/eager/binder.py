@@ -22,6 +22,7 @@ from typing import Any
 
 from ..ir.operation import NeedsPromotion, Operation
 from ..ir.recorder import LOCAL, WrongPlace, extend
+from .calling import MISSING
 from .tape import SAVED_HOOKS, Gradient, GradNode, pack_saved
 from .tensor import Tensor
 from .views import register_view
@@ -41,8 +42,15 @@ class Parameter:
         self.default = default
 
 
-def generate(operation: Operation, parameters: list[Parameter], slowly: Callable[..., Any]) -> Callable[..., Any]:
+def generate(
+    operation: Operation,
+    parameters: list[Parameter],
+    slowly: Callable[..., Any],
+    again: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
     """The recording function of a single-output operation whose operands are tensors and scalars.
+
+    With `again` it takes any keyword: what it does not know goes there (see `calling.py`).
 
     Its code is generated at the first call (generating hundreds would double the time of `import proa`): until then
     the function object carries a stub, afterwards the generated code itself, so nothing is lost in the hot path.
@@ -50,7 +58,7 @@ def generate(operation: Operation, parameters: list[Parameter], slowly: Callable
     scope: dict[str, Any] = {}
 
     def first_call(*arguments: Any, **named: Any) -> Any:
-        generated = _generate(operation, parameters, slowly, scope)
+        generated = _generate(operation, parameters, slowly, scope, again)
         function.__defaults__ = generated.__defaults__
         function.__code__ = generated.__code__
         return function(*arguments, **named)
@@ -76,7 +84,11 @@ _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 def _generate(
-    operation: Operation, parameters: list[Parameter], slowly: Callable[..., Any], scope: dict[str, Any]
+    operation: Operation,
+    parameters: list[Parameter],
+    slowly: Callable[..., Any],
+    scope: dict[str, Any],
+    again: Callable[..., Any] | None,
 ) -> types.FunctionType:
     operands = [p for p in parameters if p.kind != "static"]
     statics = [p for p in parameters if p.kind == "static"]
@@ -93,10 +105,18 @@ def _generate(
             scope[f"default_{p.name}"] = p.default
             signature.append(f"{p.name}=default_{p.name}")
         else:
-            signature.append(p.name)
+            signature.append(p.name if again is None else f"{p.name}=MISSING")
     signature.append("name=None")
+    if again is not None:
+        signature.append("**named")
+        scope.update(again=_unpacked(again, parameters), MISSING=MISSING)
     scalars = []
     lines = [f"def {operation.name}({', '.join(signature)}):"]
+    if again is not None:
+        lines += ["    if named:", f"        return again(({names},), named)"]
+        required = [p.name for p in statics if not p.has_default]
+        if required:
+            lines += [f"    if {' or '.join(f'{n} is MISSING' for n in required)}:", f"        return slowly({names})"]
     checks = []
     for p in operands:
         if p.kind == "scalar":
@@ -154,6 +174,20 @@ def _generate(
     lines += ["    if node.hook:", "        segment.after_record(node)", "    return out"]
     exec(compile("\n".join(lines), f"<binder of {operation.name}>", "exec"), scope)
     return scope[operation.name]
+
+
+def _unpacked(again: Callable[..., Any], parameters: list[Parameter]) -> Callable[..., Any]:
+    """`again` with the arguments that were given, by name: defaults that stand in for the others fall away."""
+
+    def call(values: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        given = {
+            p.name: value
+            for p, value in zip(parameters, values, strict=True)
+            if value is not (p.default if p.has_default else MISSING)
+        }
+        return again((), {**given, **named})
+
+    return call
 
 
 def _kind_source(p: Parameter) -> str:

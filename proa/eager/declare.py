@@ -20,6 +20,7 @@ from typing import Any
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL
 from .binder import Parameter, generate
+from .calling import MISSING, with_options
 from .dispatch import as_operand, promote, record
 from .tape import Gradient, stand_in
 from .tensor import Tensor
@@ -126,6 +127,9 @@ def _recording_function(operation: Operation, parameters: list[Parameter]) -> Ca
     names = [p.name for p in parameters]
 
     def record_slowly(*arguments: Any) -> Any:
+        if any(value is MISSING for value in arguments):
+            absent = ", ".join(repr(name) for name, value in zip(names, arguments, strict=True) if value is MISSING)
+            raise TypeError(f"{operation.name}() missing required argument {absent}")
         operands = [
             value if kind == "optional" and value is None else as_operand(operation.name, name, value)
             for name, kind, value in zip(names, kinds, arguments, strict=True)
@@ -154,9 +158,12 @@ def _recording_function(operation: Operation, parameters: list[Parameter]) -> Ca
             return record_slowly(*arguments)
 
         return record_several
+    slowly = record_slowly
     if operation.promote and kinds.count("tensor") == 2:
-        return generate(operation, parameters, _with_scalars(operation, parameters, record_slowly))
-    return generate(operation, parameters, record_slowly)
+        slowly = _with_scalars(operation, parameters, record_slowly)
+    function: Any = generate(operation, parameters, slowly)
+    function.generate_lenient = lambda again: generate(operation, parameters, slowly, again)
+    return function
 
 
 def _with_scalars(operation: Operation, parameters: list[Parameter], slowly: Callable[..., Any]) -> Callable[..., Any]:
@@ -199,22 +206,28 @@ def public(
     inplace: bool | str = False,
     module: str = "",
     name: str | None = None,
+    aliases: str = "",
+    out: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Exports a function as `paddle.[module.]name`, and as a Tensor method, operator and in-place form if asked.
 
-    `method` and `inplace` may name several, separated by spaces; True means the function's own name (with `_` behind it
-    for the in-place form).
+    `method`, `inplace` and `name` may name several, separated by spaces; True means the function's own name (with `_`
+    behind it for the in-place form). Users may also call parameters by the common aliases (`input` for `x` …) and by
+    those in `aliases` ("y=exponent"), and with `out` they may pass a tensor to write the result into.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        own_name = name or function.__name__
-        PUBLIC[f"{module}.{own_name}" if module else own_name] = function
+        own_names = name.split() if name else [function.__name__]
+        own_name = own_names[0]
+        offered = with_options(function, aliases, out)
+        for each in own_names:
+            PUBLIC[f"{module}.{each}" if module else each] = offered
         for method_name in _names(method, own_name):
-            setattr(Tensor, method_name, function)
+            setattr(Tensor, method_name, offered)
         if operator is not None:
             _attach_operator(function, operator)
         for inplace_name in _names(inplace, f"{own_name}_"):
-            changing = in_place_form(function, inplace_name)
+            changing = in_place_form(with_options(function, aliases, out=False), inplace_name)
             setattr(Tensor, inplace_name, changing)
             PUBLIC[f"{module}.{inplace_name}" if module else inplace_name] = changing
         return function

@@ -136,7 +136,9 @@ def samples(
     """
 
     def attach(function: Callable[..., Any]) -> Callable[..., Any]:
-        function.samples = SampleSet(cases, reference, gradient, second_order, tolerance, why)  # type: ignore[attr-defined]
+        found = SampleSet(cases, reference, gradient, second_order, tolerance, why)
+        for form in (function, *getattr(function, "offered", ())):  # as written, and as users get it
+            form.samples = found  # type: ignore[attr-defined]
         return function
 
     return attach

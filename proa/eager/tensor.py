@@ -19,7 +19,7 @@ from ..core.place import CPU, Place, jax_device, jax_devices, parse_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size
 from ..ir import recorder
-from ..ir.recorder import LOCAL, Failure, materialise
+from ..ir.recorder import LOCAL, Failure
 
 _names = itertools.count()
 
@@ -219,9 +219,8 @@ class Tensor:
 
     def _data(self) -> Any:
         """The value itself, a NumPy or JAX array; runs what it waits for."""
-        value = self._value
-        if value is None:
-            materialise(self)
+        if self._value is None or LOCAL.recent is not None:
+            recorder.read(self)
         if LOCAL.unchecked:
             if hasattr(self._value, "copy_to_host_async"):
                 self._value.copy_to_host_async()  # together with the flags that are fetched now

@@ -25,6 +25,7 @@ from ..core import flags
 from ..core.errors import locate, message, user_location
 from ..core.place import CPU, Place, default_place
 from . import donation, report
+from .cutting import note_late_read
 from .interpreter import Problem, run_on_jax, run_on_numpy
 from .interrupt import uninterrupted
 from .operation import OperandKind, Operation
@@ -37,6 +38,10 @@ _ndarray = np.ndarray
 _MOST_UNCHECKED = 64
 # How many more runs until a program that could not be compiled is tried again.
 _RETRY_AFTER = 1000
+# Copies of donated inputs that were still in use, after which a program is compiled without donating them.
+_MOST_COPIES = 50
+# In how many runs of a path late reads are looked for.
+_RUNS_TO_LEARN_FROM = 16
 
 
 class Failure:
@@ -127,7 +132,7 @@ class Segment:
             self._check_now(node, instruction)
         if root.check_nan or instruction.flagged:
             self.locations[node.index] = user_location(2)
-        if root.immediate:
+        if root.immediate or node.cut:
             flush(self)
         elif node.next_index >= root.window:
             _flush_full_window(self)
@@ -178,6 +183,8 @@ class Local(threading.local):
         self.grad_enabled = True
         self.window = 0  # a window of whole rounds, once a loop has filled one (see period.py)
         self.unchecked: deque[_Unchecked] = deque()
+        # The end of the last run and what it made, as indices by identity, while it is open where to cut (cutting.py).
+        self.recent: tuple[TraceNode, dict[int, int]] | None = None
         self.segment = Segment(self.place, self.lock)
 
 
@@ -282,6 +289,20 @@ def materialise(tensor: Any) -> None:
         raise cast(Failure, tensor._value).error
 
 
+def read(tensor: Any) -> None:
+    """The user looks at a tensor's value: makes sure that it has it, and learns where segments are best cut."""
+    segment, recent = tensor._segment, LOCAL.recent
+    if tensor._value is None:
+        if segment is LOCAL.segment:
+            note_late_read(segment.node, tensor._index)
+        materialise(tensor)
+    elif recent is not None:
+        end, made = recent
+        if made.get(id(tensor._value)) == tensor._index:
+            LOCAL.recent = None
+            note_late_read(end, tensor._index)
+
+
 def _compute_foreign(segment: Segment, tensor: Any) -> None:
     """Computes one value of a segment that another thread is still recording, without touching the segment."""
     with segment.lock:
@@ -367,6 +388,7 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
     ending = _find_ending(segment.node, outputs)
     ending.count += 1
     root = segment.root
+    LOCAL.recent = None
     if ending.compiled is None and not root.immediate and ending.count >= _Mode.threshold:
         donated = donation.donatable(segment.inputs)
         try:
@@ -376,6 +398,8 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
             ending.count = -_RETRY_AFTER
             report.note_failure(ending, error)
     compiled = ending.compiled  # another thread may drop it from the ending at any time
+    if compiled is not None and compiled.copies >= _MOST_COPIES:
+        compiled = _donate_less(segment, ending, compiled)
     if compiled is not None:
         report.count_hit(ending)
         if len(LOCAL.unchecked) >= _MOST_UNCHECKED:
@@ -383,6 +407,7 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
         with uninterrupted(bool(compiled.donated)):
             values = _run_tier1(segment, ending, compiled, live)
             _deliver(live, values)
+        _note_run(segment.node, ending, values)
         return
     report.count_cold(ending)
     try:
@@ -393,6 +418,24 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
         segment.done = True
         raise problem.error from problem.error.__cause__
     _deliver(live, values)
+    _note_run(segment.node, ending, dict(zip(outputs, [values[index] for index in outputs], strict=True)))
+
+
+def _note_run(end: TraceNode, ending: Ending, values: dict[int, Any]) -> None:
+    """Lets `read` know what was made, in the first runs of a path."""
+    if end.late_reads >= 0 and ending.count <= _RUNS_TO_LEARN_FROM:
+        LOCAL.recent = (end, {id(value): index for index, value in values.items()})
+
+
+def _donate_less(segment: Segment, ending: Ending, compiled: Any) -> Any:
+    """What the program may write over is in use again and again: compiled anew without those inputs."""
+    donated = tuple(sorted(set(compiled.donated) & set(donation.donatable(segment.inputs))))
+    compiled.copies = 0
+    if donated != compiled.donated:
+        ending.compiled = compiled = report.compile_program(
+            ending, segment.inputs, segment.scalars, segment.root, donated, "inputs it wrote over are still in use"
+        )
+    return compiled
 
 
 def _deliver(live: list[Any], values: Any) -> None:

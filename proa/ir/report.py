@@ -47,7 +47,10 @@ class ProgramRecord:
         self.tiles = 1  # more than one: a long loop, compiled by the round (see tiling.py)
 
 
-def compile_program(ending: Any, inputs: list[Any], scalars: list[Any], root: Any, donated: tuple[int, ...]) -> Any:
+def compile_program(
+    ending: Any, inputs: list[Any], scalars: list[Any], root: Any, donated: tuple[int, ...], reason: str = ""
+) -> Any:
+    """The executable of an ending, noted in the list of programs with the reason why it was made."""
     from .lowering import CompiledProgram
     from .tiling import MINIMUM_LENGTH, TiledProgram, find_tiles
 
@@ -59,7 +62,7 @@ def compile_program(ending: Any, inputs: list[Any], scalars: list[Any], root: An
         compiled = TiledProgram(program, tiles, inputs, scalars, root.place, root.check_nan)
     else:
         compiled = CompiledProgram(program, inputs, scalars, root.place, donated, root.check_nan)
-    record = ProgramRecord(ending, _reason(ending), len(donated))
+    record = ProgramRecord(ending, reason or _reason(ending), len(donated))
     record.tiles = len(tiles) if tiles else 1
     record.seconds = compiled.seconds
     with _LOCK:

@@ -18,7 +18,9 @@ _NODE_LIMIT = 500_000
 class TraceNode(dict[Any, "TraceNode"]):
     """A place in the tree; as a dictionary it maps edges to the next nodes."""
 
-    __slots__ = ("aval", "endings", "hook", "index", "instruction", "leaf", "next_index", "parent", "root")
+    __slots__ = (
+        "aval", "cut", "endings", "hook", "index", "instruction", "late_reads", "leaf", "next_index", "parent", "root",
+    )  # fmt: skip
 
     def __init__(self, parent: TraceNode | None, root: TraceRoot | None, next_index: int) -> None:
         self.parent = parent
@@ -30,6 +32,8 @@ class TraceNode(dict[Any, "TraceNode"]):
         self.next_index = next_index
         self.hook = False  # something is to be done after recording this instruction (see Segment.after_record)
         self.endings: dict[tuple[int, ...], Any] | None = None
+        self.cut = False  # the segment ends behind this instruction (see cutting.py)
+        self.late_reads = 0
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..core.errors import value_error
 from ..eager.tensor import Tensor
-from ..ops.convolution_kernels import conv
-from ..ops.windows import is_channels_last, paddings, sizes
+from ..ops.neural.convolution_kernels import conv
+from ..ops.neural.windows import is_channels_last, paddings, sizes
 from . import defaults
 from . import functional as F
 from .initializer import Normal

@@ -109,7 +109,7 @@ def listed(parameter: str, position: int) -> Callable[[Callable[..., Any]], Call
     return decorate
 
 
-def deliver(made: Tensor, out: Tensor | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def finish(made: Tensor, out: Tensor | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """The last step of creation functions: another device, an existing tensor to fill, a wanted
     gradient."""
     if device is not None:

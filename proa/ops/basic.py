@@ -215,7 +215,7 @@ def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
         x, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdim,
         dtype=dtype or ("int64" if x.dtype.kind in "bi" else x.dtype)),
 )  # fmt: skip
-@public(method=True)
+@public(method=True, out=True)
 def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The sum over some axes (all by default). Booleans and 32-bit integers give int64."""
     if dtype is not None:

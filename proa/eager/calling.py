@@ -1,0 +1,116 @@
+"""Other ways to call a public function: parameter aliases and `out=`.
+
+Paddle 3.3 takes `input` for `x`, `other` for `y`, `dim` for `axis`, and `out=` for a tensor to write into. None of that
+costs anything when it is not used: internal code and operators call the function as it was written, users get a form
+that looks twice only when it was given a keyword that the function itself does not have.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .tensor import Tensor
+from .views import assign_in_place
+
+# Accepted by every public function that has the parameter on the left and none of the name on the right.
+COMMON_ALIASES = {"x": "input", "y": "other", "axis": "dim", "axes": "dim", "epsilon": "eps"}
+
+
+class _Missing:
+    """Stands for an argument that was not given."""
+
+    def __repr__(self) -> str:
+        return "missing"
+
+
+MISSING = _Missing()
+
+
+def alias_table(parameters: Iterable[str], extra: str) -> dict[str, str]:
+    """Accepted other names by what they stand for: the common ones and `extra` ("y=exponent p=ord")."""
+    own = list(parameters)
+    table = {alias: name for name, alias in COMMON_ALIASES.items() if name in own and alias not in own}
+    for pair in extra.split():
+        name, _, alias = pair.partition("=")
+        if name not in own:
+            raise ValueError(f"aliases: there is no parameter {name!r} among {own}")
+        table[alias] = name
+    return table
+
+
+def deliver(result: Any, out: Any) -> Any:
+    """The end of a call with `out=`: the result itself, or `out` with the result in it."""
+    if out is None:
+        return result
+    if isinstance(result, Tensor):
+        if isinstance(out, Tensor):
+            return assign_in_place(out, result, "out")
+        raise TypeError(f"out must be a Tensor; received {type(out).__name__}.")
+    if not isinstance(out, (tuple, list)) or len(out) != len(result):
+        raise TypeError(f"out must be a tuple of {len(result)} Tensors; received {type(out).__name__}.")
+    filled = [deliver(part, target) for part, target in zip(result, out, strict=True)]
+    return type(result)(*filled) if hasattr(result, "_fields") else type(result)(filled)
+
+
+def renamed(function_name: str, table: dict[str, str], given: Iterable[str], named: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments under the function's own names; TypeError for one that is given twice."""
+    result: dict[str, Any] = {}
+    taken = set(given)
+    for name, value in named.items():
+        own = table.get(name, name)
+        if own in result or own in taken:
+            raise TypeError(f"{function_name}() got multiple values for argument {own!r}")
+        result[own] = value
+    return result
+
+
+def with_options(function: Callable[..., Any], extra: str, out: bool) -> Callable[..., Any]:
+    """The form of a function that users get: with aliases, and `out=` if asked for."""
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters)
+    table = alias_table(parameters, extra)
+    has_own_out = "out" in parameters
+    if not table and (has_own_out or not out):
+        return function
+    takes_out = out and not has_own_out
+    again = _called_again(function, parameters, table, takes_out)
+    generate = getattr(function, "generate_lenient", None)
+    if generate is not None:
+        lenient = generate(again)
+        lenient.__name__, lenient.__qualname__ = function.__name__, function.__qualname__
+        lenient.__doc__, lenient.__module__ = function.__doc__, function.__module__
+        lenient.__wrapped__, lenient.operation = function, function.operation  # type: ignore[attr-defined]
+    else:
+
+        @functools.wraps(function)
+        def lenient(*arguments: Any, **named: Any) -> Any:
+            if named:
+                return again(arguments, named)
+            return function(*arguments)
+
+    lenient.__signature__ = _with_out(signature) if takes_out else signature
+    function.__dict__.setdefault("offered", []).append(lenient)
+    return lenient
+
+
+def _called_again(
+    function: Callable[..., Any], parameters: list[str], table: dict[str, str], takes_out: bool
+) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+    def again(arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        out = named.pop("out", None) if takes_out else None
+        if not table.keys().isdisjoint(named):
+            named = renamed(function.__name__, table, parameters[: len(arguments)], named)
+        result = function(*arguments, **named)
+        return result if out is None else deliver(result, out)
+
+    return again
+
+
+def _with_out(signature: inspect.Signature) -> inspect.Signature:
+    parameters = list(signature.parameters.values())
+    place = next((i for i, p in enumerate(parameters) if p.kind is p.VAR_KEYWORD), len(parameters))
+    parameters.insert(place, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None))
+    return signature.replace(parameters=parameters)

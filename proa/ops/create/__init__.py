@@ -1,0 +1,1 @@
+"""Tensors from nothing, from data and from random numbers; what a tensor is."""

@@ -1,0 +1,357 @@
+"""Tensor methods that are no mathematics: other types and devices, copies, values set from outside.
+
+Each is attached to `Tensor` only. What returns the tensor itself when nothing changes does so in
+Paddle too (`astype` to the same type, `cpu()` of a tensor on the CPU); `cast` and `to(dtype)`
+always copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.dtype import DType, to_numpy_dtype
+from ...core.errors import runtime_error, type_error, value_error
+from ...core.place import CPU, Place, make_place, parse_place
+from ...eager.moving import moved
+from ...eager.tensor import Tensor, alias, tensor_from_data
+from ...eager.views import register_view, replace_value
+from ..arguments import finish, listed, new_shape, require_tensor
+from ..basic import cast_to, full_of
+from ..shape.repetition import tile
+from .creation import filled
+
+_CASTS = {
+    "float": "float32",
+    "float32": "float32",
+    "half": "float16",
+    "float16": "float16",
+    "bfloat16": "bfloat16",
+    "double": "float64",
+    "float64": "float64",
+    "int": "int32",
+    "int32": "int32",
+    "long": "int64",
+    "int64": "int64",
+    "short": "int16",
+    "int16": "int16",
+    "char": "int8",
+    "int8": "int8",
+    "byte": "uint8",
+    "uint8": "uint8",
+    "bool": "bool",
+    "cfloat": "complex64",
+    "complex64": "complex64",
+    "cdouble": "complex128",
+    "complex128": "complex128",
+}
+
+
+def method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Attaches a function to Tensor under its own name."""
+    setattr(Tensor, function.__name__, function)
+    return function
+
+
+# ---- types ---------------------------------------------------------------------------------------
+
+
+@method
+def astype(self: Tensor, dtype: Any) -> Tensor:
+    """The numbers in another type; the tensor itself if it has that type already."""
+    wanted = to_numpy_dtype(dtype)
+    return self if wanted == self._aval.dtype else cast_to(self, wanted)
+
+
+@method
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The numbers in the type of another tensor."""
+    return astype(self, require_tensor("type_as", "other", other).dtype)
+
+
+def _cast_method(name: str, dtype: str) -> None:
+    wanted = to_numpy_dtype(dtype)
+
+    def convert(self: Tensor) -> Tensor:
+        return self if wanted == self._aval.dtype else cast_to(self, wanted)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"The numbers as {dtype}; the tensor itself if they are that already."
+    setattr(Tensor, name, convert)
+
+
+for _name, _dtype in _CASTS.items():
+    _cast_method(_name, _dtype)
+
+
+# ---- devices -------------------------------------------------------------------------------------
+
+
+@method
+def cpu(self: Tensor) -> Tensor:
+    """The tensor on the CPU; itself if it is there."""
+    return moved(self, CPU)
+
+
+@method
+def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
+    """The tensor on a GPU (the first by default, or where it is); ValueError if there is none."""
+    if isinstance(device_id, (Place, str)):
+        return moved(self, parse_place(device_id))
+    if device_id is None and self._aval.place.kind == "gpu":
+        return self
+    return moved(self, make_place("gpu", device_id or 0))
+
+
+def _is_dtype(value: Any) -> bool:
+    if isinstance(value, (DType, np.dtype, type)):
+        return True
+    if isinstance(value, str):
+        try:
+            to_numpy_dtype(value)
+        except TypeError:
+            return False
+        return True
+    return False
+
+
+@method
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor on another device and (or) in another type.
+
+    Takes a device, a type, another tensor whose device and type are meant, in any usual order:
+    `to('gpu:0')`, `to('float64')`, `to('cpu', 'int32', True)`, `to(other)`, `to(device=…, dtype=…,
+    blocking=…)`.
+    """
+    unknown = set(kwargs) - {"device", "dtype", "blocking", "other"}
+    if unknown or not (args or kwargs):
+        raise type_error(
+            "to",
+            "give a device, a dtype, or both (and blocking)",
+            f"{', '.join(sorted(unknown)) or 'nothing'}",
+        )
+    device, dtype = kwargs.get("device"), kwargs.get("dtype")
+    other = kwargs.get("other")
+    for value in args:
+        if isinstance(value, Tensor):
+            other = value
+        elif _is_dtype(value) and dtype is None:
+            dtype = value
+        elif isinstance(value, bool) or value is None:
+            pass  # blocking, which changes nothing here
+        elif device is None:
+            device = value
+        else:
+            raise type_error("to", "there is one device and one dtype", repr(args))
+    if other is not None:
+        require_tensor("to", "other", other)
+        device = other._aval.place if device is None else device
+        dtype = other._aval.dtype if dtype is None else dtype
+    result = self
+    if dtype is not None:
+        result = cast_to(result, to_numpy_dtype(dtype))
+    if device is not None:
+        result = moved(result, _place_of(device))
+    return result
+
+
+def _place_of(device: Any) -> Place:
+    if isinstance(device, int):
+        raise value_error("to", "a device is a string or a place", repr(device), "write 'gpu:0'")
+    return parse_place(device)
+
+
+@method
+def pin_memory(self: Tensor) -> Tensor:
+    """The tensor itself: transfers to a device need no pinned memory here."""
+    return self
+
+
+@method
+def get_device(self: Tensor) -> int:
+    """The number of the tensor's device; -1 on the CPU."""
+    return -1 if self._aval.place is CPU else self._aval.place.index
+
+
+# ---- the value, apart from its history -----------------------------------------------------------
+
+
+@method
+def detach(self: Tensor) -> Tensor:
+    """The same value outside the graph: no gradient, shared memory."""
+    result = alias(self)
+    register_view(self, result, None, ())
+    return result
+
+
+@method
+def detach_(self: Tensor) -> Tensor:
+    """Takes the tensor itself out of the graph."""
+    self._node = None
+    self.stop_gradient = True
+    return self
+
+
+Tensor.data = property(  # type: ignore[attr-defined]
+    detach,
+    lambda self, value: set_value(self, value),
+    doc="The value outside the graph, as `detach()` gives it.",
+)
+
+
+@method
+def set_value(self: Tensor, value: Any) -> None:
+    """Gives the tensor other numbers of the same shape and type. Neither its history nor its
+    version changes."""
+    aval = self._aval
+    if isinstance(value, Tensor):
+        source = alias(value)
+    elif isinstance(value, (np.ndarray, np.generic)):
+        source = tensor_from_data(value, place=aval.place)
+    elif isinstance(value, (bool, int, float, complex, list, tuple)):
+        source = tensor_from_data(value, aval.dtype, aval.place)
+    else:
+        raise type_error("set_value", "the value must be a tensor, an array or a list", type(value).__name__)
+    received = f"x: {aval}, value: {source._aval}"
+    if source._aval.shape != aval.shape:
+        raise value_error("set_value", "the value must have the shape of the tensor", received)
+    if source._aval.dtype != aval.dtype:
+        raise value_error(
+            "set_value",
+            "the value must have the type of the tensor",
+            received,
+            "convert it with astype()",
+        )
+    replace_value(self, source._to_place(aval.place))
+
+
+@method
+def copy_(self: Tensor, other: Any, blocking: bool = True) -> Tensor:
+    """Copies the numbers of another tensor of the same shape and type. Neither history nor version
+    changes."""
+    if not isinstance(other, Tensor):
+        other = tensor_from_data(other, place=self._aval.place)
+    received = f"x: {self._aval}, other: {other._aval}"
+    if other._aval.dtype != self._aval.dtype:
+        raise runtime_error("copy_", "both tensors must have the same type", received, "convert one with astype()")
+    if other._aval.shape != self._aval.shape:
+        raise value_error("copy_", "both tensors must have the same shape", received)
+    replace_value(self, alias(other)._to_place(self._aval.place))
+    return self
+
+
+@method
+def value(self: Tensor) -> Tensor:
+    """The tensor itself."""
+    return self
+
+
+@method
+def get_tensor(self: Tensor) -> Tensor:
+    """The tensor itself."""
+    return self
+
+
+@method
+def _bump_inplace_version(self: Tensor) -> None:
+    """Counts a change that was made from outside."""
+    self._version += 1
+
+
+@method
+def data_ptr(self: Tensor) -> int:
+    """The address of the value: of a host array, or of the buffer on a device."""
+    value = self._data()
+    return value.ctypes.data if isinstance(value, np.ndarray) else value.unsafe_buffer_pointer()
+
+
+@method
+def is_same_shape(self: Tensor, y: Tensor) -> bool:
+    """Whether another tensor has the same shape."""
+    return self._aval.shape == require_tensor("is_same_shape", "y", y)._aval.shape
+
+
+# ---- tensors like this one -----------------------------------------------------------------------
+
+
+def _new(x: Tensor, where: str, size: Any, fill: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    wanted = x._aval.dtype if dtype is None else to_numpy_dtype(dtype)
+    dims = new_shape(where, size)
+    made = full_of(fill, dims, wanted) if fill.__class__ in (int, float) else filled(where, dims, fill, wanted)
+    return finish(made, None, x._aval.place if device is None else device, requires_grad)
+
+
+@method
+@listed("size", 1)
+def new_zeros(
+    self: Tensor,
+    size: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Zeros in the type and on the device of this tensor."""
+    return _new(self, "new_zeros", size, 0, dtype, device, requires_grad)
+
+
+@method
+@listed("size", 1)
+def new_ones(
+    self: Tensor,
+    size: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Ones in the type and on the device of this tensor."""
+    return _new(self, "new_ones", size, 1, dtype, device, requires_grad)
+
+
+@method
+@listed("size", 1)
+def new_empty(
+    self: Tensor,
+    size: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor whose numbers mean nothing yet, in the type and on the device of this one."""
+    return _new(self, "new_empty", size, 0, dtype, device, requires_grad)
+
+
+@method
+def new_full(
+    self: Tensor,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """One number everywhere, in the type and on the device of this tensor."""
+    return _new(self, "new_full", size, fill_value, dtype, device, requires_grad)
+
+
+@method
+def repeat(self: Tensor, *repeats: Any) -> Tensor:
+    """The tensor repeated along its axes; see `tile`."""
+    return tile(self, repeats[0] if len(repeats) == 1 else list(repeats))
+
+
+def _plus(self: Tensor) -> Tensor:
+    """`+x` is the tensor itself."""
+    return self
+
+
+Tensor.__pos__ = _plus  # type: ignore[attr-defined]

@@ -1,0 +1,379 @@
+"""New tensors: from data, filled with a number, and copies; and questions about tensors.
+
+Those that count are in `counting.py`, random ones in `random.py`. A tensor from data copies it: a
+later change of the array is not seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.dtype import BOOL, COMPLEX128, default_float, is_floating, to_numpy_dtype
+from ...core.errors import type_error, value_error
+from ...core.place import parse_place
+from ...eager.declare import op, public
+from ...eager.infer import same
+from ...eager.samples import A, S, samples
+from ...eager.tensor import Tensor, tensor_from_data
+from ...eager.views import assign_in_place, take_over
+from ..arguments import dtype_or_default, finish, listed, new_shape, require_tensor
+from ..basic import cast_to, expand_to, full_of, reshape_to
+
+# ---- from data -----------------------------------------------------------------------------------
+
+
+@public()
+def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
+    """A new tensor with a copy of `data`: a number, nested lists, an array, or another tensor.
+
+    Python floats become the default floating type and Python integers int64; arrays keep their
+    type.
+    """
+    if isinstance(data, Tensor):
+        made = assign_to(data) if dtype is None else cast_to(data, to_numpy_dtype(dtype))
+        if place is not None:
+            made = made._to_place(parse_place(place))
+        made._node = None
+    else:
+        if isinstance(data, (str, bytes, dict, set, range)):
+            raise type_error(
+                "to_tensor",
+                "no tensor can be made of this",
+                type(data).__name__,
+                "give a number, nested lists of numbers, an array or a tensor",
+            )
+        made = tensor_from_data(data, dtype, place)
+    made.stop_gradient = bool(stop_gradient)
+    return made
+
+
+@public()
+def tensor(
+    data: Any,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A new tensor with a copy of `data`; see `to_tensor`."""
+    return to_tensor(data, dtype, device, not requires_grad)
+
+
+# ---- copies --------------------------------------------------------------------------------------
+
+
+@op(infer=same, grad={"x": lambda g: g}, name="assign")
+def assign_to(xp: Any, x: Any) -> Any:
+    """The same numbers; values are never overwritten, so nothing has to be copied."""
+    return x
+
+
+@samples(S(A(2, 3)), S(A(0, 2)), S(A(dtype="int32")), reference=lambda x: x)
+@public(method=True)
+def clone(x: Tensor, name: str | None = None) -> Tensor:
+    """A copy of `x` that its gradient flows back through."""
+    return assign_to(x)
+
+
+@samples(S(A(2, 3)), S(A()), S(A(2, dtype="bool")), reference=lambda x: x)
+@public()
+def assign(x: Any, output: Tensor | None = None) -> Tensor:
+    """A copy of a tensor, array, list or number, written into `output` if one is given."""
+    if isinstance(x, Tensor):
+        copied = assign_to(x)
+    elif isinstance(x, (bool, int, float, complex, np.generic, np.ndarray, list, tuple)):
+        array = np.asarray(x)
+        copied = tensor_from_data(array.reshape(1) if array.ndim == 0 and not isinstance(x, np.ndarray) else array)
+    else:
+        raise type_error("assign", "x must be a Tensor, an array, a list or a number", type(x).__name__)
+    if output is None:
+        return copied
+    require_tensor("assign", "output", output)
+    if output._aval.shape == copied._aval.shape:
+        return assign_in_place(output, copied, "assign")
+    take_over(output, copied)  # Paddle lets the output take any shape
+    return output
+
+
+# ---- filled --------------------------------------------------------------------------------------
+
+
+def filled(where: str, shape: Any, value: Any, dtype: np.dtype) -> Tensor:
+    """A tensor of one number, which is data: another number does not make another program."""
+    dims = new_shape(where, shape)
+    if isinstance(value, Tensor):
+        if value._aval.size != 1:
+            raise value_error(where, "fill_value must be one number", f"fill_value: {value._aval}")
+        return expand_to(reshape_to(cast_to(value.detach(), dtype), (1,) * len(dims)), dims)  # type: ignore[attr-defined]
+    return full_of(scalar_of(where, "fill_value", value), dims, dtype)
+
+
+def scalar_of(where: str, name: str, value: Any) -> Any:
+    """A Python number, from a number of any kind or a string that spells one ('inf')."""
+    if value.__class__ in (int, float, complex):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return int(value)
+    if isinstance(value, (Tensor, np.ndarray)) and value.size == 1:
+        return scalar_of(where, name, value.item())
+    if isinstance(value, np.generic):
+        return scalar_of(where, name, value.item() if value.dtype.kind in "iufc" else float(value))
+    if isinstance(value, (int, float)):
+        return float(value) if isinstance(value, float) else int(value)
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    raise type_error(where, f"{name} must be a number", f"{name}: {value!r}")
+
+
+def real_of(where: str, name: str, value: Any) -> float:
+    """A Python float; TypeError for a complex number."""
+    number = scalar_of(where, name, value)
+    if isinstance(number, complex):
+        raise type_error(where, f"{name} must be a real number", f"{name}: {number}")
+    return float(number)
+
+
+@samples(
+    S([2, 3], 1.5),
+    S([], 7),
+    S([0, 2], 1, "int64"),
+    S([2], 2.7, dtype="int32"),
+    S([2], True),
+    S([1], 3, "float16"),
+    reference=lambda shape, value, dtype=None: np.full(
+        shape, value, dtype or ("bool" if isinstance(value, bool) else "float32")
+    ),
+)
+@public(aliases="shape=size")
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor filled with `fill_value`; of the default floating type unless it is a bool or
+    complex number."""
+    if dtype is not None:
+        wanted = to_numpy_dtype(dtype)
+    elif isinstance(fill_value, (bool, np.bool_)):
+        wanted = BOOL
+    else:
+        wanted = COMPLEX128 if isinstance(fill_value, complex) else default_float()
+    return finish(filled("full", shape, fill_value, wanted), out, device, requires_grad)
+
+
+@samples(
+    S([2, 3]),
+    S([], dtype="float64"),
+    S([0, 3], "int32"),
+    S([2], dtype="bool"),
+    reference=lambda shape, dtype="float32": np.zeros(shape, dtype),
+)
+@public()
+@listed("shape", 0)
+def zeros(
+    shape: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of zeros."""
+    made = full_of(0, new_shape("zeros", shape), dtype_or_default(dtype))
+    return finish(made, out, device, requires_grad)
+
+
+@samples(
+    S([2, 3]),
+    S([], dtype="float64"),
+    S([0, 3], "int32"),
+    S([2], dtype="complex64"),
+    reference=lambda shape, dtype="float32": np.ones(shape, dtype),
+)
+@public()
+@listed("shape", 0)
+def ones(
+    shape: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of ones."""
+    made = full_of(1, new_shape("ones", shape), dtype_or_default(dtype))
+    return finish(made, out, device, requires_grad)
+
+
+@samples(
+    S([2, 3]),
+    S([], dtype="float64"),
+    S([0, 3], "int32"),
+    gradient=False,
+    why="the numbers are unspecified",
+)
+@public()
+@listed("shape", 0)
+def empty(
+    shape: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor whose numbers mean nothing yet (they are zeros, so that a run can be repeated)."""
+    made = full_of(0, new_shape("empty", shape), dtype_or_default(dtype))
+    return finish(made, out, device, requires_grad)
+
+
+@samples(
+    S(A(2, 3), 1.5),
+    S(A(dtype="int64"), 2.5),
+    S(A(0, 2), 1, "bool"),
+    S(A(2), 3, dtype="int32"),
+    reference=lambda x, value, dtype=None: np.full(x.shape, value, dtype or x.dtype),
+    gradient=False,
+    why="a constant",
+)
+@public(method=True)
+def full_like(
+    x: Tensor,
+    fill_value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor like `x`, filled with `fill_value`."""
+    aval = require_tensor("full_like", "x", x)._aval
+    wanted = aval.dtype if dtype is None else to_numpy_dtype(dtype)
+    made = filled("full_like", aval.shape, fill_value, wanted)
+    return finish(_beside(x, made), None, device, requires_grad)
+
+
+def _beside(x: Tensor, made: Tensor) -> Tensor:
+    """`made` on the device of `x`."""
+    return made if made._aval.place is x._aval.place else made._to_place(x._aval.place)
+
+
+@samples(
+    S(A(2, 3)),
+    S(A(dtype="int64")),
+    S(A(0, 2), "bool"),
+    reference=lambda x, dtype=None: np.zeros(x.shape, dtype or x.dtype),
+    gradient=False,
+    why="a constant",
+)
+@public(method=True)
+def zeros_like(
+    x: Tensor,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Zeros in the shape (and type, unless another is named) of `x`."""
+    return full_like(x, 0, dtype, device=device, requires_grad=requires_grad)
+
+
+@samples(
+    S(A(2, 3)),
+    S(A(dtype="int64")),
+    S(A(0, 2), "bool"),
+    reference=lambda x, dtype=None: np.ones(x.shape, dtype or x.dtype),
+    gradient=False,
+    why="a constant",
+)
+@public(method=True)
+def ones_like(
+    x: Tensor,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Ones in the shape (and type, unless another is named) of `x`."""
+    return full_like(x, 1, dtype, device=device, requires_grad=requires_grad)
+
+
+@public(method=True)
+def empty_like(
+    x: Tensor,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor like `x` whose numbers mean nothing yet."""
+    return full_like(x, 0, dtype, device=device, requires_grad=requires_grad)
+
+
+# ---- questions -----------------------------------------------------------------------------------
+
+
+@public()
+def shape(input: Tensor) -> Tensor:
+    """The shape of a tensor, as an int64 tensor."""
+    return tensor_from_data(np.array(require_tensor("shape", "input", input)._aval.shape, np.int64))
+
+
+@public(method=True)
+def rank(input: Tensor) -> Tensor:
+    """The number of dimensions, as an int32 tensor."""
+    return tensor_from_data(np.array(require_tensor("rank", "input", input)._aval.ndim, np.int32))
+
+
+@public(method=True, aliases="x=obj")
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a Tensor."""
+    return isinstance(x, Tensor)
+
+
+@public(method=True)
+def is_floating_point(x: Tensor) -> bool:
+    """Whether a tensor has a floating type."""
+    return is_floating(require_tensor("is_floating_point", "x", x)._aval.dtype)
+
+
+@public(method=True)
+def is_integer(x: Tensor) -> bool:
+    """Whether a tensor has an integer type (bool is none)."""
+    return require_tensor("is_integer", "x", x)._aval.dtype.kind in "iu"
+
+
+@public(method=True)
+def is_complex(x: Tensor) -> bool:
+    """Whether a tensor has a complex type."""
+    return require_tensor("is_complex", "x", x)._aval.dtype.kind == "c"
+
+
+@public(method=True)
+def is_empty(x: Tensor, name: str | None = None) -> Tensor:
+    """Whether a tensor has no elements, as a bool tensor."""
+    return tensor_from_data(np.array(require_tensor("is_empty", "x", x)._aval.size == 0))

@@ -1,0 +1,360 @@
+"""Random tensors, and the state that they are drawn from.
+
+Every call takes the next (seed, offset) of the generator and hands both to its kernel as data, so
+that drawing again compiles nothing and both tiers draw the same numbers (see
+kernels/random_bits.py). There are no samples here, because two calls must differ;
+tests/ops/test_random.py has the tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.aval import Aval, make_aval
+from ...core.dtype import (
+    COMPLEX64,
+    FLOAT32,
+    FLOAT64,
+    INT64,
+    default_float,
+    is_floating,
+    real_dtype,
+    to_numpy_dtype,
+)
+from ...core.errors import type_error, value_error
+from ...core.generator import Generator, GeneratorState, default_generator
+from ...eager.declare import op, public
+from ...eager.tensor import Tensor
+from ...ir.recorder import LOCAL
+from ...kernels import random_bits
+from ..arguments import finish, integer, listed, new_shape, require_tensor
+from ..basic import cast_to
+from .creation import real_of, scalar_of
+
+
+def draw(seed: int = 0) -> tuple[int, int]:
+    """The next (seed, offset); a seed of its own, if one is given, always gives the same
+    numbers."""
+    return (int(seed), 0) if seed else default_generator.draw()
+
+
+def infer_new(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    return make_aval(attributes[0], attributes[1], place)
+
+
+def _floating_dtype(where: str, dtype: Any) -> np.dtype:
+    wanted = default_float() if dtype is None else to_numpy_dtype(dtype)
+    if not is_floating(wanted):
+        raise type_error(where, "the type must be a floating one", f"dtype: {dtype}")
+    return wanted
+
+
+# ---- state ---------------------------------------------------------------------------------------
+
+
+@public()
+def seed(seed: int) -> Generator:
+    """Makes everything random from here on repeatable."""
+    return default_generator.manual_seed(integer("seed", "seed", seed))
+
+
+@public()
+def get_rng_state(device: Any = None) -> list[GeneratorState]:
+    """The state of the random numbers; `set_rng_state` continues from it."""
+    return [default_generator.get_state()]
+
+
+@public()
+def set_rng_state(state_list: Any, device: Any = None) -> None:
+    """Continues from a state that `get_rng_state` gave."""
+    if len(state_list) != 1:
+        raise value_error("set_rng_state", "there is one state", f"{len(state_list)} states")
+    default_generator.set_state(state_list[0])
+
+
+@public()
+def get_cuda_rng_state() -> list[GeneratorState]:
+    """The state of the random numbers on GPUs, which is the one state; empty where there is no
+    GPU."""
+    return [default_generator.get_state()] if LOCAL.place.kind == "gpu" else []
+
+
+@public()
+def set_cuda_rng_state(state_list: Any) -> None:
+    """Continues from a state that `get_cuda_rng_state` gave."""
+    if state_list:
+        default_generator.set_state(state_list[0])
+
+
+@public(name="Generator")
+def new_generator(device: Any = None) -> Generator:
+    """A generator of its own, seeded like the default one."""
+    return Generator(default_generator.initial_seed())
+
+
+# ---- uniform and normal --------------------------------------------------------------------------
+
+
+@op("", scalars="low high seed offset", infer=infer_new, follow_scalars=False, name="uniform")
+def uniform_of(xp: Any, low: Any, high: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    compute = FLOAT64 if dtype == FLOAT64 else FLOAT32
+    fraction = random_bits.uniform(xp, shape, dtype, seed, offset).astype(compute)
+    low, high = low.astype(compute), high.astype(compute)
+    return (low + (high - low) * fraction).astype(dtype)
+
+
+@op("", scalars="mean std seed offset", infer=infer_new, follow_scalars=False, name="gaussian")
+def normal_of(xp: Any, mean: Any, std: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    if dtype.kind == "c":
+        # A complex number of variance 1: its two parts have half of it each.
+        parts = random_bits.normal(xp, (*shape, 2), real_dtype(dtype), seed, offset) * np.sqrt(0.5).astype(
+            real_dtype(dtype)
+        )
+        return (mean + std * (parts[..., 0] + 1j * parts[..., 1])).astype(dtype)
+    compute = FLOAT64 if dtype == FLOAT64 else FLOAT32
+    numbers = random_bits.normal(xp, shape, compute, seed, offset)
+    return (mean.astype(compute) + std.astype(compute) * numbers).astype(dtype)
+
+
+@public()
+@listed("shape", 0)
+def rand(
+    shape: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Numbers drawn uniformly from [0, 1)."""
+    made = uniform_of(0.0, 1.0, *draw(), new_shape("rand", shape), _floating_dtype("rand", dtype))
+    return finish(made, out, device, requires_grad)
+
+
+@public()
+def uniform(
+    shape: Any,
+    dtype: Any = None,
+    min: Any = 0,
+    max: Any = 1.0,
+    seed: int = 0,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers drawn uniformly from [min, max); always the same ones for a `seed` other than 0."""
+    low, high = real_of("uniform", "min", min), real_of("uniform", "max", max)
+    dims = new_shape("uniform", shape)
+    made = uniform_of(low, high, *draw(seed), dims, _floating_dtype("uniform", dtype))
+    return finish(made, out, device, requires_grad)
+
+
+def _normal_dtype(where: str, dtype: Any) -> np.dtype:
+    wanted = default_float() if dtype is None else to_numpy_dtype(dtype)
+    return wanted if wanted.kind == "c" else _floating_dtype(where, wanted)
+
+
+@public()
+@listed("shape", 0)
+def randn(
+    shape: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Numbers drawn from the standard normal distribution."""
+    made = normal_of(0.0, 1.0, *draw(), new_shape("randn", shape), _normal_dtype("randn", dtype))
+    return finish(made, out, device, requires_grad)
+
+
+@public()
+@listed("shape", 0)
+def standard_normal(
+    shape: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers drawn from the standard normal distribution."""
+    return randn(shape, dtype, out=out, device=device, requires_grad=requires_grad)
+
+
+def gaussian(
+    shape: Any,
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    seed: int = 0,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers drawn from a normal distribution; always the same ones for a `seed` other than 0."""
+    centre, width = real_of("gaussian", "mean", mean), real_of("gaussian", "std", std)
+    dims = new_shape("gaussian", shape)
+    made = normal_of(centre, width, *draw(seed), dims, _normal_dtype("gaussian", dtype))
+    return finish(made, out, device, requires_grad)
+
+
+@public(aliases="shape=size")
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    shape: Any = None,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Numbers drawn from normal distributions: one for all, or one for each element of `mean` and
+    `std`."""
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        given = mean if isinstance(mean, Tensor) else std
+        numbers = normal_of(0.0, 1.0, *draw(), given._aval.shape, _normal_dtype("normal", given._aval.dtype))
+        made = numbers * std + mean
+    else:
+        centre, width = (scalar_of("normal", n, v) for n, v in (("mean", mean), ("std", std)))
+        dtype = COMPLEX64 if isinstance(centre, complex) else default_float()
+        centre = centre if isinstance(centre, complex) else float(centre)
+        made = normal_of(
+            centre,
+            float(width),
+            *draw(),
+            new_shape("normal", [1] if shape is None else shape),
+            dtype,
+        )
+    return finish(made, out)
+
+
+@public()
+def rand_like(
+    input: Tensor,
+    name: str | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Uniform numbers from [0, 1) in the shape of a tensor."""
+    aval = require_tensor("rand_like", "input", input)._aval
+    return rand(
+        aval.shape,
+        aval.dtype if dtype is None else dtype,
+        device=device,
+        requires_grad=requires_grad,
+    )
+
+
+@public()
+def randn_like(
+    x: Tensor,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Standard normal numbers in the shape of a tensor."""
+    aval = require_tensor("randn_like", "x", x)._aval
+    return randn(
+        aval.shape,
+        aval.dtype if dtype is None else dtype,
+        device=device,
+        requires_grad=requires_grad,
+    )
+
+
+# ---- integers ------------------------------------------------------------------------------------
+
+
+@op("", scalars="low span seed offset", infer=infer_new, follow_scalars=False, name="randint")
+def integers_of(
+    xp: Any,
+    low: Any,
+    span: Any,
+    seed: Any,
+    offset: Any,
+    shape: tuple[int, ...],
+    dtype: np.dtype,
+    small: bool,
+) -> Any:
+    return random_bits.integers(xp, shape, dtype, low, span, seed, offset, small)
+
+
+def integers_from(where: str, low: Any, high: Any, shape: tuple[int, ...], dtype: np.dtype) -> Tensor:
+    first = integer(where, "low", low)
+    if high is None:
+        if first <= 0:
+            raise value_error(where, "low must be positive when it is the only bound", f"low: {first}")
+        first, last = 0, first
+    else:
+        last = integer(where, "high", high)
+    if first >= last:
+        raise value_error(where, "low must be less than high", f"low: {first}, high: {last}")
+    if not -(2**63) <= first < last <= 2**63 or last - first >= 2**63:
+        raise value_error(where, "the range must fit into 63 bits", f"low: {first}, high: {last}")
+    return integers_of(first, last - first, *draw(), shape, dtype, last - first < 2**32)
+
+
+@public()
+def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
+    """Integers drawn uniformly from [low, high), or from [0, low) when one bound is given."""
+    wanted = INT64 if dtype is None else to_numpy_dtype(dtype)
+    if wanted.kind not in "iu":
+        raise type_error("randint", "the type must be an integer one", f"dtype: {dtype}")
+    return integers_from(
+        "randint",
+        low,
+        high,
+        new_shape("randint", list(shape) if isinstance(shape, tuple) else shape),
+        wanted,
+    )
+
+
+@public(method=True)
+def randint_like(x: Tensor, low: Any = 0, high: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Integers drawn uniformly, in the shape (and type, unless another is named) of a tensor."""
+    aval = require_tensor("randint_like", "x", x)._aval
+    return cast_to(
+        integers_from("randint_like", low, high, aval.shape, INT64),
+        to_numpy_dtype(aval.dtype if dtype is None else dtype),
+    )
+
+
+@op("", scalars="seed offset", infer=infer_new, name="randperm")
+def permutation_of(xp: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    """The order that sorts random 64-bit numbers."""
+    keys = random_bits.words64(xp, shape, seed, offset)
+    return xp.argsort(keys, **({"kind": "stable"} if xp is np else {"stable": True})).astype(dtype)
+
+
+@public()
+def randperm(
+    n: Any,
+    dtype: Any = "int64",
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """The numbers from 0 to n - 1 in random order."""
+    count = integer("randperm", "n", n)
+    if count < 0:
+        raise value_error("randperm", "n cannot be negative", f"n: {count}")
+    return finish(permutation_of(*draw(), (count,), to_numpy_dtype(dtype)), out, device, requires_grad)

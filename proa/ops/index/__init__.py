@@ -1,0 +1,1 @@
+"""Indexing, gathering, scattering, searching, sorting."""

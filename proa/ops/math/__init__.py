@@ -1,0 +1,1 @@
+"""Element by element, reductions, scans, comparisons, statistics."""

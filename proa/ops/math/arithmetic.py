@@ -1,0 +1,394 @@
+"""Elementwise arithmetic on two operands: sums, products, quotients, remainders, scale.
+
+The first section holds the small primitives that gradient rules here and in the neighbouring files
+are made of. A Python number beside a tensor is a dynamic scalar: `x * rate` never recompiles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.aval import Aval
+from ...core.dtype import FLOAT32
+from ...core.errors import message, value_error
+from ...eager.calling import deliver
+from ...eager.declare import PUBLIC, op, public
+from ...eager.dispatch import as_operand, promote
+from ...eager.infer import broadcast, same
+from ...eager.samples import A, S, samples
+from ...eager.tensor import Tensor
+from ...ir.operation import Check
+from ..precision import broadcast_numbers, number, wide
+
+# ---- what gradient rules are made of -------------------------------------------------------------
+
+
+def conjugate(x: Any) -> Any:
+    """The complex conjugate of a tensor or Python number; what is real as it is."""
+    if isinstance(x, Tensor):
+        return conj(x) if x._aval.dtype.kind == "c" else x
+    return x.conjugate()
+
+
+@op(scalars="factor", infer=same, grad={"x": lambda g, factor: times(g, conjugate(factor))})
+def times(xp: Any, x: Any, factor: Any) -> Any:
+    """`x * factor` for a Python number, without promotion: the cheapest way to say so."""
+    return xp.multiply(x, factor.astype(x.dtype))
+
+
+@op("x mask", infer=same, grad={"x": lambda g, mask, keep: gate(g, mask, keep)})
+def gate(xp: Any, x: Any, mask: Any, keep: bool) -> Any:
+    """`x` where the boolean `mask` is `keep`, zero elsewhere (also where `x` is NaN there)."""
+    zero = x.dtype.type(0)
+    return xp.where(mask, x, zero) if keep else xp.where(mask, zero, x)
+
+
+@op(infer=same, grad={"x": lambda g: zero_slope(g)})
+def zero_slope(xp: Any, x: Any) -> Any:
+    """Zeros: the gradient of a step function, which is a gradient all the same."""
+    return xp.zeros_like(x)
+
+
+def product(g: Tensor, factor: Any) -> Tensor:
+    """`g * conj(factor)` for a tensor or a Python number."""
+    if not isinstance(factor, Tensor):
+        return times(g, factor.conjugate())
+    return multiply(g, conj(factor) if factor._aval.dtype.kind == "c" else factor)
+
+
+def quotient(g: Tensor, divisor: Any) -> Tensor:
+    """`g / conj(divisor)` for a tensor or a Python number."""
+    if isinstance(divisor, Tensor) or divisor == 0:
+        return over(g, conjugate(divisor))
+    return times(g, 1.0 / conjugate(divisor))
+
+
+@samples(
+    S(A(2, 3)), S(A(2, dtype="complex128")), S(A(0)), S(A(dtype="complex128")),
+    reference=np.conj,
+)  # fmt: skip
+@public(method=True)
+@op(infer=same, grad={"x": lambda g: conjugate(g)})
+def conj(xp: Any, x: Any) -> Any:
+    """The complex conjugate."""
+    return xp.conj(x)
+
+
+# ---- add, subtract, multiply, divide -------------------------------------------------------------
+# The operators go straight to the primitives; `paddle.add` and its like have options on top.
+
+
+@public(operator="+", name="add")
+@op("x y", infer=broadcast, promote=True, grad={"x": lambda g: g, "y": lambda g: g}, name="add")
+def plus(xp: Any, x: Any, y: Any) -> Any:
+    return xp.add(x, y)
+
+
+@samples(
+    S(A(2, 3), A(3)), S(A(2, 1), A(1, 3)), S(A(0, 3), A(3)), S(A(), A()), S(A(3), 1.5), S(2, A(3)),
+    S(A(3, dtype="int64"), A(3, dtype="int64")), S(A(2, dtype="bool"), A(2, dtype="bool")),
+    S(A(3, dtype="bfloat16", grad=False), A(3, dtype="bfloat16", grad=False)),
+    S(A(2, dtype="complex128"), A(2)),
+    S(A(2), A(2), alpha=-3.0),
+    reference=lambda x, y, alpha=1: np.add(x, y * alpha if alpha != 1 else y),
+)  # fmt: skip
+@public(method=True, inplace=True)
+def add(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """`x + alpha * y`, element by element."""
+    return deliver(plus(x, y if alpha == 1 else y * alpha), out)
+
+
+@public(operator="-", name="subtract")
+@op(
+    "x y",
+    infer=broadcast_numbers,
+    promote=True,
+    grad={"x": lambda g: g, "y": lambda g: times(g, -1.0)},
+    name="subtract",
+)
+def minus(xp: Any, x: Any, y: Any) -> Any:
+    return xp.subtract(x, y)
+
+
+@samples(
+    S(A(2, 3), A(3)), S(A(0, 3), A(3)), S(A(), A(2)), S(A(3), 1.5), S(2.0, A(3)),
+    S(A(2), A(2), alpha=2), S(A(3, dtype="int32"), 1), S(A(3, dtype="uint8"), A(3, dtype="uint8")),
+    reference=lambda x, y, alpha=1: np.subtract(x, y * alpha if alpha != 1 else y),
+)  # fmt: skip
+@public(method=True, inplace=True)
+def subtract(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+    """`x - alpha * y`, element by element."""
+    return deliver(minus(x, y if alpha == 1 else y * alpha), out)
+
+
+public(method=True, inplace=True, name="sub")(subtract)
+
+
+@samples(
+    S(A(2, 3), A(3)), S(A(2, 1), A(1, 3)), S(A(0, 3), A(3)), S(A(), A()), S(A(3), 1.5), S(2, A(3)),
+    S(A(3, dtype="int64"), A(3, dtype="int64")), S(A(2, dtype="bool"), A(2, dtype="bool")),
+    S(A(2, dtype="complex128"), A(2, dtype="complex128")), S(A(2, dtype="complex128"), A(2)),
+    reference=np.multiply,
+)  # fmt: skip
+@public(method=True, operator="*", inplace=True, out=True)
+@op(
+    "x y",
+    infer=broadcast,
+    promote=True,
+    grad={"x": lambda g, y: product(g, y), "y": lambda g, x: product(g, x)},
+)
+def multiply(xp: Any, x: Any, y: Any) -> Any:
+    """`x * y`, element by element."""
+    return xp.multiply(x, y)
+
+
+public(method=True, inplace=True, name="mul")(multiply)
+
+
+def _infer_divide(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
+    result = broadcast(operation, operands, attributes, place)
+    return result.with_dtype(FLOAT32) if result.dtype.kind in "biu" else result
+
+
+def _slope_in_divisor(g: Tensor, y: Tensor, out: Tensor) -> Tensor:
+    return times(product(g, over(out, y)), -1.0)
+
+
+@public(operator="/", name="divide")
+@op(
+    "x y",
+    infer=_infer_divide,
+    promote=True,
+    grad={"x": lambda g, y: quotient(g, y), "y": _slope_in_divisor},
+    name="divide",
+)
+def over(xp: Any, x: Any, y: Any) -> Any:
+    if x.dtype.kind in "biu":
+        x, y = x.astype(FLOAT32), y.astype(FLOAT32)
+    return xp.divide(x, y)
+
+
+def _reference_divide(x: Any, y: Any, rounding_mode: Any = None) -> Any:
+    exact = np.asarray(np.divide(x, y))
+    if rounding_mode is None:
+        whole = all(np.asarray(value).dtype.kind in "biu" for value in (x, y))
+        return exact.astype("float32") if whole else exact
+    rounded = np.trunc(exact) if rounding_mode == "trunc" else np.floor(exact)
+    return rounded.astype(np.asarray(x).dtype)
+
+
+@samples(
+    S(A(2, 3), A(3, low=0.5)), S(A(0, 3), A(3)), S(A(), A(low=1.0)), S(A(3), 1.5),
+    S(2.0, A(3, low=0.5)), S(A(3, dtype="int64"), A(3, dtype="int64", low=1, high=5)),
+    S(A(3, dtype="int32"), 4), S(A(2, dtype="complex128"), A(2, dtype="complex128", low=1)),
+    S(A(4), 0.7, rounding_mode="floor"),
+    S(A(4, dtype="int64", low=-9, high=9), A(4, dtype="int64", low=2), rounding_mode="trunc"),
+    reference=_reference_divide,
+)  # fmt: skip
+@public(method=True, inplace=True)
+def divide(
+    x: Tensor,
+    y: Any,
+    name: str | None = None,
+    *,
+    rounding_mode: str | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """`x / y`, element by element; integers give float32, unless rounded ('trunc', 'floor')."""
+    if rounding_mode is None:
+        return deliver(over(x, y), out)
+    if rounding_mode == "floor":
+        return deliver(floor_divide(x, y), out)
+    if rounding_mode == "trunc":
+        return deliver(_truncating_divide(x, y), out)
+    raise value_error("divide", "rounding_mode is None, 'trunc' or 'floor'", f"rounding_mode: {rounding_mode!r}")
+
+
+public(method=True, inplace=True, name="div")(divide)
+
+
+@samples(
+    S(A(3), A(3, low=1)),
+    S(A(2, dtype="int64"), 4),
+    S(A(0), A(1)),
+    reference=_reference_divide,
+)
+@public(method=True)
+def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
+    """`input / other`, element by element; integers give float32."""
+    return deliver(over(input, other), out)
+
+
+# ---- floor_divide, remainder ---------------------------------------------------------------------
+
+
+def _no_zero(xp: Any, _x: Any, y: Any) -> Any:
+    return (y != 0).all()
+
+
+_DIVISOR_CHECK = Check(
+    _no_zero,
+    lambda kinds, attributes: "integer division by zero",
+    ZeroDivisionError,
+    (1,),
+)
+
+
+@op("x y", infer=broadcast_numbers, promote=True, name="floor_divide")
+def _floor_quotient(xp: Any, x: Any, y: Any) -> Any:
+    return xp.floor_divide(x, y)
+
+
+def _floor_quotient_xla(xp: Any, x: Any, y: Any) -> Any:
+    """As NumPy has it: the quotient of what the remainder leaves; `x / 0` as in true division."""
+    if x.dtype.kind in "iu":
+        return xp.floor_divide(x, y)
+    x, y = wide(x), wide(y)
+    rest = xp.fmod(x, y)
+    exact = (x - rest) / y
+    exact = xp.where((rest != 0) & ((rest < 0) != (y < 0)), exact - 1, exact)
+    floored = xp.floor(exact)
+    floored = xp.where(exact - floored > 0.5, floored + 1, floored)
+    return xp.where(y == 0, x / y, xp.where(exact == 0, xp.copysign(0, x / y), floored))
+
+
+@op("x y", infer=broadcast_numbers, check=_DIVISOR_CHECK, name="floor_divide_integers")
+def _floor_quotient_of_integers(xp: Any, x: Any, y: Any) -> Any:
+    return xp.floor_divide(x, y)
+
+
+@op(
+    "x y",
+    infer=broadcast_numbers,
+    promote=True,
+    grad={"x": lambda g: g, "y": lambda g, x, y: times(g * floor_divide(x, y), -1.0)},
+    name="remainder",
+)
+def _rest(xp: Any, x: Any, y: Any) -> Any:
+    return xp.remainder(x, y)
+
+
+def _rest_xla(xp: Any, x: Any, y: Any) -> Any:
+    if x.dtype.kind in "iu":
+        return xp.remainder(x, y)
+    x, y = wide(x), wide(y)
+    rest = xp.fmod(x, y)
+    moved = xp.where((rest < 0) != (y < 0), rest + y, rest)
+    return xp.where(rest == 0, xp.copysign(0, y), moved)
+
+
+@op("x y", infer=broadcast_numbers, check=_DIVISOR_CHECK, name="remainder_of_integers")
+def _rest_of_integers(xp: Any, x: Any, y: Any) -> Any:
+    return xp.remainder(x, y)
+
+
+_floor_quotient.operation.kernels["xla"] = _floor_quotient_xla  # type: ignore[attr-defined]
+_rest.operation.kernels["xla"] = _rest_xla  # type: ignore[attr-defined]
+
+
+def _divide_whole(plain: Any, checked: Any, x: Any, y: Any) -> Tensor:
+    """Integer division by a tensor is checked for zeros when it runs; by a number here and now."""
+    if isinstance(x, Tensor) and x._aval.dtype.kind not in "biu":
+        return plain(x, y)
+    operation = plain.operation
+    x, y = promote(operation, [as_operand(operation.name, n, v) for n, v in (("x", x), ("y", y))])
+    dtype = (x if isinstance(x, Tensor) else y)._aval.dtype
+    if dtype.kind not in "iu":
+        return plain(x, y)
+    if isinstance(y, Tensor):
+        return checked(x, y)
+    if y == 0:
+        raise ZeroDivisionError(message(operation.name, "integer division by zero", f"x: {x._aval}, y: {y}"))
+    return plain(x, y)
+
+
+@samples(
+    S(A(2, 3, low=-9, high=9), A(3, low=1)), S(A(0, 3), A(3)), S(A(low=-9), 2.0),
+    S(7.0, A(3, low=-3, high=-1)),
+    S(A(6, dtype="int64", low=-9, high=9), A(6, dtype="int64", low=1, high=4)),
+    S(A(5, dtype="int32", low=-9), -2),
+    S(A(values=[1.0, 0.0, -1.0]), 0.0), S(A(values=[5.5, -5.5, np.inf]), A(values=[np.inf] * 3)),
+    S(A(4, dtype="uint8", high=200), 3),
+    reference=np.floor_divide,
+)  # fmt: skip
+@public(method=True, operator="//", inplace=True)
+def floor_divide(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The quotient rounded down. A zero among integer divisors raises ZeroDivisionError."""
+    return deliver(_divide_whole(_floor_quotient, _floor_quotient_of_integers, x, y), out)
+
+
+@samples(
+    S(A(2, 3, low=-9, high=9), A(3, low=1.1)), S(A(0, 3), A(3)), S(A(low=-9), 2.0),
+    S(7.0, A(3, low=-3, high=-1)),
+    S(A(6, dtype="int64", low=-9, high=9), A(6, dtype="int64", low=1, high=4)),
+    S(A(5, dtype="int32", low=-9), -2),
+    S(A(values=[1.0, -0.0], grad=False), 0.0), S(A(values=[5.5, np.inf], grad=False), -np.inf),
+    reference=np.remainder,
+)  # fmt: skip
+@public(method=True, operator="%", inplace=True)
+def remainder(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    """What division rounding down leaves: it has the sign of `y`. Integers: no zero divisor."""
+    return deliver(_divide_whole(_rest, _rest_of_integers, x, y), out)
+
+
+public(method=True, inplace=True, name="mod")(remainder)
+public(method=True, inplace=True, name="floor_mod")(remainder)
+
+
+@op("quotient rest", infer=broadcast)
+def rounded_towards_zero(xp: Any, quotient: Any, rest: Any) -> Any:
+    """A quotient that was rounded down and left `rest`, as rounding towards zero has it."""
+    return xp.where((rest != 0) & (quotient < 0), quotient + quotient.dtype.type(1), quotient)
+
+
+def _truncating_divide(x: Any, y: Any) -> Tensor:
+    return rounded_towards_zero(floor_divide(x, y), remainder(x, y))
+
+
+# ---- scale ---------------------------------------------------------------------------------------
+
+
+@op(
+    scalars="scale bias",
+    infer=number,
+    grad={"x": lambda g, scale: times(g, scale)},
+    name="scale",
+)
+def affine(xp: Any, x: Any, scale: Any, bias: Any, bias_after_scale: bool) -> Any:
+    scale, bias = scale.astype(x.dtype), bias.astype(x.dtype)
+    return x * scale + bias if bias_after_scale else (x + bias) * scale
+
+
+def _reference_scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True, act: Any = None) -> Any:
+    scale, bias = np.asarray(scale).astype(x.dtype), np.asarray(bias).astype(x.dtype)
+    result = x * scale + bias if bias_after_scale else (x + bias) * scale
+    return np.tanh(result) if act == "tanh" else result
+
+
+@samples(
+    S(A(2, 3), 2.0, 1.0), S(A(3), scale=2.0, bias=1.0, bias_after_scale=False), S(A(0, 3)),
+    S(A(), -1.5), S(A(3, dtype="int64"), 2.5, 1), S(A(3), A(), 0.5), S(A(3), 0.5, act="tanh"),
+    reference=_reference_scale,
+)  # fmt: skip
+@public(method=True, inplace=True)
+def scale(
+    x: Tensor,
+    scale: Any = 1.0,
+    bias: Any = 0.0,
+    bias_after_scale: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`x * scale + bias`, or `(x + bias) * scale`; for an integer tensor, integers."""
+    if isinstance(scale, Tensor) or isinstance(bias, Tensor):
+        result = x * scale + bias if bias_after_scale else (x + bias) * scale
+    else:
+        result = affine(x, scale, bias, bool(bias_after_scale))
+    if act is None:
+        return result
+    activation = PUBLIC.get(f"nn.functional.{act}")
+    if activation is None:
+        raise value_error("scale", "act must name an activation function", f"act: {act!r}")
+    return activation(result)

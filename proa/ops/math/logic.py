@@ -1,0 +1,246 @@
+"""Logic of truth values and of bits, and questions about numbers (isnan and the like).
+
+None of them has a gradient. Truth values may come from any dtype: what is not zero is true. Bits
+are for booleans and integers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.aval import Aval, make_aval
+from ...core.dtype import BOOL
+from ...eager.calling import deliver
+from ...eager.declare import op, public
+from ...eager.infer import broadcast, broadcast_shapes, same_to_bool
+from ...eager.samples import A, S, samples
+from ...eager.tensor import Tensor
+from ..precision import broadcast_numbers, refuse
+
+# ---- truth values --------------------------------------------------------------------------------
+
+
+def _infer_truth(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
+    shapes = [kind.shape for kind in operands if isinstance(kind, Aval)]
+    return make_aval(broadcast_shapes(operation, operands, shapes), BOOL, place)
+
+
+_TRUTHS = (
+    S(A(2, 3, dtype="bool"), A(3, dtype="bool")), S(A(3, dtype="int64"), A(3, dtype="int64")),
+    S(A(values=[0.0, -0.0, 0.5, np.nan]), A(4, dtype="bool")), S(A(0, 3), A(3)),
+    S(A(dtype="bool"), True),
+)  # fmt: skip
+
+
+@samples(*_TRUTHS, reference=np.logical_and)
+@public(method=True, inplace=True, out=True)
+@op("x y", infer=_infer_truth)
+def logical_and(xp: Any, x: Any, y: Any) -> Any:
+    """Whether both are true, element by element."""
+    return xp.logical_and(x, y)
+
+
+@samples(*_TRUTHS, reference=np.logical_or)
+@public(method=True, inplace=True, out=True)
+@op("x y", infer=_infer_truth)
+def logical_or(xp: Any, x: Any, y: Any) -> Any:
+    """Whether one of them is true, element by element."""
+    return xp.logical_or(x, y)
+
+
+@samples(*_TRUTHS, reference=np.logical_xor)
+@public(method=True, inplace=True, out=True)
+@op("x y", infer=_infer_truth)
+def logical_xor(xp: Any, x: Any, y: Any) -> Any:
+    """Whether exactly one of them is true, element by element."""
+    return xp.logical_xor(x, y)
+
+
+@samples(
+    S(A(2, 3, dtype="bool")), S(A(3, dtype="int64")), S(A(0, 3)), S(A()),
+    S(A(3, dtype="float16")),
+    reference=np.logical_not,
+)  # fmt: skip
+@public(method=True, inplace=True, out=True)
+@op(infer=same_to_bool)
+def logical_not(xp: Any, x: Any) -> Any:
+    """Whether an element is not true."""
+    return xp.logical_not(x)
+
+
+# ---- bits ----------------------------------------------------------------------------------------
+
+
+def _infer_bits(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
+    refuse(operation, operands, "fVc", "is for integers and booleans", "convert with astype()")
+    return broadcast(operation, operands, attributes, place)
+
+
+def _infer_shift(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
+    refuse(operation, operands, "fVc", "is for integers", "convert with astype()")
+    return broadcast_numbers(operation, operands, attributes, place)
+
+
+_BITS = (
+    S(A(2, 3, dtype="int64", low=-9, high=9), A(3, dtype="int64", low=-9, high=9)),
+    S(A(4, dtype="bool"), A(4, dtype="bool")), S(A(0, 3, dtype="int32"), A(3, dtype="int32")),
+    S(A(3, dtype="uint8", high=99), A(dtype="uint8", high=99)), S(A(3, dtype="int32", low=-9), 5),
+)  # fmt: skip
+
+
+@public(operator="&", name="bitwise_and")
+@op("x y", infer=_infer_bits, promote=True, name="bitwise_and")
+def _and(xp: Any, x: Any, y: Any) -> Any:
+    return xp.bitwise_and(x, y)
+
+
+@public(operator="|", name="bitwise_or")
+@op("x y", infer=_infer_bits, promote=True, name="bitwise_or")
+def _or(xp: Any, x: Any, y: Any) -> Any:
+    return xp.bitwise_or(x, y)
+
+
+@public(operator="^", name="bitwise_xor")
+@op("x y", infer=_infer_bits, promote=True, name="bitwise_xor")
+def _xor(xp: Any, x: Any, y: Any) -> Any:
+    return xp.bitwise_xor(x, y)
+
+
+@public(operator="~", name="bitwise_not")
+@op(infer=_infer_bits, name="bitwise_not")
+def _invert(xp: Any, x: Any) -> Any:
+    return xp.invert(x)
+
+
+@samples(*_BITS, reference=np.bitwise_and)
+@public(method=True, inplace=True)
+def bitwise_and(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """The bits that both have; of booleans, logical and."""
+    return deliver(_and(x, y), out)
+
+
+@samples(*_BITS, reference=np.bitwise_or)
+@public(method=True, inplace=True)
+def bitwise_or(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """The bits that one of them has; of booleans, logical or."""
+    return deliver(_or(x, y), out)
+
+
+@samples(*_BITS, reference=np.bitwise_xor)
+@public(method=True, inplace=True)
+def bitwise_xor(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """The bits that exactly one of them has; of booleans, exclusive or."""
+    return deliver(_xor(x, y), out)
+
+
+@samples(
+    S(A(2, 3, dtype="int64", low=-9, high=9)), S(A(4, dtype="bool")), S(A(0, dtype="uint8")),
+    S(A(dtype="int32")),
+    reference=np.invert,
+)  # fmt: skip
+@public(method=True, inplace=True)
+def bitwise_not(x: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    """The other bits; of booleans, logical not."""
+    return deliver(_invert(x), out)
+
+
+public(method=True, inplace=True, name="bitwise_invert")(bitwise_not)
+
+
+@public(operator="<<", name="bitwise_left_shift")
+@op("x y", infer=_infer_shift, promote=True, name="bitwise_left_shift")
+def _shift_left(xp: Any, x: Any, y: Any) -> Any:
+    return xp.left_shift(x, y)
+
+
+@public(operator=">>", name="bitwise_right_shift")
+@op("x y", infer=_infer_shift, promote=True, name="bitwise_right_shift")
+def _shift_right(xp: Any, x: Any, y: Any) -> Any:
+    return xp.right_shift(x, y)
+
+
+@op("x y", infer=_infer_shift, promote=True, name="bitwise_right_shift_logical")
+def _shift_right_logical(xp: Any, x: Any, y: Any) -> Any:
+    """Zeros come in from the left, also for negative numbers."""
+    unsigned = np.dtype(f"uint{8 * x.dtype.itemsize}")
+    return xp.right_shift(x.view(unsigned), y.view(unsigned)).view(x.dtype)
+
+
+_SHIFTS = (
+    S(A(2, 3, dtype="int64", low=-99, high=99), A(3, dtype="int64", low=0, high=9)),
+    S(A(4, dtype="int32", low=-99, high=99), 2), S(A(0, dtype="int8"), A(1, dtype="int8")),
+    S(A(values=[1, -1, 1, -8], dtype="int64"), A(values=[64, 64, -1, -1], dtype="int64")),
+    S(A(3, dtype="uint8", high=255), A(values=[1, 7, 9], dtype="uint8")),
+)  # fmt: skip
+
+
+@samples(*_SHIFTS, reference=np.left_shift)
+@public(method=True, inplace=True)
+def bitwise_left_shift(
+    x: Any,
+    y: Any,
+    is_arithmetic: bool = True,
+    out: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`x << y`; 0 where `y` is negative or as large as the number of bits."""
+    return deliver(_shift_left(x, y), out)
+
+
+def _reference_shift(x: Any, y: Any, is_arithmetic: bool = True) -> Any:
+    if is_arithmetic:
+        return np.right_shift(x, y)
+    unsigned = f"uint{8 * x.dtype.itemsize}"
+    return np.right_shift(x.view(unsigned), np.asarray(y, x.dtype).view(unsigned)).view(x.dtype)
+
+
+@samples(
+    *_SHIFTS, S(A(4, dtype="int32", low=-99, high=99), A(4, dtype="int32", low=0, high=35), False),
+    S(A(3, dtype="int8", low=-99), 1, is_arithmetic=False),
+    reference=_reference_shift,
+)  # fmt: skip
+@public(method=True, inplace=True)
+def bitwise_right_shift(
+    x: Any,
+    y: Any,
+    is_arithmetic: bool = True,
+    out: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`x >> y`; an arithmetic shift fills with the sign, a logical one with zeros."""
+    return deliver(_shift_right(x, y) if is_arithmetic else _shift_right_logical(x, y), out)
+
+
+# ---- questions about numbers ---------------------------------------------------------------------
+
+_QUESTIONS = (
+    S(A(values=[np.nan, np.inf, -np.inf, 0.0, 1.0])), S(A(0, 3)), S(A()), S(A(3, dtype="int64")),
+    S(A(3, dtype="bfloat16")), S(A(values=[1 + 1j * np.nan, np.inf], dtype="complex128")),
+    S(A(2, dtype="bool")),
+)  # fmt: skip
+
+
+@samples(*_QUESTIONS, reference=lambda x: np.isnan(x))
+@public(method=True)
+@op(infer=same_to_bool)
+def isnan(xp: Any, x: Any) -> Any:
+    """Whether an element is NaN."""
+    return xp.isnan(x)
+
+
+@samples(*_QUESTIONS, reference=lambda x: np.isinf(x))
+@public(method=True)
+@op(infer=same_to_bool)
+def isinf(xp: Any, x: Any) -> Any:
+    """Whether an element is infinite."""
+    return xp.isinf(x)
+
+
+@samples(*_QUESTIONS, reference=lambda x: np.isfinite(x))
+@public(method=True)
+@op(infer=same_to_bool)
+def isfinite(xp: Any, x: Any) -> Any:
+    """Whether an element is neither NaN nor infinite."""
+    return xp.isfinite(x)

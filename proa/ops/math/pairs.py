@@ -1,0 +1,131 @@
+"""Functions of two numbers that are more than arithmetic: hypot, logaddexp, heaviside, gcd, lcm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.aval import Aval
+from ...eager.declare import op, public
+from ...eager.infer import broadcast
+from ...eager.samples import A, S, samples
+from ...eager.tensor import Tensor
+from ..precision import broadcast_real, refuse, wide
+from .arithmetic import gate, minus, over, zero_slope
+from .comparison import equal
+from .unary import sigmoid
+
+_PAIRS = (
+    S(A(2, 3), A(3)), S(A(2, 1), A(1, 3)), S(A(0, 3), A(3)), S(A(), A()),
+    S(A(3, dtype="int64", low=1, high=9), A(3, dtype="int64", low=1, high=9)),
+    S(A(3, dtype="bfloat16", grad=False), A(3, dtype="bfloat16", grad=False)),
+)  # fmt: skip
+
+
+def _in_float(function: Any) -> Any:
+    """A NumPy function as reference: integers enter as float32."""
+
+    def expected(x: Any, y: Any) -> Any:
+        if x.dtype.kind in "iu":
+            x, y = x.astype("float32"), y.astype("float32")
+        return function(x.astype("float64"), y.astype("float64")).astype(x.dtype)
+
+    return expected
+
+
+@samples(*_PAIRS, S(A(values=[1e30, 3.0], grad=False), A(values=[1e30, 4.0], grad=False)), reference=_in_float(np.hypot))
+@public(method=True, inplace=True)
+@op(
+    "x y",
+    infer=broadcast_real,
+    promote=True,
+    grad={"x": lambda g, x, out: g * over(x, out), "y": lambda g, y, out: g * over(y, out)},
+)
+def hypot(xp: Any, x: Any, y: Any) -> Any:
+    """The length of the hypotenuse, `sqrt(x * x + y * y)`, without overflow on the way."""
+    return xp.hypot(wide(x), wide(y))
+
+
+@samples(
+    *_PAIRS, S(A(values=[1000.0, -1000.0, 0.0]), A(values=[1000.0, -1001.0, -np.inf], grad=False)),
+    S(A(values=[-np.inf, np.inf], grad=False), A(values=[-np.inf, np.inf], grad=False)),
+    reference=_in_float(np.logaddexp),
+)  # fmt: skip
+@public(method=True)
+@op(
+    "x y",
+    infer=broadcast_real,
+    promote=True,
+    grad={"x": lambda g, x, y: g * sigmoid(minus(x, y)), "y": lambda g, x, y: g * sigmoid(minus(y, x))},
+)
+def logaddexp(xp: Any, x: Any, y: Any) -> Any:
+    """`log(exp(x) + exp(y))` without overflow."""
+    return xp.logaddexp(wide(x), wide(y))
+
+
+def _infer_step(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    refuse(operation, operands, "bc", "is for real numbers", "convert with astype()")
+    return broadcast(operation, operands, attributes, place)
+
+
+def _reference_heaviside(x: Any, y: Any) -> Any:
+    return np.where(x == 0, y, (x > 0).astype(x.dtype))
+
+
+@samples(
+    S(A(2, 3), A(3)), S(A(values=[-1.0, 0.0, -0.0, 1.0], grad=False), A(4)), S(A(0, 3), A(3)), S(A(), A()),
+    S(A(values=[-1, 0, 1], dtype="int64"), A(3, dtype="int64")), S(A(values=[np.nan], grad=False), A(1)),
+    reference=_reference_heaviside,
+)  # fmt: skip
+@public(method=True)
+@op(
+    "x y",
+    infer=_infer_step,
+    promote=True,
+    grad={"x": lambda g: zero_slope(g), "y": lambda g, x: _only_at_zero(g, x)},
+)
+def heaviside(xp: Any, x: Any, y: Any) -> Any:
+    """0 for negative `x`, 1 for positive, `y` at zero (and 0 for NaN, which is not positive)."""
+    return xp.where(x == 0, y, (x > 0).astype(x.dtype))
+
+
+def _only_at_zero(g: Tensor, x: Tensor) -> Tensor:
+    mask = equal(x, 0)
+    if mask._aval.shape != g._aval.shape:
+        from ..basic import expand_to
+
+        mask = expand_to(mask, g._aval.shape)
+    return gate(g, mask, True)
+
+
+def _infer_whole(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    result = broadcast(operation, operands, attributes, place)
+    if any(isinstance(o, Aval) and o.dtype.kind not in "iu" for o in operands):
+        raise operation.error(TypeError, "the operation is for integers", operands, fix="convert with astype('int64')")
+    return result
+
+
+_WHOLE = (
+    S(A(values=[12, -18, 0, 0, 7], dtype="int64"), A(values=[18, 12, 5, 0, -7], dtype="int64")),
+    S(A(2, 3, dtype="int32", low=1, high=50), A(3, dtype="int32", low=1, high=50)),
+    S(A(0, dtype="int64"), A(1, dtype="int64")), S(A(dtype="int64", low=4, high=99), A(dtype="int64", low=4, high=99)),
+    S(A(3, dtype="uint8", low=1, high=15), A(3, dtype="uint8", low=1, high=15)),
+    S(A(3, dtype="int64", low=1, high=50), 6),
+)  # fmt: skip
+
+
+@samples(*_WHOLE, reference=np.gcd)
+@public(method=True, inplace=True)
+@op("x y", infer=_infer_whole, promote=True)
+def gcd(xp: Any, x: Any, y: Any) -> Any:
+    """The greatest common divisor; of two zeros, 0."""
+    return xp.gcd(x, y)
+
+
+@samples(*_WHOLE, reference=np.lcm)
+@public(method=True, inplace=True)
+@op("x y", infer=_infer_whole, promote=True)
+def lcm(xp: Any, x: Any, y: Any) -> Any:
+    """The least common multiple; 0 where one of the two is 0."""
+    return xp.lcm(x, y)

@@ -1,0 +1,167 @@
+"""Dropout (`paddle.nn.functional`): the mask is drawn by one operation and used by another.
+
+The mask, one byte for each element, is what the backward pass keeps. The probability is data.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.aval import Aval, make_aval
+from ...core.dtype import BOOL, is_differentiable
+from ...core.errors import type_error, value_error
+from ...eager.declare import op, public
+from ...eager.infer import same
+from ...eager.samples import A, S, samples
+from ...eager.tensor import Tensor
+from ...eager.views import assign_in_place
+from ...kernels import random_bits
+from ..arguments import integers, require_tensor
+from ..create.creation import assign_to
+from ..create.random import draw
+
+_MODES = ("upscale_in_train", "downscale_in_infer")
+
+
+def _infer_mask(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    return make_aval(attributes[0], BOOL, place)
+
+
+@op("", scalars="p seed offset", infer=_infer_mask, follow_scalars=False, name="dropout_mask")
+def kept(xp: Any, p: Any, seed: Any, offset: Any, shape: tuple[int, ...]) -> Any:
+    """True with probability 1 - p, to the 32nd bit."""
+    limit = (p.astype(np.float64) * 2.0**32).astype(np.uint64)
+    return random_bits.words32(xp, shape, seed, offset).astype(np.uint64) >= limit
+
+
+@op(
+    "x mask",
+    scalars="factor",
+    infer=same,
+    follow_scalars=True,
+    grad={"x": lambda g, mask, factor: masked_times(g, mask, factor)},
+    name="dropout",
+)
+def masked_times(xp: Any, x: Any, mask: Any, factor: Any) -> Any:
+    """`x * factor` where the mask is true, 0 elsewhere."""
+    return xp.where(mask, x * factor, np.zeros((), x.dtype))
+
+
+@op(
+    scalars="factor",
+    infer=same,
+    follow_scalars=True,
+    grad={"x": lambda g, factor: times(g, factor)},
+    name="dropout_scale",
+)
+def times(xp: Any, x: Any, factor: Any) -> Any:
+    return x * factor
+
+
+def _probability(where: str, p: Any) -> float:
+    if isinstance(p, Tensor):
+        p = p.item()
+    if isinstance(p, (bool, str)) or not isinstance(p, (int, float, np.integer, np.floating)):
+        raise type_error(where, "p must be a number", f"p: {p!r}")
+    if not 0 <= p <= 1:
+        raise value_error(where, "p must be from 0 to 1", f"p: {p}")
+    return float(p)
+
+
+@samples(
+    S(A(2, 3), 0.0),
+    S(A(2, 3), 1.0),
+    S(A(2, 3), 0.5, training=False),
+    S(A(0, 3), 0.25),
+    S(A(2, 3), 0.25, training=False, mode="downscale_in_infer"),
+    reference=lambda x, p, training=True, mode="upscale_in_train": (
+        x * (1 - p if mode == "downscale_in_infer" else float(p != 1 or not training))
+    ),
+)
+@public(module="nn.functional")
+def dropout(
+    x: Tensor,
+    p: Any = 0.5,
+    axis: Any = None,
+    training: bool = True,
+    inplace: bool = False,
+    mode: str = "upscale_in_train",
+    name: str | None = None,
+) -> Tensor:
+    """Sets elements to zero, each with probability `p`, while training.
+
+    "upscale_in_train" divides the rest by 1 - p and leaves `x` alone when not training;
+    "downscale_in_infer" multiplies by 1 - p when not training instead. With `axis`, only the named
+    axes have draws of their own; all elements along the others share one.
+    """
+    aval = require_tensor("dropout", "x", x)._aval
+    chance = _probability("dropout", p)
+    if mode not in _MODES:
+        raise value_error("dropout", f"mode is one of {', '.join(map(repr, _MODES))}", repr(mode))
+    if not is_differentiable(aval.dtype):
+        raise type_error("dropout", "x must have a floating type", f"x: {aval}")
+    shape = aval.shape if axis is None else _mask_shape(aval, axis)
+    if chance == 0:
+        return x
+    if not training:
+        result = assign_to(x) if mode == "upscale_in_train" else times(x, 1 - chance)
+    else:
+        factor = 1.0 if mode == "downscale_in_infer" or chance == 1 else 1 / (1 - chance)
+        result = masked_times(x, kept(chance, *draw(), shape), factor)
+    return assign_in_place(x, result, "dropout_") if inplace else result
+
+
+def _mask_shape(aval: Aval, axis: Any) -> tuple[int, ...]:
+    axes = integers("dropout", "axis", axis)
+    for a in axes:
+        if not 0 <= a < aval.ndim:
+            raise value_error("dropout", f"axis must be from 0 to {aval.ndim - 1}", f"axis: {a}, x: {aval}")
+    return tuple(n if a in axes else 1 for a, n in enumerate(aval.shape))
+
+
+def _channel_dropout(where: str, x: Tensor, p: Any, training: bool, data_format: str, ndim: int) -> Tensor:
+    first, last = ("NCHW", "NHWC") if ndim == 4 else ("NCDHW", "NDHWC")
+    aval = require_tensor(where, "x", x)._aval
+    if aval.ndim != ndim:
+        raise value_error(where, f"x must have {ndim} dimensions", f"x: {aval}")
+    if data_format not in (first, last):
+        raise value_error(where, f"data_format is {first!r} or {last!r}", repr(data_format))
+    return dropout(x, p, [0, 1] if data_format == first else [0, ndim - 1], training)
+
+
+@samples(
+    S(A(1, 2, 2, 2), 1.0),
+    S(A(1, 2, 2, 2), 0.3, training=False),
+    S(A(1, 2, 2, 1), 0.0, data_format="NHWC"),
+    reference=lambda x, p, training=True, data_format="NCHW": x * float(p != 1 or not training),
+)
+@public(module="nn.functional")
+def dropout2d(
+    x: Tensor,
+    p: Any = 0.5,
+    training: bool = True,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
+    """Sets whole channels of images to zero, each with probability `p`."""
+    return _channel_dropout("dropout2d", x, p, training, data_format, 4)
+
+
+@samples(
+    S(A(1, 2, 2, 2, 1), 1.0),
+    S(A(1, 2, 2, 2, 1), 0.3, training=False),
+    S(A(1, 1, 2, 2, 1), 0.0),
+    reference=lambda x, p, training=True: x * float(p != 1 or not training),
+)
+@public(module="nn.functional")
+def dropout3d(
+    x: Tensor,
+    p: Any = 0.5,
+    training: bool = True,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Tensor:
+    """Sets whole channels of volumes to zero, each with probability `p`."""
+    return _channel_dropout("dropout3d", x, p, training, data_format, 5)

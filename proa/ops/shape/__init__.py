@@ -1,0 +1,1 @@
+"""Operations that change shape, order or number of elements."""

@@ -1,0 +1,353 @@
+"""Other shapes of the same numbers: axes added, removed, merged, divided, moved.
+
+All of these share memory with their source in Paddle; here they are reshapes and transposes, which
+are views (see eager/views.py). `reshape` and `transpose` themselves are in `basic.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ...core.aval import Aval
+from ...core.dtype import DType, to_numpy_dtype
+from ...core.errors import value_error
+from ...eager.declare import op, public
+from ...eager.samples import A, S, samples
+from ...eager.tape import stand_in
+from ...eager.tensor import Tensor
+from ...eager.views import Views, check_in_place, take_over
+from ...ir.recorder import LOCAL
+from ..arguments import integers, listed, one_axis, require_tensor, several_axes
+from ..basic import reshape_to, resolve_shape, transpose, transpose_to
+
+# ---- axes of extent one --------------------------------------------------------------------------
+
+
+def _squeezed(x: Tensor, axis: Any) -> tuple[int, ...]:
+    aval = require_tensor("squeeze", "x", x)._aval
+    given = () if axis is None else integers("squeeze", "axis", axis)
+    if not given:
+        return tuple(n for n in aval.shape if n != 1)
+    axes = {one_axis("squeeze", a, aval.ndim) for a in given}
+    return tuple(n for a, n in enumerate(aval.shape) if n != 1 or a not in axes)
+
+
+@samples(
+    S(A(1, 2, 1)),
+    S(A(1, 2, 1), 0),
+    S(A(1, 2, 1), axis=[0, -1]),
+    S(A(1, 2, 1), 1),
+    S(A()),
+    S(A(1, 0)),
+    reference=lambda x, axis=None: x.reshape(
+        [n for a, n in enumerate(x.shape) if n != 1 or (axis is not None and a not in np.atleast_1d(axis) % x.ndim)]
+    ),
+)
+@public(method=True)
+def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
+    """`x` without the named axes (all by default) as far as they have one element. Shares memory
+    with `x`."""
+    return reshape_to(x, _squeezed(x, axis))
+
+
+def _unsqueezed(x: Tensor, axis: Any) -> tuple[int, ...]:
+    shape = list(require_tensor("unsqueeze", "x", x)._aval.shape)
+    for a in integers("unsqueeze", "axis", axis):  # one after the other, as Paddle does
+        shape.insert(one_axis("unsqueeze", a, len(shape), extra=1), 1)
+    return tuple(shape)
+
+
+@samples(
+    S(A(2, 3), 0),
+    S(A(2, 3), [0, 2]),
+    S(A(2, 3), axis=-1),
+    S(A(2, 3), [-1, 0]),
+    S(A(), 0),
+    S(A(0, 2), 1),
+    reference=lambda x, axis: _reference_unsqueeze(x, axis),
+)
+@public(method=True)
+def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """`x` with new axes of extent one at the named places. Shares memory with `x`."""
+    return reshape_to(x, _unsqueezed(x, axis))
+
+
+def _reference_unsqueeze(x: Any, axis: Any) -> Any:
+    for a in np.atleast_1d(axis):
+        x = np.expand_dims(x, int(a))
+    return x
+
+
+def _flattened(x: Tensor, start_axis: Any, stop_axis: Any) -> tuple[int, ...]:
+    aval = require_tensor("flatten", "x", x)._aval
+    if aval.ndim == 0:
+        return (1,)
+    start, stop = (
+        one_axis("flatten", start_axis, aval.ndim),
+        one_axis("flatten", stop_axis, aval.ndim),
+    )
+    if start > stop:
+        raise value_error(
+            "flatten",
+            "start_axis comes after stop_axis",
+            f"x: {aval}, axes: {start_axis}, {stop_axis}",
+        )
+    return (*aval.shape[:start], math.prod(aval.shape[start : stop + 1]), *aval.shape[stop + 1 :])
+
+
+@samples(
+    S(A(2, 3, 4)),
+    S(A(2, 3, 4), 1),
+    S(A(2, 3, 4), start_axis=-3, stop_axis=-2),
+    S(A()),
+    S(A(0, 3)),
+    S(A(3)),
+    reference=lambda x, start_axis=0, stop_axis=-1: x.reshape(
+        [
+            *x.shape[: start_axis % max(x.ndim, 1)],
+            int(np.prod(x.shape[start_axis % max(x.ndim, 1) : stop_axis % max(x.ndim, 1) + 1])),
+            *x.shape[stop_axis % max(x.ndim, 1) + 1 :],
+        ]
+    ),
+)
+@public(method=True, aliases="start_axis=start_dim stop_axis=end_dim")
+def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
+    """`x` with the axes from `start_axis` to `stop_axis` merged into one. Shares memory with
+    `x`."""
+    return reshape_to(x, _flattened(x, start_axis, stop_axis))
+
+
+@samples(
+    S(A(2, 6), 1, [2, 3]),
+    S(A(2, 6), -1, [3, -1]),
+    S(A(4, 0), 0, [2, 2]),
+    reference=lambda x, axis, shape: x.reshape([*x.shape[: axis % x.ndim], *shape, *x.shape[axis % x.ndim + 1 :]]),
+)
+@public(method=True, aliases="shape=sizes")
+def unflatten(x: Tensor, axis: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`x` with one axis divided into several of the given extents (one may be -1). Shares memory
+    with `x`."""
+    aval = require_tensor("unflatten", "x", x)._aval
+    along = one_axis("unflatten", axis, aval.ndim)
+    part = aval.with_shape((aval.shape[along],))
+    extents = resolve_shape("unflatten", part, integers("unflatten", "shape", shape))
+    return reshape_to(x, (*aval.shape[:along], *extents, *aval.shape[along + 1 :]))
+
+
+# ---- in place ------------------------------------------------------------------------------------
+
+
+def _reshaped_in_place(x: Tensor, shape: tuple[int, ...], name: str) -> Tensor:
+    """`x` itself gets another shape, and goes on sharing memory with whatever it shared it with."""
+    check_in_place(x, name)
+    if x._view is not None or x._views:
+        before = _hand_over_views(x)
+    else:
+        before = stand_in(x)
+    node, stop = x._node, x.stop_gradient
+    take_over(x, reshape_to(before, shape))
+    if x._view is not None:
+        x._view = (x._view[0], x._view[1], (shape,))
+    if not LOCAL.grad_enabled:
+        x._node, x.stop_gradient = node, stop
+    return x
+
+
+def _hand_over_views(x: Tensor) -> Tensor:
+    """A tensor with the old shape that takes the place of `x` among its views; `x` becomes a view
+    of it."""
+    before = stand_in(x)
+    before._version = x._version
+    before._view, before._views = x._view, Views([weakref.ref(x)])
+    if before._view is not None:
+        base = before._view[0]()
+        if base is not None:
+            base._views = Views(weakref.ref(before) if r() is x else r for r in base._views)
+    for reference in x._views or ():
+        view = reference()
+        if view is not None:
+            view._view = (weakref.ref(before), *view._view[1:])
+            before._views.append(reference)
+    x._views = None
+    x._view = (weakref.ref(before), reshape_to.operation, (x._aval.shape,))  # type: ignore[attr-defined]
+    # Views refer to their base weakly, so `x` keeps it alive (and that one its own).
+    before._kept, x._kept = x.__dict__.get("_kept"), before  # type: ignore[attr-defined]
+    return before
+
+
+@public(method=True)
+def squeeze_(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
+    """In-place form of `squeeze`."""
+    return _reshaped_in_place(x, _squeezed(x, axis), "squeeze_")
+
+
+@public(method=True)
+def unsqueeze_(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """In-place form of `unsqueeze`."""
+    return _reshaped_in_place(x, _unsqueezed(x, axis), "unsqueeze_")
+
+
+@public(method=True)
+def flatten_(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
+    """In-place form of `flatten`."""
+    return _reshaped_in_place(x, _flattened(x, start_axis, stop_axis), "flatten_")
+
+
+@public(method=True)
+@listed("shape", 1)
+def reshape_(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """In-place form of `reshape`."""
+    wanted = resolve_shape("reshape_", require_tensor("reshape_", "x", x)._aval, integers("reshape_", "shape", shape))
+    return _reshaped_in_place(x, wanted, "reshape_")
+
+
+# ---- axes in another order -----------------------------------------------------------------------
+
+
+@samples(
+    S(A(2, 3, 4), 0, 2),
+    S(A(2, 3, 4), [0, 1], [1, 2]),
+    S(A(2, 3), -1, 0),
+    S(A(0, 2), 1, 0),
+    reference=lambda x, source, destination: np.moveaxis(x, source, destination),
+)
+@public(method=True)
+def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
+    """`x` with some axes moved to other places, the rest in order. Shares memory with `x`."""
+    ndim = require_tensor("moveaxis", "x", x)._aval.ndim
+    old, new = several_axes("moveaxis", source, ndim), several_axes("moveaxis", destination, ndim)
+    if len(old) != len(new):
+        raise value_error(
+            "moveaxis",
+            "source and destination must have the same length",
+            f"{source}, {destination}",
+        )
+    rest = iter([axis for axis in range(ndim) if axis not in old])
+    moved = dict(zip(new, old))
+    return transpose_to(x, tuple(moved[axis] if axis in moved else next(rest) for axis in range(ndim)))
+
+
+def _swapped(where: str, x: Tensor, first: Any, second: Any) -> Tensor:
+    perm = list(range(require_tensor(where, "x", x)._aval.ndim))
+    a, b = one_axis(where, first, len(perm)), one_axis(where, second, len(perm))
+    perm[a], perm[b] = perm[b], perm[a]
+    return transpose_to(x, tuple(perm))
+
+
+@samples(
+    S(A(2, 3, 4), 0, 2),
+    S(A(2, 3, 4), [2, 0, 1]),
+    S(A(2, 3), -1, -2),
+    reference=lambda x, a, b=None: np.transpose(x, a) if b is None else np.swapaxes(x, a, b),
+)
+@public(method="swapaxes swapdims")
+def swapaxes(x: Tensor, perm: Any, *axes: Any, name: str | None = None) -> Tensor:
+    """Two axes exchanged (`swapaxes(x, 0, 1)`), or all axes in the order `perm`. Shares memory with
+    `x`."""
+    if not axes:
+        return transpose(x, list(integers("swapaxes", "perm", perm)))
+    if len(axes) != 1:
+        raise value_error("swapaxes", "give two axes, or the order of all in one list", f"{(perm, *axes)}")
+    return _swapped("swapaxes", x, perm, axes[0])
+
+
+swapdims = public(name="swapdims")(swapaxes)
+
+
+def _all_reversed(x: Tensor) -> Tensor:
+    """`x` with its axes in reverse order. Shares memory with `x`."""
+    return transpose_to(x, tuple(reversed(range(x._aval.ndim))))
+
+
+def _matrices_transposed(x: Tensor) -> Tensor:
+    """`x` with its last two axes exchanged. Shares memory with `x`."""
+    if x._aval.ndim < 2:
+        raise value_error("mT", "there must be two axes at least", f"x: {x._aval}")
+    return _swapped("mT", x, -1, -2)
+
+
+Tensor.T = property(_all_reversed)  # type: ignore[attr-defined]
+Tensor.mT = property(_matrices_transposed)  # type: ignore[attr-defined]
+
+
+# ---- seen as another shape or type ---------------------------------------------------------------
+
+
+def _infer_bits(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    aval, (dtype,) = operands[0], attributes
+    old, new = aval.dtype.itemsize, dtype.itemsize
+    if old == new:
+        return aval.with_dtype(dtype)
+    if not aval.ndim or aval.shape[-1] * old % new:
+        raise operation.error(
+            ValueError,
+            f"the last dimension cannot be read as elements of {new} bytes",
+            operands,
+            fix="pad or reshape it",
+        )
+    return aval.with_shape((*aval.shape[:-1], aval.shape[-1] * old // new)).with_dtype(dtype)
+
+
+@op(
+    infer=_infer_bits,
+    view=lambda base, view, dtype: _bits_back(base, view),
+    name="view_dtype",
+)
+def same_bits(xp: Any, x: Any, dtype: np.dtype) -> Any:
+    """The same bytes as elements of another type."""
+    if xp is np:
+        return (
+            np.ascontiguousarray(x)
+            .view(dtype)
+            .reshape(x.shape if dtype.itemsize == x.dtype.itemsize else (*x.shape[:-1], -1))
+        )
+    from jax import lax
+
+    old, new = x.dtype.itemsize, dtype.itemsize
+    if x.dtype == np.bool_:
+        x = x.astype(np.uint8)
+    if new > old:
+        x = x.reshape((*x.shape[:-1], -1, new // old))
+    if dtype == np.bool_:
+        return lax.bitcast_convert_type(x, np.dtype(np.uint8)).astype(bool)
+    bits = lax.bitcast_convert_type(x, dtype)
+    return bits.reshape((*x.shape[:-1], -1)) if new < old else bits
+
+
+def _bits_back(base: Tensor, view: Tensor) -> Tensor:
+    return same_bits(view, base._aval.dtype)
+
+
+@samples(
+    S(A(2, 6), [3, 4]),
+    S(A(2, 6), [-1]),
+    S(A(2, 4, dtype="int32"), "float32"),
+    S(A(2, 4, dtype="int16"), "int32"),
+    S(A(2, 3, dtype="int64"), "uint8"),
+    reference=lambda x, to: x.view(to) if isinstance(to, str) else x.reshape(to),
+)
+@public(method=True)
+@listed("shape_or_dtype", 1)
+def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
+    """`x` in another shape, or its bytes as another type. Shares memory with `x`."""
+    aval = require_tensor("view", "x", x)._aval
+    if isinstance(shape_or_dtype, (str, DType, np.dtype, type)):
+        dtype = to_numpy_dtype(shape_or_dtype)
+        return x if dtype == aval.dtype else same_bits(x, dtype)
+    return reshape_to(x, resolve_shape("view", aval, integers("view", "shape_or_dtype", shape_or_dtype)))
+
+
+@samples(
+    S(A(2, 3), A(3, 2)),
+    S(A(4), A(2, 2)),
+    S(A(0, 3), A(3, 0)),
+    reference=lambda x, other: x.reshape(other.shape),
+)
+@public(method=True)
+def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
+    """`x` in the shape of `other`. Shares memory with `x`."""
+    return view(x, list(require_tensor("view_as", "other", other)._aval.shape))

@@ -1,0 +1,283 @@
+"""Numbers repeated or moved: expand, tile, repeat_interleave, flip, roll. All of these copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.aval import Aval
+from ...core.errors import value_error
+from ...eager.declare import op, public
+from ...eager.infer import broadcast_shapes, same
+from ...eager.samples import A, S, samples
+from ...eager.tensor import Tensor, tensor_from_data
+from ..arguments import integer, integers, listed, one_axis, require_tensor, several_axes
+from ..basic import expand_to, reshape_to, sum_over
+from ..index.gathering import take_elements
+
+# ---- broadcast and repeat ------------------------------------------------------------------------
+
+
+def _expanded(where: str, x: Tensor, shape: Any) -> Tensor:
+    aval = require_tensor(where, "x", x)._aval
+    wanted = integers(where, "shape", shape)
+    extra = len(wanted) - aval.ndim
+    received = f"x: {aval}, shape: {list(wanted)}"
+    if extra < 0:
+        raise value_error(where, "the shape has fewer dimensions than x", received)
+    target = []
+    for axis, n in enumerate(wanted):
+        old = aval.shape[axis - extra] if axis >= extra else 1
+        if n == -1 and axis >= extra:
+            n = old
+        if n < 0 or (old not in (1, n)):
+            raise value_error(
+                where,
+                f"dimension {axis} is {n}, which {old} cannot be expanded to",
+                received,
+                "only dimensions of 1 can be expanded; -1 keeps a dimension",
+            )
+        target.append(n)
+    return expand_to(x, tuple(target))
+
+
+def _reference_expand(x: Any, shape: Any) -> Any:
+    old = (1,) * (len(shape) - x.ndim) + x.shape
+    return np.broadcast_to(x, [o if n == -1 else n for n, o in zip(shape, old)])
+
+
+@samples(
+    S(A(2, 3), [4, 2, 3]),
+    S(A(1, 3), [2, -1]),
+    S(A(), [2]),
+    S(A(1, 3), [0, 3]),
+    S(A(2, 1, dtype="int64"), (2, 2)),
+    reference=_reference_expand,
+)
+@public(method=True)
+@listed("shape", 1)
+def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """`x` repeated along dimensions of 1 (and new ones in front) to a shape; -1 keeps a
+    dimension."""
+    return _expanded("expand", x, shape)
+
+
+@samples(
+    S(A(3), A(2, 3)),
+    S(A(1, 1), A(2, 3)),
+    S(A(), A(2)),
+    reference=lambda x, y: np.broadcast_to(x, y.shape),
+)
+@public(method=True)
+def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """`x` expanded to the shape of `y`."""
+    return _expanded("expand_as", x, require_tensor("expand_as", "y", y)._aval.shape)
+
+
+@samples(S(A(2, 3), [4, 2, 3]), S(A(1, 3), [2, -1]), S(A(2), [2]), reference=_reference_expand)
+@public(method=True, aliases="shape=size")
+def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """`x` expanded to a shape; see `expand`."""
+    return _expanded("broadcast_to", x, shape)
+
+
+@samples(
+    S([A(2, 3), A(4, 1, 1)]),
+    S([A(), A(2)]),
+    S([A(3)]),
+    S([A(0, 1), A(3)]),
+    reference=lambda x: np.broadcast_arrays(*x),
+)
+@public(method=True)
+def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
+    """Tensors expanded to their common shape."""
+    if isinstance(input, Tensor) or not isinstance(input, (list, tuple)) or not input:
+        raise value_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
+    avals = [require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)]
+    shape = broadcast_shapes(expand_to.operation, avals, [aval.shape for aval in avals])  # type: ignore[attr-defined]
+    return [expand_to(t, shape) for t in input]
+
+
+def _common_extent(first: int, second: int, shapes: Any) -> int:
+    """One extent for two; -1 is one that is not known yet."""
+    if first == second or second == 1:
+        return first
+    if first in (1, -1) or second == -1:
+        return second if first in (1, -1) else first
+    raise value_error("broadcast_shape", f"{first} and {second} cannot be broadcast together", f"shapes: {shapes}")
+
+
+def _common_shape(where: str, shapes: Any) -> list[int]:
+    given = [[integer(where, "a dimension", n) for n in shape] for shape in shapes]
+    result: list[int] = []
+    for shape in given:
+        ndim = max(len(shape), len(result))
+        shape = [1] * (ndim - len(shape)) + shape
+        result = [1] * (ndim - len(result)) + result
+        result = [_common_extent(a, b, given) for a, b in zip(result, shape)]
+    return result
+
+
+@public(method=True)
+def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
+    """The shape that two shapes are broadcast to; ValueError if they cannot be."""
+    return _common_shape("broadcast_shape", (x_shape, y_shape))
+
+
+@public(method=True)
+def broadcast_shapes(*shapes: Any) -> list[int]:
+    """The shape that any number of shapes are broadcast to; ValueError if they cannot be."""
+    return _common_shape("broadcast_shapes", shapes)
+
+
+def _infer_tile(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    (repeats,) = attributes
+    return operands[0].with_shape(tuple(n * r for n, r in zip(operands[0].shape, repeats)))
+
+
+def _untiled(g: Tensor, aval: Aval, repeats: tuple[int, ...]) -> Tensor:
+    pairs = tuple(k for r, n in zip(repeats, aval.shape) for k in (r, n))
+    return sum_over(reshape_to(g, pairs), tuple(range(0, len(pairs), 2)), False)
+
+
+@op(
+    infer=_infer_tile,
+    grad={"x": lambda g, x_aval, repeats: _untiled(g, x_aval, repeats)},
+    name="tile",
+)
+def tile_by(xp: Any, x: Any, repeats: tuple[int, ...]) -> Any:
+    return xp.tile(x, repeats)
+
+
+@samples(
+    S(A(2, 3), [2]),
+    S(A(2, 3), [2, 1, 2]),
+    S(A(2, 3), repeat_times=(1, 2)),
+    S(A(), [2]),
+    S(A(2, 3), [0, 2]),
+    S(A(2), []),
+    reference=lambda x, repeat_times: np.tile(x, repeat_times),
+)
+@public(method=True, aliases="repeat_times=dims")
+@listed("repeat_times", 1)
+def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
+    """`x` repeated as a whole along each axis; the numbers belong to the last axes."""
+    aval = require_tensor("tile", "x", x)._aval
+    repeats = integers("tile", "repeat_times", repeat_times)
+    if any(r < 0 for r in repeats):
+        raise value_error(
+            "tile",
+            "a number of repetitions cannot be negative",
+            f"repeat_times: {list(repeats)}, x: {aval}",
+        )
+    ndim = max(len(repeats), aval.ndim)
+    if ndim > aval.ndim:
+        x = reshape_to(x, (1,) * (ndim - aval.ndim) + aval.shape)
+    return tile_by(x, (1,) * (ndim - len(repeats)) + repeats)
+
+
+@samples(
+    S(A(2, 3), 2),
+    S(A(2, 3), 2, 0),
+    S(A(2, 3), A(3, dtype="int64", values=[1, 2, 0]), axis=-1),
+    S(A(0, 2), 3, axis=0),
+    reference=lambda x, repeats, axis=None: np.repeat(x, repeats, axis),
+)
+@public(method=True)
+def repeat_interleave(
+    x: Tensor,
+    repeats: Any,
+    axis: Any = None,
+    name: str | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Each slice along an axis (each element, without one) repeated in place.
+
+    With a tensor of repetitions their sum decides the shape of the result, so they are looked at
+    here.
+    """
+    require_tensor("repeat_interleave", "x", x)
+    if axis is None:
+        x = reshape_to(x, (x._aval.size,))
+    along = one_axis("repeat_interleave", 0 if axis is None else axis, x._aval.ndim)
+    extent = x._aval.shape[along]
+    if isinstance(repeats, (Tensor, np.ndarray, list, tuple)):
+        counts = np.asarray(integers("repeat_interleave", "repeats", repeats))
+        if counts.shape != (extent,):
+            raise value_error(
+                "repeat_interleave",
+                f"there must be one number of repetitions for each of the {extent} slices",
+                f"x: {x._aval}, repeats: {len(counts)}",
+            )
+    else:
+        count = integer("repeat_interleave", "repeats", repeats)
+        if count == 0:
+            raise value_error("repeat_interleave", "repeats must be positive", f"repeats: {count}")
+        counts = np.full(extent, count)
+    if (counts < 0).any():
+        raise value_error("repeat_interleave", "repeats cannot be negative", f"repeats: {counts.tolist()}")
+    places = tensor_from_data(np.repeat(np.arange(extent), counts), place=x._aval.place)
+    return take_elements(x, [places], [along], trusted=True)
+
+
+# ---- turned around -------------------------------------------------------------------------------
+
+
+@op(infer=same, grad={"x": lambda g, axes: flip_axes(g, axes)}, name="flip")
+def flip_axes(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    return xp.flip(x, axes)
+
+
+@samples(
+    S(A(2, 3), 0),
+    S(A(2, 3), [0, -1]),
+    S(A(2, 3), axis=[]),
+    S(A(0, 2), 1),
+    reference=lambda x, axis: np.flip(x, tuple(axis) if isinstance(axis, list) else axis),
+)
+@public(method="flip reverse")
+def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """`x` with the order of elements along some axes reversed."""
+    axes = several_axes("flip", axis, require_tensor("flip", "x", x)._aval.ndim)
+    return flip_axes(x, axes)
+
+
+reverse = public(name="reverse")(flip)
+
+
+@op(
+    infer=same,
+    grad={"x": lambda g, shifts, axes: roll_axes(g, tuple(-s for s in shifts), axes)},
+    name="roll",
+)
+def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    return xp.roll(x, shifts, axes)
+
+
+@samples(
+    S(A(2, 3), 1),
+    S(A(2, 3), 1, 0),
+    S(A(2, 3), [1, -7], [0, 1]),
+    S(A(0, 3), 2, 1),
+    S(A(4), -1),
+    reference=lambda x, shifts, axis=None: np.roll(x, shifts, axis),
+)
+@public(method=True)
+def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """`x` moved along axes, what falls off one end coming in at the other; without an axis in row-
+    major order."""
+    aval = require_tensor("roll", "x", x)._aval
+    steps = integers("roll", "shifts", shifts)
+    if axis is None:
+        flat = roll_axes(reshape_to(x, (aval.size,)), (sum(steps),), (0,))
+        return reshape_to(flat, aval.shape)
+    axes = tuple(one_axis("roll", a, aval.ndim) for a in integers("roll", "axis", axis))
+    if len(axes) != len(steps):
+        raise value_error(
+            "roll",
+            "there must be one shift for each axis",
+            f"shifts: {list(steps)}, axis: {list(axes)}",
+        )
+    return roll_axes(x, steps, axes)

@@ -1,0 +1,1 @@
+"""Transforms of signals: `paddle.fft` and `paddle.signal`."""

@@ -1,0 +1,111 @@
+"""Which calls are compared: every sample as function, method and in-place form, and in further dtypes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import proa
+from proa.core.dtype import is_differentiable
+from proa.eager.declare import PUBLIC
+from proa.eager.samples import A, Made, S, SampleSet
+
+from .encode import NotExpressible, encode, encode_array
+from .settings import is_random
+
+# Paddle has (nearly) all functions of these modules as Tensor methods as well.
+WITH_METHODS = ("", "linalg")
+# In-place forms that change another argument than the first.
+TARGETS = {"where_": 1}
+
+
+def arguments(case: S, dtype: str | None) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a sample as JSON."""
+    args, kwargs = case.arrays(dtype)
+    return [_encode(value) for value in args], {"$dict": [[key, _encode(value)] for key, value in kwargs.items()]}
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, Made):
+        return {**encode_array(value.array), "grad": value.spec.grad and is_differentiable(value.array.dtype)}
+    if isinstance(value, list):
+        return [_encode(item) for item in value]
+    if isinstance(value, tuple):
+        return {"$tuple": [_encode(item) for item in value]}
+    return encode(value)
+
+
+def described_arrays(value: Any) -> Iterator[A]:
+    if isinstance(value, A):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from described_arrays(item)
+    elif isinstance(value, dict):
+        yield from described_arrays(list(value.values()))
+
+
+def variants(case: S) -> list[str | None]:
+    """None for the sample as written, and the dtypes in which its floating inputs are tried as well."""
+    arrays = list(described_arrays([case.args, case.kwargs]))
+    floats = {a.dtype for a in arrays} & {"float32", "float64"}
+    if not floats:
+        return [None]
+    result: list[str | None] = [None, "float32" if floats == {"float64"} else "float64"]
+    given = [np.asarray(a.values) for a in arrays if a.values is not None and a.dtype in floats]
+    if all(np.isfinite(values).all() for values in given if values.dtype.kind == "f"):
+        result.append("int64")
+    return result
+
+
+def forms(name: str, function: Any, case: S) -> Iterator[tuple[str, str, int]]:
+    """Form, dotted path and position of the changed argument."""
+    yield "function", name, 0
+    module, _, last = name.rpartition(".")
+    method = getattr(proa.Tensor, last, None)
+    first_is_tensor = bool(case.args) and isinstance(case.args[0], A)
+    related = getattr(method, "samples", None) is function.samples
+    if first_is_tensor and (module in WITH_METHODS or related):
+        yield "method", name, 0
+    target = TARGETS.get(f"{last}_", 0)
+    if len(case.args) > target and isinstance(case.args[target], A):
+        yield "in-place", f"{name}_", target
+
+
+def requests(only: Sequence[str] = ()) -> tuple[list[dict[str, Any]], list[str]]:
+    """All calls to compare, and the samples that cannot be sent to another framework."""
+    found: list[dict[str, Any]] = []
+    left_out: list[str] = []
+    for name, function in sorted(PUBLIC.items()):
+        given = getattr(function, "samples", None)
+        if not inspect.isfunction(function) or not isinstance(given, SampleSet):
+            continue
+        if only and not any(word == name or word == name.rpartition(".")[2] for word in only):
+            continue
+        for case in given.cases:
+            for form, path, target in forms(name, function, case):
+                for dtype in variants(case) if form == "function" else [None]:
+                    try:
+                        args, kwargs = arguments(case, dtype)
+                    except NotExpressible as error:
+                        left_out.append(f"{name}{case!r}: {error}")
+                        break
+                    found.append(
+                        {
+                            "name": name,
+                            "sample": repr(case),
+                            "variant": dtype or "as written",
+                            "form": form,
+                            "path": path,
+                            "target": target,
+                            "args": args,
+                            "kwargs": kwargs,
+                            "random": is_random(name),
+                            "differentiate": not is_random(name) and dtype != "int64",
+                            "tolerance": given.tolerance,
+                        }
+                    )
+    return found, left_out
