@@ -15,7 +15,7 @@ ARGS ?=
 # Two recipes must never install into one environment at the same time.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help env demo test check docs bench fuzz clean clean-all
+.PHONY: help env demo test check docs bench fuzz parity clean clean-all
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -46,12 +46,15 @@ bench: env  ## measure proa side by side with its peers
 fuzz: env  ## run the random-program tests
 	@$(RUN) pytest -n 2 -q -m fuzz --timeout=3600 $(ARGS)
 
+parity: env  ## compare every sample with real PaddlePaddle, installed into .venv-paddle (ARGS="--only matmul")
+	@$(RUN) tests.parity $(ARGS)
+
 clean:  ## remove build outputs and caches
 	@rm -rf build dist .pytest_cache .ruff_cache .hypothesis
 	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-all: clean  ## remove the environment too
-	@rm -rf $(VENV)
+	@rm -rf $(VENV) .venv-paddle
 
 # The name of the stamp carries the extras; its date says whether pyproject.toml changed since.
 # pip is told to print errors only.

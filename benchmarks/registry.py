@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.ratios import Bar
+from benchmarks.workloads.large import DTYPES, OPERATIONS
 
 PADDLE_AND_TORCH = ("paddle", "torch")
 
@@ -166,6 +167,60 @@ BENCHMARKS = [
         warm_seconds=5.0,
         peer_threads=(2, 1),
     ),
+    Benchmark(
+        name="pinn-burgers",
+        title="PINN step, second derivative (Burgers)",
+        mode="hot",
+        unit=STEPS_PER_SECOND,
+        work=10,
+        workload="pinn",
+        options={"equation": "burgers", "num_steps": 10},
+        rounds=8,
+        warm_seconds=5.0,
+        peer_threads=(2, 1),
+        bar=Bar(2.0, ("torch",), "≥ 2 × PyTorch"),
+    ),
+    Benchmark(
+        name="pinn-allen-cahn",
+        title="PINN step, second derivative (Allen-Cahn)",
+        mode="hot",
+        unit=STEPS_PER_SECOND,
+        work=10,
+        workload="pinn",
+        options={"equation": "allen_cahn", "num_steps": 10},
+        rounds=8,
+        warm_seconds=5.0,
+        peer_threads=(2, 1),
+        bar=Bar(2.0, ("torch",), "≥ 2 × PyTorch"),
+    ),
+    Benchmark(
+        name="pinn-biharmonic",
+        title="PINN step, fourth derivative (biharmonic)",
+        mode="hot",
+        unit=STEPS_PER_SECOND,
+        work=4,
+        workload="pinn",
+        options={"equation": "biharmonic", "num_steps": 4},
+        rounds=6,
+        warm_seconds=5.0,
+        peer_threads=(2,),
+        bar=Bar(3.0, ("torch",), "≥ 3 × PyTorch"),
+    ),
+    *[
+        Benchmark(
+            name=f"large-{operation}-{dtype}",
+            title=f"{operation} of 10 million {dtype}",
+            mode="hot",
+            unit=MILLISECONDS,
+            workload="large",
+            options={"operation": operation, "dtype": dtype},
+            rounds=4,
+            warm_seconds=0.0,
+            bar=Bar(1.0, ("paddle",), "≥ 1 × Paddle"),
+        )
+        for operation in OPERATIONS
+        for dtype in DTYPES
+    ],
     Benchmark(
         name="import",
         title="import",

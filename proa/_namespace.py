@@ -14,7 +14,10 @@ from .core.flags import get_flags, set_flags
 from .eager.declare import PUBLIC
 from .eager.tensor import Tensor
 
-_MODULES = ("nn", "optimizer", "autograd", "framework", "jit", "device")
+_MODULES = (
+    "nn", "optimizer", "autograd", "framework", "jit", "device", "compat", "utils",
+    "version", "sysconfig", "sparse", "distribution", "incubate",
+)  # fmt: skip
 
 
 def collect(namespace: dict[str, Any]) -> None:

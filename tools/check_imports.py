@@ -26,7 +26,10 @@ ABOVE_SIBLINGS = ("cli",)
 TOP_FILES = ("__init__.py", "__main__.py")
 
 # (importing sibling, imported sibling): why it cannot be otherwise.
-ALLOWED_SIBLINGS: dict[tuple[str, str], str] = {}
+ALLOWED_SIBLINGS: dict[tuple[str, str], str] = {
+    ("compat", "nn"): "PyTorch-like layers are layers",
+    ("sparse", "nn"): "sparse layers are layers",
+}
 
 # Module, or folder with a slash at its end: why it may import jax as soon as it is imported.
 # Whatever is named here must be imported lazily by everyone else.

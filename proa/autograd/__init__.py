@@ -7,6 +7,7 @@ switches (`modes.py`) and hooks (`hooks.py`). Here is what is built on them:
     saved_hooks.py   saved_tensors_hooks: what a node keeps, packed by the user
     lazy.py          jacobian, hessian: matrices whose rows are computed when they are looked at
     functional.py    jvp, vjp; Jacobian and Hessian of a function (`paddle.incubate.autograd`)
+    taylor.py        taylor: directional derivatives of any order in one pass; its rules are in series.py
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .functional import jvp, vjp
 from .lazy import hessian, jacobian
 from .py_layer import PyLayer, PyLayerContext
 from .saved_hooks import saved_tensors_hooks
+from .taylor import taylor as _taylor  # noqa: F401 (declares paddle.incubate.autograd.taylor)
 
 Function = PyLayer
 

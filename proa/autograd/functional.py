@@ -16,8 +16,8 @@ from ..eager.declare import PUBLIC
 from ..eager.engine import gradients, tensor_list, zeros_of
 from ..eager.hooks import grad as plain_grad
 from ..eager.modes import enable_grad
-from ..eager.tape import PassNode, edge_of
-from ..eager.tensor import Tensor, alias, tensor_from_data
+from ..eager.tensor import Tensor, tensor_from_data
+from .series import separate
 
 Tensors = Tensor | Sequence[Tensor]
 
@@ -59,20 +59,10 @@ def _call(where: str, func: Callable[..., Any], xs: Tensors) -> tuple[list[Tenso
     """Calls the function on inputs of its own; gives them, its result, and that as a list."""
     if not callable(func):
         raise type_error(where, "func must be callable", type(func).__name__)
-    inputs = [_separate(x) for x in tensor_list(where, "xs", xs)]
+    inputs = [separate(x) for x in tensor_list(where, "xs", xs)]
     with enable_grad():
         ys = func(*inputs)
     return inputs, ys, tensor_list(where, "what func returns", ys)
-
-
-def _separate(x: Tensor) -> Tensor:
-    """The same tensor at a place of its own in the graph: derivatives count this use alone."""
-    own = alias(x)
-    own.stop_gradient = False
-    edge = edge_of(x)
-    if edge is not None:
-        own._node = PassNode(edge, x._aval)
-    return own
 
 
 def _vectors(where: str, given: Tensors | None, like: Sequence[Tensor]) -> list[Tensor | None]:
@@ -197,8 +187,28 @@ class Hessian(Jacobian):
         super().__init__(slope, xs, is_batched)
 
 
+class _Prim:
+    enabled = False
+
+
+def enable_prim() -> None:
+    """Accepted for compatibility: gradients are made of primitive operations always."""
+    _Prim.enabled = True
+
+
+def disable_prim() -> None:
+    """Takes back `enable_prim`; nothing else changes."""
+    _Prim.enabled = False
+
+
+def prim_enabled() -> bool:
+    """Whether `enable_prim` was called last."""
+    return _Prim.enabled
+
+
 for _name, _value in (
     ("jvp", jvp), ("vjp", vjp), ("Jacobian", Jacobian), ("Hessian", Hessian),
-    ("forward_grad", forward_grad), ("grad", grad),
+    ("forward_grad", forward_grad), ("grad", grad), ("enable_prim", enable_prim), ("disable_prim", disable_prim),
+    ("prim_enabled", prim_enabled),
 ):  # fmt: skip
     PUBLIC[f"incubate.autograd.{_name}"] = _value

@@ -8,8 +8,10 @@ from .memory import (
     max_memory_reserved,
     memory_allocated,
     memory_reserved,
+    memory_summary,
     reset_max_memory_allocated,
     reset_max_memory_reserved,
+    vmm_compact,
 )
 from .select import _platforms, get_device_capability, get_device_name, get_device_properties
 from .stream import Event, Stream, current_stream, stream_guard, synchronize
@@ -28,10 +30,12 @@ __all__ = [
     "max_memory_reserved",
     "memory_allocated",
     "memory_reserved",
+    "memory_summary",
     "reset_max_memory_allocated",
     "reset_max_memory_reserved",
     "stream_guard",
     "synchronize",
+    "vmm_compact",
 ]
 
 

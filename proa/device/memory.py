@@ -55,3 +55,32 @@ def empty_cache() -> None:
     import gc
 
     gc.collect()
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Counts the most bytes in use anew, allocated and reserved."""
+    reset_max_memory_allocated(device)
+    reset_max_memory_reserved(device)
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Free and total bytes of a device; ValueError where the plug-in does not tell (the CPU)."""
+    statistics = _device_of(device).memory_stats() or {}
+    total = int(statistics.get("bytes_limit", 0))
+    if not total:
+        raise ValueError("(mem_get_info) this device does not tell how much memory it has; name a GPU.")
+    return total - int(statistics.get("bytes_in_use", 0)), total
+
+
+def memory_summary(device: Any = None) -> str:
+    """What is known of the memory of a device, as a table of text."""
+    found = _device_of(device)
+    numbers = dict(found.memory_stats() or {}) or {"bytes_in_use": memory_allocated(device)}
+    width = max(map(len, numbers))
+    lines = [f"{name:<{width}}  {value:>20,}" for name, value in sorted(numbers.items())]
+    return "\n".join([f"Memory of {found.device_kind}", *lines])
+
+
+def vmm_compact(device: Any = None) -> int:
+    """Bytes that moving memory together has freed: none, XLA's allocator does not move memory."""
+    return 0

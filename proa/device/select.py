@@ -18,8 +18,12 @@ def set_device(device: str | Place) -> Place:
     return place
 
 
-def get_device() -> str:
-    """The place of new tensors, as `set_device` takes it."""
+def get_device(input: Any = None) -> Any:
+    """The place of new tensors, as `set_device` takes it; the number of a tensor's device (-1: the CPU) if one is
+    given."""
+    if input is not None:
+        place = input.place
+        return -1 if place is CPU else place.index
     place = LOCAL.place
     return "cpu" if place is CPU else f"{place.kind}:{place.index}"
 
@@ -114,6 +118,18 @@ def get_cudnn_version() -> int | None:
         return None
 
 
+def is_available() -> bool:
+    """Whether there is a device besides the CPU."""
+    return len(_platforms()) > 1
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether bfloat16 can be used: everywhere, on a GPU before Ampere (and on the CPU) by emulation."""
+    if including_emulation:
+        return True
+    return LOCAL.place.kind == "gpu" and get_device_properties().major >= 8
+
+
 def is_compiled_with_cuda() -> bool:
     """Whether a CUDA plug-in for PJRT is installed."""
     import importlib.util
@@ -168,6 +184,35 @@ class CUDAPinnedPlace:
         return CPU
 
 
+class XPUPlace:
+    """`XPUPlace(i)` is the place of XPU number `i`; ValueError where there is no plug-in for them."""
+
+    def __new__(cls, dev_id: int) -> Any:
+        return _place_of_plugin("XPUPlace", "xpu", dev_id)
+
+
+class IPUPlace:
+    """`IPUPlace()` is the place of an IPU; ValueError where there is no plug-in for them."""
+
+    def __new__(cls) -> Any:
+        return _place_of_plugin("IPUPlace", "ipu", 0)
+
+
+class XPUPinnedPlace:
+    """Pinned host memory for XPUs; RuntimeError where there is no plug-in for them."""
+
+    def __new__(cls) -> Any:
+        if "xpu" not in _platforms():
+            raise RuntimeError("(XPUPinnedPlace) no plug-in offers XPUs; use CPUPlace().")
+        return CPU
+
+
+def _place_of_plugin(name: str, kind: str, index: int) -> Place:
+    if kind not in _platforms():
+        raise ValueError(f"({name}) no plug-in offers the device {kind!r}; use CPUPlace(), or see `proa doctor`.")
+    return make_place(kind, int(index))
+
+
 class CustomPlace:
     """`CustomPlace("name", i)` is device `i` of the PJRT plug-in `name`."""
 
@@ -180,6 +225,11 @@ PUBLIC.update(
     CUDAPlace=CUDAPlace,
     CUDAPinnedPlace=CUDAPinnedPlace,
     CustomPlace=CustomPlace,
+    IPUPlace=IPUPlace,
+    XPUPlace=XPUPlace,
+    XPUPinnedPlace=XPUPinnedPlace,
+    get_cudnn_version=get_cudnn_version,
+    is_compiled_with_ipu=is_compiled_with_ipu,
     set_device=set_device,
     get_device=get_device,
     is_compiled_with_cuda=is_compiled_with_cuda,

@@ -7,10 +7,9 @@ for the device, an event's time is the host's clock after such a wait.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from ..eager.declare import PUBLIC
 from ..ir.recorder import LOCAL, flush_current, verify_values
 
 
@@ -60,11 +59,8 @@ class Stream:
 class Event:
     """A moment in a stream."""
 
-    def __init__(
-        self, device: Any = None, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False,
-        event_base: Any = None,
-    ) -> None:  # fmt: skip
-        self.device = device
+    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
+        self.device: Any = None
         self._time: float | None = None
 
     def record(self, stream: Stream | None = None) -> None:
@@ -100,10 +96,44 @@ def set_stream(stream: Stream) -> Stream:
     return before
 
 
-@contextmanager
-def stream_guard(stream: Stream) -> Iterator[None]:
-    before = set_stream(stream)
-    try:
-        yield
-    finally:
-        set_stream(before)
+class stream_guard:
+    """`with stream_guard(stream):` makes a stream the current one; None changes nothing."""
+
+    def __init__(self, stream: Stream | None = None) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> Stream | None:
+        self.before = set_stream(self.stream) if self.stream is not None else None
+        return self.stream
+
+    def __exit__(self, *problem: Any) -> None:
+        if self.before is not None:
+            set_stream(self.before)
+
+
+class StreamContext(stream_guard):
+    """The same as `stream_guard`, under PyTorch's name."""
+
+
+def stream(stream: Stream | None) -> StreamContext:
+    """`with stream(s):` makes `s` the current stream."""
+    return StreamContext(stream)
+
+
+def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
+    """A stream for one that another library made: its work is waited for whenever this one waits."""
+    if not isinstance(data_ptr, int):
+        raise TypeError(f"(get_stream_from_external) data_ptr must be an integer; received {type(data_ptr).__name__}.")
+    return Stream(device)
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether work is being captured into a CUDA graph: never, XLA makes its own."""
+    return False
+
+
+def ipc_collect() -> None:
+    """Nothing: no device memory is shared between processes here."""
+
+
+PUBLIC.update(Stream=Stream, Event=Event)

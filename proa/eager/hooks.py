@@ -153,7 +153,20 @@ def backward(
     if len({id(tensor) for tensor in tensor_list}) != len(tensor_list):
         raise value_error("backward", "the same tensor is given twice", f"{len(tensor_list)} tensors")
     grads = [grad_tensors] if isinstance(grad_tensors, Tensor) else grad_tensors
-    engine.backward(tensor_list, grads, retain_graph)
+    if grads is not None:
+        grads = _carried_seeds("backward", tensor_list, grads)
+    engine.backward(_carriers(tensor_list), grads, retain_graph)
+
+
+def _carriers(tensors: Sequence[Tensor]) -> list[Tensor]:
+    return [tensor._gradient_carrier() for tensor in tensors]
+
+
+def _carried_seeds(where: str, tensors: Sequence[Tensor], seeds: Sequence[Any]) -> list[Any]:
+    """Seeds for the carriers; a wrong number of them is left for the engine to report."""
+    if len(seeds) != len(tensors):
+        return list(seeds)
+    return [tensor._carried_seed(where, seed) for tensor, seed in zip(tensors, seeds, strict=True)]
 
 
 @public()
@@ -182,7 +195,10 @@ def grad(
     input_list = engine.tensor_list("grad", "inputs", inputs)
     seeds = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs or [None] * len(output_list))
     constants = [no_grad_vars] if isinstance(no_grad_vars, Tensor) else list(no_grad_vars or ())
-    found = engine.gradients(output_list, input_list, seeds, bool(create_graph), constants)
+    found = engine.gradients(
+        _carriers(output_list), _carriers(input_list), _carried_seeds("grad", output_list, seeds), bool(create_graph),
+        _carriers(constants),
+    )  # fmt: skip
     if not allow_unused:
         for position, gradient in enumerate(found):
             if gradient is None:
@@ -191,7 +207,7 @@ def grad(
                     f"input {position} ({input_list[position]._aval}) is not used by the outputs",
                     fix="pass allow_unused=True to get None for it",
                 )  # fmt: skip
-    return found
+    return [None if g is None else tensor._as_gradient(g) for tensor, g in zip(input_list, found, strict=True)]
 
 
 PUBLIC["autograd.grad"] = grad

@@ -225,7 +225,7 @@ class Tensor:
             if hasattr(self._value, "copy_to_host_async"):
                 self._value.copy_to_host_async()  # together with the flags that are fetched now
             recorder.verify_values()
-        value = self._value
+        value: Any = self._value
         if value.__class__ is Failure:
             raise value.error
         return value
@@ -339,6 +339,21 @@ class Tensor:
     def clear_grad(self) -> None:
         """Sets a gradient that is there to zeros."""
         self.clear_gradient()
+
+    # A tensor made of others (a sparse one) has its place in the graph through one of them; these three say which, and
+    # turn gradients into its own form and back.
+
+    def _gradient_carrier(self) -> Tensor:
+        """The tensor at whose place in the graph gradients arrive."""
+        return self
+
+    def _as_gradient(self, grad: Tensor) -> Tensor:
+        """The carrier's gradient as this tensor's."""
+        return grad
+
+    def _carried_seed(self, where: str, grad: Any) -> Any:
+        """A gradient of this tensor as one of the carrier's."""
+        return grad
 
     # ---- copies, devices ---------------------------------------------------------------------------------------
 

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from . import plan, pool, report, settings
-from .compare import DISAGREEMENTS, compare
+from .compare import DISAGREEMENTS, compare, who_is_right
 from .environment import ROOT, EnvironmentMissing, paddle_python
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.parity", description=__doc__)
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only these functions (matmul, fft.rfft …)")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="only these functions (matmul, fft.rfft …)"
+    )
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) // 2), help="pairs of processes")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "parity", help="folder for the table")
     parser.add_argument("--seconds", type=float, default=10.0, help="how long one call may take")
@@ -34,17 +36,21 @@ def main() -> int:
     rows: list[dict[str, Any]] = []
 
     def note(request: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+        advance()
         if "missing" in ours and "missing" in theirs:
             return  # a form that neither has
         kind, detail = compare(request, ours, theirs)
-        row = {key: request[key] for key in ("name", "form", "variant", "sample", "seconds")} | {"kind": kind, "detail": detail}
+        row = {key: request[key] for key in ("name", "form", "variant", "sample", "seconds")}
+        row |= {"kind": kind, "detail": detail}
         if kind in DISAGREEMENTS:
             row["deliberate"] = next((entry.reason for entry in deliberate if entry.covers(row)), "")
+        if kind.endswith((" crashes", " hangs")):
+            advance.say(f"{kind}: {request['path']}{request['sample']} ({request['variant']}): {detail[:80]!r}")
         rows.append(row)
-        advance()
 
     with progress_bar(len(requests)) as advance:
         pool.run(requests, python, note, jobs=options.jobs, seconds=options.seconds)
+    explain_gradients(requests, rows, python, options)
     totals = report.write(rows, left_out, options.out)
     for kind, count in totals["kinds"].items():
         print(f"  {count:6d}  {kind}")
@@ -53,8 +59,31 @@ def main() -> int:
     return 1 if totals["percent_with_deliberate"] < options.fail_under else 0
 
 
-class progress_bar:  # noqa: N801 - used like a function
-    """A bar on a terminal, nothing elsewhere; gives the function that advances it."""
+def explain_gradients(
+    requests: list[dict[str, Any]], rows: list[dict[str, Any]], python: str, options: argparse.Namespace
+) -> None:
+    """Adds to the rows whose gradients differ which side contradicts its own values."""
+    differing = {(row["name"], row["sample"]): row for row in rows if row["kind"] == "gradient"}
+    # In float32 central differences have too few digits.
+    wide = [
+        {**request, "verify": True}
+        for request in requests
+        if (request["name"], request["sample"]) in differing and request["form"] == "function"
+        if request["variant"] == "float64" or "128" in request["sample"]
+    ]
+    answers: dict[tuple[str, str], str] = {}
+
+    def note(request: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+        answers[request["name"], request["sample"]] = who_is_right(ours, theirs)
+
+    pool.run(wide, python, note, jobs=options.jobs, seconds=options.seconds)
+    for row in rows:
+        if row["kind"] == "gradient":
+            row["detail"] += answers.get((row["name"], row["sample"]), "")
+
+
+class progress_bar:
+    """A bar on a terminal, nothing elsewhere; calling it moves it on by one."""
 
     def __init__(self, total: int) -> None:
         from rich.console import Console
@@ -71,9 +100,15 @@ class progress_bar:  # noqa: N801 - used like a function
         )
         self.task = self.bar.add_task("parity", total=total)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> progress_bar:
         self.bar.start()
-        return lambda: self.bar.advance(self.task)
+        return self
+
+    def __call__(self) -> None:
+        self.bar.advance(self.task)
+
+    def say(self, text: str) -> None:
+        self.bar.console.print(text, markup=False, highlight=False)
 
     def __exit__(self, *details: object) -> None:
         self.bar.stop()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .encode import decode_array
+from .encode import decode_array, encode_array
 
 AGREES = "agrees"
 REFUSED = "both refuse, same error type"
@@ -89,7 +89,10 @@ def _paddle_raised(proa: dict[str, Any], theirs: dict[str, Any]) -> tuple[str, s
     ours = proa["error"]
     if theirs["kinds"][0] in ours["kinds"]:
         return REFUSED, theirs["kinds"][0]
-    return "error type", f"Paddle {theirs['kinds'][0]}: {theirs['message']!r}; proa {ours['kinds'][0]}: {ours['message']!r}"
+    return (
+        "error type",
+        f"Paddle {theirs['kinds'][0]}: {theirs['message']!r}; proa {ours['kinds'][0]}: {ours['message']!r}",
+    )
 
 
 def _both_ran(request: dict[str, Any], proa: dict[str, Any], paddle: dict[str, Any]) -> tuple[str, str]:
@@ -120,6 +123,23 @@ def _leaf(request: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any],
     return "value", f"{what}: Paddle {summarise(expected)}, proa {summarise(actual)}"
 
 
+def _hermitian(leaf: dict[str, Any]) -> dict[str, Any]:
+    array = decode_array(leaf)[0]
+    return {**leaf, **encode_array((array + np.conj(np.swapaxes(array, -1, -2))) / 2)}
+
+
+def who_is_right(proa: dict[str, Any], paddle: dict[str, Any]) -> str:
+    """Which gradient agrees with central differences of its own framework's values."""
+
+    def says(name: str, outcome: dict[str, Any]) -> str:
+        if "slopes" not in outcome:
+            return f"{name}'s unknown"
+        analytic, numeric = outcome["slopes"]
+        return f"{name}'s {'right' if abs(analytic - numeric) <= 1e-4 * max(1.0, abs(numeric)) else 'WRONG'}"
+
+    return f" (by central differences: {says('proa', proa)}, {says('Paddle', paddle)})"
+
+
 def _gradients(request: dict[str, Any], proa: dict[str, Any], paddle: dict[str, Any]) -> tuple[str, str]:
     if "gradients" not in paddle:
         return AGREES, "values; Paddle has no gradient" if "gradient_error" in paddle else "values"
@@ -136,6 +156,8 @@ def _gradients(request: dict[str, Any], proa: dict[str, Any], paddle: dict[str, 
             if expected.any():
                 return "no gradient", f"{what}: Paddle {summarise(expected)}, proa none"
             continue
+        if request.get("hermitian"):
+            ours, theirs = _hermitian(ours), _hermitian(theirs)
         found = _leaf(request, ours, theirs, what)
         if found is not None:
             return "gradient", found[1] if found[0] == "value" else f"{found[0]}: {found[1]}"

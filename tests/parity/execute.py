@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .encode import NARROW, decode, encode_array
+from .encode import NARROW, decode, decode_array, encode_array
 
 
 def find(framework: Any, path: str) -> Any:
@@ -54,17 +54,14 @@ def describe(framework: Any, result: Any) -> tuple[list[Any], list[dict[str, Any
     return tensors, leaves, nesting
 
 
-def cotangents(tensors: list[Any]) -> list[np.ndarray]:
-    """The fixed weights that outputs are multiplied by before they are added up and differentiated."""
-    weights = []
-    for position, tensor in enumerate(tensors):
-        random = np.random.default_rng(7 + position)
-        shape = tuple(int(n) for n in tensor.shape)
-        weight: Any = random.uniform(0.5, 1.5, shape)
-        if type_name(tensor).startswith("complex"):
-            weight = weight + 1j * random.uniform(0.5, 1.5, shape)
-        weights.append(np.asarray(weight))
-    return weights
+def cotangent(tensor: Any, position: int) -> np.ndarray:
+    """The fixed weights that an output is multiplied by before all are added up and differentiated."""
+    random = np.random.default_rng(7 + position)  # by position: which outputs carry gradients may differ
+    shape = tuple(int(n) for n in tensor.shape)
+    weight: Any = random.uniform(0.5, 1.5, shape)
+    if type_name(tensor).startswith("complex"):
+        weight = weight + 1j * random.uniform(0.5, 1.5, shape)
+    return np.asarray(weight)
 
 
 def differentiable(tensor: Any) -> bool:
@@ -129,19 +126,72 @@ def execute(framework: Any, request: dict[str, Any]) -> dict[str, Any]:
             outcome["counted"] = args[request["target"]].inplace_version - version
         if inputs:
             outcome |= gradients(framework, tensors, inputs)
+        if request.get("verify") and any(outcome.get("gradients", [])):
+            outcome["slopes"] = slopes(framework, request, function, outcome["gradients"])
         return outcome
 
 
+def slopes(framework: Any, request: dict[str, Any], function: Any, found: list[Any]) -> list[float]:
+    """The directional derivative from a framework's gradients, and from central differences of its own values.
+
+    Where two frameworks disagree, this says which of them contradicts itself.
+    """
+    step = 1e-6
+    random = np.random.default_rng(11)
+    directions: list[np.ndarray] = []
+    analytic = 0.0
+
+    def value_at(scale: float) -> float:
+        position = iter(range(len(found)))
+
+        def make_moved(array: np.ndarray, name: str, wanted: bool) -> Any:
+            if wanted:
+                array = array + (scale * directions[next(position)]).astype(array.dtype)
+            return to_tensor(framework, array, name)
+
+        args = decode(request["args"], framework, make_moved)
+        kwargs = decode(request["kwargs"], framework, make_moved)
+        tensors = describe(framework, function(*args, **kwargs))[0]
+        return sum(
+            float(np.real(np.conj(cotangent(tensor, place)) * tensor.numpy()).sum())
+            for place, tensor in enumerate(tensors)
+            if differentiable(tensor) and place in carried
+        )
+
+    inputs: list[np.ndarray] = []
+
+    def collect(array: np.ndarray, name: str, wanted: bool) -> Any:
+        tensor = to_tensor(framework, array, name)
+        if wanted:
+            inputs.append(array)
+            tensor.stop_gradient = False
+        return tensor
+
+    args, kwargs = decode(request["args"], framework, collect), decode(request["kwargs"], framework, collect)
+    outputs = describe(framework, function(*args, **kwargs))[0]
+    carried = {place for place, tensor in enumerate(outputs) if not tensor.stop_gradient}
+    for array, gradient in zip(inputs, found, strict=True):
+        direction: Any = random.uniform(-1, 1, array.shape)
+        if array.dtype.kind == "c":
+            direction = direction + 1j * random.uniform(-1, 1, array.shape)
+        if request.get("hermitian"):
+            direction = direction + np.conj(np.swapaxes(direction, -1, -2))
+        directions.append(np.asarray(direction))
+        if gradient is not None:
+            analytic += float(np.real(np.conj(decode_array(gradient)[0]) * direction).sum())
+    return [analytic, (value_at(step) - value_at(-step)) / (2 * step)]
+
+
 def gradients(framework: Any, tensors: list[Any], inputs: list[Any]) -> dict[str, Any]:
-    chosen = [t for t in tensors if differentiable(t) and not t.stop_gradient]
+    chosen = {i: t for i, t in enumerate(tensors) if differentiable(t) and not t.stop_gradient}
     if not chosen:
         return {"gradients": [None] * len(inputs)}
     try:
         weights = [
-            to_tensor(framework, weight.astype(_numpy_name(tensor)), type_name(tensor))
-            for tensor, weight in zip(chosen, cotangents(chosen), strict=True)
+            to_tensor(framework, cotangent(tensor, position).astype(_numpy_name(tensor)), type_name(tensor))
+            for position, tensor in chosen.items()
         ]
-        found = framework.grad(chosen, inputs, grad_outputs=weights, allow_unused=True)
+        found = framework.grad(list(chosen.values()), inputs, grad_outputs=weights, allow_unused=True)
         return {"gradients": [None if g is None else describe(framework, g)[1][0] for g in found]}
     except Exception as error:
         return {"gradient_error": failure(error)}

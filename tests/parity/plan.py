@@ -14,7 +14,7 @@ from proa.eager.declare import PUBLIC
 from proa.eager.samples import A, Made, S, SampleSet
 
 from .encode import NotExpressible, encode, encode_array
-from .settings import is_random
+from .settings import HERMITIAN, attached_samples, is_random
 
 # Paddle has (nearly) all functions of these modules as Tensor methods as well.
 WITH_METHODS = ("", "linalg")
@@ -24,7 +24,8 @@ TARGETS = {"where_": 1}
 
 def arguments(case: S, dtype: str | None) -> tuple[list[Any], dict[str, Any]]:
     """The arguments of a sample as JSON."""
-    args, kwargs = case.arrays(dtype)
+    with np.errstate(all="ignore"):  # a value may not exist in another dtype
+        args, kwargs = case.arrays(dtype)
     return [_encode(value) for value in args], {"$dict": [[key, _encode(value)] for key, value in kwargs.items()]}
 
 
@@ -67,7 +68,7 @@ def forms(name: str, function: Any, case: S) -> Iterator[tuple[str, str, int]]:
     module, _, last = name.rpartition(".")
     method = getattr(proa.Tensor, last, None)
     first_is_tensor = bool(case.args) and isinstance(case.args[0], A)
-    related = getattr(method, "samples", None) is function.samples
+    related = getattr(method, "samples", None) is attached_samples(function)
     if first_is_tensor and (module in WITH_METHODS or related):
         yield "method", name, 0
     target = TARGETS.get(f"{last}_", 0)
@@ -80,7 +81,7 @@ def requests(only: Sequence[str] = ()) -> tuple[list[dict[str, Any]], list[str]]
     found: list[dict[str, Any]] = []
     left_out: list[str] = []
     for name, function in sorted(PUBLIC.items()):
-        given = getattr(function, "samples", None)
+        given = attached_samples(function)
         if not inspect.isfunction(function) or not isinstance(given, SampleSet):
             continue
         if only and not any(word == name or word == name.rpartition(".")[2] for word in only):
@@ -104,6 +105,7 @@ def requests(only: Sequence[str] = ()) -> tuple[list[dict[str, Any]], list[str]]
                             "args": args,
                             "kwargs": kwargs,
                             "random": is_random(name),
+                            "hermitian": name in HERMITIAN,
                             "differentiate": not is_random(name) and dtype != "int64",
                             "tolerance": given.tolerance,
                         }

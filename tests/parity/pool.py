@@ -24,10 +24,15 @@ STARTING_SECONDS = 180.0  # for the imports, on a machine that may be busy
 
 
 class Worker:
-    """One framework in one process, started when first asked."""
+    """One process that answers requests, started when first asked: `python -m module argument`."""
 
-    def __init__(self, module: str, python: str, seconds: float) -> None:
-        self.module, self.python, self.seconds = module, python, seconds
+    def __init__(
+        self, argument: str, python: str, seconds: float, module: str = "tests.parity.worker", mode: str = "immediate"
+    ) -> None:
+        self.command = [python, "-W", "ignore", "-m", module, argument]
+        self.seconds = seconds
+        # Samples are called in several forms; compiling what is seen three times is not what parity compares.
+        self.mode = os.environ.get("PROA_EAGER", mode)
         self.process: subprocess.Popen[bytes] | None = None
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -37,11 +42,10 @@ class Worker:
             "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
             "GLOG_minloglevel": "3",
             "OMP_NUM_THREADS": "1",  # small arrays: threads only cost
-            # Samples are called in several forms; compiling what is seen three times is not what is compared here.
-            "PROA_EAGER": os.environ.get("PROA_EAGER", "immediate"),
+            "PROA_EAGER": self.mode,
         }
         self.process = subprocess.Popen(
-            [self.python, "-W", "ignore", "-m", "tests.parity.worker", self.module],
+            self.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,

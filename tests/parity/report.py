@@ -68,6 +68,11 @@ def write(rows: list[dict[str, Any]], left_out: list[str], folder: Path) -> dict
             for row in of_kind
         ]
     if left_out:
-        lines += ["", "## Samples that cannot be sent to another framework", "", *(f"- {cell(text)}" for text in left_out)]
+        lines += [
+            "",
+            "## Samples that cannot be sent to another framework",
+            "",
+            *(f"- {cell(text)}" for text in left_out),
+        ]
     (folder / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return totals

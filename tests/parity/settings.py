@@ -18,26 +18,44 @@ RANDOM = (
 )  # fmt: skip
 
 
+# Functions of one triangle of a matrix: only the symmetric (Hermitian) part of their gradient has a meaning.
+HERMITIAN = ("eigh", "eigvalsh", "linalg.eigh", "linalg.eigvalsh")
+
+
+def attached_samples(function: Any) -> Any:
+    """The samples of a public function; an alias that was declared later carries none itself, what it wraps does."""
+    while function is not None:
+        found = getattr(function, "samples", None)
+        if found is not None:
+            return found
+        function = getattr(function, "__wrapped__", None)
+    return None
+
+
 def is_random(name: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in RANDOM)
 
 
 @dataclass(frozen=True)
 class Deliberate:
-    """A decided difference; `kinds`, `sample` and `variant` narrow it down."""
+    """A decided difference: of which functions (patterns) and kinds; what else is given must match as well."""
 
     functions: tuple[str, ...]
     kinds: tuple[str, ...]
     reason: str
-    sample: str = "*"
-    variant: str = "*"
-    form: str = "*"
+    sample: str = ""  # a part of the call's text
+    detail: str = ""  # a part of what was found
+    variant: str = ""
+    form: str = ""
 
     def covers(self, row: dict[str, Any]) -> bool:
         return (
             any(fnmatch.fnmatchcase(row["name"], pattern) for pattern in self.functions)
             and row["kind"] in self.kinds
-            and all(fnmatch.fnmatchcase(row[key], getattr(self, key)) for key in ("sample", "variant", "form"))
+            and self.sample in row["sample"]
+            and self.detail in row["detail"]
+            and self.variant in ("", row["variant"])
+            and self.form in ("", row["form"])
         )
 
 

@@ -164,12 +164,6 @@ def _place_of(device: Any) -> Place:
 
 
 @method
-def pin_memory(self: Tensor) -> Tensor:
-    """The tensor itself: transfers to a device need no pinned memory here."""
-    return self
-
-
-@method
 def get_device(self: Tensor) -> int:
     """The number of the tensor's device; -1 on the CPU."""
     return -1 if self._aval.place is CPU else self._aval.place.index

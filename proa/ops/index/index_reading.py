@@ -143,15 +143,15 @@ class _Reader:
         self.points: list[tuple[int, Tensor]] = []
         self.arrays: list[tuple[int, Tensor]] = []
         self.masks: list[tuple[int, Tensor]] = []
-        self.emptied: list[int] = []
+        self.booleans: list[tuple[int, bool]] = []
         self.copies = False
 
     def read(self, item: Any) -> None:
         if item is None or item is True or item is False:
             self.spec.append(None)
-            self.copies = self.copies or item is not None
-            if item is False:
-                self.emptied.append(self.place)
+            if item is not None:
+                self.booleans.append((self.place, item))
+                self.copies = True
             self.place += 1
         elif item.__class__ is int:
             self._integer(item)
@@ -213,9 +213,13 @@ class _Reader:
             e != (0, n, 1) for e, n in zip(spec, self.shape)
         ):
             stages.append(Basic(self.position, tuple(spec)))
-        if self.emptied:
+        if self.arrays or self.masks or len(self.booleans) > 1:
+            # Beside others a boolean is an index itself: of the new axis, its one element or none.
+            for place, taken in self.booleans:
+                self.arrays.append((place, tensor_from_data(np.zeros(int(taken), np.int64))))
+        elif self.booleans and not self.booleans[0][1]:
             shape = sliced_shape(self.shape, tuple(spec))
-            emptied = (((0, 0, 1) if i in self.emptied else (0, n, 1)) for i, n in enumerate(shape))
+            emptied = (((0, 0, 1) if i == self.booleans[0][0] else (0, n, 1)) for i, n in enumerate(shape))
             stages.append(Basic(0, tuple(emptied)))
         for place, index in reversed(self.points):
             stages.append(Elements([index], [place]))

@@ -34,8 +34,9 @@ _MOST_ROWS = 1024
 # ---- x[index] ------------------------------------------------------------------------------------
 
 
-def get_item(x: Tensor, index: Any) -> Tensor:
-    """`x[index]`; basic indexing shares memory with `x`."""
+def get_item(self: Tensor, item: Any) -> Tensor:
+    """`x[item]`; basic indexing shares memory with `x`."""
+    x, index = self, item
     if index.__class__ is int:
         aval = x._aval
         if not aval.ndim:
@@ -67,8 +68,9 @@ def get_item(x: Tensor, index: Any) -> Tensor:
     return result
 
 
-def set_item(x: Tensor, index: Any, value: Any) -> None:
-    """`x[index] = value`: in place, with gradients to what is left of `x` and to `value`."""
+def set_item(self: Tensor, item: Any, value: Any) -> None:
+    """`x[item] = value`: in place, with gradients to what is left of `x` and to `value`."""
+    x, index = self, item
     basic = basic_index(x._aval, index if index.__class__ is tuple else (index,))
     plan = read_index(x._aval, index) if basic is None else Plan([Basic(*basic)], True)
     assign_in_place(x, plan.write(x, as_value(x, value)), "setitem")

@@ -20,6 +20,7 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import require_tensor
 from ..axes import flat, index_dtype, single_axis, widened
 from ..basic import cast_to, expand_to
+from .ordering import at_once, distinct, insertions, nonzero_places
 from .search import pick_along, require_order
 
 # ---- searchsorted, bucketize ---------------------------------------------------------------------
@@ -39,7 +40,7 @@ def _infer_search(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
 def insertion_places(xp: Any, sorted_sequence: Any, values: Any, right: bool, dtype: np.dtype) -> Any:
     side = "right" if right else "left"
     if sorted_sequence.ndim == 1:
-        return np.searchsorted(sorted_sequence, values, side).astype(dtype)
+        return insertions(sorted_sequence, values, side).astype(dtype, copy=False)
     result = np.empty(values.shape, dtype)
     for row in np.ndindex(*values.shape[:-1]):
         result[row] = np.searchsorted(sorted_sequence[row], values[row], side)
@@ -59,6 +60,10 @@ def _insertion_places_xla(xp: Any, sorted_sequence: Any, values: Any, right: boo
 
 
 insertion_places.operation.kernels["xla"] = _insertion_places_xla  # type: ignore[attr-defined]
+
+
+def _places_of(values: Tensor, sorted_sequence: Tensor, right: bool, dtype: np.dtype) -> Tensor:
+    return insertion_places(sorted_sequence, values, right, dtype)
 
 
 def _reference_searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False) -> Any:
@@ -99,8 +104,8 @@ def searchsorted(
         common = np.promote_types(*dtypes)
         sorted_sequence, values = cast_to(sorted_sequence, common), cast_to(values, common)
     chosen = INT32 if out_int32 else INT64
-    places = insertion_places(sorted_sequence, values, bool(right) or side == "right", chosen)
-    return deliver(places, out)
+    is_right = bool(right) or side == "right"
+    return deliver(at_once(_places_of, values, sorted_sequence, is_right, chosen), out)
 
 
 def _reference_bucketize(x: Any, edges: Any, out_int32: bool = False, right: bool = False) -> Any:
@@ -159,10 +164,11 @@ def nonzero(x: Tensor, as_tuple: bool = False, *, out: Tensor | None = None) -> 
     """
     if require_tensor("nonzero", "x", x)._aval.ndim == 0:
         raise value_error("nonzero", "x must have a dimension", f"x: {x._aval}", "reshape it to [1]")
-    found = np.nonzero(_host(x))
+    found = nonzero_places(_host(x))
     if as_tuple:
         return tuple([_like(x, positions) for positions in found])
-    return deliver(_like(x, np.stack(found, axis=1)), out)
+    rows = found[0].reshape(-1, 1) if len(found) == 1 else np.stack(found, axis=1)
+    return deliver(_like(x, rows), out)
 
 
 def _reference_masked_select(x: Any, mask: Any) -> Any:
@@ -235,9 +241,15 @@ def unique(
     if axis is not None:
         axis = single_axis("unique", axis, x._aval.ndim)
     positions = index_dtype("unique", dtype)
+    if axis is None or x._aval.ndim < 2:
+        values, rest = distinct(
+            widened(_host(x)).reshape(-1), bool(return_index), bool(return_inverse), bool(return_counts)
+        )
+        values = _like(x, values.astype(x._aval.dtype, copy=False))
+        return (values, *[_like(x, part.astype(positions, copy=False)) for part in rest]) if rest else values
     found = np.unique(
         widened(_host(x)), bool(return_index), bool(return_inverse), bool(return_counts),
-        axis=axis if x._aval.ndim else None, equal_nan=False,
+        axis=axis, equal_nan=False,
     )  # fmt: skip
     if not isinstance(found, tuple):
         return _like(x, found.astype(x._aval.dtype))

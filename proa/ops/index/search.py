@@ -20,6 +20,7 @@ from ...eager.tensor import Tensor
 from ..arguments import integer, require_tensor
 from ..axes import flat, index_dtype, single_axis, widened
 from ..basic import reshape_to
+from .ordering import at_once, order_on_xla, sort_on_xla, sorted_copy, stable_order
 
 # ---- taking along an axis, and putting back ------------------------------------------------------
 
@@ -174,14 +175,12 @@ def argmin(
 def _stable_order(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     """Positions that sort `x`; equal elements keep their order, NaN counts as largest."""
     x = widened(x)
+    if xp is np:
+        return stable_order(x, axis, descending)
     if not descending:
-        return _argsort(xp, x, axis)
-    backwards = xp.flip(_argsort(xp, xp.flip(x, axis), axis), axis)
+        return xp.argsort(x, axis, stable=True)
+    backwards = xp.flip(xp.argsort(xp.flip(x, axis), axis, stable=True), axis)
     return x.shape[axis] - 1 - backwards
-
-
-def _argsort(xp: Any, x: Any, axis: int) -> Any:
-    return xp.argsort(x, axis=axis, kind="stable") if xp is np else xp.argsort(x, axis, stable=True)
 
 
 def _infer_order(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -193,15 +192,26 @@ def order_along(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     return _stable_order(xp, x, axis, descending)
 
 
+def _order_along_cpu(xp: Any, x: Any, axis: int, descending: bool) -> Any:
+    order = order_on_xla(xp, widened(x), axis, descending)
+    return _stable_order(xp, x, axis, descending) if order is None else order
+
+
+order_along.operation.kernels["cpu"] = _order_along_cpu  # type: ignore[attr-defined]
+
+
 def _sort_grad(g: Tensor, x: Tensor, axis: int, descending: bool) -> Tensor:
-    order = order_along(x, axis, descending)
+    order = at_once(order_along, x, axis, descending)
     return spread_along(g, order, axis, g._aval.shape[axis], True)
 
 
 @op(infer=lambda _op, operands, attributes, place: operands[0], grad={"x": _sort_grad}, name="sort")
 def sort_along(xp: Any, x: Any, axis: int, descending: bool) -> Any:
-    result = xp.sort(widened(x), axis=axis)
+    result = sorted_copy(widened(x), axis) if xp is np else xp.sort(widened(x), axis=axis)
     return (xp.flip(result, axis) if descending else result).astype(x.dtype)
+
+
+sort_along.operation.kernels["cpu"] = lambda xp, x, axis, descending: sort_on_xla(xp, widened(x), axis, descending)  # type: ignore[attr-defined]
 
 
 _SORT_SAMPLES = (
@@ -230,7 +240,7 @@ def argsort(
     axis = single_axis("argsort", axis, require_order("argsort", x)._aval.ndim)
     if not x._aval.ndim:
         return reshape_to(order_along(flat(x), 0, bool(descending)), ())
-    return order_along(x, axis, bool(descending))
+    return at_once(order_along, x, axis, bool(descending))
 
 
 def _reference_sort(x: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -249,7 +259,7 @@ def sort(
 ) -> Tensor:
     """The elements in order along `axis`; NaN counts as largest."""
     axis = single_axis("sort", axis, require_order("sort", x)._aval.ndim)
-    return sort_along(x, axis, bool(descending)) if x._aval.ndim else x.clone()  # type: ignore[attr-defined]
+    return at_once(sort_along, x, axis, bool(descending)) if x._aval.ndim else x.clone()  # type: ignore[attr-defined]
 
 
 # ---- topk, kthvalue, mode ------------------------------------------------------------------------
@@ -355,7 +365,7 @@ def topk(
     count = integer("topk", "k", k)
     _check_rank("topk", count, x._aval, axis)
     if x._aval.ndim:
-        values, positions = top_along(x, axis, count, bool(largest))
+        values, positions = at_once(top_along, x, axis, count, bool(largest))
     else:
         values, positions = (reshape_to(t, ()) for t in top_along(flat(x), 0, count, bool(largest)))
     if out is not None:
@@ -430,7 +440,7 @@ def kthvalue(
     _check_rank("kthvalue", rank, x._aval, axis)
     if not x._aval.ndim:
         return ranked_along(flat(x), 0, False, rank, False)
-    return ranked_along(x, axis, bool(keepdim), rank, False)
+    return at_once(ranked_along, x, axis, bool(keepdim), rank, False)
 
 
 @op(infer=_infer_rank, outputs=2, grad={"x": _put_one_back}, name="mode")
@@ -479,4 +489,4 @@ def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = No
         raise value_error("mode", f"axis {axis} has no elements to choose from", f"x: {x._aval}")
     if not x._aval.ndim:
         return mode_along(flat(x), 0, False)
-    return mode_along(x, axis, bool(keepdim))
+    return at_once(mode_along, x, axis, bool(keepdim))

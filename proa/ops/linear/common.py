@@ -16,6 +16,8 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ...core.errors import type_error, value_error
+from ...eager.declare import op
+from ...eager.infer import broadcast_shapes
 from ...eager.tensor import Tensor
 from ...ir.operation import Check, Operation
 from ..arguments import require_tensor
@@ -139,6 +141,24 @@ def in_type_of(x: Tensor, like: Any) -> Tensor:
     return cast_to(x, dtype)
 
 
+def _infer_quotient(operation: Operation, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    x, y = operands
+    return x.with_shape(broadcast_shapes(operation, operands, [x.shape, y.shape]))
+
+
+@op(
+    "x y",
+    infer=_infer_quotient,
+    grad={
+        "x": lambda g, y: quotient_or_zero(g, conjugate(y)),
+        "y": lambda g, out, y: quotient_or_zero(g * conjugate(out), conjugate(y)) * -1.0,
+    },
+)
+def quotient_or_zero(xp: Any, x: Any, y: Any) -> Any:
+    """`x / y`, and 0 where `y` is 0: what a pair of equal eigenvalues contributes."""
+    return xp.where(y == 0, x.dtype.type(0), x / xp.where(y == 0, y.dtype.type(1), y))
+
+
 # ---- kernels -------------------------------------------------------------------------------------
 
 
@@ -148,8 +168,9 @@ def compiled(primitive: Any) -> Callable[[Any], Any]:
 
     def register(kernel: Any) -> Any:
         def lowered(xp: Any, *arguments: Any) -> Any:
-            if any(hasattr(a, "shape") and 0 in a.shape for a in arguments):
-                known = [np.zeros(a.shape, a.dtype) if hasattr(a, "shape") else a for a in arguments]
+            # Arrays have `astype`; attributes (data types, which have a shape) do not.
+            if any(hasattr(a, "astype") and 0 in a.shape for a in arguments):
+                known = [np.zeros(a.shape, a.dtype) if hasattr(a, "astype") else a for a in arguments]
                 result = primitive.operation.kernel(np, *known)
                 return tuple(map(xp.asarray, result)) if isinstance(result, tuple) else xp.asarray(result)
             return kernel(xp, *arguments)

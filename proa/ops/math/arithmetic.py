@@ -144,7 +144,7 @@ def multiply(xp: Any, x: Any, y: Any) -> Any:
     return xp.multiply(x, y)
 
 
-public(method=True, inplace=True, name="mul")(multiply)
+public(method=True, inplace=True, out=True, name="mul")(multiply)
 
 
 def _infer_divide(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:

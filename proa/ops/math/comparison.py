@@ -73,14 +73,14 @@ def greater_equal(xp: Any, x: Any, y: Any) -> Any:
     return xp.greater_equal(x, y)
 
 
-public(method=True, name="eq")(equal)
-public(method=True, name="ne")(not_equal)
-public(method=True, name="lt")(less_than)
-public(method=True, inplace=True, name="less")(less_than)
-public(method=True, name="le")(less_equal)
-public(method=True, name="gt")(greater_than)
-public(method=True, name="greater")(greater_than)
-public(method=True, name="ge")(greater_equal)
+public(method=True, out=True, name="eq")(equal)
+public(method=True, out=True, name="ne")(not_equal)
+public(method=True, out=True, name="lt")(less_than)
+public(method=True, inplace=True, out=True, name="less")(less_than)
+public(method=True, out=True, name="le")(less_equal)
+public(method=True, out=True, name="gt")(greater_than)
+public(method=True, out=True, name="greater")(greater_than)
+public(method=True, out=True, name="ge")(greater_equal)
 
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic, list, tuple)
 

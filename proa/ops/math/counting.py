@@ -1,4 +1,4 @@
-"""Tensors that count: arange, linspace, eye, meshgrid."""
+"""Tensors that count: arange, linspace, logspace, eye, meshgrid."""
 
 from __future__ import annotations
 
@@ -135,6 +135,33 @@ def linspace(
         raise value_error("linspace", "num cannot be negative", f"num: {count}")
     first, last = real_of("linspace", "start", start), real_of("linspace", "stop", stop)
     return finish(space_between(first, last, (count,), wanted), out, device, requires_grad)
+
+
+@op("", scalars="start stop base", infer=_infer_new, follow_scalars=False, name="logspace")
+def powers_between(xp: Any, start: Any, stop: Any, base: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    exponents = space_between.operation.kernel(xp, start, stop, shape, np.dtype(np.float64))  # type: ignore[attr-defined]
+    return xp.power(base.astype(np.float64), exponents).astype(dtype)
+
+
+@samples(
+    S(0, 3, 4),
+    S(0.0, 1.0, 3, dtype="float64"),
+    S(0, 3, 4, 2, "int32"),
+    S(1, 3, 1, base=2.0),
+    S(2.0, -1.0, 5, 3.0),
+    reference=lambda start, stop, num, base=10.0, dtype="float32": np.logspace(start, stop, num, base=base).astype(dtype),
+)
+@public()
+def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None, name: str | None = None) -> Tensor:
+    """`num` powers of `base`, whose exponents lie at equal distances from `start` to `stop`."""
+    wanted = dtype_or_default(dtype)
+    if wanted.kind in "bc":
+        raise type_error("logspace", "the type must be an integer or floating one", f"dtype: {dtype}")
+    count = integer("logspace", "num", int(num) if isinstance(num, float) else num)
+    if count < 1:
+        raise value_error("logspace", "num must be positive", f"num: {count}")
+    ends = (real_of("logspace", label, value) for label, value in (("start", start), ("stop", stop), ("base", base)))
+    return powers_between(*ends, (count,), wanted)
 
 
 @op("", infer=_infer_new, name="eye")

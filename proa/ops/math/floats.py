@@ -102,8 +102,8 @@ def _mantissa_and_exponent_xla(xp: Any, x: Any) -> tuple[Any, Any]:
     fraction = xp.where(is_small, (fraction << xp.where(is_small, lead, 0)) & fraction_mask, fraction)
     biased = xp.where(is_small, 1 - lead, biased)
     is_special = (word & ~np.iinfo(bits).min == 0) | (biased == exponent_mask)
-    mantissa = lax.bitcast_convert_type(sign_bit | (bits(bias) << fraction_bits) | fraction, x.dtype)
-    return xp.where(is_special, x, mantissa), xp.where(is_special, 0, biased - bias)
+    mantissa = xp.where(is_special, word, sign_bit | (bits(bias) << fraction_bits) | fraction)
+    return lax.bitcast_convert_type(mantissa, x.dtype), xp.where(is_special, 0, biased - bias)
 
 
 mantissa_and_exponent.operation.kernels["xla"] = _mantissa_and_exponent_xla  # type: ignore[attr-defined]

@@ -90,25 +90,21 @@ _BITS = (
 )  # fmt: skip
 
 
-@public(operator="&", name="bitwise_and")
 @op("x y", infer=_infer_bits, promote=True, name="bitwise_and")
 def _and(xp: Any, x: Any, y: Any) -> Any:
     return xp.bitwise_and(x, y)
 
 
-@public(operator="|", name="bitwise_or")
 @op("x y", infer=_infer_bits, promote=True, name="bitwise_or")
 def _or(xp: Any, x: Any, y: Any) -> Any:
     return xp.bitwise_or(x, y)
 
 
-@public(operator="^", name="bitwise_xor")
 @op("x y", infer=_infer_bits, promote=True, name="bitwise_xor")
 def _xor(xp: Any, x: Any, y: Any) -> Any:
     return xp.bitwise_xor(x, y)
 
 
-@public(operator="~", name="bitwise_not")
 @op(infer=_infer_bits, name="bitwise_not")
 def _invert(xp: Any, x: Any) -> Any:
     return xp.invert(x)
@@ -149,13 +145,11 @@ def bitwise_not(x: Any, out: Tensor | None = None, name: str | None = None) -> T
 public(method=True, inplace=True, name="bitwise_invert")(bitwise_not)
 
 
-@public(operator="<<", name="bitwise_left_shift")
 @op("x y", infer=_infer_shift, promote=True, name="bitwise_left_shift")
 def _shift_left(xp: Any, x: Any, y: Any) -> Any:
     return xp.left_shift(x, y)
 
 
-@public(operator=">>", name="bitwise_right_shift")
 @op("x y", infer=_infer_shift, promote=True, name="bitwise_right_shift")
 def _shift_right(xp: Any, x: Any, y: Any) -> Any:
     return xp.right_shift(x, y)
@@ -211,6 +205,46 @@ def bitwise_right_shift(
 ) -> Tensor:
     """`x >> y`; an arithmetic shift fills with the sign, a logical one with zeros."""
     return deliver(_shift_right(x, y) if is_arithmetic else _shift_right_logical(x, y), out)
+
+
+# ---- the operators -------------------------------------------------------------------------------
+# With the parameters that Paddle's have; a number on the left makes the reflected form.
+
+
+def _reflected_and(x: Tensor, y: Any) -> Tensor:
+    return _and(y, x)
+
+
+def _reflected_or(x: Tensor, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    return bitwise_or(y, x, out)
+
+
+def _reflected_xor(x: Tensor, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
+    return bitwise_xor(y, x, out)
+
+
+def _left_shift_operator(x: Any, y: Any, is_arithmetic: bool = True) -> Tensor:
+    return bitwise_left_shift(x, y, is_arithmetic)
+
+
+def _reflected_left_shift(x: Tensor, y: Any, is_arithmetic: bool = True) -> Tensor:
+    return bitwise_left_shift(y, x, is_arithmetic)
+
+
+def _right_shift_operator(x: Any, y: Any, is_arithmetic: bool = True) -> Tensor:
+    return bitwise_right_shift(x, y, is_arithmetic)
+
+
+def _reflected_right_shift(x: Tensor, y: Any, is_arithmetic: bool = True) -> Tensor:
+    return bitwise_right_shift(y, x, is_arithmetic)
+
+
+for _name, _function in {
+    "and": bitwise_and, "rand": _reflected_and, "or": bitwise_or, "ror": _reflected_or, "xor": bitwise_xor,
+    "rxor": _reflected_xor, "invert": bitwise_not, "lshift": _left_shift_operator, "rlshift": _reflected_left_shift,
+    "rshift": _right_shift_operator, "rrshift": _reflected_right_shift,
+}.items():  # fmt: skip
+    setattr(Tensor, f"__{_name}__", _function)
 
 
 # ---- questions about numbers ---------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_numpy_dtype
 from ...core.errors import type_error
 from ...eager.calling import deliver
-from ...eager.declare import op, public
+from ...eager.declare import in_place_form, op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -23,6 +23,7 @@ from ...eager.views import assign_in_place
 from ..arguments import require_tensor
 from ..axes import flat, index_dtype, single_axis, wide_type, widened
 from ..basic import cast_to, reshape_to
+from ..index.ordering import MANY_TO_SCAN, at_once, running_sum
 from .arithmetic import conjugate
 
 
@@ -52,7 +53,13 @@ def _ends(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
 def sum_along(xp: Any, x: Any, axis: int, reverse: bool) -> Any:
     if reverse:
         return xp.flip(xp.cumsum(xp.flip(x, axis), axis, dtype=wide_type(x.dtype)), axis)
+    if xp is np and x.ndim == 1:
+        return running_sum(x, wide_type(x.dtype))
     return xp.cumsum(x, axis, dtype=wide_type(x.dtype))
+
+
+def _scan_sum(x: Tensor, axis: int) -> Tensor:
+    return _scan(sum_along, x, axis, False)
 
 
 def _reference_cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
@@ -80,7 +87,7 @@ def cumsum(
         x = cast_to(x, to_numpy_dtype(dtype))
     elif x._aval.dtype.kind in "biu" and x._aval.dtype != INT64:
         x = cast_to(x, INT64)
-    return deliver(_scan(sum_along, x, axis, False), out)
+    return deliver(at_once(_scan_sum, x, axis, many=MANY_TO_SCAN), out)
 
 
 @public(method=True)
@@ -174,7 +181,7 @@ def product_along(xp: Any, x: Any, axis: int, exclusive: bool, reverse: bool) ->
     S(A(2, 2, dtype="complex128"), 0), S(A(3, dtype="bfloat16", grad=False), 0), S(A(1), 0),
     reference=lambda x, dim=None, dtype=None: np.cumprod(x, dim, dtype=dtype or x.dtype),
 )  # fmt: skip
-@public(method=True, inplace=True)
+@public(method=True)
 def cumprod(
     x: Tensor,
     dim: Any = None,
@@ -190,6 +197,15 @@ def cumprod(
     elif x._aval.dtype.kind == "b":
         x = cast_to(x, INT64)
     return deliver(_scan(product_along, x, axis, False, False), out)
+
+
+_cumprod_in_place = in_place_form(cumprod, "cumprod_")
+
+
+@public(method=True)
+def cumprod_(x: Tensor, dim: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    """In-place form of `cumprod`."""
+    return _cumprod_in_place(x, dim, dtype=dtype)
 
 
 # ---- cummax, cummin ------------------------------------------------------------------------------

@@ -115,8 +115,10 @@ def where(
 
 
 @public(method=True)
-def where_(condition: Tensor, x: Tensor, y: Any, name: str | None = None) -> Tensor:
+def where_(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """In-place form of `where`: changes and returns `x`."""
+    if not isinstance(x, Tensor) or y is None:
+        raise value_error("where_", "x (the tensor to change) and y are both needed", f"x: {type(x).__name__}")
     return assign_in_place(x, where(condition, x, y), "where_")
 
 

@@ -11,8 +11,9 @@ from ...eager.infer import floating
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..precision import as_float, reference
-from .arithmetic import affine, product, quotient, times
-from .unary import rsqrt, square
+from .arithmetic import product, quotient
+from .powers import fixed
+from .unary import neg, rsqrt, square
 
 _ANY = (
     S(A(2, 3)), S(A(0, 3)), S(A()), S(A(3, dtype="int64")), S(A(3, dtype="uint8", high=3)),
@@ -32,11 +33,11 @@ _ABOVE_ONE = (
 
 
 def _one_plus_square(x: Tensor) -> Tensor:
-    return affine(square(x), 1.0, 1.0, True)
+    return fixed(square(x), 1.0, 1.0)
 
 
 def _one_minus_square(x: Tensor) -> Tensor:
-    return affine(square(x), -1.0, 1.0, True)
+    return fixed(square(x), -1.0, 1.0)
 
 
 @samples(*_ANY, reference=reference(np.sin))
@@ -49,7 +50,7 @@ def sin(xp: Any, x: Any) -> Any:
 
 @samples(*_ANY, reference=reference(np.cos))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: product(times(g, -1.0), sin(x))})
+@op(infer=floating, grad={"x": lambda g, x: product(neg(g), sin(x))})
 def cos(xp: Any, x: Any) -> Any:
     """The cosine."""
     return xp.cos(as_float(x))
@@ -75,7 +76,7 @@ def asin(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(
     infer=floating,
-    grad={"x": lambda g, x: product(times(g, -1.0), rsqrt(_one_minus_square(x)))},
+    grad={"x": lambda g, x: product(neg(g), rsqrt(_one_minus_square(x)))},
 )
 def acos(xp: Any, x: Any) -> Any:
     """The angle whose cosine is `x`; NaN outside [-1, 1]."""
@@ -116,9 +117,9 @@ def asinh(xp: Any, x: Any) -> Any:
 
 def _slope_of_acosh(g: Tensor, x: Tensor) -> Tensor:
     if x._aval.dtype.kind == "c":  # two roots: that of the product would be on the wrong branch
-        below, above = affine(x, 1.0, -1.0, True), affine(x, 1.0, 1.0, True)
+        below, above = fixed(x, 1.0, -1.0), fixed(x, 1.0, 1.0)
         return product(g, rsqrt(below) * rsqrt(above))
-    return product(g, rsqrt(affine(square(x), 1.0, -1.0, True)))
+    return product(g, rsqrt(fixed(square(x), 1.0, -1.0)))
 
 
 @samples(*_ABOVE_ONE, reference=reference(np.arccosh))

@@ -18,6 +18,7 @@ from ...eager.infer import normalise_axis, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
+from ..arguments import require_tensor
 from ..basic import reshape_to
 from ..math.arithmetic import affine, conjugate, gate, product, quotient, times
 from ..math.comparison import greater_than, less_equal, less_than
@@ -176,7 +177,8 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
             f"data_format is one of {', '.join((*_CHANNELS_FIRST, *_CHANNELS_LAST))}",
             repr(data_format),
         )
-    aval, size = x._aval, weight._aval.size
+    aval = require_tensor("prelu", "x", x)._aval
+    size = require_tensor("prelu", "weight", weight)._aval.size
     if size == 1:
         weight = reshape_to(weight, ())
     else:
@@ -414,7 +416,7 @@ def _reference_glu(x: Any, axis: int = -1) -> Any:
 @public(module="nn.functional")
 def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
     """The first half along an axis, times the sigmoid of the second half."""
-    axis = normalise_axis("glu", int(axis), x._aval.ndim)
+    axis = normalise_axis("glu", int(axis), require_tensor("glu", "x", x)._aval.ndim)
     if not x._aval.ndim or x._aval.shape[axis] % 2:
         raise value_error("glu", "the axis must have an even number of elements", f"x: {x._aval}, axis: {axis}")
     kept, gates = split(x, 2, axis)

@@ -12,6 +12,7 @@ from ...core.errors import type_error, value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ..arguments import require_tensor
 from ..basic import reshape_to
 from .convolution_kernels import conv, conv_grad_input
 from .window_references import reference_conv, reference_conv_transpose
@@ -46,6 +47,9 @@ def _convolve(
     data_format: str,
 ) -> Tensor:
     check_rank(where, x, num_spatial)
+    require_tensor(where, "weight", weight)
+    if bias is not None:
+        require_tensor(where, "bias", bias)
     channels_last = is_channels_last(where, data_format, num_spatial)
     steps = sizes(where, "stride", stride, num_spatial)
     spreads = sizes(where, "dilation", dilation, num_spatial)
@@ -151,6 +155,9 @@ def _convolve_transposed(
     data_format: str,
 ) -> Tensor:
     check_rank(where, x, num_spatial)
+    require_tensor(where, "weight", weight)
+    if bias is not None:
+        require_tensor(where, "bias", bias)
     channels_last = is_channels_last(where, data_format, num_spatial)
     steps = sizes(where, "stride", stride, num_spatial)
     spreads = sizes(where, "dilation", dilation, num_spatial)

@@ -14,6 +14,7 @@ from ...eager.declare import public
 from ...eager.infer import normalise_axis
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ..arguments import require_tensor
 from ..basic import cast_to, full_of, reshape_to
 from .labels import (
     class_weights,
@@ -115,6 +116,8 @@ def _reference_cross_entropy(
 
 
 _LABEL = A(4, values=[0, 2, 1, 4], dtype="int64")
+# Probabilities: each row adds up to one.
+_SOFT = A(4, 5, values=[[0.1, 0.2, 0.3, 0.4, 0], [1, 0, 0, 0, 0], [0.2] * 5, [0, 0.05, 0.05, 0.6, 0.3]])
 
 
 @samples(
@@ -125,12 +128,13 @@ _LABEL = A(4, values=[0, 2, 1, 4], dtype="int64")
     S(A(4, 5), _LABEL, A(5, low=0.1), reduction="mean"),
     S(A(4, 5), _LABEL, A(5, low=0.1), 1, "none"),
     S(A(2, 5, 3), A(2, 3, values=[[0, 1, 2], [4, 3, 2]], dtype="int64"), axis=1, reduction="sum"),
-    S(A(4, 5), A(4, 5, low=0.0), soft_label=True),
-    S(A(4, 5), A(4, 5, low=0.0), A(5, low=0.1), soft_label=True, reduction="none"),
+    S(A(4, 5), _SOFT, soft_label=True),
+    S(A(4, 5), _SOFT, A(5, low=0.1), soft_label=True, reduction="none"),
+    S(A(4, 5), A(4, 5, low=0.0), A(5, low=0.1), soft_label=True, reduction="sum"),
     S(A(4, 5), _LABEL, label_smoothing=0.1),
     S(A(4, 5), _LABEL, A(5, low=0.1), label_smoothing=0.1),
     S(A(4, 5, low=0.1), _LABEL, use_softmax=False),
-    S(A(4, 5, low=0.1), A(4, 5, low=0.0), use_softmax=False, soft_label=True),
+    S(A(4, 5, low=0.1), _SOFT, use_softmax=False, soft_label=True),
     S(A(5), A(values=3, dtype="int64")),
     reference=_reference_cross_entropy,
     tolerance=1e-4,
@@ -163,7 +167,7 @@ def cross_entropy(
         raise value_error(where, "label_smoothing must be from 0 to 1", f"label_smoothing: {label_smoothing}")
     aval = input._aval
     classes, ignored = aval.shape[axis], int(ignore_index)
-    if weight is not None and weight._aval.shape != (classes,):
+    if weight is not None and require_tensor(where, "weight", weight)._aval.shape != (classes,):
         raise value_error(
             where,
             f"weight must have the shape [{classes}]",
@@ -234,7 +238,7 @@ def _soft_cross_entropy(
 
 @samples(
     S(A(4, 5), A(4, 1, values=[[0], [2], [1], [4]], dtype="int64")),
-    S(A(4, 5), A(4, 5, low=0.0), soft_label=True),
+    S(A(4, 5), _SOFT, soft_label=True),
     S(A(2, 5, 3), A(2, 1, 3, values=[[[0, 1, 2]], [[4, 3, 2]]], dtype="int64"), axis=1),
     reference=lambda x, label, soft_label=False, axis=-1: _reference_cross_entropy(
         x, label, soft_label=soft_label, axis=axis, reduction="none"
@@ -323,7 +327,7 @@ def nll_loss(
                 f"input: {aval}, label: {label._aval}",
             )
         label = reshape_to(label, wanted)
-    if weight is not None and weight._aval.shape != (classes,):
+    if weight is not None and require_tensor(where, "weight", weight)._aval.shape != (classes,):
         raise value_error(
             where,
             f"weight must have the shape [{classes}]",

@@ -76,8 +76,9 @@ def _probability(where: str, p: Any) -> float:
     S(A(2, 3), 0.5, training=False),
     S(A(0, 3), 0.25),
     S(A(2, 3), 0.25, training=False, mode="downscale_in_infer"),
+    S(A(2, 3, dtype="int64"), 0.25, training=False),
     reference=lambda x, p, training=True, mode="upscale_in_train": (
-        x * (1 - p if mode == "downscale_in_infer" else float(p != 1 or not training))
+        x * (1 - p if mode == "downscale_in_infer" else int(p != 1 or not training))
     ),
 )
 @public(module="nn.functional")
@@ -100,7 +101,8 @@ def dropout(
     chance = _probability("dropout", p)
     if mode not in _MODES:
         raise value_error("dropout", f"mode is one of {', '.join(map(repr, _MODES))}", repr(mode))
-    if not is_differentiable(aval.dtype):
+    unscaled = chance in (0, 1) or (not training and mode == "upscale_in_train")
+    if not is_differentiable(aval.dtype) and not unscaled:
         raise type_error("dropout", "x must have a floating type", f"x: {aval}")
     shape = aval.shape if axis is None else _mask_shape(aval, axis)
     if chance == 0:
@@ -109,7 +111,7 @@ def dropout(
         result = assign_to(x) if mode == "upscale_in_train" else times(x, 1 - chance)
     else:
         factor = 1.0 if mode == "downscale_in_infer" or chance == 1 else 1 / (1 - chance)
-        result = masked_times(x, kept(chance, *draw(), shape), factor)
+        result = masked_times(x, kept(chance, *draw(), shape), factor if is_differentiable(aval.dtype) else 1)
     return assign_in_place(x, result, "dropout_") if inplace else result
 
 

@@ -20,6 +20,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import replace_value
+from ..arguments import require_tensor
 from ..basic import reshape_to, sum_over
 from ..precision import wide
 
@@ -250,7 +251,7 @@ def _channel_axis(where: str, x: Tensor, data_format: str) -> int:
 
 def _check_parameters(where: str, channels: int, x: Tensor, **parameters: Tensor | None) -> None:
     for name, parameter in parameters.items():
-        if parameter is not None and parameter._aval.size != channels:
+        if parameter is not None and require_tensor(where, name, parameter)._aval.size != channels:
             raise value_error(
                 where,
                 f"{name} must have {channels} elements",
@@ -345,7 +346,7 @@ def _normalized_shape(where: str, x: Tensor, normalized_shape: Any) -> Shape:
     ):
         raise value_error(where, "normalized_shape must be an int or a list of ints", repr(normalized_shape))
     shape = tuple(int(n) for n in normalized_shape)
-    aval = x._aval
+    aval = require_tensor(where, "x", x)._aval
     if not shape or len(shape) > aval.ndim or aval.shape[aval.ndim - len(shape) :] != shape:
         raise value_error(where, f"normalized_shape {list(shape)} must be the last dimensions of x", f"x: {aval}")
     if not is_floating(aval.dtype):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -304,6 +305,10 @@ def avg_pool3d(
     )
 
 
+# Adaptive windows are written down one by one before anything is computed.
+_MOST_WINDOWS = 1 << 22
+
+
 def _adaptive_sizes(where: str, output_size: Any, extents: tuple[int, ...]) -> Sizes:
     """Wanted extents; None keeps an axis as it is."""
     count = len(extents)
@@ -321,6 +326,8 @@ def _adaptive_sizes(where: str, output_size: Any, extents: tuple[int, ...]) -> S
             "output_size and the input's extents must be positive",
             f"{found} from {list(extents)}",
         )
+    if math.prod(found) > _MOST_WINDOWS:
+        raise value_error(where, f"the result would have more than {_MOST_WINDOWS} windows", f"output_size: {found}")
     return tuple(found)
 
 

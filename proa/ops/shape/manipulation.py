@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -143,17 +144,30 @@ def unflatten(x: Tensor, axis: Any, shape: Any, name: str | None = None) -> Tens
 
 def _reshaped_in_place(x: Tensor, shape: tuple[int, ...], name: str) -> Tensor:
     """`x` itself gets another shape, and goes on sharing memory with whatever it shared it with."""
+    return _seen_otherwise(x, reshape_to, shape, name)
+
+
+def _seen_otherwise(x: Tensor, relabel: Callable[..., Tensor], attribute: tuple[int, ...], name: str) -> Tensor:
+    """`x` itself becomes `relabel(x, attribute)`, the same numbers in another order of axes or another shape."""
     check_in_place(x, name)
     if x._view is not None or x._views:
         before = _hand_over_views(x)
     else:
         before = stand_in(x)
-    node, stop = x._node, x.stop_gradient
-    take_over(x, reshape_to(before, shape))
+    is_leaf, stop, gradient = x._node is None, x.stop_gradient, x.__dict__.get("_grad")
+    # Numbers may change under no_grad() and the history stay; a shape may not, or gradients would
+    # not fit: so this one step of the history is recorded anyway. A leaf stays a leaf.
+    enabled, LOCAL.grad_enabled = LOCAL.grad_enabled, not is_leaf
+    try:
+        take_over(x, relabel(before, attribute))
+    finally:
+        LOCAL.grad_enabled = enabled
     if x._view is not None:
-        x._view = (x._view[0], x._view[1], (shape,))
-    if not LOCAL.grad_enabled:
-        x._node, x.stop_gradient = node, stop
+        x._view = (x._view[0], relabel.operation, (attribute,))  # type: ignore[attr-defined]
+    if is_leaf:
+        x._node, x.stop_gradient = None, stop
+        if gradient is not None:
+            x._grad = relabel(gradient, attribute)
     return x
 
 
@@ -203,6 +217,25 @@ def reshape_(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """In-place form of `reshape`."""
     wanted = resolve_shape("reshape_", require_tensor("reshape_", "x", x)._aval, integers("reshape_", "shape", shape))
     return _reshaped_in_place(x, wanted, "reshape_")
+
+
+@public(method=True)
+def transpose_(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
+    """In-place form of `transpose`."""
+    ndim = require_tensor("transpose_", "x", x)._aval.ndim
+    order = several_axes("transpose_", perm, ndim)
+    if len(order) != ndim:
+        raise value_error("transpose_", f"perm must name each of the {ndim} axes once", f"perm: {perm}, x: {x._aval}")
+    return _seen_otherwise(x, transpose_to, order, "transpose_")
+
+
+@public(method=True)
+def t_(input: Tensor, name: str | None = None) -> Tensor:
+    """In-place form of `t`."""
+    ndim = require_tensor("t_", "input", input)._aval.ndim
+    if ndim > 2:
+        raise value_error("t_", "input must have at most two dimensions", f"input: {input._aval}", "use transpose_()")
+    return _seen_otherwise(input, transpose_to, (1, 0), "t_") if ndim == 2 else input
 
 
 # ---- axes in another order -----------------------------------------------------------------------

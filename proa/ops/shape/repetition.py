@@ -9,7 +9,8 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import value_error
 from ...eager.declare import op, public
-from ...eager.infer import broadcast_shapes, same
+from ...eager.infer import broadcast_shapes as common_shape_of
+from ...eager.infer import same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import integer, integers, listed, one_axis, require_tensor, several_axes
@@ -95,7 +96,7 @@ def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
     if isinstance(input, Tensor) or not isinstance(input, (list, tuple)) or not input:
         raise value_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
     avals = [require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)]
-    shape = broadcast_shapes(expand_to.operation, avals, [aval.shape for aval in avals])  # type: ignore[attr-defined]
+    shape = common_shape_of(expand_to.operation, avals, [aval.shape for aval in avals])  # type: ignore[attr-defined]
     return [expand_to(t, shape) for t in input]
 
 
@@ -119,12 +120,17 @@ def _common_shape(where: str, shapes: Any) -> list[int]:
     return result
 
 
+@samples(
+    S([2, 1, 3], [3, 1]), S([], [2]), S([0, 3], (1, 3)), S([-1, 3], [3, 3]),
+    gradient=False, why="the result is a list",
+)  # fmt: skip
 @public(method=True)
 def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
     """The shape that two shapes are broadcast to; ValueError if they cannot be."""
     return _common_shape("broadcast_shape", (x_shape, y_shape))
 
 
+@samples(S([2, 1], [3], (1,)), S(), S([3, 1]), gradient=False, why="the result is a list")
 @public(method=True)
 def broadcast_shapes(*shapes: Any) -> list[int]:
     """The shape that any number of shapes are broadcast to; ValueError if they cannot be."""

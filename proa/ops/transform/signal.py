@@ -22,9 +22,9 @@ from .frames import add_frames, frames_of
 
 
 def _sizes(where: str, n_fft: Any, hop_length: Any, win_length: Any) -> tuple[int, int, int]:
-    points = integer(where, "n_fft", n_fft)
-    hop = points // 4 if hop_length is None else integer(where, "hop_length", hop_length)
-    size = points if win_length is None else integer(where, "win_length", win_length)
+    points = int(integer(where, "n_fft", n_fft))
+    hop = points // 4 if hop_length is None else int(integer(where, "hop_length", hop_length))
+    size = points if win_length is None else int(integer(where, "win_length", win_length))
     received = f"n_fft: {points}, hop_length: {hop}, win_length: {size}"
     if points <= 0:
         raise value_error(where, "n_fft must be positive", received)
@@ -49,7 +49,7 @@ def _window(where: str, window: Any, size: int, points: int, dtype: np.dtype) ->
 
 def _reference_stft(
     x: Any, n_fft: int, hop_length: Any = None, win_length: Any = None, window: Any = None, center: bool = True,
-    pad_mode: str = "reflect", normalized: bool = False, onesided: Any = None,
+    pad_mode: Any = "reflect", normalized: bool = False, onesided: Any = None,
 ) -> Any:  # fmt: skip
     hop, size = hop_length or n_fft // 4, win_length or n_fft
     weights = np.zeros(n_fft, x.real.dtype)

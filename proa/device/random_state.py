@@ -1,0 +1,45 @@
+"""The state of random numbers by device: there is one state for all of them (see core/generator.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.errors import type_error
+from ..core.generator import Generator, GeneratorState, default_generator
+from ..eager.declare import PUBLIC
+
+
+def _seeded(seed: int) -> Generator:
+    """Makes everything random from here on repeatable, on every device."""
+    return PUBLIC["seed"](seed)
+
+
+def manual_seed(seed: int) -> None:
+    """Makes everything random from here on repeatable."""
+    _seeded(seed)
+
+
+def manual_seed_all(seed: int) -> None:
+    """Makes everything random from here on repeatable, on every device."""
+    _seeded(seed)
+
+
+def get_rng_state(device: Any = None) -> GeneratorState:
+    """The state of the random numbers; `set_rng_state` continues from it."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: GeneratorState, device: Any = None) -> None:
+    """Continues from a state that `get_rng_state` gave."""
+    if not isinstance(new_state, tuple) or len(new_state) != 2:
+        raise type_error("set_rng_state", "the state must be one that get_rng_state gave", type(new_state).__name__)
+    default_generator.set_state(new_state)
+
+
+def _top_level_manual_seed(seed: int) -> Generator:
+    """Makes everything random from here on repeatable; returns the generator."""
+    return _seeded(seed)
+
+
+_top_level_manual_seed.__name__ = _top_level_manual_seed.__qualname__ = "manual_seed"
+PUBLIC["manual_seed"] = _top_level_manual_seed

@@ -1,0 +1,57 @@
+"""The public tensor functions under their public names, for the distributions to be written with.
+
+`paddle.exp(x)` in this folder is what users call by that name. Functions are looked up at their
+first use, so that importing this folder imports nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..eager.declare import PUBLIC
+
+
+class PublicFunctions:
+    """Attributes are the functions that `@public` collected below a dotted name."""
+
+    def __init__(self, module: str = "") -> None:
+        self._prefix = f"{module}." if module else ""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            function = PUBLIC[self._prefix + name]
+        except KeyError:
+            raise AttributeError(f"there is no public function {self._prefix}{name}") from None
+        setattr(self, name, function)
+        return function
+
+
+paddle = PublicFunctions()
+functional = PublicFunctions("nn.functional")
+linalg = PublicFunctions("linalg")
+
+
+def softplus(x: Any) -> Any:
+    """log(1 + exp(x)), without the linear part that `functional.softplus` has."""
+    return -functional.log_sigmoid(-x)
+
+
+def times_log(factor: Any, x: Any) -> Any:
+    """`factor * log(x)`, which is 0 where both are 0; its gradients there are finite."""
+    both = paddle.logical_and(factor == 0.0, x == 0.0)
+    return factor * paddle.log(paddle.where(both, paddle.ones_like(x), x))
+
+
+def log_beta(a: Any, b: Any) -> Any:
+    """The logarithm of the beta function."""
+    return paddle.lgamma(a) + paddle.lgamma(b) - paddle.lgamma(a + b)
+
+
+def sum_rightmost(x: Any, count: int) -> Any:
+    """The sum over the last `count` dimensions."""
+    return paddle.sum(x, axis=list(range(-count, 0))) if count > 0 else x
+
+
+def choose(condition: Any, x: Any, otherwise: float) -> Any:
+    """`x` where the condition holds, a number elsewhere."""
+    return paddle.where(condition, x, paddle.full_like(x, otherwise))

@@ -1,0 +1,271 @@
+"""Attributes and methods of Tensor that speak of its storage, its place in a cluster, and its other natures.
+
+Values are never overwritten and lie without gaps here (see eager/views.py), which is what `stride()` and `offset` tell.
+What exists in Paddle for tensors of another nature (selected rows, strings, programs) says so.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from ...core.dtype import to_numpy_dtype
+from ...core.errors import runtime_error, type_error, value_error
+from ...eager.declare import PUBLIC
+from ...eager.tape import stand_in
+from ...eager.tensor import Tensor, adopt, alias
+from ...eager.views import (
+    _leave_storage,  # pyright: ignore[reportPrivateUsage]
+    check_in_place,
+    register_view,
+    take_over,
+)
+from ..arguments import integer, integers, new_shape, require_tensor
+from ..basic import full_of, reshape_to
+from ..index.index_stages import PlanView
+from ..shape.joining import concat_along
+from ..shape.manipulation import reshape_
+from ..shape.slicing import read_at
+from ..shape.strided import by_strides
+from .attribute import method
+
+# ---- another storage -----------------------------------------------------------------------------
+
+
+@method
+def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: str | None = None) -> Tensor:
+    """`x` itself gets another shape, with fewer elements or with zeros behind the old ones.
+
+    With another number of elements it no longer shares memory with its views.
+    """
+    aval = require_tensor("resize_", "x", x)._aval
+    if not isinstance(shape, (list, tuple)):
+        raise value_error("resize_", "shape must be a list of integers", type(shape).__name__)
+    dims = new_shape("resize_", shape)
+    size = int(np.prod(dims))
+    if size == aval.size:
+        return reshape_(x, list(dims)) if size else _moved_into(x, full_of(0, dims, aval.dtype), "resize_")
+    flat = reshape_(stand_in(x), [aval.size])
+    if size < aval.size:
+        flat = read_at(flat, 0, ((0, size, 1),))
+    else:
+        flat = concat_along([flat, full_of(0, (size - aval.size,), aval.dtype)], 0)
+    return _moved_into(x, reshape_to(flat, dims), "resize_")
+
+
+def _moved_into(x: Tensor, source: Tensor, where: str) -> Tensor:
+    """`x` takes over a value of any shape or type, and leaves the memory that it shared."""
+    check_in_place(x, where)
+    _leave_storage(x)
+    take_over(x, source)
+    return x
+
+
+def _share(x: Tensor, source: Tensor, where: str) -> None:
+    """`x` becomes another name of `source`, outside its history."""
+    check_in_place(x, where)
+    _leave_storage(x)
+    version = x._version
+    adopt(x, source)
+    x._version = version + 1
+    register_view(source, x, None, ())
+
+
+@method
+def set_(
+    x: Tensor, source: Tensor | None = None, shape: Any = None, stride: Any = None, offset: int = 0,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """`x` itself becomes a view of `source` (see `as_strided`), or a tensor without elements."""
+    aval = require_tensor("set_", "x", x)._aval
+    if source is None:
+        return _moved_into(x, full_of(0, (0,), aval.dtype), "set_")
+    other = require_tensor("set_", "source", source)._aval
+    if other.dtype != aval.dtype:
+        raise type_error("set_", "source must have the type of x", f"x: {aval}, source: {other}")
+    if shape is None and stride is None and not offset:
+        _share(x, source, "set_")
+        return x
+    dims = other.shape if shape is None else new_shape("set_", shape)
+    steps = _steps(dims) if stride is None else integers("set_", "stride", stride)
+    plan = by_strides("set_", other, dims, steps, integer("set_", "offset", offset))
+    _moved_into(x, plan.read(alias(source)), "set_")
+    register_view(source, x, PlanView, (plan,))
+    return x
+
+
+def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(np.prod(shape[axis + 1 :])) for axis in range(len(shape)))
+
+
+@method
+def reconstruct_from_(self: Tensor, other: Tensor) -> None:
+    """The tensor becomes another name of `other`: its value, shape and type, sharing memory."""
+    _share(self, require_tensor("reconstruct_from_", "other", other), "reconstruct_from_")
+
+
+@method
+def set_tensor(self: Tensor, value: Tensor) -> None:
+    """The tensor becomes another name of `value`; see `reconstruct_from_`."""
+    _share(self, require_tensor("set_tensor", "value", value), "set_tensor")
+
+
+@method
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """How many elements lie between neighbours along an axis; a list of that for all of them without `dim`."""
+    steps = self.strides
+    if dim is None:
+        return steps
+    number = integer("stride", "dim", dim)
+    if not -len(steps) <= number < len(steps):
+        raise value_error("stride", f"there is no axis {number}", f"x: {self._aval}")
+    return steps[number]
+
+
+@method
+def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
+    """The tensor itself: transfers to a device need no pinned memory here."""
+    return self
+
+
+Tensor.offset = property(lambda self: 0, doc="Bytes before the first element: none, each value has its own memory.")  # type: ignore[attr-defined]
+Tensor.layout = property(lambda self: "NCHW", doc="Paddle's name for plain row-major memory.")  # type: ignore[attr-defined]
+Tensor.grad_ = property(  # type: ignore[attr-defined]
+    lambda self: self.grad, lambda self, value: setattr(self, "grad", value), doc="The gradient; see `grad`."
+)
+
+
+class VarType(enum.Enum):
+    """What kind of variable a tensor is, with Paddle's numbers."""
+
+    DENSE_TENSOR = 7
+    SELECTED_ROWS = 8
+    STRINGS = 26
+    VOCAB = 27
+    RAW = 17
+
+
+Tensor.type = property(lambda self: VarType.DENSE_TENSOR, doc="The kind of variable; the data type is `dtype`.")  # type: ignore[attr-defined]
+
+# ---- the place in a cluster: of a tensor that is whole, nothing ----------------------------------
+
+Tensor.placements = None  # type: ignore[attr-defined]
+Tensor.process_mesh = None  # type: ignore[attr-defined]
+Tensor.num_shard = None  # type: ignore[attr-defined]
+
+# ---- made by a class -----------------------------------------------------------------------------
+
+
+def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Tensor:
+    """A tensor of a type without elements, to be filled later."""
+    made = Tensor(np.zeros((0,), to_numpy_dtype(dtype)))
+    if name is not None:
+        made.name = name
+    made.persistable = bool(persistable)
+    return made
+
+
+def create_parameter(
+    shape: Any, dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False,
+    default_initializer: Any = None,
+) -> Any:  # fmt: skip
+    """A new parameter; the same as `paddle.create_parameter`."""
+    return PUBLIC["create_parameter"](shape, dtype, name, attr, is_bias, default_initializer)
+
+
+# Functions on the class, not methods: Paddle has them so.
+Tensor.create_tensor = staticmethod(create_tensor)  # type: ignore[attr-defined]
+Tensor.create_parameter = staticmethod(create_parameter)  # type: ignore[attr-defined]
+
+
+# ---- other natures -------------------------------------------------------------------------------
+
+
+@method
+def rows(self: Tensor) -> Any:
+    """RuntimeError: only selected rows have these."""
+    raise runtime_error("rows", "only a tensor of selected rows has rows()", f"x: {self._aval}")
+
+
+@method
+def get_selected_rows(self: Tensor) -> None:
+    """The selected rows behind the tensor: none, it is dense."""
+    return None
+
+
+@method
+def get_map_tensor(self: Tensor) -> Any:
+    """RuntimeError: only a vocabulary has this."""
+    raise runtime_error("get_map_tensor", "only a vocabulary has a map", f"x: {self._aval}")
+
+
+@method
+def set_vocab(self: Tensor, value: Any) -> None:
+    """NotImplementedError: tensors hold numbers."""
+    raise NotImplementedError("(set_vocab) a tensor holds numbers here, no vocabulary; keep a dict beside it.")
+
+
+@method
+def set_string_list(self: Tensor, value: Any) -> None:
+    """NotImplementedError: tensors hold numbers."""
+    raise NotImplementedError("(set_string_list) a tensor holds numbers here, no strings; keep a list beside it.")
+
+
+def _no_block(self: Tensor) -> Any:
+    """AttributeError: a tensor belongs to no program."""
+    raise AttributeError("(block) a tensor belongs to no block of a program; variables of static programs do.")
+
+
+Tensor.block = property(_no_block)  # type: ignore[attr-defined]
+
+# ---- other libraries -----------------------------------------------------------------------------
+
+
+def _cuda_array_interface(self: Tensor) -> Any:
+    """The description of the memory on a GPU; AttributeError on other devices."""
+    if self._aval.place.kind != "gpu":
+        raise AttributeError(
+            f"(__cuda_array_interface__) only a tensor on a GPU has this; received x on {self._aval.place}; "
+            "move it with cuda()."
+        )
+    return self._data().__cuda_array_interface__
+
+
+class _NotOffered:
+    """An attribute that neither the class nor its instances have, but whose name is known."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(f"({self.name}) tensors are exchanged by __dlpack__ here, not by a table of C functions.")
+
+
+def _no_stream(self: Tensor) -> Any:
+    """RuntimeError: XLA does not hand out its streams."""
+    raise runtime_error(
+        "__tvm_ffi_env_stream__", "XLA orders its own work and hands out no stream", f"x: {self._aval}",
+        "call paddle.device.synchronize() before another library reads the memory",
+    )  # fmt: skip
+
+
+def _reflected_division(self: Tensor, other: Any) -> Tensor:
+    return self.__rtruediv__(other)
+
+
+def _division(self: Tensor, other: Any) -> Tensor:
+    return self.__truediv__(other)
+
+
+Tensor.__cuda_array_interface__ = property(_cuda_array_interface)  # type: ignore[attr-defined]
+Tensor.__dlpack_c_exchange_api__ = _NotOffered("__dlpack_c_exchange_api__")  # type: ignore[attr-defined]
+Tensor.__c_dlpack_exchange_api__ = _NotOffered("__c_dlpack_exchange_api__")  # type: ignore[attr-defined]
+Tensor.__tvm_ffi_env_stream__ = _no_stream  # type: ignore[attr-defined]
+Tensor.__div__ = _division  # type: ignore[attr-defined]
+Tensor.__rdiv__ = _reflected_division  # type: ignore[attr-defined]
+Tensor.__long__ = Tensor.__int__  # type: ignore[attr-defined]
+Tensor.__nonzero__ = Tensor.__bool__  # type: ignore[attr-defined]
+# Paddle 3.3.1: NumPy's own functions refuse tensors, operators of arrays leave the work to them.
+Tensor.__array_ufunc__ = None  # type: ignore[attr-defined]

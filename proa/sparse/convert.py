@@ -1,0 +1,155 @@
+"""Between layouts: dense, COO, CSR; coalescing. Also the layout methods that every Tensor has.
+
+Turning a dense tensor into a sparse one looks at its values (the number of stored elements depends on them).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import type_error, value_error
+from ..eager.tape import stand_in
+from ..eager.tensor import Tensor
+from ..ops.arguments import integer
+from ..ops.basic import reshape_to
+from .pattern import CooPattern
+from .rows import sum_rows, take_rows
+from .tensor import SparseCooTensor, SparseCsrTensor, SparseTensor
+
+
+def as_coo(x: SparseTensor) -> SparseCooTensor:
+    """The same tensor by coordinates, its elements in the same order."""
+    if isinstance(x, SparseCooTensor):
+        return x
+    return SparseCooTensor(x._pattern.to_coo(), stand_in(x._values))
+
+
+def in_layout_of(model: SparseTensor, x: SparseCooTensor) -> Any:
+    """A result in the layout of what it was computed from."""
+    return x if isinstance(model, SparseCooTensor) else coo_to_csr("to_sparse_csr", x)
+
+
+def coalesced(x: SparseCooTensor) -> SparseCooTensor:
+    """In order, elements at the same position added up."""
+    pattern, rows = x._pattern.coalesce()
+    if pattern is x._pattern:
+        return x
+    return SparseCooTensor(pattern, stand_in(x._values) if rows is None else sum_rows(x._values, rows, pattern.nnz))
+
+
+def dense_of(x: SparseTensor) -> Tensor:
+    """All positions, zeros where nothing is stored; elements at the same position add up."""
+    pattern: CooPattern = as_coo(x)._pattern
+    return reshape_to(sum_rows(x._values, pattern.keys, math.prod(pattern.shape)), x._aval.shape)
+
+
+def coo_of_dense(x: Tensor, sparse_dim: int) -> SparseCooTensor:
+    shape = x._aval.shape
+    array = np.asarray(x._data())
+    stored = array != 0
+    if sparse_dim < len(shape):
+        stored = stored.any(axis=tuple(range(sparse_dim, len(shape))))
+    pattern = CooPattern(np.stack(np.nonzero(stored)).astype(np.int64), shape[:sparse_dim], True)
+    rows = reshape_to(x, (math.prod(shape[:sparse_dim]), *shape[sparse_dim:]))
+    return SparseCooTensor(pattern, take_rows(rows, pattern.keys))
+
+
+def coo_to_csr(where: str, x: SparseCooTensor) -> SparseCsrTensor:
+    if len(x._pattern.shape) not in (2, 3) or x.dense_dim():
+        raise value_error(
+            where, "only matrices and batches of matrices have a CSR form", f"x: {x._aval} ({x.dense_dim()} dense)"
+        )
+    ordered = coalesced(x)
+    return SparseCsrTensor(ordered._pattern.to_csr(), stand_in(ordered._values))
+
+
+# ---- methods of every tensor -------------------------------------------------------------------------------------------
+
+
+def to_dense(self: Tensor) -> Tensor:
+    """The tensor with all its positions; a dense one is returned as it is."""
+    return dense_of(self) if isinstance(self, SparseTensor) else self
+
+
+def to_sparse_coo(self: Tensor, sparse_dim: int) -> Tensor:
+    """By coordinates: the first `sparse_dim` dimensions are sparse, the others stay dense in the values."""
+    if isinstance(self, SparseTensor):
+        return as_coo(self)
+    count = integer("to_sparse_coo", "sparse_dim", sparse_dim)
+    if not 0 < count <= self._aval.ndim:
+        raise value_error(
+            "to_sparse_coo",
+            f"sparse_dim must be from 1 to {self._aval.ndim}",
+            f"sparse_dim: {count}, x: {self._aval}",
+        )
+    return coo_of_dense(self, count)
+
+
+def to_sparse_csr(self: Tensor) -> Tensor:
+    """By compressed rows: of a matrix, or of a batch of matrices."""
+    if isinstance(self, SparseCsrTensor):
+        return self
+    if isinstance(self, SparseCooTensor):
+        return coo_to_csr("to_sparse_csr", self)
+    if self._aval.ndim not in (2, 3):
+        raise value_error("to_sparse_csr", "only matrices and batches of matrices have a CSR form", f"x: {self._aval}")
+    return coo_to_csr("to_sparse_csr", coo_of_dense(self, self._aval.ndim))
+
+
+def coalesce(x: Tensor, name: str | None = None) -> Tensor:
+    """The elements in order, those at the same position added up."""
+    if not isinstance(x, SparseCooTensor):
+        raise type_error("coalesce", "only a sparse COO tensor can be coalesced", _kind(x))
+    return coalesced(x)
+
+
+def is_same_shape(x: Tensor, y: Tensor) -> bool:
+    """Whether two tensors, sparse or dense, have the same shape."""
+    for name, tensor in (("x", x), ("y", y)):
+        if not isinstance(tensor, Tensor):
+            raise type_error("is_same_shape", f"{name} must be a Tensor", f"{name}: {type(tensor).__name__}")
+    return x._aval.shape == y._aval.shape
+
+
+def _kind(x: Any) -> str:
+    if not isinstance(x, Tensor):
+        return type(x).__name__
+    return f"a {'CSR' if isinstance(x, SparseCsrTensor) else 'COO' if isinstance(x, SparseTensor) else 'dense'} tensor"
+
+
+def _only(method: str, layout: str) -> Any:
+    """A method that tensors of another layout do not have, though Paddle gives it to all."""
+
+    def refuse(self: Tensor) -> Any:
+        raise type_error(method, f"only a sparse {layout} tensor has this", f"{_kind(self)}: {self._aval}")
+
+    refuse.__name__ = refuse.__qualname__ = method
+    refuse.__doc__ = f"Of a sparse {layout} tensor only."
+    return refuse
+
+
+def _attach() -> None:
+    for method in (to_dense, to_sparse_coo, to_sparse_csr, coalesce, is_same_shape):
+        setattr(Tensor, method.__name__, method)
+    for name, layout in {
+        "indices": "COO", "is_coalesced": "COO", "crows": "CSR", "cols": "CSR", "values": "COO or CSR",
+        "nnz": "COO or CSR",
+    }.items():  # fmt: skip
+        setattr(Tensor, name, _only(name, layout))
+    plain: dict[str, Any] = {
+        "is_sparse_coo": lambda self: False,
+        "is_sparse_csr": lambda self: False,
+        "sparse_dim": lambda self: 0,
+        "dense_dim": lambda self: self._aval.ndim,
+    }
+    for name, method in plain.items():
+        method.__name__ = method.__qualname__ = name
+        setattr(Tensor, name, method)
+    # Paddle's name for the order of dimensions in memory; the same for every tensor, sparse ones too.
+    Tensor.layout = property(lambda self: "NCHW")  # type: ignore[attr-defined]
+
+
+_attach()

@@ -1,0 +1,13 @@
+"""`paddle.sparse.nn.functional`: the functions behind the sparse layers."""
+
+from __future__ import annotations
+
+from .activation import leaky_relu, relu, relu6, softmax
+from .attention import attention
+from .convolution import conv2d, conv3d, subm_conv2d, subm_conv2d_igemm, subm_conv3d, subm_conv3d_igemm
+from .pooling import max_pool3d
+
+__all__ = [
+    "attention", "conv2d", "conv3d", "leaky_relu", "max_pool3d", "relu", "relu6", "softmax", "subm_conv2d",
+    "subm_conv2d_igemm", "subm_conv3d", "subm_conv3d_igemm",
+]  # fmt: skip

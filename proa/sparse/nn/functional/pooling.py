@@ -1,0 +1,44 @@
+"""Pooling of sparse tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....core.errors import value_error
+from ....eager.tensor import Tensor
+from ....ops.neural.windows import paddings, sizes
+from ...rows import take_rows
+from ...tensor import SparseCooTensor
+from ..rulebook import Window, output_extents, rulebook
+from .activation import largest_by_group
+from .convolution import check_image
+
+
+def max_pool3d(
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Tensor:
+    """The largest stored element of each window over [batch, depth, height, width, channels].
+
+    Stored wherever a window sees a stored element; what is not stored does not count as zero. Equal elements share the
+    gradient.
+    """
+    where = "sparse.max_pool3d"
+    x = check_image(where, x, 3, data_format)
+    kernel = sizes(where, "kernel_size", kernel_size, 3)
+    steps = kernel if stride is None else sizes(where, "stride", stride, 3)
+    pads = paddings(where, padding, 3, True)
+    if isinstance(pads, str):
+        raise value_error(where, "padding must be in numbers", f"padding: {padding!r}")
+    window = Window(kernel, steps, pads, (1, 1, 1))
+    extents = output_extents(x._pattern.shape[1:], window, bool(ceil_mode))
+    if min(extents) < 1:
+        raise value_error(where, "the window is larger than the padded input", f"x: {x._aval}, kernel_size: {kernel}")
+    book = rulebook(x._pattern, window, extents)
+    seen = take_rows(x._values, book.inputs)
+    return SparseCooTensor(book.pattern, largest_by_group(seen, book.outputs, book.pattern.nnz))

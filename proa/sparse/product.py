@@ -1,0 +1,158 @@
+"""Products with sparse matrices.
+
+`sparse @ dense` takes the dense rows that the stored elements meet, scales them and adds them up by row. The product of
+two sparse matrices pairs their elements on the host (which meets which depends on the patterns only) and multiplies and
+adds up values in recorded operations.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..core.errors import type_error, value_error
+from ..eager.tensor import Tensor
+from ..ops.basic import reshape_to, sum_over, transpose_to
+from .binary import add, multiply
+from .convert import as_coo, in_layout_of
+from .pattern import CooPattern, Lookup
+from .rows import sum_rows, take_rows
+from .shape import transpose
+from .tensor import SparseCooTensor, SparseTensor, require_dense, require_sparse
+
+
+def matmul(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The matrix product. Sparse by dense (either way round) is dense, sparse by sparse is sparse."""
+    where = "sparse.matmul"
+    for letter, operand in (("x", x), ("y", y)):
+        if not isinstance(operand, Tensor):
+            raise type_error(where, f"{letter} must be a Tensor", f"{letter}: {type(operand).__name__}")
+    if isinstance(x, SparseTensor):
+        return _sparse_by_sparse(where, x, y) if isinstance(y, SparseTensor) else _sparse_by_dense(where, x, y)
+    y = require_sparse(where, "x or y", y)
+    if x._aval.ndim < 2:
+        raise value_error(where, "a dense x must be a matrix or a batch of them", f"x: {x._aval}")
+    # x y = (yᵀ xᵀ)ᵀ
+    return _turned(_sparse_by_dense(where, transpose(y, _last_two_swapped(y)), _turned(x)))  # type: ignore[arg-type]
+
+
+def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
+    """A sparse matrix by a dense vector."""
+    x, vec = require_sparse("sparse.mv", "x", x), require_dense("sparse.mv", "vec", vec)
+    if x._aval.ndim != 2 or vec._aval.ndim != 1:
+        raise value_error("sparse.mv", "x must be a matrix and vec a vector", f"x: {x._aval}, vec: {vec._aval}")
+    return _sparse_by_dense("sparse.mv", x, vec)
+
+
+def addmm(
+    input: Tensor, x: Tensor, y: Tensor, beta: float = 1.0, alpha: float = 1.0, name: str | None = None
+) -> Tensor:
+    """`beta * input + alpha * (x @ y)`; `input` is sparse if the product is."""
+    where = "sparse.addmm"
+    result = matmul(x, y)
+    if isinstance(result, SparseTensor):
+        return add(multiply(require_sparse(where, "input", input), beta), multiply(result, alpha))
+    start = require_dense(where, "input", input)
+    if start._aval.shape != result._aval.shape:
+        raise value_error(where, "input must have the product's shape", f"input: {start._aval}, x @ y: {result._aval}")
+    return start * beta + result * alpha
+
+
+def masked_matmul(x: Tensor, y: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
+    """The elements of the dense product `x @ y` at the positions that a sparse `mask` stores; no others are computed."""
+    where = "sparse.masked_matmul"
+    x, y, mask = require_dense(where, "x", x), require_dense(where, "y", y), require_sparse(where, "mask", mask)
+    received = f"x: {x._aval}, y: {y._aval}, mask: {mask._aval}"
+    ndim = x._aval.ndim
+    if ndim < 2 or y._aval.ndim != ndim or mask._aval.ndim != ndim or mask.dense_dim():
+        raise value_error(where, "x, y and mask must be matrices, or batches of them", received)
+    *batch, rows, inner = x._aval.shape
+    *other_batch, other_inner, columns = y._aval.shape
+    if batch != other_batch or inner != other_inner or mask._aval.shape != (*batch, rows, columns):
+        raise value_error(where, "the shapes do not fit", received, "x @ y must have the shape of mask")
+    if x._aval.dtype != y._aval.dtype:
+        raise value_error(where, "x and y must have the same dtype", received)
+    row_of, column_of = _rows_and_columns(as_coo(mask)._pattern)
+    left = take_rows(reshape_to(x, (math.prod(batch) * rows, inner)), row_of)
+    right = take_rows(reshape_to(_turned(y), (math.prod(batch) * columns, inner)), column_of)
+    return mask._with_values(sum_over(left * right, (1,), False))
+
+
+def _last_two_swapped(x: Tensor) -> tuple[int, ...]:
+    ndim = x._aval.ndim
+    return (*range(ndim - 2), ndim - 1, ndim - 2)
+
+
+def _turned(x: Tensor) -> Tensor:
+    return transpose_to(x, _last_two_swapped(x))
+
+
+def _rows_and_columns(pattern: CooPattern) -> tuple[Lookup, Lookup]:
+    """For each element the number of its row, and of its column, counted through all matrices of the batch."""
+
+    def make() -> tuple[Lookup, Lookup]:
+        batch = range(len(pattern.shape) - 2)
+        return pattern.numbered([*batch, len(batch)]), pattern.numbered([*batch, len(batch) + 1])
+
+    return pattern.remember("rows and columns", make)
+
+
+def _check(where: str, x: Tensor, y: Tensor, inner: int) -> None:
+    received = f"x: {x._aval}, y: {y._aval}"
+    if inner != x._aval.shape[-1]:
+        raise value_error(where, f"x has {x._aval.shape[-1]} columns, y {inner} rows", received)
+    if x._aval.dtype != y._aval.dtype:
+        raise value_error(where, "x and y must have the same dtype", received, "convert one with astype()")
+
+
+def _sparse_by_dense(where: str, x: SparseTensor, y: Tensor) -> Tensor:
+    if x.dense_dim() or x._aval.ndim < 2 or y._aval.ndim < 1:
+        raise value_error(where, "x and y must be matrices, or batches of them", f"x: {x._aval}, y: {y._aval}")
+    is_vector = y._aval.ndim == 1
+    matrix = reshape_to(y, (*y._aval.shape, 1)) if is_vector else y
+    *batch, rows, _ = x._aval.shape
+    *other_batch, inner, columns = matrix._aval.shape
+    _check(where, x, y, inner)
+    if batch != other_batch:
+        raise value_error(where, "the batches must be the same", f"x: {x._aval}, y: {y._aval}")
+    row_of, column_of = _rows_and_columns(as_coo(x)._pattern)
+    count = math.prod(batch)
+    met = take_rows(reshape_to(matrix, (count * inner, columns)), column_of)
+    scaled = reshape_to(x._values, (x.nnz(), 1)) * met
+    result = sum_rows(scaled, row_of, count * rows)
+    return reshape_to(result, (*batch, rows) if is_vector else (*batch, rows, columns))
+
+
+def _sparse_by_sparse(where: str, x: SparseTensor, y: SparseTensor) -> Tensor:
+    ndim = x._aval.ndim
+    if x.dense_dim() or y.dense_dim() or ndim < 2 or y._aval.ndim != ndim:
+        raise value_error(where, "x and y must be matrices, or batches of them", f"x: {x._aval}, y: {y._aval}")
+    _check(where, x, y, y._aval.shape[-2])
+    if x._aval.shape[:-2] != y._aval.shape[:-2]:
+        raise value_error(where, "the batches must be the same", f"x: {x._aval}, y: {y._aval}")
+    left, right = as_coo(x), as_coo(y)
+    pattern, from_left, from_right, to = _meetings(left._pattern, right._pattern)
+    products = take_rows(left._values, from_left) * take_rows(right._values, from_right)
+    return in_layout_of(x, SparseCooTensor(pattern, sum_rows(products, to, pattern.nnz)))
+
+
+def _meetings(left: CooPattern, right: CooPattern) -> tuple[CooPattern, Lookup, Lookup, Lookup]:
+    """Every pair of elements that meet in the product, and where each product goes."""
+
+    def make() -> tuple[CooPattern, Lookup, Lookup, Lookup]:
+        meets = _rows_and_columns(left)[1].array  # the row of `right`, counted through the batch
+        rows = _rows_and_columns(right)[0].array
+        order = np.argsort(rows, kind="stable")
+        first = np.searchsorted(rows[order], meets, "left")
+        counts = np.searchsorted(rows[order], meets, "right") - first
+        from_left = np.repeat(np.arange(left.nnz), counts)
+        within = np.arange(len(from_left)) - np.repeat(np.cumsum(counts) - counts, counts)
+        from_right = order[np.repeat(first, counts) + within]
+        shape = (*left.shape[:-1], right.shape[-1])
+        keys = _rows_and_columns(left)[0].array[from_left] * shape[-1] + right.indices[-1][from_right]
+        found, to = np.unique(keys, return_inverse=True)
+        pattern = CooPattern.of_keys(found, shape, True, left.dtype)
+        return pattern, Lookup(from_left), Lookup(from_right), Lookup(to.reshape(-1))
+
+    return left.remember_with(right, "product", make)

@@ -1,0 +1,144 @@
+"""Sparse tensors in other shapes, and sums over dimensions: new patterns for the same values.
+
+The values' own (dense) dimensions come last and stay there; what would mix them with sparse ones is refused.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..core.dtype import INT64, to_numpy_dtype
+from ..core.errors import value_error
+from ..eager.tape import stand_in
+from ..eager.tensor import Tensor
+from ..ops.arguments import integers, several_axes
+from ..ops.basic import cast_to, resolve_shape, shape_tuple, sum_over, transpose_to
+from .convert import as_coo, in_layout_of
+from .pattern import CooPattern, Lookup
+from .rows import sum_rows, take_rows
+from .tensor import SparseCooTensor, SparseCsrTensor, require_sparse
+
+
+def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
+    """The dimensions in another order."""
+    where = "sparse.transpose"
+    x = require_sparse(where, "x", x)
+    order = several_axes(where, perm, x._aval.ndim)
+    if len(order) != x._aval.ndim:
+        raise value_error(where, "perm must name every dimension once", f"perm: {list(order)}, x: {x._aval}")
+    coo = as_coo(x)
+    pattern, sparse_dim = coo._pattern, coo.sparse_dim()
+    if sorted(order[:sparse_dim]) != list(range(sparse_dim)):
+        raise value_error(
+            where, "a dense dimension cannot change places with a sparse one",
+            f"perm: {list(order)}, x: {x._aval} with {sparse_dim} sparse dimensions",
+        )  # fmt: skip
+
+    def make() -> CooPattern:
+        shape = tuple(pattern.shape[axis] for axis in order[:sparse_dim])
+        return CooPattern(pattern.indices[list(order[:sparse_dim])], shape, False, pattern.dtype)
+
+    values = coo._values
+    rest = (0, *(axis - sparse_dim + 1 for axis in order[sparse_dim:]))
+    values = stand_in(values) if rest == tuple(range(len(rest))) else transpose_to(values, rest)
+    changed = pattern.remember(("transpose", order[:sparse_dim]), make)
+    return in_layout_of(x, SparseCooTensor(changed, values))
+
+
+def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """The same elements in another shape; one dimension may be -1, and 0 keeps the dimension at that place."""
+    where = "sparse.reshape"
+    x = require_sparse(where, "x", x)
+    wanted = resolve_shape(where, x._aval, shape_tuple(where, shape))
+    coo = as_coo(x)
+    rest = coo._values._aval.shape[1:]
+    sparse = wanted[: len(wanted) - len(rest)]
+    if wanted[len(sparse) :] != rest or not sparse:
+        raise value_error(
+            where, f"the dense dimensions {list(rest)} must stay as they are, at the end", f"shape: {list(wanted)}"
+        )
+    if isinstance(x, SparseCsrTensor) and len(wanted) not in (2, 3):
+        raise value_error(where, "a CSR tensor has two or three dimensions", f"shape: {list(wanted)}")
+    pattern = coo._pattern
+
+    def make() -> CooPattern:
+        return CooPattern.of_keys(pattern.keys.array, sparse, pattern.coalesced, pattern.dtype)
+
+    return in_layout_of(x, SparseCooTensor(pattern.remember(("reshape", sparse), make), stand_in(coo._values)))
+
+
+def slice(x: Tensor, axes: Any, starts: Any, ends: Any, name: str | None = None) -> Tensor:
+    """The elements from `starts` to before `ends` along `axes`; negative numbers count from the end."""
+    where = "sparse.slice"
+    x = require_sparse(where, "x", x)
+    along = several_axes(where, axes, x._aval.ndim)
+    first, last = integers(where, "starts", starts), integers(where, "ends", ends)
+    if not len(along) == len(first) == len(last):
+        raise value_error(
+            where, "axes, starts and ends must have the same length", f"{len(along)}, {len(first)} and {len(last)}"
+        )
+    coo = as_coo(x)
+    pattern, sparse_dim = coo._pattern, coo.sparse_dim()
+    bounds = [(0, n) for n in x._aval.shape]
+    for axis, start, end in zip(along, first, last, strict=True):
+        low, high, _ = _SLICE(start, end).indices(x._aval.shape[axis])
+        bounds[axis] = (low, max(low, high))
+
+    def make() -> tuple[CooPattern, Lookup]:
+        inside = np.ones(pattern.nnz, bool)
+        for positions, (low, high) in zip(pattern.indices, bounds):
+            inside &= (positions >= low) & (positions < high)
+        moved = pattern.indices[:, inside] - np.array([[low] for low, _ in bounds[:sparse_dim]])
+        shape = tuple(high - low for low, high in bounds[:sparse_dim])
+        return CooPattern(moved, shape, pattern.coalesced, pattern.dtype), Lookup(np.flatnonzero(inside))
+
+    kept, rows = pattern.remember(("slice", tuple(bounds[:sparse_dim])), make)
+    values = take_rows(coo._values, rows)
+    if any(bounds[axis] != (0, x._aval.shape[axis]) for axis in range(sparse_dim, x._aval.ndim)):
+        values = values[(_SLICE(None), *(_SLICE(*pair) for pair in bounds[sparse_dim:]))]
+    return in_layout_of(x, SparseCooTensor(kept, values))
+
+
+def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """The sum over some dimensions (all by default), sparse again.
+
+    A sparse tensor has at least one sparse dimension (a CSR tensor two): where all would vanish, they stay with size 1.
+    """
+    where = "sparse.sum"
+    x = require_sparse(where, "x", x)
+    ndim, coo = x._aval.ndim, as_coo(x)
+    axes = tuple(range(ndim)) if axis is None else tuple(sorted(several_axes(where, axis, ndim)))
+    pattern, values, sparse_dim = coo._pattern, coo._values, coo.sparse_dim()
+    if dtype is not None:
+        values = cast_to(values, to_numpy_dtype(dtype))
+    elif values._aval.dtype.kind in "bi" and values._aval.dtype != INT64:
+        values = cast_to(values, INT64)
+    dense = tuple(a - sparse_dim + 1 for a in axes if a >= sparse_dim)
+    if dense:
+        values = sum_over(values, dense, bool(keepdim))
+    reduced = tuple(a for a in axes if a < sparse_dim)
+    if not reduced:
+        return in_layout_of(x, SparseCooTensor(pattern, values if dense else stand_in(values)))
+    left = tuple(a for a in range(sparse_dim) if a not in reduced)
+    least = 2 if isinstance(x, SparseCsrTensor) else 1
+    if keepdim or len(left) < least:
+        # What is kept only because something must be is cut down to the least, as in Paddle.
+        shape = tuple(1 if a in reduced else n for a, n in enumerate(pattern.shape))
+        shape = shape if keepdim or left else (1,) * least
+    else:
+        shape = tuple(pattern.shape[a] for a in left)
+
+    def make() -> tuple[CooPattern, Lookup]:
+        keys = pattern.numbered(left).array
+        # A sum over everything is an element also where nothing is stored.
+        found, rows = np.unique(keys, return_inverse=True) if left else (np.zeros(1, np.int64), keys)
+        return CooPattern.of_keys(found, shape, True, pattern.dtype), Lookup(rows.reshape(-1))
+
+    result, rows = pattern.remember(("sum", reduced, shape), make)
+    return in_layout_of(x, SparseCooTensor(result, sum_rows(values, rows, result.nnz)))
+
+
+_SLICE = builtins.slice

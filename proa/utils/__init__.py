@@ -1,0 +1,9 @@
+"""`paddle.utils`: small helpers, DLPack, downloads, and operations of the user's own (Python, Pallas, C++)."""
+
+from . import cpp_extension, dlpack, download, unique_name
+from .custom_op import custom_op
+from .helpers import deprecated, run_check, try_import
+
+__all__ = [
+    "cpp_extension", "custom_op", "deprecated", "dlpack", "download", "run_check", "try_import", "unique_name",
+]  # fmt: skip

@@ -1,0 +1,219 @@
+"""`paddle.utils.cpp_extension`: operations in C++, as handlers of XLA's foreign function interface.
+
+    extension = paddle.utils.cpp_extension.load("my_ops", ["my_ops.cc"])
+    y = extension.Scale(x, factor=2.0)          # a result like the first tensor, no gradient
+
+    scale = extension.define("Scale", operands="x", attributes={"factor": 1.0},
+                             grad={"x": lambda g, factor: scale(g, factor)})
+
+Numbers reach a handler as attributes: a Python int as int64_t, a float as double, a bool as bool, a str as a string.
+Sources written against Paddle's own C++ classes (PD_BUILD_OP) are refused.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pathlib
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..core.errors import type_error, value_error
+from .building import build, read_handlers, register
+from .custom_op import custom_op, described_results
+
+
+class Extension:
+    """A loaded library: each of its handlers is an attribute, a function of tensors."""
+
+    def __init__(self, name: str, targets: dict[str, str]) -> None:
+        self.__name__ = name
+        self._targets = targets
+        self._plain: dict[Any, Callable[..., Any]] = {}
+
+    def __dir__(self) -> list[str]:
+        return [*self._targets, "define"]
+
+    def __repr__(self) -> str:
+        return f"<extension {self.__name__}: {', '.join(self._targets)}>"
+
+    def __getattr__(self, symbol: str) -> Callable[..., Any]:
+        if symbol.startswith("_") or symbol not in self._targets:
+            raise AttributeError(f"the extension {self.__name__!r} has no handler {symbol!r}; it has {dir(self)[:-1]}")
+
+        def call(*tensors: Any, **attributes: Any) -> Any:
+            key = (symbol, len(tensors), tuple((name, type(value)) for name, value in attributes.items()))
+            function = self._plain.get(key)
+            if function is None:
+                names = " ".join(f"x{i}" for i in range(len(tensors)))
+                function = self._plain[key] = self.define(symbol, names, attributes=attributes)
+            return function(*tensors, *attributes.values())
+
+        call.__name__ = call.__qualname__ = symbol
+        return call
+
+    def define(
+        self,
+        symbol: str,
+        operands: str = "x",
+        *,
+        attributes: dict[str, Any] | None = None,
+        result: Any = "same",
+        outputs: int = 1,
+        grad: Any = None,
+    ) -> Callable[..., Any]:
+        """An operation from a handler: `operands`, `result`, `outputs` and `grad` as for `paddle.utils.custom_op`.
+
+        `attributes` are the handler's attributes with their defaults; tensors come first, then these.
+        """
+        if symbol not in self._targets:
+            raise value_error("cpp_extension", f"there is no handler {symbol!r}", f"{list(self._targets)}")
+        if not operands.split():
+            raise value_error("cpp_extension", "a handler needs at least one tensor", f"operands: {operands!r}")
+        target, defaults = self._targets[symbol], dict(attributes or {})
+        count = len(operands.split())
+
+        def kernel(xp: Any, *values: Any) -> Any:
+            import jax
+
+            arrays, fixed = values[:count], values[count:]
+            if result == "same":
+                described = [(arrays[0].shape, arrays[0].dtype)] * outputs
+            else:
+                described = described_results(result(*arrays, *fixed), outputs)
+            wanted = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in described]
+            call = jax.ffi.ffi_call(target, wanted[0] if outputs == 1 else wanted)
+            found = call(*arrays, **dict(zip(defaults, fixed, strict=True)))
+            return found if outputs == 1 else tuple(found)
+
+        positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [inspect.Parameter(name, positional) for name in ("xp", *operands.split())]
+        parameters += [inspect.Parameter(name, positional, default=value) for name, value in defaults.items()]
+        kernel.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        kernel.__name__ = kernel.__qualname__ = f"{self.__name__}_{symbol}"
+        kernel.__doc__ = f"The handler `{symbol}` of the extension `{self.__name__}`."
+        return custom_op(kernel, operands=operands, outputs=outputs, result=result, grad=grad, compiled=True)
+
+
+def get_build_directory(verbose: bool = False) -> str:
+    """Where compiled extensions are kept: PADDLE_EXTENSION_DIR, or a folder in the user's cache."""
+    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    folder = os.environ.get("PADDLE_EXTENSION_DIR") or os.path.join(base, "proa", "extensions")
+    os.makedirs(folder, exist_ok=True)
+    if verbose:
+        print(f"Extensions are built in {folder}")
+    return str(folder)
+
+
+def _listed(where: str, name: str, value: Any) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, str) or not isinstance(value, (list, tuple)):
+        raise type_error(where, f"{name} must be a list", repr(value))
+    return [os.fspath(item) for item in value]
+
+
+def load(
+    name: str, sources: Sequence[str], extra_cxx_cflags: Any = None, extra_cuda_cflags: Any = None,
+    extra_ldflags: Any = None, extra_include_paths: Any = None, extra_library_paths: Any = None,
+    build_directory: str | None = None, verbose: bool = False,
+) -> Extension:  # fmt: skip
+    """Compiles C++ (or CUDA) sources of XLA FFI handlers and gives their operations."""
+    where = "cpp_extension.load"
+    paths = _listed(where, "sources", sources)
+    handlers = read_handlers(where, paths)
+    flags = _listed(where, "extra_cxx_cflags", extra_cxx_cflags)
+    if any(path.endswith(".cu") for path in paths):
+        flags += _listed(where, "extra_cuda_cflags", extra_cuda_cflags)
+    linking = [f"-L{path}" for path in _listed(where, "extra_library_paths", extra_library_paths)]
+    linking += _listed(where, "extra_ldflags", extra_ldflags)
+    includes = _listed(where, "extra_include_paths", extra_include_paths)
+    folder = build_directory or get_build_directory(verbose)
+    library = build(where, name, paths, flags, includes, linking, folder, verbose)
+    return load_library(name, library, handlers)
+
+
+def load_library(name: str, library: str, handlers: dict[str, str]) -> Extension:
+    """The operations of a library that is compiled already; `handlers` says the platform of each ("cpu", "CUDA")."""
+    return Extension(name, register("cpp_extension", library, handlers))
+
+
+# ---- packages ------------------------------------------------------------------------------------
+
+
+class Sources:
+    """What `CppExtension` and `CUDAExtension` give to `setup`."""
+
+    def __init__(self, sources: Sequence[str], **options: Any) -> None:
+        self.sources = _listed("cpp_extension", "sources", sources)
+        self.name: str | None = options.get("name")
+        self.options = options
+
+
+def CppExtension(sources: Sequence[str], *args: Any, **kwargs: Any) -> Sources:
+    """Describes C++ sources for `setup`. Options: include_dirs, library_dirs, extra_compile_args, extra_link_args."""
+    return Sources(sources, **kwargs)
+
+
+def CUDAExtension(sources: Sequence[str], *args: Any, **kwargs: Any) -> Sources:
+    """Describes C++ and CUDA sources for `setup`."""
+    return Sources(sources, **kwargs)
+
+
+_PACKAGE = '''"""Operations of the extension `{name}`."""
+
+import os
+
+from {own} import load_library
+
+_extension = load_library({name!r}, os.path.join(os.path.dirname(__file__), {library!r}), {handlers!r})
+
+
+def __getattr__(symbol):
+    return getattr(_extension, symbol)
+'''
+
+
+def setup(**attr: Any) -> Any:
+    """Builds extensions and installs them as a package, as `setuptools.setup` does with its other arguments.
+
+    `name` is the package's name, `ext_modules` one description from `CppExtension` or `CUDAExtension`.
+    """
+    where = "cpp_extension.setup"
+    name, described = attr.get("name"), attr.pop("ext_modules", None)
+    if isinstance(described, (list, tuple)) and len(described) == 1:
+        described = described[0]
+    if not isinstance(name, str) or not name.isidentifier():
+        raise value_error(where, "name must be an identifier, the package's name", f"name: {name!r}")
+    if not isinstance(described, Sources):
+        raise type_error(where, "ext_modules must be one CppExtension or CUDAExtension", repr(described))
+    try:
+        import setuptools
+    except ImportError:
+        raise ImportError(f"({where}) setuptools is not installed; install it, or use load() instead.") from None
+    options = described.options
+    extra = options.get("extra_compile_args") or []
+    flags = [flag for part in extra.values() for flag in part] if isinstance(extra, dict) else list(extra)
+    linking = [f"-L{path}" for path in options.get("library_dirs") or []] + list(options.get("extra_link_args") or [])
+    handlers = read_handlers(where, described.sources)
+    folder = os.path.join("build", "proa_extension", name)
+    os.makedirs(folder, exist_ok=True)
+    made = build(where, name, described.sources, flags, options.get("include_dirs") or [], linking, "build")
+    shutil.copy(made, folder)
+    text = _PACKAGE.format(name=name, own=__name__, library=os.path.basename(made), handlers=handlers)
+    pathlib.Path(folder, "__init__.py").write_text(text, encoding="utf-8")
+    attr.pop("cmdclass", None)  # Paddle's command class compiles; that has been done
+    attr.update(packages=[name], package_dir={name: folder}, package_data={name: ["*.so"]}, zip_safe=False)
+    if len(sys.argv) < 2:
+        attr.setdefault("script_args", ["install"])
+    return setuptools.setup(**attr)
+
+
+class BuildExtension:
+    """Stands for Paddle's command class in `setup(cmdclass={"build_ext": BuildExtension})`; `setup` builds by itself."""
+
+    @classmethod
+    def with_options(cls, **options: Any) -> type[BuildExtension]:
+        return cls
