@@ -11,25 +11,44 @@ import threading
 from collections.abc import Iterator
 
 _lock = threading.Lock()
-_counters: dict[str, int] = {}
+
+
+class UniqueNameGenerator:
+    """Counters by key, and a prefix for the names made from them."""
+
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
+        self.counters: dict[str, int] = {}
+
+    def __call__(self, key: str) -> str:
+        with _lock:
+            number = self.counters.get(key, 0)
+            self.counters[key] = number + 1
+        return f"{self.prefix}{key}_{number}"
+
+
+_current = UniqueNameGenerator()
 
 
 def unique_name(key: str) -> str:
     """`key_0` at first, then `key_1` …"""
+    return _current(key)
+
+
+def switch(generator: UniqueNameGenerator | None = None) -> UniqueNameGenerator:
+    """Counts with another generator (a fresh one by default) from now on; gives the one used so far."""
+    global _current
+    wanted = UniqueNameGenerator() if generator is None else generator
     with _lock:
-        number = _counters.get(key, 0)
-        _counters[key] = number + 1
-    return f"{key}_{number}"
+        former, _current = _current, wanted
+    return former
 
 
 @contextlib.contextmanager
-def guard() -> Iterator[None]:
-    """Counts from 0 inside, and goes on as before outside."""
-    global _counters
-    with _lock:
-        before, _counters = _counters, {}
+def guard(generator: UniqueNameGenerator | None = None) -> Iterator[None]:
+    """Counts from 0 inside (or with the given generator), and goes on as before outside."""
+    former = switch(generator)
     try:
         yield
     finally:
-        with _lock:
-            _counters = before
+        switch(former)

@@ -86,7 +86,7 @@ def _with_scalars(instruction: Instruction, values: list[Any], inputs: list[Any]
     return arguments
 
 
-_JITTED: dict[tuple[Operation, tuple[Any, ...], tuple[Any, ...], str], Any] = {}
+_JITTED: dict[tuple[Operation, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], str], Any] = {}
 
 
 def run_on_jax(program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None) -> list[Any]:
@@ -99,10 +99,11 @@ def run_on_jax(program: Program, inputs: list[Any], scalars: list[Any], place: P
         arguments = _with_scalars(instruction, values, inputs, next_scalar)
         operation = instruction.operation
         absent = tuple(argument is None for argument in arguments)
-        key = (operation, instruction.attributes, absent, place.kind)
+        dtypes = tuple([aval.dtype for aval in instruction.outputs])
+        key = (operation, instruction.attributes, absent, dtypes, place.kind)
         jitted = _JITTED.get(key)
         if jitted is None:
-            jitted = _JITTED[key] = jax.jit(_call_kernel(instruction, place, absent))
+            jitted = _JITTED[key] = jax.jit(_call_kernel(instruction, place, absent, dtypes))
         try:
             if place is not CPU and not any(isinstance(a, jax.Array) for a in arguments):
                 with jax.default_device(jax_device(place)):
@@ -119,10 +120,9 @@ def run_on_jax(program: Program, inputs: list[Any], scalars: list[Any], place: P
     return values
 
 
-def _call_kernel(instruction: Instruction, place: Place, absent: tuple[bool, ...]) -> Any:
+def _call_kernel(instruction: Instruction, place: Place, absent: tuple[bool, ...], dtypes: tuple[Any, ...]) -> Any:
     operation, attributes = instruction.operation, instruction.attributes
     kernel = operation.kernel_for(place.kind)
-    dtypes = tuple(aval.dtype for aval in instruction.outputs)
 
     def call(*present: Any) -> tuple[Any, ...]:
         import jax.numpy as jnp

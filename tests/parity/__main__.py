@@ -45,7 +45,7 @@ def main() -> int:
         if kind in DISAGREEMENTS:
             row["deliberate"] = next((entry.reason for entry in deliberate if entry.covers(row)), "")
         if kind.endswith((" crashes", " hangs")):
-            advance.say(f"{kind}: {request['path']}{request['sample']} ({request['variant']}): {detail[:80]!r}")
+            advance.say(f"{kind}: {request['path']}{request['sample']}, {request['variant']}")
         rows.append(row)
 
     with progress_bar(len(requests)) as advance:
@@ -108,7 +108,7 @@ class progress_bar:
         self.bar.advance(self.task)
 
     def say(self, text: str) -> None:
-        self.bar.console.print(text, markup=False, highlight=False)
+        self.bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def __exit__(self, *details: object) -> None:
         self.bar.stop()

@@ -21,7 +21,6 @@ from ..arguments import finish, new_shape, require_tensor
 from ..basic import full_of
 from .creation import to_tensor
 
-
 _COPIES = (S(A(2, 3)), S([[1, 2], [3, 4]]), S(2.5), S([1, 2], dtype="float64"), S(A(0, 2, dtype="int32")))
 
 

@@ -224,7 +224,7 @@ def gamma_slope(xp: Any, x: Any, value: Any) -> Any:
 def _gamma_slope_xla(xp: Any, x: Any, value: Any) -> Any:
     from jax import lax
 
-    return lax.random_gamma_grad(x.astype(np.float64), value.astype(np.float64)).astype(x.dtype)
+    return lax.random_gamma_grad(x.astype(np.float64), value.astype(np.float64)).astype(x.dtype)  # type: ignore[call-arg]
 
 
 gamma_slope.operation.kernels["xla"] = _gamma_slope_xla  # type: ignore[attr-defined]

@@ -205,8 +205,10 @@ def range(
     received = f"start: {first}, end: {last}, step: {by}"
     if wanted.kind in "bc" or any(isinstance(v, complex) or not math.isfinite(v) for v in (first, last, by)):
         raise type_error("range", "real numbers and a real type can be counted", f"{received}, dtype: {wanted}")
-    if wanted.kind in "iu":
-        first, last, by = int(first), int(last), int(by)
+    number = int if wanted.kind in "iu" else float
+    first, last, by = number(first), number(last), number(by)
+    if number is int and not all(-(2**63) <= v < 2**63 for v in (first, last, by)):
+        raise value_error("range", "the numbers do not fit into int64", received)
     if by == 0:
         raise value_error("range", "step cannot be 0", received)
     if (last - first) * by < 0:

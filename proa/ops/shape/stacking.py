@@ -126,6 +126,9 @@ def column_stack(x: Any, name: str | None = None) -> Tensor:
 
 # ---- divided in a direction ----------------------------------------------------------------------
 
+# Parts without elements are allowed as in Paddle; a number of them that only fills memory is a mistake.
+_MOST_EMPTY_PARTS = 4096
+
 
 def _divided(where: str, x: Tensor, num_or_indices: Any, axis: int) -> list[Tensor]:
     """As many parts as equal as possible, or the parts between positions, which need not rise."""
@@ -136,8 +139,12 @@ def _divided(where: str, x: Tensor, num_or_indices: Any, axis: int) -> list[Tens
         ends = [slice(None, i).indices(extent)[1] for i in given] + [extent]
     elif isinstance(num_or_indices, (int, np.integer)) and not isinstance(num_or_indices, bool):
         count = integer(where, "num_or_indices", num_or_indices)
-        if count <= 0:
-            raise value_error(where, "num_or_indices must be positive", f"num_or_indices: {count}, x: {aval}")
+        if not 0 < count <= extent + _MOST_EMPTY_PARTS:
+            raise value_error(
+                where,
+                f"the number of parts must be positive and not far above the {extent} elements",
+                f"num_or_indices: {count}, x: {aval}",
+            )
         least, larger = divmod(extent, count)
         ends = [least * (i + 1) + min(i + 1, larger) for i in range(count)]
     else:
