@@ -38,7 +38,7 @@ def collect(namespace: dict[str, Any]) -> None:
         set_flags=set_flags,
         get_flags=get_flags,
     )
-    for dotted, value in PUBLIC.items():
+    for dotted, value in list(PUBLIC.items()):
         module, _, name = dotted.rpartition(".")
         if not module:
             namespace[name] = value

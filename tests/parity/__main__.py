@@ -42,8 +42,6 @@ def main() -> int:
         kind, detail = compare(request, ours, theirs)
         row = {key: request[key] for key in ("name", "form", "variant", "sample", "seconds")}
         row |= {"kind": kind, "detail": detail}
-        if kind in DISAGREEMENTS:
-            row["deliberate"] = next((entry.reason for entry in deliberate if entry.covers(row)), "")
         if kind.endswith((" crashes", " hangs")):
             advance.say(f"{kind}: {request['path']}{request['sample']}, {request['variant']}")
         rows.append(row)
@@ -51,6 +49,9 @@ def main() -> int:
     with progress_bar(len(requests)) as advance:
         pool.run(requests, python, note, jobs=options.jobs, seconds=options.seconds)
     explain_gradients(requests, rows, python, options)
+    for row in rows:
+        if row["kind"] in DISAGREEMENTS:
+            row["deliberate"] = next((entry.reason for entry in deliberate if entry.covers(row)), "")
     totals = report.write(rows, left_out, options.out)
     for kind, count in totals["kinds"].items():
         print(f"  {count:6d}  {kind}")
@@ -69,7 +70,12 @@ def explain_gradients(
         {**request, "verify": True}
         for request in requests
         if (request["name"], request["sample"]) in differing and request["form"] == "function"
-        if request["variant"] == "float64" or "128" in request["sample"]
+        if request["variant"] == "float64"
+        or (
+            request["variant"] == "as written"
+            and "float32[" not in request["sample"]
+            and "complex64[" not in request["sample"]
+        )
     ]
     answers: dict[tuple[str, str], str] = {}
 

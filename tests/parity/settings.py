@@ -47,6 +47,7 @@ class Deliberate:
     detail: str = ""  # a part of what was found
     variant: str = ""
     form: str = ""
+    unverifiable: bool = False  # central differences cannot say whose gradient is right
 
     def covers(self, row: dict[str, Any]) -> bool:
         return (
@@ -56,6 +57,7 @@ class Deliberate:
             and self.detail in row["detail"]
             and self.variant in ("", row["variant"])
             and self.form in ("", row["form"])
+            and (self.unverifiable or "proa's WRONG" not in row["detail"])  # a wrong gradient is never deliberate
         )
 
 

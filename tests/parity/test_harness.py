@@ -107,6 +107,14 @@ def test_deliberate_differences_are_well_formed() -> None:
         assert set(entry.kinds) <= set(DISAGREEMENTS)
 
 
+def test_a_wrong_gradient_is_never_deliberate() -> None:
+    entry = settings.Deliberate(("f*",), ("gradient",), "theirs is wrong")
+    row = {"name": "f", "kind": "gradient", "form": "function", "variant": "as written", "sample": "()"}
+    assert entry.covers({**row, "detail": "differs (by central differences: proa's right, Paddle's WRONG)"})
+    assert not entry.covers({**row, "detail": "differs (by central differences: proa's WRONG, Paddle's right)"})
+    assert not entry.covers({**row, "detail": "differs", "kind": "value"})
+
+
 def test_table(tmp_path: Path) -> None:
     rows = [
         {"name": "a", "form": "function", "variant": "int64", "sample": "(x|y)", "kind": kind, "detail": "text"}

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core.place import CPU
 from ...eager.tensor import Tensor
-from ...ir.recorder import LOCAL, enter_place, flush_current
+from ...ir.recorder import enter_place, flush_current
 from ...ir.trace import find_root
 
 # From here on cutting a segment costs less than what XLA's kernel would lose.

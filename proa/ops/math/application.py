@@ -52,7 +52,8 @@ Tensor.apply_ = apply_  # type: ignore[attr-defined]
 
 
 @samples(
-    S(A(2, 3)), S(A(2, 3), 2), S(A(2, 3, 4), -1, [1, 2]), S(A(2, 3), 4), S(A(0, 3), 3, [-1, 0]), S(A(2, 2, dtype="int64"), 7),
+    S(A(2, 3)), S(A(2, 3), 2), S(A(2, 3, 4), -1, [1, 2]), S(A(2, 3), 4), S(A(0, 3), 3, [-1, 0]),
+    S(A(2, 2, dtype="int64"), 7),
     reference=lambda x, k=1, axes=(0, 1): np.rot90(x, k, axes),
 )  # fmt: skip
 @public(method=True)

@@ -149,7 +149,9 @@ def powers_between(xp: Any, start: Any, stop: Any, base: Any, shape: tuple[int, 
     S(0, 3, 4, 2, "int32"),
     S(1, 3, 1, base=2.0),
     S(2.0, -1.0, 5, 3.0),
-    reference=lambda start, stop, num, base=10.0, dtype="float32": np.logspace(start, stop, num, base=base).astype(dtype),
+    reference=lambda start, stop, num, base=10.0, dtype="float32": np.logspace(start, stop, num, base=base).astype(
+        dtype
+    ),
 )
 @public()
 def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None, name: str | None = None) -> Tensor:

@@ -90,17 +90,18 @@ def _strips(where: str, y: Tensor, x: Tensor | None, dx: Any, axis: Any) -> tupl
     if x is None:
         width = 1.0 if dx is None else dx
         return (times(total, width * 0.5) if isinstance(width, (int, float)) else total * width * 0.5), place
+    abscissae: Tensor = x
     positions = x._aval
     if positions.ndim == 1 and y._aval.ndim > 1:
-        x = reshape_to(x, (positions.size, *[1] * (y._aval.ndim - place - 1)))
+        abscissae = reshape_to(x, (positions.size, *[1] * (y._aval.ndim - place - 1)))
         along = 0
     else:
         along = _place(integer(where, "axis", axis), positions.ndim)
-    if along is None or x._aval.shape[along] != y._aval.shape[place]:
+    if along is None or abscissae._aval.shape[along] != y._aval.shape[place]:
         raise value_error(
             where, f"x must have as many elements along axis {axis} as y", f"x: {positions}, y: {y._aval}"
         )
-    return times(total * minus(*_neighbours(x, along)), 0.5), place
+    return times(total * minus(*_neighbours(abscissae, along)), 0.5), place
 
 
 def _reference_trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:

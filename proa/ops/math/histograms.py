@@ -98,7 +98,14 @@ _FINITE = Check(
     name="histogram",
 )
 def counts_between(
-    xp: Any, input: Any, low: Any, high: Any, weight: Any = None, bins: int = 1, own_range: bool = False, density: bool = False
+    xp: Any,
+    input: Any,
+    low: Any,
+    high: Any,
+    weight: Any = None,
+    bins: int = 1,
+    own_range: bool = False,
+    density: bool = False,
 ) -> Any:
     x = xp.reshape(input, (-1,)).astype(np.float64)
     if own_range and x.size:
@@ -142,7 +149,8 @@ def _reference_histogram(
 
 @samples(
     S(A(values=[1.0, 2.0, 1.0]), 4, 0, 3), S(A(9, grad=False), bins=4), S(A(9, dtype="int64"), 5),
-    S(A(9, grad=False), 4, weight=A(9, grad=False)), S(A(2, 9, grad=False), 4, -1.0, 1.0, density=True), S(A(values=[2.0, 2.0]), 4),
+    S(A(9, grad=False), 4, weight=A(9, grad=False)), S(A(2, 9, grad=False), 4, -1.0, 1.0, density=True),
+    S(A(values=[2.0, 2.0]), 4),
     S(A(6, grad=False), 3, weight=A(6, low=0.5, grad=False), density=True), S(A(0), bins=3), S(A()),
     reference=_reference_histogram, gradient=False, why="counts have no gradient",
 )  # fmt: skip
@@ -180,7 +188,9 @@ def _reference_edges(x: Any, bins: int = 100, min: float = 0, max: float = 0) ->
     reference=_reference_edges, gradient=False, why="edges are counted from, not differentiated",
 )  # fmt: skip
 @public(method=True)
-def histogram_bin_edges(input: Tensor, bins: Any = 100, min: Any = 0.0, max: Any = 0.0, name: str | None = None) -> Tensor:
+def histogram_bin_edges(
+    input: Tensor, bins: Any = 100, min: Any = 0.0, max: Any = 0.0, name: str | None = None
+) -> Tensor:
     """The edges of `bins` equal intervals from `min` to `max`, or over the range of the elements."""
     aval = require_tensor("histogram_bin_edges", "input", input)._aval
     count, low, high = _range("histogram_bin_edges", aval, bins, min, max)
@@ -218,7 +228,7 @@ def edges_between(xp: Any, limits: Any, half: Any, bins: int) -> Any:
 def _reference_histogramdd(
     x: Any, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Any = None
 ) -> Any:
-    limits = None if ranges is None else np.reshape(ranges, (-1, 2)).tolist()
+    limits: Any = None if ranges is None else np.reshape(ranges, (-1, 2)).tolist()
     rows = x.reshape(-1, x.shape[-1]).astype("float64")
     flat_weights = None if weights is None else weights.reshape(-1)
     if isinstance(bins, list) and not isinstance(bins[0], int):
@@ -254,7 +264,9 @@ def histogramdd(
         raise value_error("histogramdd", "x needs two dimensions: points and coordinates", f"x: {aval}")
     if weights is not None and require_tensor("histogramdd", "weights", weights)._aval.shape != aval.shape[:-1]:
         raise value_error(
-            "histogramdd", "weights must have the shape of x without its last axis", f"weights: {weights._aval}, x: {aval}"
+            "histogramdd",
+            "weights must have the shape of x without its last axis",
+            f"weights: {weights._aval}, x: {aval}",
         )
     dims = aval.shape[-1]
     points = reshape_to(x.detach(), (math.prod(aval.shape[:-1]), dims))
@@ -306,4 +318,3 @@ def _grid_edges(columns: list[Tensor], bins: Any, ranges: Any) -> list[Tensor]:
     if len(limits) != 2 * dims:
         raise value_error("histogramdd", f"ranges must have {2 * dims} numbers", f"ranges: {list(ranges)}")
     return [space_between(limits[2 * k], limits[2 * k + 1], (n + 1,), dtype) for k, n in enumerate(counts)]
-

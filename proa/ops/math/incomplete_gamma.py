@@ -59,7 +59,7 @@ def _edges(kernel: Any, at_zero_order: float, at_zero: float) -> Any:
         x, y = xp.broadcast_arrays(x, y)
         result = kernel(xp, xp.where(x > 0, x, 1), y)
         result = xp.where(y == 0, at_zero, result)
-        return xp.where(x == 0, xp.where(y == 0, np.nan if at_zero == 0 else np.nan, at_zero_order), result)
+        return xp.where(x == 0, xp.where(y == 0, np.nan, at_zero_order), result)
 
     return filled
 
@@ -119,7 +119,7 @@ def _reference_multigammaln(x: Any, p: int) -> Any:
     import scipy.special
 
     wide_x = x.astype("float64")
-    total = sum(scipy.special.gammaln(wide_x - k / 2) for k in range(int(p)))
+    total: Any = sum(scipy.special.gammaln(wide_x - k / 2) for k in range(int(p)))
     return (total + p * (p - 1) / 4 * math.log(math.pi)).astype(x.dtype)
 
 

@@ -35,12 +35,15 @@ def is_among(xp: Any, x: Any, test_x: Any, assume_unique: bool, invert: bool) ->
 @samples(
     S(A(values=[1.0, 2.0, 3.0]), A(values=[2.0, 3.0])), S(A(2, 3, dtype="int64"), A(4, dtype="int64"), invert=True),
     S(A(values=[np.nan, 1.0]), A(values=[np.nan, 1.0])), S(A(dtype="int64"), A(dtype="int64")),
-    S(A(2, dtype="int64"), A(0, dtype="int64")), S(A(0, 3), A(2)), S(A(values=[[1, 2], [3, 4]], dtype="int32"), A(values=[4, 1], dtype="int32"), True),
+    S(A(2, dtype="int64"), A(0, dtype="int64")), S(A(0, 3), A(2)),
+    S(A(values=[[1, 2], [3, 4]], dtype="int32"), A(values=[4, 1], dtype="int32"), True),
     S(A(3, dtype="bool"), A(2, dtype="bool")),
     reference=lambda x, test_x, assume_unique=False, invert=False: np.isin(x, test_x, assume_unique, invert),
 )  # fmt: skip
 @public(method=True, aliases="x=elements test_x=test_elements")
-def isin(x: Tensor, test_x: Tensor, assume_unique: bool = False, invert: bool = False, name: str | None = None) -> Tensor:
+def isin(
+    x: Tensor, test_x: Tensor, assume_unique: bool = False, invert: bool = False, name: str | None = None
+) -> Tensor:
     """Whether each element of `x` is among the elements of `test_x` (or, with `invert`, is not)."""
     a, b = require_tensor("isin", "x", x)._aval, require_tensor("isin", "test_x", test_x)._aval
     if "c" in (a.dtype.kind, b.dtype.kind):

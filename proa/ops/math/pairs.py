@@ -34,7 +34,9 @@ def _in_float(function: Any) -> Any:
     return expected
 
 
-@samples(*_PAIRS, S(A(values=[1e30, 3.0], grad=False), A(values=[1e30, 4.0], grad=False)), reference=_in_float(np.hypot))
+@samples(
+    *_PAIRS, S(A(values=[1e30, 3.0], grad=False), A(values=[1e30, 4.0], grad=False)), reference=_in_float(np.hypot)
+)
 @public(method=True, inplace=True)
 @op(
     "x y",

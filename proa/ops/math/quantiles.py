@@ -48,9 +48,7 @@ def _infer_places(_op: Any, operands: Any, attributes: tuple[Any, ...], place: A
     ),
     name="quantile_places",
 )
-def places_beside(
-    xp: Any, order: Any, nans: Any, q: Any, skip_nan: bool, interpolation: str
-) -> tuple[Any, Any, Any]:
+def places_beside(xp: Any, order: Any, nans: Any, q: Any, skip_nan: bool, interpolation: str) -> tuple[Any, Any, Any]:
     """Positions of the elements below and above each quantile of each row, and the weight of the upper.
 
     `order` sorts the rows (NaN last), `nans` counts the NaN in each. A row with NaN gives the position of
@@ -168,9 +166,7 @@ def _fractions(where: str, q: Any) -> tuple[Tensor, bool]:
 
 
 def _reference_quantile(function: Any) -> Any:
-    def expected(
-        x: Any, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear"
-    ) -> Any:
+    def expected(x: Any, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
         single = np.size(q) == 1
         q = np.asarray(q, "float64").reshape(() if single else -1)
         with warnings.catch_warnings(action="ignore"):
@@ -185,7 +181,8 @@ _SAMPLES = (
     S(A(5, unique=True), 0.3), S(A(2, 4, unique=True), [0.25, 0.5], 1), S(A(2, 4, unique=True), [0.75], 0, True),
     S(A(2, 3, 2, unique=True), [0.1, 1.0], [0, 2], True), S(A(), 0.5), S(A(2, 4, unique=True), 0.4, -1, False, "lower"),
     S(A(6, unique=True), [0.3, 0.9], interpolation="higher"), S(A(6, unique=True), 0.3, interpolation="nearest"),
-    S(A(6, unique=True), [0.0, 0.3], None, True, "midpoint"), S(A(4, dtype="float64", unique=True), A(values=[0.2, 0.7], grad=False)),
+    S(A(6, unique=True), [0.0, 0.3], None, True, "midpoint"),
+    S(A(4, dtype="float64", unique=True), A(values=[0.2, 0.7], grad=False)),
     S(A(5, dtype="int64"), 0.5),
 )  # fmt: skip
 

@@ -33,7 +33,9 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
     if isinstance(inputs, Tensor):
         return inputs.clone()  # type: ignore[attr-defined]
     if not isinstance(inputs, (list, tuple)) or not inputs:
-        raise value_error("add_n", "inputs must be a tensor or a list of tensors, not empty", f"{type(inputs).__name__}")
+        raise value_error(
+            "add_n", "inputs must be a tensor or a list of tensors, not empty", f"{type(inputs).__name__}"
+        )
     first = require_tensor("add_n", "inputs[0]", inputs[0])._aval
     for position, other in enumerate(inputs):
         aval = require_tensor("add_n", f"inputs[{position}]", other)._aval
@@ -85,7 +87,9 @@ def increment(x: Tensor, value: Any = 1.0, name: str | None = None) -> Tensor:
 
 def _reference_renorm(x: Any, p: float, axis: int, max_norm: float) -> Any:
     rest = tuple(i for i in range(x.ndim) if i != axis % x.ndim)
-    length = np.sum(np.abs(x) ** p, rest, keepdims=True) ** (1 / p) if p != math.inf else np.abs(x).max(rest, keepdims=True)
+    length = (
+        np.sum(np.abs(x) ** p, rest, keepdims=True) ** (1 / p) if p != math.inf else np.abs(x).max(rest, keepdims=True)
+    )
     return np.where(length > max_norm, x * (max_norm / np.maximum(length, 1e-30)), x)
 
 
