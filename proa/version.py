@@ -95,7 +95,8 @@ def show() -> None:
     """Prints the versions."""
     lines = {
         "proa": proa_version, "full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc,
-        "cuda": __getattr__("cuda"), "cudnn": cudnn(), "nccl": nccl(), "jax": _installed("jax"), "jaxlib": _installed("jaxlib"),
+        "cuda": __getattr__("cuda"), "cudnn": cudnn(), "nccl": nccl(),
+        "jax": _installed("jax"), "jaxlib": _installed("jaxlib"),
         "xpu": xpu(), "cinn": cinn(), "tensorrt_version": tensorrt(), "cuda_archs": cuda_archs(),
     }  # fmt: skip
     for name, value in lines.items():

@@ -120,7 +120,9 @@ def _generate(
     checks = []
     for p in operands:
         if p.kind == "scalar":
-            checks.append(f"(type_{p.name} is float or type_{p.name} is int)")
+            # Larger integers are checked against the dtype they will take.
+            fits = f"-2147483648 <= {p.name} <= 2147483647"
+            checks.append(f"(type_{p.name} is float or type_{p.name} is int and {fits})")
             lines.append(f"    type_{p.name} = {p.name}.__class__")
             scalars.append(p.name)
     if checks:

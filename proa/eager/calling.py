@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..core.errors import type_error
 from .tensor import Tensor
 from .views import assign_in_place
 
@@ -87,13 +88,24 @@ def with_options(function: Callable[..., Any], extra: str, out: bool) -> Callabl
 
         @functools.wraps(function)
         def lenient(*arguments: Any, **named: Any) -> Any:
-            if named:
-                return again(arguments, named)
-            return function(*arguments)
+            try:
+                if named:
+                    return again(arguments, named)
+                return function(*arguments)
+            except AttributeError as error:
+                if error.name is not None and error.name in Tensor.__slots__ and not isinstance(error.obj, Tensor):
+                    raise _no_tensor(function.__name__, error.obj) from None
+                raise
 
     lenient.__signature__ = _with_out(signature) if takes_out else signature
     function.__dict__.setdefault("offered", []).append(lenient)
+    if hasattr(function, "samples"):  # exported again, under another name
+        lenient.samples = function.samples  # type: ignore[attr-defined]
     return lenient
+
+
+def _no_tensor(where: str, value: Any) -> TypeError:
+    return type_error(where, "a Tensor is needed", type(value).__name__, "convert it with to_tensor()")
 
 
 def _called_again(

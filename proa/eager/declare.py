@@ -140,7 +140,7 @@ def _recording_function(operation: Operation, parameters: list[Parameter]) -> Ca
             operands = promote(operation, operands)
         else:
             operands = [
-                _require_tensor(operation, name, value) if kind == "tensor" else value
+                _require_tensor(operation, name, value) if kind in ("tensor", "optional") else value
                 for name, kind, value in zip(names, [k for k in kinds if k != "static"], operands, strict=False)
             ]
         return record(operation, operands, attributes)
@@ -262,5 +262,8 @@ def in_place_form(function: Callable[..., Any], name: str) -> Callable[..., Any]
 
     change.__name__ = change.__qualname__ = name
     change.__doc__ = f"In-place form of `{function.__name__}`: changes and returns `x`."
-    change.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    signature = inspect.signature(function)
+    change.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[p for p in signature.parameters.values() if p.name != "out"]
+    )
     return change

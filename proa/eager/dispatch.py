@@ -46,6 +46,8 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
                 kinds.append(None)
             else:
                 kind = operand.__class__
+                if kind is int and not -0x80000000 <= operand <= 0x7FFFFFFF:
+                    _check_range(operation, operand, operands)
                 indices.append(kind)
                 kinds.append(kind)
                 scalars.append(operand)
@@ -171,13 +173,25 @@ def promote(operation: Operation, operands: list[Any]) -> list[Any]:
         scalar = next((operand for operand in operands if operand.__class__ in _SCALARS), None)
         if scalar is not None:
             common = promote_scalar(operation.name, tensors[0]._aval.dtype, scalar.__class__)
-            _check_range(operation, scalar, common)
             return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
     elif operands and all(operand.__class__ in _SCALARS for operand in operands):
         return promote(operation, [tensor_from_data(operands[0]), *operands[1:]])
     return operands
 
 
-def _check_range(operation: Operation, scalar: Any, dtype: np.dtype) -> None:
-    if scalar.__class__ is int and not -(2**63) <= scalar < 2**63:
-        raise OverflowError(f"({operation.name}) the integer {scalar} does not fit into int64.")
+def _check_range(operation: Operation, scalar: int, operands: Sequence[Any]) -> None:
+    """OverflowError for an integer that the dtype it is going to take cannot hold: it would wrap around silently."""
+    tensor = next((o for o in operands if isinstance(o, Tensor)), None) if operation.follow_scalars else None
+    dtype = np.dtype(np.int64) if tensor is None else tensor._aval.dtype
+    if dtype.kind == "b":
+        return
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if limits.min <= scalar <= limits.max:
+            return
+    elif -(2**63) <= scalar < 2**63:
+        return
+    raise OverflowError(
+        f"({operation.name}) the integer {scalar} does not fit into {dtype.name if dtype.kind in 'iu' else 'int64'}; "
+        "use a float, or a tensor of a wider dtype."
+    )

@@ -272,6 +272,18 @@ def flush_current() -> None:
     flush(LOCAL.segment)
 
 
+def run_next_at_once() -> None:
+    """Ends the open segment; the next operation runs by itself, on tier 0, and is never compiled.
+
+    For work that NumPy does better than anything XLA could compile (sorting millions of elements on a CPU).
+    """
+    flush_current()
+    segment = LOCAL.segment
+    root = segment.root
+    if not root.immediate:
+        segment.root = segment.node = find_root(root.place, True, root.check_nan, root.window)
+
+
 def boundary() -> None:
     """A natural place to cut (new data arrives, gradients were cleared): runs if an optimiser has stepped."""
     if LOCAL.segment.stepped:

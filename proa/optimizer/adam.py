@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..core.errors import type_error, value_error
+from ..core.errors import type_error
 from ..eager.tensor import Tensor
+from .arguments import at_least_zero, below_one
 from .optimizer import Bucket, Group, Optimizer, ParameterState
 from .updates import adam_update
 
@@ -24,7 +25,6 @@ class Adam(Optimizer):
     """
 
     _accumulator_names = ("moment1", "moment2")
-    _counts_on_device = True
     _group_options = ("beta1", "beta2", "epsilon", "lazy_mode")
 
     def __init__(
@@ -43,13 +43,9 @@ class Adam(Optimizer):
         name: str | None = None,
     ) -> None:
         where = type(self).__name__
-        for label, value in (("beta1", beta1), ("beta2", beta2)):
-            if not 0 <= _number(where, label, value) < 1:
-                raise value_error(where, f"{label} must be from 0 up to 1", f"{label}: {value}")
-        if _number(where, "epsilon", epsilon) < 0:
-            raise value_error(where, "epsilon cannot be negative", f"epsilon: {epsilon}")
+        self._beta1, self._beta2 = below_one(where, "beta1", beta1), below_one(where, "beta2", beta2)
+        self._epsilon = at_least_zero(where, "epsilon", epsilon)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
-        self._beta1, self._beta2, self._epsilon = float(beta1), float(beta2), float(epsilon)
         self._multi_precision, self._amsgrad = multi_precision, amsgrad
         if amsgrad:
             self._accumulator_names = ("moment1", "moment2", "moment2_max")
@@ -67,27 +63,30 @@ class Adam(Optimizer):
         )  # fmt: skip
         return adam_update.operation, scalars, attributes
 
-    def _scalar_state(self, state: ParameterState) -> dict[str, float]:
+    def _device_scalars(self, group: Group, state: ParameterState) -> tuple[float, ...]:
+        return (float(state.steps),)
+
+    def _scalar_state(self, state: ParameterState) -> dict[str, Any]:
         # Paddle keeps the powers for the step to come.
-        steps = state.steps + 1
-        return {"beta1_pow_acc": self._beta1**steps, "beta2_pow_acc": self._beta2**steps}
+        return {f"{name}_pow_acc": beta ** (state.steps + 1) for name, beta in self._betas(state).items()}
 
     def _load_scalar_state(self, state: ParameterState, found: dict[str, float]) -> None:
-        for name, beta in (("beta1_pow_acc", self._beta1), ("beta2_pow_acc", self._beta2)):
-            power = found.get(name, 0.0)
-            if power > _SMALLEST_POWER and beta > 0:
-                state.steps = max(round(math.log(power) / math.log(beta)) - 1, 0)
-                return
-        if "beta2_pow_acc" in found or "beta1_pow_acc" in found:
-            state.steps = _MANY_STEPS
+        steps = steps_of((found.get(f"{name}_pow_acc"), beta) for name, beta in self._betas(state).items())
+        if steps is not None:
+            state.steps = max(steps - 1, 0)
+
+    def _betas(self, state: ParameterState) -> dict[str, float]:
+        group = self._group_of(state.parameter)
+        return {name: float(self._option(group, name)) for name in ("beta1", "beta2")}
 
 
-def _number(where: str, name: str, value: Any) -> float:
-    if isinstance(value, Tensor):
-        return value.item()
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise type_error(where, f"{name} must be a float", f"{name}: {type(value).__name__}")
-    return value
+def steps_of(powers: Iterable[tuple[float | None, float]]) -> int | None:
+    """How often a factor was multiplied to get its power: from the first (power, factor) pair that still tells."""
+    saved = [(power, factor) for power, factor in powers if power is not None]
+    for power, factor in saved:
+        if power > _SMALLEST_POWER and factor > 0:
+            return round(math.log(power) / math.log(factor))
+    return _MANY_STEPS if saved else None
 
 
 class AdamW(Adam):

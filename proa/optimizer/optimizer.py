@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.aval import Aval
 from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from ..core.errors import runtime_error, type_error, value_error
 from ..eager.engine import zeros_of
@@ -24,6 +25,7 @@ from ..eager.views import replace_value
 from ..ir import recorder
 from ..ir.recorder import LOCAL
 from ..ops.basic import cast_to, full_of
+from .fusion import FusedStorage
 from .lr import LRScheduler
 from .updates import record_update
 
@@ -51,6 +53,7 @@ class Bucket:
 
     __slots__ = (
         "decay",
+        "extra",
         "factor",
         "kind",
         "members",
@@ -67,19 +70,20 @@ class Bucket:
         states: list[ParameterState],
         factor: float,
         decay: tuple[str, float],
-        counts_on_device: bool,
+        extra: Any,
+        device_scalars: Iterable[float],
     ) -> None:
         self.positions = positions
         self.states = states
         self.factor = factor
         self.kind, self.decay = decay
+        self.extra = extra
         self.steps = states[0].steps
         self.members = [state.parameter for state in states]
         names = states[0].accumulators
         self.tail = [state.accumulators[name] for name in names for state in states]
         self.tail += [state.master for state in states if state.master is not None]
-        if counts_on_device:
-            self.tail.append(full_of(float(self.steps), (), FLOAT64))
+        self.tail += [full_of(number, (), FLOAT64) for number in device_scalars]
         self.targets = self.members + self.tail
 
 
@@ -96,13 +100,11 @@ class Group:
         self.buckets: list[Bucket] = []
 
 
-class Optimizer:
+class Optimizer(FusedStorage):
     """Base: subclasses name their state and define `_update`."""
 
     # Kinds of state with the name Paddle gives them in state dictionaries.
     _accumulator_names: tuple[str, ...] = ()
-    # Whether updates take the number of steps as a tensor of their own, the last of their operands.
-    _counts_on_device = False
     # Options that a parameter group may override.
     _group_options: tuple[str, ...] = ()
     _multi_precision = False
@@ -136,6 +138,7 @@ class Optimizer:
         self._grad_clip = grad_clip
         self._name = name
         self._states: dict[int, ParameterState] = {}
+        self._groups: dict[int, Group] = {}
         self._param_groups: list[Group] = []
         self._parameter_list: list[Any] = []
         given = list(parameters)
@@ -165,7 +168,9 @@ class Optimizer:
             if id(parameter) in known:
                 raise value_error(where, "a parameter is given twice", parameter.name)
             known.add(id(parameter))
-        self._param_groups.append(Group(members, options))
+        group = Group(members, options)
+        self._groups.update((id(parameter), group) for parameter in members)
+        self._param_groups.append(group)
         self._parameter_list += members
 
     # ---- learning rate -------------------------------------------------------------------------
@@ -252,12 +257,12 @@ class Optimizer:
         states = [self._state(parameter) for parameter in active]
         for position, (parameter, state) in enumerate(zip(active, states, strict=True)):
             key = (
-                self._factor(parameter), self._decay(group, parameter), state.steps,
+                self._factor(parameter), self._decay(group, parameter), self._extra(group, parameter), state.steps,
                 state.master is not None, parameter._aval.place,
             )  # fmt: skip
             sorted_out.setdefault(key, []).append(position)
         group.buckets = [
-            Bucket(positions, [states[i] for i in positions], key[0], key[1], self._counts_on_device)
+            Bucket(positions, [states[i] for i in positions], *key[:3], self._device_scalars(group, states[positions[0]]))
             for key, positions in sorted_out.items()
         ]
         group.active, group.factors = active, factors
@@ -279,6 +284,17 @@ class Optimizer:
         chosen = own if own is not None else group.options.get("weight_decay", self._weight_decay)
         return _decay_setting(type(self).__name__, chosen)
 
+    def _extra(self, group: Group, parameter: Any) -> Any:
+        """A further setting of a parameter; those that differ in it are updated apart."""
+        return None
+
+    def _device_scalars(self, group: Group, state: ParameterState) -> tuple[float, ...]:
+        """Numbers that the update itself carries on from step to step, the last of its operands."""
+        return ()
+
+    def _group_of(self, parameter: Any) -> Group:
+        return self._groups[id(parameter)]
+
     def _option(self, group: Group, name: str) -> Any:
         return group.options.get(name, getattr(self, f"_{name}"))
 
@@ -293,10 +309,14 @@ class Optimizer:
                 state.master = cast_to(alias(parameter), FLOAT32)
             kind = aval.with_dtype(FLOAT32) if half else aval
             for name in self._accumulator_names:
-                accumulator = zeros_of(kind)
+                accumulator = self._new_accumulator(name, kind)
                 accumulator.name = f"{state.key}_{name}_0"
                 state.accumulators[name] = accumulator
         return state
+
+    def _new_accumulator(self, name: str, aval: Aval) -> Tensor:
+        """The first value of a state; `aval` is that of the parameter, in float32 at least."""
+        return zeros_of(aval)
 
     def minimize(
         self,
@@ -357,7 +377,29 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         self.clear_grad(not set_to_none)
 
+    def append_regularization_ops(
+        self, parameters_and_grads: Sequence[tuple[Any, Tensor]], regularization: Any = None
+    ) -> list[tuple[Any, Tensor]]:
+        """The pairs with the term of the parameter's own regularizer, or else of `regularization`, in the gradients."""
+        found = []
+        enabled = LOCAL.grad_enabled
+        LOCAL.grad_enabled = False
+        try:
+            for parameter, grad in parameters_and_grads:
+                own = getattr(parameter, "regularizer", None)
+                kind, size = _decay_setting("append_regularization_ops", regularization if own is None else own)
+                if grad is not None and kind:
+                    grad = grad + size * (parameter if kind == "l2" else parameter.sign())
+                found.append((parameter, grad))
+        finally:
+            LOCAL.grad_enabled = enabled
+        return found
+
     # ---- state ---------------------------------------------------------------------------------
+
+    def get_opti_var_name_list(self) -> list[str]:
+        """The names of all states, as in `state_dict`."""
+        return [key for key in self.state_dict() if key not in ("LR_Scheduler", "master_weights")]
 
     def _settled_states(self) -> list[ParameterState]:
         for group in self._param_groups:
@@ -365,8 +407,8 @@ class Optimizer:
         found = [self._states.get(id(parameter)) for parameter in self._parameter_list]
         return [state for state in found if state is not None]
 
-    def _scalar_state(self, state: ParameterState) -> dict[str, float]:
-        """Numbers that belong into the state dictionary, by their names."""
+    def _scalar_state(self, state: ParameterState) -> dict[str, Any]:
+        """Numbers that belong into the state dictionary, by their names; arrays where Paddle has another form than [1]."""
         return {}
 
     def _load_scalar_state(self, state: ParameterState, found: dict[str, float]) -> None:
@@ -383,8 +425,11 @@ class Optimizer:
         numbers = [(state, self._scalar_state(state)) for state in states]
         for name in numbers[0][1] if numbers else ():
             for state, scalars in numbers:
-                kind = np.float64 if state.parameter._aval.dtype == np.float64 else np.float32
-                found[f"{state.key}_{name}_0"] = tensor_from_data(np.array([scalars[name]], kind))
+                number = scalars[name]
+                if not isinstance(number, np.ndarray):
+                    kind = np.float64 if state.parameter._aval.dtype == np.float64 else np.float32
+                    number = np.array([number], kind)
+                found[f"{state.key}_{name}_0"] = tensor_from_data(number)
         masters = {s.parameter.name: s.master for s in states if s.master is not None}
         if masters:
             found["master_weights"] = masters

@@ -14,7 +14,7 @@ class WeightDecay:
     def __init__(self, coeff: float = 0.0) -> None:
         if coeff < 0:
             raise value_error(type(self).__name__, "coeff cannot be negative", f"coeff: {coeff}")
-        self.coeff = float(coeff)
+        self.coeff = self._coeff = float(coeff)
 
     def __str__(self) -> str:
         return f"{type(self).__name__}, coeff={self.coeff:f}"

@@ -83,7 +83,7 @@ def _replace_shown(target: Tensor, segment: Any, index: int) -> None:
 # ---- kernels -------------------------------------------------------------------------------------
 
 
-def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, ...]:
+def infer_update(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, ...]:
     avals = [kind for kind in operands if isinstance(kind, Aval)]
     count = attributes[0]
     params, grads = avals[:count], avals[count : 2 * count]
@@ -101,7 +101,7 @@ def _wide(array: Any) -> Any:
     return array.astype(np.float32) if array.dtype.itemsize <= 2 else array
 
 
-def _each(
+def each(
     arrays: Sequence[Any], num_scalars: int, count: int, has_masters: bool, rule: Callable[..., Any]
 ) -> tuple[Any, ...]:
     """Runs `rule(value, gradient, *states)` on every parameter, in float32 at least."""
@@ -123,7 +123,7 @@ def _each(
     return tuple(result for column in results for result in column)
 
 
-def _with_decay(xp: Any, grad: Any, value: Any, decay: Any, kind: str) -> Any:
+def with_decay(xp: Any, grad: Any, value: Any, decay: Any, kind: str) -> Any:
     """The gradient with the term of a weight decay that is part of the loss."""
     if kind == "l2":
         return grad + decay.astype(value.dtype) * value
@@ -132,19 +132,19 @@ def _with_decay(xp: Any, grad: Any, value: Any, decay: Any, kind: str) -> Any:
     return grad
 
 
-@op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
+@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
 def sgd_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """`w -= rate * g`; scalars: rate, decay."""
     rate, decay = arrays[:2]
 
     def rule(value: Any, grad: Any) -> tuple[Any]:
-        grad = _with_decay(xp, grad, value, decay, decay_kind)
+        grad = with_decay(xp, grad, value, decay, decay_kind)
         return (value - rate.astype(value.dtype) * grad,)
 
-    return _each(arrays, 2, count, has_masters, rule)
+    return each(arrays, 2, count, has_masters, rule)
 
 
-@op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
+@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
 def momentum_update(
     xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool, nesterov: bool
 ) -> Any:
@@ -153,15 +153,15 @@ def momentum_update(
 
     def rule(value: Any, grad: Any, velocity: Any) -> tuple[Any, Any]:
         kept, step = momentum.astype(value.dtype), rate.astype(value.dtype)
-        grad = _with_decay(xp, grad * rescale.astype(value.dtype), value, decay, decay_kind)
+        grad = with_decay(xp, grad * rescale.astype(value.dtype), value, decay, decay_kind)
         velocity = kept * velocity + grad
         direction = grad + kept * velocity if nesterov else velocity
         return value - step * direction, velocity
 
-    return _each(arrays, 4, count, has_masters, rule)
+    return each(arrays, 4, count, has_masters, rule)
 
 
-@op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
+@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
 def adam_update(
     xp: Any,
     arrays: Sequence[Any],
@@ -187,11 +187,11 @@ def adam_update(
         if decay_kind == "decoupled":
             value = value * (1 - decay).astype(kind)
         else:
-            grad = _with_decay(xp, grad, value, decay, decay_kind)
+            grad = with_decay(xp, grad, value, decay, decay_kind)
         first = beta1.astype(kind) * first + (1 - beta1).astype(kind) * grad
         second = beta2.astype(kind) * second + (1 - beta2).astype(kind) * grad * grad
         largest = (xp.maximum(largest[0], second),) if amsgrad else ()
         root = xp.sqrt(largest[0] if amsgrad else second) + epsilon.astype(kind)
         return value - rate.astype(kind) * (first / root), first, second, *largest
 
-    return (*_each(arrays[:-1], 5, count, has_masters, rule), steps)
+    return (*each(arrays[:-1], 5, count, has_masters, rule), steps)

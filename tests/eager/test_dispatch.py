@@ -1,6 +1,8 @@
-"""Operands on several devices: what is on the CPU follows, two accelerators are refused."""
+"""What operands may be: numbers, aliases, `out=`, other devices."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,3 +36,68 @@ def test_a_host_tensor_follows_and_keeps_its_gradient() -> None:
     product.sum().backward()
     assert host.grad.place == paddle.CPUPlace()
     assert host.grad.tolist() == [3.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: paddle.full([], 2**63),
+        lambda: paddle.to_tensor([1, 2]) + 2**63,
+        lambda: paddle.clip(paddle.to_tensor([1, 2]), 0, 2**64),
+        lambda: paddle.to_tensor([1, 2], dtype="int32") // 2**31,
+        lambda: paddle.to_tensor([1, 2], dtype="int32") + 2**40,
+        lambda: paddle.to_tensor([1, 2]) * -(2**63) * 2**70,
+    ],
+)
+def test_an_integer_that_does_not_fit_raises(call: Any) -> None:
+    for _ in range(5):
+        with pytest.raises(OverflowError, match="does not fit into int"):
+            call()
+
+
+def test_large_integers_that_fit_are_exact() -> None:
+    x = paddle.to_tensor([1, 2])
+    for _ in range(5):
+        np.testing.assert_array_equal((x + 2**62).numpy(), [2**62 + 1, 2**62 + 2])
+        np.testing.assert_array_equal((x * 2**40).numpy(), [2**40, 2**41])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: paddle.sum("abc"),
+        lambda: paddle.nan_to_num(None),
+        lambda: paddle.masked_fill(3.5, True, 1.0),
+        lambda: paddle.vstack(None),
+    ],
+)
+def test_what_is_no_tensor_is_a_type_error(call: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        call()
+
+
+def test_aliases_and_out() -> None:
+    x = paddle.to_tensor([[1.0, 4.0], [9.0, 16.0]])
+    np.testing.assert_array_equal(paddle.sum(input=x, dim=1).numpy(), [5, 25])
+    np.testing.assert_array_equal(paddle.multiply(input=x, other=x).numpy(), x.numpy() ** 2)
+    np.testing.assert_array_equal(x.pow(exponent=2).numpy(), x.numpy() ** 2)
+    target = paddle.zeros([2, 2])
+    assert paddle.sqrt(x, out=target) is target
+    np.testing.assert_array_equal(target.numpy(), [[1, 2], [3, 4]])
+    with pytest.raises(TypeError, match="multiple values"):
+        paddle.tanh(x, input=x)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        paddle.tanh(x, flavour=1)
+    with pytest.raises(TypeError, match="missing required argument 'y'"):
+        paddle.multiply(x)
+    with pytest.raises(TypeError, match="out must be a Tensor"):
+        paddle.tanh(x, out=3)
+
+
+def test_out_carries_the_gradient() -> None:
+    x = paddle.to_tensor([0.5, 2.0], stop_gradient=False)
+    target = paddle.zeros([2])
+    paddle.exp(x, out=target)
+    target.sum().backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), np.exp([0.5, 2.0]), rtol=1e-6)

@@ -100,4 +100,5 @@ def test_inputs_that_come_into_use_are_no_longer_donated() -> None:
         np.testing.assert_array_equal(kept[-1].numpy(), previous)
         np.testing.assert_allclose(x.numpy(), np.tanh(previous) + 1, rtol=1e-6)
     (record,) = report.PROGRAMS.values()
-    assert record.donated == 0 and "still in use" in record.reason
+    assert record.donated == 0
+    assert "still in use" in record.reason

@@ -19,8 +19,7 @@ import numpy as np
 
 from ...core.place import CPU
 from ...eager.tensor import Tensor
-from ...ir.recorder import enter_place, flush_current
-from ...ir.trace import find_root
+from ...ir.recorder import enter_place, run_next_at_once
 
 # From here on cutting a segment costs less than what XLA's kernel would lose.
 MANY_TO_SORT = 1 << 14
@@ -34,11 +33,8 @@ def at_once(function: Callable[..., Any], x: Tensor, *arguments: Any, many: int 
     """Records an operation; one on a CPU with `many` elements runs now, on tier 0, and is never compiled."""
     aval = x._aval
     if aval.place is CPU and aval.size >= many:
-        flush_current()
-        segment = enter_place(CPU)
-        old = segment.root
-        if not old.immediate:
-            segment.root = segment.node = find_root(CPU, True, old.check_nan, old.window)
+        enter_place(CPU)
+        run_next_at_once()
     return function(x, *arguments)
 
 

@@ -115,6 +115,10 @@ for _function, _ends in ((gammainc, (1.0, 0.0)), (gammaincc, (0.0, 1.0))):
     _function.operation.kernels["xla"] = _edges(_function.operation.kernel, *_ends)  # type: ignore[attr-defined]
 
 
+# A term for each dimension: more would take minutes.
+_LARGEST_DIMENSION = 10_000
+
+
 def _reference_multigammaln(x: Any, p: int) -> Any:
     import scipy.special
 
@@ -132,8 +136,8 @@ def _reference_multigammaln(x: Any, p: int) -> Any:
 def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension `p`, for `x > (p - 1) / 2`."""
     dimension = integer("multigammaln", "p", int(p) if isinstance(p, float) and p.is_integer() else p)
-    if dimension < 1:
-        raise value_error("multigammaln", "p must be at least 1", f"p: {p}")
+    if not 1 <= dimension <= _LARGEST_DIMENSION:
+        raise value_error("multigammaln", f"p must be from 1 to {_LARGEST_DIMENSION}", f"p: {p}")
     total = lgamma(require_tensor("multigammaln", "x", x))
     for k in range(1, dimension):
         total = total + lgamma(x - k / 2)

@@ -125,9 +125,33 @@ def gcd(xp: Any, x: Any, y: Any) -> Any:
     return xp.gcd(x, y)
 
 
+def _magnitude(xp: Any, x: Any) -> Any:
+    """The absolute value as an unsigned integer, so that the least integer has one too."""
+    if x.dtype.kind == "u":
+        return x
+    wide = x.astype(np.dtype(f"u{x.dtype.itemsize}"))
+    return xp.where(x < 0, 0 - wide, wide)
+
+
+def _gcd_xla(xp: Any, x: Any, y: Any) -> Any:
+    return xp.gcd(_magnitude(xp, x), _magnitude(xp, y)).astype(x.dtype)  # its loop never ends for the least integer
+
+
+gcd.operation.kernels["xla"] = _gcd_xla  # type: ignore[attr-defined]
+
+
 @samples(*_WHOLE, reference=np.lcm)
 @public(method=True, inplace=True)
 @op("x y", infer=_infer_whole, promote=True)
 def lcm(xp: Any, x: Any, y: Any) -> Any:
     """The least common multiple; 0 where one of the two is 0."""
     return xp.lcm(x, y)
+
+
+def _lcm_xla(xp: Any, x: Any, y: Any) -> Any:
+    first, second = _magnitude(xp, x), _magnitude(xp, y)
+    divisor = xp.gcd(first, second)
+    return (first // xp.maximum(divisor, 1) * second).astype(x.dtype)
+
+
+lcm.operation.kernels["xla"] = _lcm_xla  # type: ignore[attr-defined]

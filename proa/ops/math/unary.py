@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ...core.dtype import BOOL
-from ...core.errors import value_error
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import floating, same
@@ -131,16 +130,8 @@ def ceil(xp: Any, x: Any) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def round(x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Rounds to `decimals` places behind the point, halves to the even neighbour."""
-    decimals = int(decimals)
-    if decimals and isinstance(x, Tensor) and x._aval.dtype.kind in "iu":
-        raise value_error(
-            "round",
-            "an integer tensor has no decimals",
-            f"x: {x._aval}, decimals: {decimals}",
-            "convert it to a floating type",
-        )
-    return deliver(round_to(x, decimals), out)
+    """Rounds to `decimals` places behind the point, halves to the even neighbour; integers stay as they are."""
+    return deliver(round_to(x, int(decimals)), out)
 
 
 @op(infer=real_number, grad={"x": lambda g: zero_slope(g)}, name="round")

@@ -15,7 +15,6 @@ from ...eager.tensor import Tensor
 from ...ir.operation import Check
 from ..arguments import integer, require_tensor
 from ..basic import expand_to, full_of, reshape_to
-from ..math.complex_numbers import real
 from ..shape.padding import pad, pad_with
 from .fourier import as_complex, as_real, fft_c2c, fft_c2r, fft_r2c, real_dtype, scale_of
 from .frames import add_frames, frames_of
@@ -148,7 +147,10 @@ def _reference_istft(
     before = (n_fft - size) // 2
     weights[before : before + size] = 1 if window is None else window
     norm = "ortho" if normalized else "backward"
-    pieces = np.fft.irfft(x, n_fft, -2, norm) if onesided else np.fft.ifft(x, n_fft, -2, norm)
+    if return_complex:
+        pieces = np.fft.ifft(x, n_fft, -2, norm)
+    else:
+        pieces = np.fft.irfft(x[..., : n_fft // 2 + 1, :], n_fft, -2, norm)
     pieces = pieces if return_complex else pieces.real
     count = x.shape[-1]
     out = np.zeros((*x.shape[:-2], n_fft + hop * (count - 1)), pieces.dtype)
@@ -205,10 +207,11 @@ def istft(
 
 def _pieces(spectrum: Tensor, points: int, normalized: bool, onesided: bool, keep_complex: bool) -> Tensor:
     scale = scale_of("istft", "ortho" if normalized else "backward", False)
-    if onesided:
-        return fft_c2r(spectrum, (1,), False, scale, points, False)
-    pieces = fft_c2c(spectrum, (1,), False, scale)
-    return pieces if keep_complex else real(pieces)
+    if keep_complex:
+        return fft_c2c(spectrum, (1,), False, scale)
+    if not onesided:  # a real signal's other frequencies are the conjugates of these
+        spectrum = spectrum[:, : points // 2 + 1]
+    return fft_c2r(spectrum, (1,), False, scale, points, False)
 
 
 def _span(aval: Aval, points: int, hop: int, center: bool, length: Any) -> tuple[int, int]:

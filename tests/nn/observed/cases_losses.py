@@ -65,10 +65,6 @@ for reduction in ("mean", "sum", "none"):
     case(f"sigmoid_focal {reduction}", lambda P, r=reduction: with_grads(
         P, lambda x: P.nn.functional.sigmoid_focal_loss(
             x, P.to_tensor((ramp(3, 4) > 0).astype("float32")), reduction=r), leaf(P, 3, 4)))  # fmt: skip
-    case(f"margin_cross_entropy {reduction}", lambda P, r=reduction: with_grads(
-        P, lambda x: P.nn.functional.margin_cross_entropy(
-            x, P.to_tensor([1, 0, 3]), 1.0, 0.5, 0.1, 8.0, reduction=None if r == "none" else r),
-        leaf(P, 3, 4, low=-0.8, high=0.8)))  # fmt: skip
     case(f"ctc {reduction}", lambda P, r=reduction: with_grads(
         P, lambda x: P.nn.functional.ctc_loss(
             x, P.to_tensor(np.array([[1, 2, 2], [3, 1, 0]], "int32")), P.to_tensor(np.array([6, 5], "int64")),
@@ -99,9 +95,6 @@ case("npair", lambda P: with_grads(P, lambda a, p: P.nn.functional.npair_loss(
     a, p, P.to_tensor(np.array([0, 1, 0], "float32"))), leaf(P, 3, 4), leaf(P, 3, 4, low=-0.4)))  # fmt: skip
 case("sigmoid_focal normalizer", lambda P: P.nn.functional.sigmoid_focal_loss(
     P.to_tensor(ramp(3, 4)), P.to_tensor((ramp(3, 4) > 0).astype("float32")), P.to_tensor([3.0]), 0.3, 1.5))  # fmt: skip
-case("margin_cross_entropy softmax", lambda P: list(P.nn.functional.margin_cross_entropy(
-    P.to_tensor(ramp(3, 4, low=-0.8, high=0.8)), P.to_tensor([[1], [0], [3]]), return_softmax=True,
-    reduction=None)))  # fmt: skip
 case("hsigmoid", lambda P: with_grads(P, lambda x, w: P.nn.functional.hsigmoid_loss(
     x, P.to_tensor([[0], [3], [5]]), 6, w, P.to_tensor(ramp(5, 1))), leaf(P, 3, 2), leaf(P, 5, 2)))  # fmt: skip
 case("hsigmoid custom", lambda P: P.nn.functional.hsigmoid_loss(
@@ -111,9 +104,11 @@ case("adaptive_log_softmax", lambda P: list(P.nn.functional.adaptive_log_softmax
     P.to_tensor(ramp(4, 3)), P.to_tensor([0, 3, 5, 2]), P.to_tensor(ramp(3, 4)),
     [[P.to_tensor(ramp(3, 2)), P.to_tensor(ramp(2, 2))], [P.to_tensor(ramp(3, 1)), P.to_tensor(ramp(1, 2))]],
     [2, 4, 6], P.to_tensor(ramp(4)))))  # fmt: skip
+case("multi_margin squared weighted", lambda P: P.nn.functional.multi_margin_loss(
+    P.to_tensor(ramp(3, 4)), P.to_tensor([0, 3, 2]), 2, 0.7, P.to_tensor(ramp(4, low=0)), "none"))  # fmt: skip
 case("margin_ranking wrong", lambda P: P.nn.functional.margin_ranking_loss(
     P.to_tensor(ramp(5)), P.to_tensor(ramp(5)), P.to_tensor(ramp(5)), reduction="x"))  # fmt: skip
-case("multi_margin wrong", lambda P: P.nn.functional.multi_margin_loss(
+case("multi_margin cubed", lambda P: P.nn.functional.multi_margin_loss(
     P.to_tensor(ramp(3, 4)), P.to_tensor([0, 3, 2]), p=3))  # fmt: skip
 case("cosine_embedding wrong", lambda P: P.nn.functional.cosine_embedding_loss(
     P.to_tensor(ramp(3, 4)), P.to_tensor(ramp(3, 4)), P.to_tensor(ramp(4))))  # fmt: skip
