@@ -203,7 +203,7 @@ BENCHMARKS = [
         options={"equation": "biharmonic", "num_steps": 4},
         rounds=6,
         warm_seconds=5.0,
-        peer_threads=(2,),
+        peer_threads=(2, 1),
         bar=Bar(3.0, ("torch",), "≥ 3 × PyTorch"),
     ),
     *[

@@ -5,10 +5,14 @@
 `A` describes an input array (made from a fixed seed), `S` one call. The generic tests (tests/ops) run every sample:
 against the reference, immediate = self-compiled = inferred shape, gradients against central differences, second order,
 in-place form. What does not apply is said here, with its reason, and counted.
+
+An array with a `layout` reaches the function as a sparse tensor and the reference as it is; sparse results are compared
+as dense ones. Functions that draw numbers say `random=True`: the same seed gives the same numbers in both tiers.
 """
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +25,9 @@ from ..core.dtype import to_numpy_dtype
 class A:
     """An input array: shape, dtype, range of values (`low` to `high`), `grad=False` to leave it out of gradient checks.
 
-    `values`, if given, are the numbers themselves.
+    `values`, if given, are the numbers themselves. With `layout` "coo" or "csr" about half of the numbers are zeros (of
+    those given: the zeros among them) and the function gets a sparse tensor; `sparse_dim` says how many dimensions of a
+    COO tensor are sparse, all by default.
     """
 
     def __init__(
@@ -33,19 +39,29 @@ class A:
         values: Any = None,
         grad: bool = True,
         unique: bool = False,
+        layout: str | None = None,
+        sparse_dim: int | None = None,
     ) -> None:
+        if layout not in (None, "coo", "csr"):
+            raise ValueError(f"(A) layout must be 'coo', 'csr' or None; received {layout!r}.")
         self.shape = shape
         self.dtype = dtype
         self.low, self.high = low, high
         self.values = values
         self.grad = grad
         self.unique = unique  # well separated values: for max, sort and the like, whose gradient jumps at ties
+        self.layout = layout
+        self.sparse_dim = sparse_dim
 
     def make(self, seed: int, dtype: Any = None) -> np.ndarray:
         kind = to_numpy_dtype(dtype or self.dtype)
         if self.values is not None:
             return np.asarray(self.values).astype(kind)
         random = np.random.default_rng(seed)
+        made = self._draw(random, kind)
+        return made if self.layout is None else self._thinned(random, made)
+
+    def _draw(self, random: np.random.Generator, kind: np.dtype) -> np.ndarray:
         if kind.kind == "b":
             return random.random(self.shape) > 0.5
         if kind.kind in "iu":
@@ -60,8 +76,18 @@ class A:
             values = values + 1j * random.uniform(self.low, self.high, self.shape)
         return values.astype(kind)
 
+    def _thinned(self, random: np.random.Generator, made: np.ndarray) -> np.ndarray:
+        """Every other element set to zero, in random order; where the last dimensions stay dense, all of theirs."""
+        sparse = made.shape[: self.sparse_dim]
+        count = math.prod(sparse)
+        kept = (random.permutation(count) % 2 == 0).reshape(sparse + (1,) * (made.ndim - len(sparse)))
+        return np.where(kept, made, np.zeros((), made.dtype))
+
     def __repr__(self) -> str:
-        return f"{self.dtype}{list(self.shape)}"
+        text = f"{self.dtype}{list(self.shape)}"
+        if self.layout is None:
+            return text
+        return f"{self.layout} {text}" if self.sparse_dim is None else f"{self.layout}({self.sparse_dim}) {text}"
 
 
 class S:
@@ -100,6 +126,14 @@ class Made:
         self.array = array
         self.spec = spec
 
+    def in_layout(self, tensor: Any) -> Any:
+        """The tensor that was made of the array, as the function gets it; a gradient flows back to `tensor`."""
+        if self.spec.layout is None:
+            return tensor
+        if self.spec.layout == "csr":
+            return tensor.to_sparse_csr()
+        return tensor.to_sparse_coo(self.array.ndim if self.spec.sparse_dim is None else self.spec.sparse_dim)
+
 
 class SampleSet:
     """All samples of one public function and how they are to be checked."""
@@ -112,6 +146,8 @@ class SampleSet:
         second_order: bool,
         tolerance: float,
         why: str,
+        random: bool = False,
+        unspecified: bool = False,
     ) -> None:
         self.cases = list(cases)
         self.reference = reference
@@ -119,6 +155,8 @@ class SampleSet:
         self.second_order = second_order
         self.tolerance = tolerance
         self.why = why
+        self.random = random
+        self.unspecified = unspecified
 
 
 def samples(
@@ -128,15 +166,20 @@ def samples(
     second_order: bool = True,
     tolerance: float = 1e-5,
     why: str = "",
+    random: bool = False,
+    unspecified: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Attaches samples to a public function.
 
     `reference(*arrays, **options)` gets NumPy arrays in the same places and gives the expected array(s). `why` says
     why a check is turned off (`gradient=False`, `second_order=False`) or there is no reference.
+
+    `random`: the function draws numbers; a sample of more than 8 elements must differ between two seeds.
+    `unspecified`: nothing is promised about the values (`empty`).
     """
 
     def attach(function: Callable[..., Any]) -> Callable[..., Any]:
-        found = SampleSet(cases, reference, gradient, second_order, tolerance, why)
+        found = SampleSet(cases, reference, gradient, second_order, tolerance, why, random, unspecified)
         for form in (function, *getattr(function, "offered", ())):  # as written, and as users get it
             form.samples = found  # type: ignore[attr-defined]
         return function

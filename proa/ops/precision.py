@@ -32,6 +32,16 @@ def wide(x: Any) -> Any:
     return x.astype(FLOAT32) if x.dtype.itemsize <= 2 or x.dtype.kind in "iu" else x
 
 
+def as_kind(xp: Any, x: Any, dtype: Any) -> Any:
+    """Floats in another type; an integer type holds its nearest number, and 0 for NaN: NumPy and XLA differ there."""
+    kind = np.dtype(dtype)
+    if kind.kind not in "iu":
+        return x.astype(kind)
+    limits = np.iinfo(kind)
+    largest = np.nextafter(np.float64(limits.max), 0) if kind.itemsize == 8 else np.float64(limits.max)
+    return xp.where(xp.isnan(x), 0.0, xp.clip(x, np.float64(limits.min), largest)).astype(kind)
+
+
 # ---- shape rules ---------------------------------------------------------------------------------
 
 

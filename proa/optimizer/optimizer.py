@@ -262,7 +262,9 @@ class Optimizer(FusedStorage):
             )  # fmt: skip
             sorted_out.setdefault(key, []).append(position)
         group.buckets = [
-            Bucket(positions, [states[i] for i in positions], *key[:3], self._device_scalars(group, states[positions[0]]))
+            Bucket(
+                positions, [states[i] for i in positions], *key[:3], self._device_scalars(group, states[positions[0]])
+            )
             for key, positions in sorted_out.items()
         ]
         group.active, group.factors = active, factors

@@ -165,6 +165,7 @@ def weighted_sample_neighbors(
     """`sample_neighbors` where an edge is chosen in proportion to its weight among those that are left."""
     where = "weighted_sample_neighbors"
     weights = np.asarray(require_tensor(where, "edge_weight", edge_weight)._data(), np.float64).reshape(-1)
+    require_tensor(where, "row", row)
     if weights.size != row._aval.size or not (weights >= 0).all():
         raise value_error(
             where, "edge_weight must have a number, not negative, for each edge",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import value_error
+from ...core.errors import type_error, value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -216,6 +216,8 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     further dimensions, which are broadcast. Without `->`, letters that occur once stay, in
     alphabetical order. More than two operands are combined from left to right.
     """
+    if not isinstance(equation, str):
+        raise type_error("einsum", "the equation must be a string", f"equation: {type(equation).__name__}")
     if not operands:
         raise value_error("einsum", "no operand is given", f"{equation!r}")
     values = [require_tensor("einsum", f"operand {i}", x) for i, x in enumerate(operands)]

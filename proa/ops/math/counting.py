@@ -17,6 +17,7 @@ from ...eager.tensor import Tensor
 from ..arguments import dtype_or_default, finish, integer, require_tensor
 from ..basic import expand_to, reshape_to
 from ..create.creation import real_of, scalar_of
+from ..precision import as_kind
 
 
 def _infer_new(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -140,7 +141,7 @@ def linspace(
 @op("", scalars="start stop base", infer=_infer_new, follow_scalars=False, name="logspace")
 def powers_between(xp: Any, start: Any, stop: Any, base: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     exponents = space_between.operation.kernel(xp, start, stop, shape, np.dtype(np.float64))  # type: ignore[attr-defined]
-    return xp.power(base.astype(np.float64), exponents).astype(dtype)
+    return as_kind(xp, xp.power(base.astype(np.float64), exponents), dtype)
 
 
 @samples(

@@ -111,7 +111,8 @@ def counts_between(
     if own_range and x.size:
         low, high = xp.nanmin(x), xp.nanmax(x)
     is_point = low == high
-    low, high = xp.where(is_point, low - 1, low), xp.where(is_point, high + 1, high)
+    margin = xp.where(is_point, xp.maximum(1.0, xp.abs(low) * 2.0**-50), 0.0)  # large numbers have no neighbour at 1
+    low, high = low - margin, high + margin
     inside = (x >= low) & (x <= high)
     place = xp.where(inside, xp.floor((x - low) * bins / (high - low)), 0)
     place = xp.minimum(place.astype(np.int64), bins - 1)

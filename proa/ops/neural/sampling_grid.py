@@ -180,6 +180,8 @@ def grid_sample(
     ]
     if mode == "nearest":
         total = _read(rows, batch, [c.round() for c in coordinates], tuple(extents))
+        if not grid.stop_gradient:
+            total = total + (flat * 0.0).sum(-1, keepdim=True)  # type: ignore[operator]  # the grid gets zeros, as in Paddle
     else:
         total = None
         lows = [c.floor() for c in coordinates]

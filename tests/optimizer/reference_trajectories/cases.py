@@ -12,6 +12,12 @@ import numpy as np
 
 STEPS = 50
 KEPT = (1, 2, 3, 5, 10, 20, 35, 50)
+# These run in float32 as well, and then compiled; the rest in float64 only, at once.
+IN_FLOAT32 = (
+    "adam_l1_norm", "adamw_chosen", "adamax", "adamax_groups", "adagrad", "adadelta", "rmsprop_centered_momentum",
+    "nadam", "nadam_groups", "radam", "radam_betas", "asgd_batches", "lamb", "lamb_excluded", "rprop_norm", "rprop",
+)  # fmt: skip
+NOT_IN_FLOAT64 = ("adam_l1_norm", "rprop_norm")  # Paddle cannot clip by norm there
 SHAPES = {"weight": (2, 3), "bias": (3,), "head": (3, 1)}
 
 
@@ -56,9 +62,7 @@ def cases(paddle: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
         "sgd": lambda p: o.SGD(0.05, parameters=p),
         "sgd_schedule": lambda p: o.SGD(lr.OneCycleLR(0.2, 60), parameters=p, weight_decay=l2),
-        "momentum_nesterov_l2": lambda p: o.Momentum(
-            0.03, 0.8, parameters=p, use_nesterov=True, weight_decay=0.05
-        ),
+        "momentum_nesterov_l2": lambda p: o.Momentum(0.03, 0.8, parameters=p, use_nesterov=True, weight_decay=0.05),
         "momentum_rescale": lambda p: o.Momentum(0.03, 0.9, parameters=p, rescale_grad=0.5),
         "momentum_groups": lambda p: o.Momentum(0.03, parameters=grouped(p, learning_rate=0.5, weight_decay=0.1)),
         "adam": lambda p: o.Adam(0.01, parameters=p),
@@ -72,12 +76,15 @@ def cases(paddle: Any) -> dict[str, Any]:
             parameters=p,
             weight_decay=0.3,
             apply_decay_param_fun=lambda name: name != "bias",
-            lr_ratio=lambda parameter: 0.5 if parameter.name == "head" else 1.0,
         ),
     }
     ways: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
         # name: class, what every setting has, the options that are tried one by one
-        "adamax": (o.Adamax, {"learning_rate": 0.02}, {"betas": {"beta1": 0.7, "beta2": 0.9}, "epsilon": {"epsilon": 0.05}}),
+        "adamax": (
+            o.Adamax,
+            {"learning_rate": 0.02},
+            {"betas": {"beta1": 0.7, "beta2": 0.9}, "epsilon": {"epsilon": 0.05}},
+        ),
         "adagrad": (
             o.Adagrad,
             {"learning_rate": 0.1},
@@ -98,8 +105,16 @@ def cases(paddle: Any) -> dict[str, Any]:
                 "centered_momentum": {"centered": True, "momentum": 0.5, "rho": 0.9, "epsilon": 1e-3},
             },
         ),
-        "nadam": (o.NAdam, {"learning_rate": 0.02}, {"betas": {"beta1": 0.7, "beta2": 0.9}, "decay": {"momentum_decay": 0.4}}),
-        "radam": (o.RAdam, {"learning_rate": 0.02}, {"betas": {"beta1": 0.7, "beta2": 0.9}, "epsilon": {"epsilon": 0.01}}),
+        "nadam": (
+            o.NAdam,
+            {"learning_rate": 0.02},
+            {"betas": {"beta1": 0.7, "beta2": 0.9}, "decay": {"momentum_decay": 0.4}},
+        ),
+        "radam": (
+            o.RAdam,
+            {"learning_rate": 0.02},
+            {"betas": {"beta1": 0.7, "beta2": 0.9}, "epsilon": {"epsilon": 0.01}},
+        ),
         "asgd": (o.ASGD, {"learning_rate": 0.05}, {"batches": {"batch_num": 4}, "many": {"batch_num": 70}}),
     }
     for name, (kind, common, options) in ways.items():
@@ -160,4 +175,39 @@ def run(paddle: Any, name: str, dtype: str = "float64") -> np.ndarray:
             made._learning_rate.step()
         if step in KEPT:
             kept.append(flat(params))
+    return np.array(kept)
+
+
+# ---- LBFGS, which is stepped by a function ------------------------------------------------------------------------
+
+LBFGS = {
+    "fixed": {"learning_rate": 0.1, "max_iter": 5},
+    "wolfe": {"line_search_fn": "strong_wolfe", "max_iter": 5},
+    "short_history": {"line_search_fn": "strong_wolfe", "max_iter": 20, "history_size": 3},
+    "few_evaluations": {"line_search_fn": "strong_wolfe", "max_eval": 4},
+    "slow_wolfe": {"line_search_fn": "strong_wolfe", "max_iter": 3, "learning_rate": 0.5},
+    "loose": {"line_search_fn": "strong_wolfe", "tolerance_grad": 1e-2, "tolerance_change": 1e-3},
+}
+
+
+def run_lbfgs(paddle: Any, name: str) -> np.ndarray:
+    """Rosenbrock's function from (-1.2, 1): loss, both numbers and calls so far, after each of 8 steps."""
+    x, y = (paddle.create_parameter([1], "float64") for _ in range(2))
+    x.set_value(np.array([-1.2]))
+    y.set_value(np.array([1.0]))
+    made = paddle.optimizer.LBFGS(parameters=[x, y], **LBFGS[name])
+    calls = 0
+
+    def closure() -> Any:
+        nonlocal calls
+        calls += 1
+        made.clear_grad()
+        loss = (100 * (y - x * x) ** 2 + (1 - x) ** 2).sum()
+        loss.backward()
+        return loss
+
+    kept = []
+    for _ in range(8):
+        loss = float(made.step(closure))
+        kept.append([loss, x.item(), y.item(), calls])
     return np.array(kept)

@@ -1,8 +1,4 @@
-"""Learning-rate schedules: `optimizer.lr`.
-
-A schedule is stepped by the user (once an epoch or once a batch) and asked by the optimiser. Its
-value reaches the update as data, so that a new learning rate never recompiles anything.
-"""
+"""Schedules that go down: by steps, powers, a cosine, or the user's own function; and LinearWarmup in front of one."""
 
 from __future__ import annotations
 
@@ -11,69 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.errors import runtime_error, type_error, value_error
-
-
-class LRScheduler:
-    """Base: subclasses define `get_lr()` from `self.last_epoch` and `self.base_lr`."""
-
-    def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
-        name = type(self).__name__
-        if isinstance(learning_rate, bool) or not isinstance(learning_rate, (float, int)):
-            raise type_error(name, "the learning rate must be a number", type(learning_rate).__name__)
-        if learning_rate < 0:
-            raise value_error(name, "the learning rate cannot be negative", str(learning_rate))
-        self.base_lr = float(learning_rate)
-        self.last_lr = self.base_lr
-        self.last_epoch = last_epoch
-        self.verbose = verbose
-        self.step()
-
-    def __call__(self) -> float:
-        """The current learning rate."""
-        return self.last_lr
-
-    def step(self, epoch: int | None = None) -> None:
-        """Goes on by one, or to `epoch`."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        self.last_lr = float(self.get_lr())
-        if self.verbose:
-            print(f"Epoch {self.last_epoch}: {type(self).__name__} sets the learning rate to {self.last_lr}.")
-
-    def get_lr(self) -> float:
-        raise NotImplementedError(f"({type(self).__name__}) a schedule defines get_lr().")
-
-    def state_keys(self) -> None:
-        """Names the attributes that `state_dict` saves, as `self.keys`."""
-        self.keys = ["last_epoch", "last_lr"]
-
-    def state_dict(self) -> dict[str, Any]:
-        self.state_keys()
-        found = {}
-        for key in self.keys:
-            value = self.__dict__.get(key)
-            if value is not None:
-                found[key] = value
-        return found
-
-    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.state_keys()
-        for key in self.keys:
-            if key not in state_dict:
-                raise runtime_error(
-                    type(self).__name__,
-                    f"there is no {key!r} in the state dictionary",
-                    f"{list(state_dict)}",
-                )
-        for key in self.keys:
-            self.__dict__[key] = state_dict[key]
-
-    set_dict = set_state_dict
-
-
-def _need(condition: bool, where: str, what: str, received: Any, error: Any = value_error) -> None:
-    if not condition:
-        raise error(where, what, repr(received))
+from ...core.errors import type_error
+from .base import LRScheduler, need
 
 
 class StepDecay(LRScheduler):
@@ -87,15 +22,15 @@ class StepDecay(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
-        _need(
+        need(
             isinstance(step_size, int),
             "StepDecay",
             "step_size must be an int",
             step_size,
             type_error,
         )
-        _need(step_size > 0, "StepDecay", "step_size must be positive", step_size)
-        _need(gamma < 1.0, "StepDecay", "gamma should be below 1", gamma)
+        need(step_size > 0, "StepDecay", "step_size must be positive", step_size)
+        need(gamma < 1.0, "StepDecay", "gamma should be below 1", gamma)
         self.step_size, self.gamma = step_size, gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -115,7 +50,7 @@ class MultiStepDecay(LRScheduler):
         verbose: bool = False,
     ) -> None:
         where = "MultiStepDecay"
-        _need(
+        need(
             isinstance(milestones, (list, tuple)),
             where,
             "milestones must be a list",
@@ -123,8 +58,8 @@ class MultiStepDecay(LRScheduler):
             type_error,
         )
         rising = all(a < b for a, b in itertools.pairwise(milestones))
-        _need(rising, where, "milestones must increase", milestones)
-        _need(gamma < 1.0, where, "gamma should be below 1", gamma)
+        need(rising, where, "milestones must increase", milestones)
+        need(gamma < 1.0, where, "gamma should be below 1", gamma)
         self.milestones, self.gamma = milestones, gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -137,7 +72,7 @@ class ExponentialDecay(LRScheduler):
     """Times `gamma` every epoch."""
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
-        _need(0.0 < gamma < 1.0, "ExponentialDecay", "gamma must be between 0 and 1", gamma)
+        need(0.0 < gamma < 1.0, "ExponentialDecay", "gamma must be between 0 and 1", gamma)
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -149,7 +84,7 @@ class NaturalExpDecay(LRScheduler):
     """Times exp(-gamma) every epoch."""
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
-        _need(gamma > 0.0, "NaturalExpDecay", "gamma must be positive", gamma)
+        need(gamma > 0.0, "NaturalExpDecay", "gamma must be positive", gamma)
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -182,15 +117,15 @@ class PolynomialDecay(LRScheduler):
         verbose: bool = False,
     ) -> None:
         where = "PolynomialDecay"
-        _need(
+        need(
             isinstance(decay_steps, int),
             where,
             "decay_steps must be an int",
             decay_steps,
             type_error,
         )
-        _need(decay_steps > 0, where, "decay_steps must be positive", decay_steps)
-        _need(power > 0.0, where, "power must be positive", power)
+        need(decay_steps > 0, where, "decay_steps must be positive", decay_steps)
+        need(power > 0.0, where, "power must be positive", power)
         self.decay_steps, self.end_lr, self.power, self.cycle = decay_steps, end_lr, power, cycle
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -213,9 +148,9 @@ class PiecewiseDecay(LRScheduler):
         verbose: bool = False,
     ) -> None:
         where = "PiecewiseDecay"
-        _need(len(boundaries) > 0, where, "boundaries cannot be empty", boundaries)
+        need(len(boundaries) > 0, where, "boundaries cannot be empty", boundaries)
         fits = len(values) == len(boundaries) + 1
-        _need(fits, where, "one more value than boundaries is needed", (boundaries, values))
+        need(fits, where, "one more value than boundaries is needed", (boundaries, values))
         self.boundaries, self.values = boundaries, values
         super().__init__(values[0], last_epoch, verbose)
 
@@ -238,8 +173,8 @@ class CosineAnnealingDecay(LRScheduler):
         verbose: bool = False,
     ) -> None:
         where = "CosineAnnealingDecay"
-        _need(isinstance(T_max, int), where, "T_max must be an int", T_max, type_error)
-        _need(T_max > 0, where, "T_max must be positive", T_max)
+        need(isinstance(T_max, int), where, "T_max must be an int", T_max, type_error)
+        need(T_max > 0, where, "T_max must be positive", T_max)
         self.T_max, self.eta_min = T_max, float(eta_min)
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -259,7 +194,7 @@ class NoamDecay(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
-        _need(d_model > 0, "NoamDecay", "d_model must be positive", d_model)
+        need(d_model > 0, "NoamDecay", "d_model must be positive", d_model)
         self.d_model, self.warmup_steps = d_model, warmup_steps
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -284,17 +219,17 @@ class LinearWarmup(LRScheduler):
         verbose: bool = False,
     ) -> None:
         where = "LinearWarmup"
-        _need(
+        need(
             isinstance(warmup_steps, int),
             where,
             "warmup_steps must be an int",
             warmup_steps,
             type_error,
         )
-        _need(warmup_steps > 0, where, "warmup_steps must be positive", warmup_steps)
-        _need(end_lr > start_lr, where, f"end_lr must be above start_lr {start_lr}", end_lr)
+        need(warmup_steps > 0, where, "warmup_steps must be positive", warmup_steps)
+        need(end_lr > start_lr, where, f"end_lr must be above start_lr {start_lr}", end_lr)
         known = isinstance(learning_rate, (float, int, LRScheduler))
-        _need(known, where, "learning_rate must be a number or a schedule", learning_rate, type_error)
+        need(known, where, "learning_rate must be a number or a schedule", learning_rate, type_error)
         self.learning_rate = learning_rate
         self.warmup_steps, self.start_lr, self.end_lr = warmup_steps, start_lr, end_lr
         super().__init__(start_lr, last_epoch, verbose)
@@ -332,7 +267,7 @@ class LambdaDecay(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
-        _need(callable(lr_lambda), "LambdaDecay", "lr_lambda must be callable", lr_lambda, type_error)
+        need(callable(lr_lambda), "LambdaDecay", "lr_lambda must be callable", lr_lambda, type_error)
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -345,10 +280,3 @@ class MultiplicativeDecay(LambdaDecay):
 
     def get_lr(self) -> float:
         return self.base_lr * math.prod(self.lr_lambda(epoch) for epoch in range(1, self.last_epoch + 1))
-
-
-__all__ = [
-    "CosineAnnealingDecay", "ExponentialDecay", "InverseTimeDecay", "LRScheduler", "LambdaDecay",
-    "LinearWarmup", "MultiStepDecay", "MultiplicativeDecay", "NaturalExpDecay", "NoamDecay",
-    "PiecewiseDecay", "PolynomialDecay", "StepDecay",
-]  # fmt: skip

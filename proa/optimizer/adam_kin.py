@@ -1,0 +1,215 @@
+"""Adamax, NAdam, RAdam and Lamb: what became of Adam."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import type_error
+from .adam import steps_of
+from .arguments import at_least_zero, below_one, number
+from .optimizer import Bucket, Group, Optimizer, ParameterState
+from .updates_adaptive import adamax_update, lamb_update, nadam_momentum, nadam_update, radam_update
+
+
+class _Kin(Optimizer):
+    """What they share: two betas, an epsilon, and steps that are counted on the device."""
+
+    _accumulator_names = ("moment1", "moment2")
+    _group_options = ("beta1", "beta2", "epsilon")
+    _operation: Any = None
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        betas: tuple[float, float],
+        epsilon: float,
+        parameters: Any,
+        weight_decay: Any,
+        grad_clip: Any,
+        name: str | None,
+    ) -> None:
+        where = type(self).__name__
+        self._beta1, self._beta2 = below_one(where, "beta1", betas[0]), below_one(where, "beta2", betas[1])
+        self._epsilon = at_least_zero(where, "epsilon", epsilon)
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
+        beta1, beta2, epsilon = (float(self._option(group, name)) for name in ("beta1", "beta2", "epsilon"))
+        attributes = (len(bucket.members), bucket.kind, bucket.states[0].master is not None)
+        return self._operation, [rate, epsilon, bucket.decay, beta1, beta2], attributes
+
+    def _device_scalars(self, group: Group, state: ParameterState) -> tuple[float, ...]:
+        return (float(state.steps),)
+
+    def _of(self, state: ParameterState, name: str) -> float:
+        return float(self._option(self._group_of(state.parameter), name))
+
+
+class Adamax(_Kin):
+    """Adam that divides by the largest gradient, slowly forgotten, instead of the root mean square."""
+
+    _accumulator_names = ("moment", "inf_norm")
+    _operation = adamax_update.operation
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, (beta1, beta2), epsilon, parameters, weight_decay, grad_clip, name)
+
+    def _scalar_state(self, state: ParameterState) -> dict[str, Any]:
+        # The power for the step to come, as Paddle keeps it.
+        return {"beta1_pow_acc": self._of(state, "beta1") ** (state.steps + 1)}
+
+    def _load_scalar_state(self, state: ParameterState, found: dict[str, float]) -> None:
+        steps = steps_of([(found.get("beta1_pow_acc"), self._of(state, "beta1"))])
+        if steps is not None:
+            state.steps = max(steps - 1, 0)
+
+
+class NAdam(_Kin):
+    """Adam with Nesterov's momentum, which grows towards `beta1` by `momentum_decay`."""
+
+    _group_options = ("beta1", "beta2", "epsilon", "momentum_decay")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.002,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        momentum_decay: float = 0.004,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        self._momentum_decay = at_least_zero("NAdam", "momentum_decay", momentum_decay)
+        super().__init__(learning_rate, (beta1, beta2), epsilon, parameters, weight_decay, grad_clip, name)
+
+    def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
+        _, scalars, attributes = super()._update(group, bucket, rate)
+        return nadam_update.operation, [*scalars, float(self._option(group, "momentum_decay"))], attributes
+
+    def _device_scalars(self, group: Group, state: ParameterState) -> tuple[float, ...]:
+        return float(state.steps), self._momentum_product(state)
+
+    def _momentum_product(self, state: ParameterState) -> float:
+        steps = np.arange(1, state.steps + 1, dtype=np.float64)
+        return float(np.prod(nadam_momentum(steps, self._of(state, "beta1"), self._of(state, "momentum_decay"))))
+
+    def _scalar_state(self, state: ParameterState) -> dict[str, Any]:
+        return {
+            "momentum_decay_pow": _spread(0.96**state.steps, state),
+            "beta2_pow": _spread(self._of(state, "beta2") ** state.steps, state),
+            "mu_product": _spread(self._momentum_product(state), state),
+        }
+
+    def _load_scalar_state(self, state: ParameterState, found: dict[str, float]) -> None:
+        pairs = [(found.get("beta2_pow"), self._of(state, "beta2")), (found.get("momentum_decay_pow"), 0.96)]
+        steps = steps_of(pairs)
+        if steps is not None:
+            state.steps = steps
+
+
+class RAdam(_Kin):
+    """Adam that begins with plain momentum, until the mean of squares has seen enough to divide by."""
+
+    _operation = radam_update.operation
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, (beta1, beta2), epsilon, parameters, weight_decay, grad_clip, name)
+
+    def _scalar_state(self, state: ParameterState) -> dict[str, Any]:
+        steps, power = state.steps, self._of(state, "beta2") ** state.steps
+        # Paddle's "rho" is the part of the length of the estimate that changes; 1 before the first step.
+        rho = steps * power / (1 - power) if steps else 1.0
+        return {
+            "beta1_pow": _spread(self._of(state, "beta1") ** steps, state),
+            "beta2_pow": _spread(power, state),
+            "rho": _spread(rho, state),
+        }
+
+    def _load_scalar_state(self, state: ParameterState, found: dict[str, float]) -> None:
+        steps = steps_of((found.get(f"{name}_pow"), self._of(state, name)) for name in ("beta2", "beta1"))
+        if steps is not None:
+            state.steps = steps
+
+
+def _spread(number: float, state: ParameterState) -> np.ndarray:
+    """A number in the shape of the parameter: Paddle keeps one for each element."""
+    aval = state.parameter._aval
+    return np.full(aval.shape, number, np.float64 if aval.dtype == np.float64 else np.float32)
+
+
+class Lamb(_Kin):
+    """Adam for large batches: a step is as long as the learning rate times the parameter's own length.
+
+    Parameters for which `exclude_from_weight_decay_fn(parameter)` is true do not decay. Without decay the
+    length is Adam's, unless `always_adapt`.
+    """
+
+    _group_options = ("beta1", "beta2", "epsilon", "lamb_weight_decay", "exclude_from_weight_decay_fn")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        lamb_weight_decay: float = 0.01,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-6,
+        parameters: Any = None,
+        grad_clip: Any = None,
+        exclude_from_weight_decay_fn: Callable[[Any], bool] | None = None,
+        multi_precision: bool = False,
+        always_adapt: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._lamb_weight_decay = number("Lamb", "lamb_weight_decay", lamb_weight_decay)
+        if exclude_from_weight_decay_fn is not None and not callable(exclude_from_weight_decay_fn):
+            received = type(exclude_from_weight_decay_fn).__name__
+            raise type_error("Lamb", "exclude_from_weight_decay_fn must be a function of a parameter", received)
+        super().__init__(learning_rate, (beta1, beta2), epsilon, parameters, None, grad_clip, name)
+        self._exclude_from_weight_decay_fn = exclude_from_weight_decay_fn
+        self._multi_precision, self._always_adapt = multi_precision, always_adapt
+
+    def _extra(self, group: Group, parameter: Any) -> float:
+        """Lamb's own decay of a parameter, 0 where it is excluded."""
+        excluded = self._option(group, "exclude_from_weight_decay_fn")
+        if excluded is not None and excluded(parameter):
+            return 0.0
+        return float(self._option(group, "lamb_weight_decay"))
+
+    def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
+        _, scalars, attributes = super()._update(group, bucket, rate)
+        adapts = bool(self._always_adapt or bucket.extra > 0)
+        return lamb_update.operation, [*scalars, bucket.extra], (*attributes, adapts)
+
+    def _scalar_state(self, state: ParameterState) -> dict[str, Any]:
+        # The powers for the step to come, as Paddle keeps them.
+        return {f"{name}_pow_acc": self._of(state, name) ** (state.steps + 1) for name in ("beta1", "beta2")}
+
+    def _load_scalar_state(self, state: ParameterState, found: dict[str, float]) -> None:
+        steps = steps_of((found.get(f"{name}_pow_acc"), self._of(state, name)) for name in ("beta1", "beta2"))
+        if steps is not None:
+            state.steps = max(steps - 1, 0)
