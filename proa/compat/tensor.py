@@ -289,6 +289,11 @@ def _flat_parts(found: Any) -> Any:
     return [found[0], *[part.reshape(-1) for part in found[1:]]] if isinstance(found, tuple) else found
 
 
+@samples(
+    S(A(2, 3), A(2, 3)), S(A(values=[1, 2]), A(values=[1, 2])), S(A(values=[1, 2]), A(values=[1, 2], dtype="int64")),
+    S(A(2), A(3)), S(A(0, 2), A(0, 2)), S(A(values=np.nan), A(values=np.nan)),
+    reference=lambda input, other: np.array_equal(input, other),
+)  # fmt: skip
 @public(module="compat")
 @refusing("compat.equal", "equal", "x y")
 def equal(input: Tensor, other: Tensor) -> bool:

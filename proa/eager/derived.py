@@ -28,7 +28,7 @@ class DerivedGradient:
         self.versioned = [(i, name) for i, name in enumerate(self.saved) if name in tensor_names]
         self._vjp: Operation | None = None
 
-    def run(self, node: Any, grad: Any, create_graph: bool) -> Sequence[Any]:
+    def run(self, node: Any, grad: Any, create_graph: bool, edges: Any) -> Sequence[Any]:
         from .dispatch import record
 
         if self.versioned:
@@ -40,8 +40,7 @@ class DerivedGradient:
             grads = [g if g is not None else _zeros(a) for g, a in zip(grads, node.out_aval, strict=True)]
         count = len(operands)
         wanted = tuple(
-            edge is not None and is_differentiable(aval.dtype)
-            for edge, aval in zip(node.edges, node.avals, strict=True)
+            edge is not None and is_differentiable(aval.dtype) for edge, aval in zip(edges, node.avals, strict=True)
         )
         if not any(wanted):
             return (None,) * count
@@ -95,9 +94,9 @@ class DerivedVariadicGradient(DerivedGradient):
     def __init__(self, operation: Operation) -> None:
         super().__init__(operation, [])
 
-    def run(self, node: Any, grad: Any, create_graph: bool) -> Sequence[Any]:
+    def run(self, node: Any, grad: Any, create_graph: bool, edges: Any) -> Sequence[Any]:
         check_all_versions(node)
-        return super().run(node, grad, create_graph)
+        return super().run(node, grad, create_graph, edges)
 
 
 def _vjp_arrays(

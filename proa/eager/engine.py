@@ -86,7 +86,10 @@ def run_engine(
                 if node.saved is FREED:
                     raise _second_time(node.label)
                 edges = node.edges
-                results = node.operation.gradient.run(node, grad, create_graph)
+                if needed is not None and len(edges) > 1:
+                    # A gradient that nobody asked for is not even recorded.
+                    edges = [edge if edge in needed else None for edge in edges]
+                results = node.operation.gradient.run(node, grad, create_graph, edges)
                 if not retain_graph:
                     node.saved = FREED
                     node.edges = ()

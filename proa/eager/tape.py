@@ -57,7 +57,7 @@ class GradNode:
 
     def backward(self, grad: Any, create_graph: bool) -> Sequence[Any]:
         """The gradients of the operands, in the order of `edges`."""
-        return self.operation.gradient.run(self, grad, create_graph)
+        return self.operation.gradient.run(self, grad, create_graph, self.edges)
 
     @property
     def label(self) -> str:
@@ -237,10 +237,10 @@ class Gradient:
                         f"({operation.name}) gradient rule of {name} asks for {parameter!r}, which is nothing"
                     )
 
-        def run_first(node: Any, grad: Any, create_graph: bool) -> Any:
+        def run_first(node: Any, grad: Any, create_graph: bool, edges: Any) -> Any:
             # Generated when first needed: hundreds of them would lengthen `import proa`.
             self.run = self._generate(operation, rules, wanted, needed, outputs, grads)
-            return self.run(node, grad, create_graph)
+            return self.run(node, grad, create_graph, edges)
 
         self.run: Callable[..., Any] = run_first
 
@@ -256,7 +256,7 @@ class Gradient:
         operands, num_outputs = operation.operand_names, self.num_outputs
         scope: dict[str, Any] = {f"rule_{name}": rule for name, rule in rules.items()}
         scope.update(with_node=_with_node, check_versions=check_versions)
-        lines = ["def run(node, grad, create_graph):"]
+        lines = ["def run(node, grad, create_graph, edges):"]
         if self.saved:
             lines.append(f"    {', '.join(self.saved)}, = node.saved")
         lines += self._version_lines()
@@ -277,7 +277,6 @@ class Gradient:
             (name,) = rules
             results = [f"rule_{name}({', '.join(wanted[name])})"]
         else:
-            lines.append("    edges = node.edges")
             results = [
                 f"rule_{name}({', '.join(wanted[name])}) if edges[{position}] is not None else None"
                 if name in rules else "None"

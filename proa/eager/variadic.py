@@ -26,11 +26,11 @@ class VariadicGradient:
         self.rule = rule
         self.saves_operands = list(inspect.signature(rule).parameters)[1:2] == ["tensors"]
 
-    def run(self, node: Any, grad: Any, create_graph: bool) -> Sequence[Any]:
+    def run(self, node: Any, grad: Any, create_graph: bool, edges: Any) -> Sequence[Any]:
         if self.saves_operands:
             check_all_versions(node)
         operands = list(node.saved) if self.saves_operands else node.avals
-        results = self.rule(grad, operands, node.attributes, [edge is not None for edge in node.edges])
+        results = self.rule(grad, operands, node.attributes, [edge is not None for edge in edges])
         if len(results) != len(node.edges):
             raise runtime_error(
                 node.label,

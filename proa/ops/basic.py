@@ -74,8 +74,31 @@ def _infer_full(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
 
 
 @op("", scalars="value", infer=_infer_full, follow_scalars=False, name="full")
-def full_of(xp: Any, value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+def filled_with(xp: Any, value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    """A tensor full of one number, which is data: another number is the same program."""
     return xp.full(shape, value.astype(dtype) if dtype.kind != "b" else value != 0, dtype)
+
+
+@op("", infer=_infer_full, name="zeros")
+def zeros_of(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    return xp.zeros(shape, dtype)
+
+
+@op("", infer=_infer_full, name="ones")
+def ones_of(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    return xp.ones(shape, dtype)
+
+
+def full_of(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Tensor:
+    """The same for gradient rules, most of which mean just 0 or 1: these are part of the program, so that XLA can fold
+    them and share what follows from them."""
+    kind = value.__class__
+    if kind is float or kind is int:
+        if value == 1:
+            return ones_of(shape, dtype)
+        if value == 0 and math.copysign(1.0, value) > 0:
+            return zeros_of(shape, dtype)
+    return filled_with(value, shape, dtype)
 
 
 # ---- reshape, transpose, expand --------------------------------------------------------------------------------------

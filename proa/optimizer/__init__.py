@@ -7,16 +7,18 @@ gives the operation's scalars, and a setting in tests/optimizer/reference_trajec
 
 from __future__ import annotations
 
+from . import incubate as _incubate  # noqa: F401 (declares itself into paddle.incubate)
 from . import lr
 from .adam import Adam, AdamW
 from .adam_kin import Adamax, Lamb, NAdam, RAdam
 from .adaptive import Adadelta, Adagrad, RMSProp
 from .averaged import ASGD, Rprop
+from .lbfgs import LBFGS
 from .optimizer import Optimizer
 from .regularizer import L1Decay, L2Decay
 from .sgd import SGD, Momentum
 
 __all__ = [
-    "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "L1Decay", "L2Decay", "Lamb",
+    "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "L1Decay", "L2Decay", "LBFGS", "Lamb",
     "Momentum", "NAdam", "Optimizer", "RAdam", "RMSProp", "Rprop", "SGD", "lr",
 ]  # fmt: skip

@@ -101,6 +101,13 @@ def assert_close(actual: Any, expected: Any, tolerance: float, what: str) -> Non
     np.testing.assert_allclose(actual.astype(wide), expected.astype(wide), rtol=tolerance, atol=tolerance, err_msg=what)
 
 
+def assert_drawn_alike(actual: np.ndarray, expected: np.ndarray, what: str) -> None:
+    """The same numbers: the bits drawn are the same, a function of them may differ by rounding."""
+    assert actual.shape == expected.shape, what
+    rounding = 0.0 if actual.dtype.kind in "biu" else 64 * float(np.finfo(actual.dtype).eps)
+    np.testing.assert_allclose(actual, expected, rtol=rounding, atol=rounding, err_msg=what)
+
+
 @pytest.mark.parametrize(("function", "case"), CASES)
 def test_reference_and_modes(function: Any, case: S) -> None:
     """Immediate and self-compiled results agree with the reference; inferred shapes are the real ones."""
@@ -119,8 +126,10 @@ def test_reference_and_modes(function: Any, case: S) -> None:
     for position, (first, second) in enumerate(zip(immediate, compiled, strict=True)):
         what = f"output {position}: compiled against immediate"
         assert getattr(first, "dtype", None) == getattr(second, "dtype", None)
-        if samples.random:
-            np.testing.assert_array_equal(second, first, err_msg=what)
+        if samples.unspecified:
+            assert first.shape == second.shape
+        elif samples.random:
+            assert_drawn_alike(second, first, what)
         else:
             assert_close(second, first, samples.tolerance, what)
     if samples.reference is not None:

@@ -16,6 +16,7 @@ ENOUGH = 3
 WITHOUT = {
     "Generator": "makes a generator, not a tensor",
     "autograd.": "takes a function or a graph; tests/autograd",
+    "batch": "takes a reader and gives another; tests/ops/test_create_names.py",
     "check_shape": "checks its argument and gives nothing",
     "compat.seed": "state of the generator; tests/ops/test_random.py",
     "create_parameter": "draws a parameter; tests/nn",
@@ -47,6 +48,7 @@ WITHOUT = {
     "set_rng_state": "state of the generator; tests/ops/test_random.py",
     "to_dlpack": "gives a capsule for another framework",
     "use_compat_guard": "a switch",
+    "utils.require_version": "speaks about the version; tests/utils",
 }
 
 

@@ -64,14 +64,21 @@ def encode(value: Any) -> Any:
 
 
 def decode(value: Any, framework: Any, make_tensor: Any) -> Any:
-    """The opposite of `encode`; `make_tensor(array, dtype name, differentiable)` makes the framework's tensors."""
+    """The opposite of `encode`; `make_tensor(array, dtype name, differentiable)` makes the framework's tensors.
+
+    An array with a `layout` (a method of that tensor and its arguments) becomes a sparse tensor.
+    """
     if isinstance(value, list):
         return [decode(item, framework, make_tensor) for item in value]
     if not isinstance(value, dict):
         return value
     if "$array" in value:
         array, name = decode_array(value)
-        return array if value.get("plain") else make_tensor(array, name, value.get("grad", False))
+        if value.get("plain"):
+            return array
+        tensor = make_tensor(array, name, value.get("grad", False))
+        method, *rest = value.get("layout") or ("",)
+        return getattr(tensor, method)(*rest) if method else tensor
     if "$tuple" in value:
         return tuple(decode(item, framework, make_tensor) for item in value["$tuple"])
     if "$dict" in value:

@@ -33,9 +33,9 @@ def describe(framework: Any, result: Any) -> tuple[list[Any], list[dict[str, Any
 
     def visit(value: Any) -> str:
         if isinstance(value, framework.Tensor):
-            tensors.append(value)
-            if getattr(value, "is_sparse", None) is not None and callable(value.is_sparse) and value.is_sparse():
+            if value.is_sparse():
                 value = value.to_dense()
+            tensors.append(value)
             plain = value.detach()
             name = type_name(plain)
             array = np.asarray((plain.astype("float32") if name in NARROW else plain).numpy())
@@ -176,6 +176,8 @@ def slopes(framework: Any, request: dict[str, Any], function: Any, found: list[A
             direction = direction + 1j * random.uniform(-1, 1, array.shape)
         if request.get("hermitian"):
             direction = direction + np.conj(np.swapaxes(direction, -1, -2))
+        if request.get("sparse"):
+            direction = direction * (array != 0)  # what is not stored stays so
         directions.append(np.asarray(direction))
         if gradient is not None:
             analytic += float(np.real(np.conj(decode_array(gradient)[0]) * direction).sum())

@@ -14,7 +14,7 @@ from proa.eager.declare import PUBLIC
 from proa.eager.samples import A, Made, S, SampleSet
 
 from .encode import NotExpressible, encode, encode_array
-from .settings import HERMITIAN, attached_samples, is_random
+from .settings import HERMITIAN, attached_samples
 
 # Paddle has (nearly) all functions of these modules as Tensor methods as well.
 WITH_METHODS = ("", "linalg")
@@ -31,12 +31,23 @@ def arguments(case: S, dtype: str | None) -> tuple[list[Any], dict[str, Any]]:
 
 def _encode(value: Any) -> Any:
     if isinstance(value, Made):
-        return {**encode_array(value.array), "grad": value.spec.grad and is_differentiable(value.array.dtype)}
+        wanted = value.spec.grad and is_differentiable(value.array.dtype)
+        return {**encode_array(value.array), "grad": wanted, "layout": layout(value)}
     if isinstance(value, list):
         return [_encode(item) for item in value]
     if isinstance(value, tuple):
         return {"$tuple": [_encode(item) for item in value]}
     return encode(value)
+
+
+def layout(value: Made) -> list[Any] | None:
+    """How the receiver turns the array into a sparse tensor: the method and its arguments."""
+    spec = value.spec
+    if spec.layout is None:
+        return None
+    if spec.layout == "csr":
+        return ["to_sparse_csr"]
+    return ["to_sparse_coo", value.array.ndim if spec.sparse_dim is None else spec.sparse_dim]
 
 
 def described_arrays(value: Any) -> Iterator[A]:
@@ -86,6 +97,7 @@ def requests(only: Sequence[str] = ()) -> tuple[list[dict[str, Any]], list[str]]
             continue
         if only and not any(word == name or word == name.rpartition(".")[2] for word in only):
             continue
+        shape_only = given.random or given.unspecified
         for case in given.cases:
             for form, path, target in forms(name, function, case):
                 for dtype in variants(case) if form == "function" else [None]:
@@ -104,9 +116,10 @@ def requests(only: Sequence[str] = ()) -> tuple[list[dict[str, Any]], list[str]]
                             "target": target,
                             "args": args,
                             "kwargs": kwargs,
-                            "random": is_random(name),
+                            "random": shape_only,
                             "hermitian": name in HERMITIAN,
-                            "differentiate": not is_random(name) and dtype != "int64",
+                            "sparse": any(a.layout for a in described_arrays([case.args, case.kwargs])),
+                            "differentiate": not shape_only and dtype != "int64",
                             "tolerance": given.tolerance,
                         }
                     )

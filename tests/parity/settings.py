@@ -1,4 +1,4 @@
-"""What is known about functions before they are compared: the random ones, and the differences that are decided."""
+"""What is known about functions before they are compared: the differences that are decided, and how samples are found."""
 
 from __future__ import annotations
 
@@ -7,16 +7,6 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-# Only shape and dtype can agree. Patterns of dotted names.
-RANDOM = (
-    "rand*", "normal*", "standard_*", "uniform*", "gaussian", "bernoulli*", "multinomial", "poisson", "binomial",
-    "exponential*", "geometric*", "cauchy*", "log_normal*", "empty*", "nn.functional.*dropout*", "nn.functional.rrelu",
-    "nn.functional.gumbel_softmax", "nn.functional.fractional_max_pool*", "nn.functional.class_center_sample",
-    "linalg.svd_lowrank", "linalg.pca_lowrank", "svd_lowrank", "pca_lowrank", "geometric.sample_neighbors",
-    "geometric.weighted_sample_neighbors", "top_p_sampling",
-)  # fmt: skip
-
 
 # Functions of one triangle of a matrix: only the symmetric (Hermitian) part of their gradient has a meaning.
 HERMITIAN = ("eigh", "eigvalsh", "linalg.eigh", "linalg.eigvalsh")
@@ -30,10 +20,6 @@ def attached_samples(function: Any) -> Any:
             return found
         function = getattr(function, "__wrapped__", None)
     return None
-
-
-def is_random(name: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in RANDOM)
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,26 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import assign_in_place, take_over
 from ..arguments import dtype_or_default, finish, listed, new_shape, require_tensor
-from ..basic import cast_to, expand_to, full_of, reshape_to
+from ..basic import cast_to, expand_to, filled_with, full_of, reshape_to
 
 # ---- from data -----------------------------------------------------------------------------------
 
+_DATA = (S(A(2, 3)), S([[1, 2], [3, 4]]), S(2.5), S(True), S([]), S(1 + 2j), S(A(0, 2, dtype="int32")))
 
+
+def _reference_data(data: Any, dtype: Any = None, stop_gradient: bool = True) -> Any:
+    array = np.asarray(data)
+    narrow = {"float64": "float32", "complex128": "complex64"}  # of Python numbers
+    return array.astype(dtype or narrow.get(array.dtype.name, array.dtype))
+
+
+@samples(
+    *_DATA,
+    S([1, 2], "float64", stop_gradient=False),
+    reference=_reference_data,
+    gradient=False,
+    why="a copy outside the graph",
+)
 @public()
 def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested lists, an array, or another tensor.
@@ -49,6 +64,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     return made
 
 
+@samples(*_DATA, S([1, 2], dtype="float64"), reference=_reference_data, gradient=False, why="a copy outside the graph")
 @public()
 def tensor(
     data: Any,
@@ -107,7 +123,7 @@ def filled(where: str, shape: Any, value: Any, dtype: np.dtype) -> Tensor:
         if value._aval.size != 1:
             raise value_error(where, "fill_value must be one number", f"fill_value: {value._aval}")
         return expand_to(reshape_to(cast_to(value.detach(), dtype), (1,) * len(dims)), dims)  # type: ignore[attr-defined]
-    return full_of(scalar_of(where, "fill_value", value), dims, dtype)
+    return filled_with(scalar_of(where, "fill_value", value), dims, dtype)
 
 
 def scalar_of(where: str, name: str, value: Any) -> Any:
@@ -226,6 +242,7 @@ def ones(
     S([0, 3], "int32"),
     gradient=False,
     why="the numbers are unspecified",
+    unspecified=True,
 )
 @public()
 @listed("shape", 0)
@@ -320,6 +337,10 @@ def ones_like(
     return full_like(x, 1, dtype, device=device, requires_grad=requires_grad)
 
 
+@samples(
+    S(A(2, 3)), S(A(dtype="int64")), S(A(0, 2), "bool"), S(A(2), dtype="float64"),
+    gradient=False, why="the numbers are unspecified", unspecified=True,
+)  # fmt: skip
 @public(method=True)
 def empty_like(
     x: Tensor,
@@ -337,42 +358,66 @@ def empty_like(
 # ---- questions -----------------------------------------------------------------------------------
 
 
+@samples(S(A(2, 3)), S(A()), S(A(0, 2, dtype="bool")), reference=lambda input: np.array(input.shape, np.int64))
 @public()
 def shape(input: Tensor) -> Tensor:
     """The shape of a tensor, as an int64 tensor."""
     return tensor_from_data(np.array(require_tensor("shape", "input", input)._aval.shape, np.int64))
 
 
+@samples(S(A(2, 3)), S(A()), S(A(0, 2, dtype="bool")), reference=lambda input: np.array(input.ndim, np.int32))
 @public(method=True)
 def rank(input: Tensor) -> Tensor:
     """The number of dimensions, as an int32 tensor."""
     return tensor_from_data(np.array(require_tensor("rank", "input", input)._aval.ndim, np.int32))
 
 
+@samples(
+    S(A(2)),
+    S(A(0, dtype="int64")),
+    S(2.5),
+    S([1, 2]),
+    S("text"),
+    S(None),
+    reference=lambda x: isinstance(x, np.ndarray),
+)
 @public(method=True, aliases="x=obj")
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a Tensor."""
     return isinstance(x, Tensor)
 
 
+@samples(
+    S(A(2)), S(A(dtype="bfloat16")), S(A(0, dtype="int64")), S(A(2, dtype="complex64")), S(A(2, dtype="bool")),
+    reference=lambda x: x.dtype.kind in "fV",
+)  # fmt: skip
 @public(method=True)
 def is_floating_point(x: Tensor) -> bool:
     """Whether a tensor has a floating type."""
     return is_floating(require_tensor("is_floating_point", "x", x)._aval.dtype)
 
 
+@samples(
+    S(A(2, dtype="int32")), S(A(dtype="uint8")), S(A(0)), S(A(2, dtype="complex64")), S(A(2, dtype="bool")),
+    reference=lambda x: x.dtype.kind in "iu",
+)  # fmt: skip
 @public(method=True)
 def is_integer(x: Tensor) -> bool:
     """Whether a tensor has an integer type (bool is none)."""
     return require_tensor("is_integer", "x", x)._aval.dtype.kind in "iu"
 
 
+@samples(
+    S(A(2, dtype="complex64")), S(A(dtype="complex128")), S(A(0)), S(A(2, dtype="int64")), S(A(2, dtype="bool")),
+    reference=np.iscomplexobj,
+)  # fmt: skip
 @public(method=True)
 def is_complex(x: Tensor) -> bool:
     """Whether a tensor has a complex type."""
     return require_tensor("is_complex", "x", x)._aval.dtype.kind == "c"
 
 
+@samples(S(A(2, 3)), S(A()), S(A(0, 2, dtype="int64")), S(A(2, 0)), reference=lambda x: np.array(x.size == 0))
 @public(method=True)
 def is_empty(x: Tensor, name: str | None = None) -> Tensor:
     """Whether a tensor has no elements, as a bool tensor."""

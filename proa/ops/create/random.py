@@ -2,8 +2,7 @@
 
 Every call takes the next (seed, offset) of the generator and hands both to its kernel as data, so
 that drawing again compiles nothing and both tiers draw the same numbers (see
-kernels/random_bits.py). There are no samples here, because two calls must differ;
-tests/ops/test_random.py has the tests.
+kernels/random_bits.py). What the samples do not say, such as moments, is in tests/ops/test_random.py.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from ...core.dtype import (
 from ...core.errors import type_error, value_error
 from ...core.generator import Generator, GeneratorState, default_generator
 from ...eager.declare import op, public
+from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.recorder import LOCAL
 from ...kernels import random_bits
@@ -118,6 +118,7 @@ def normal_of(xp: Any, mean: Any, std: Any, seed: Any, offset: Any, shape: tuple
     return (mean.astype(compute) + std.astype(compute) * numbers).astype(dtype)
 
 
+@samples(S([3, 4]), S([]), S([0, 3]), S([2, 6], "float64"), random=True)
 @public()
 @listed("shape", 0)
 def rand(
@@ -135,6 +136,10 @@ def rand(
     return finish(made, out, device, requires_grad)
 
 
+@samples(
+    S([3, 4]), S([2, 0], "float64"), S([4, 4], min=-2.0, max=3.0), S([2, 6], "float64", -1, 1), S([2, 2], seed=7),
+    random=True,
+)  # fmt: skip
 @public()
 def uniform(
     shape: Any,
@@ -160,6 +165,7 @@ def _normal_dtype(where: str, dtype: Any) -> np.dtype:
     return wanted if wanted.kind == "c" else _floating_dtype(where, wanted)
 
 
+@samples(S([3, 4]), S([]), S([0, 3]), S([2, 6], "float64"), S([2, 5], "complex64"), random=True)
 @public()
 @listed("shape", 0)
 def randn(
@@ -177,6 +183,7 @@ def randn(
     return finish(made, out, device, requires_grad)
 
 
+@samples(S([3, 4]), S([]), S([0, 3]), S([2, 6], "float64"), S([2, 5], "complex64"), random=True)
 @public()
 @listed("shape", 0)
 def standard_normal(
@@ -211,6 +218,11 @@ def gaussian(
     return finish(made, out, device, requires_grad)
 
 
+@samples(
+    S(), S(1.0, 2.0, [3, 4]), S(A(3, 4), A(3, 4, low=0.5)), S(A(3, 4), 2.0), S(0.5, A(2, 6, dtype="float64", low=0.5)),
+    S(A(0, 2), 1.0), S(1 + 2j, 1.0, [2, 5]),
+    random=True,
+)  # fmt: skip
 @public(aliases="shape=size")
 def normal(
     mean: Any = 0.0,
@@ -240,6 +252,7 @@ def normal(
     return finish(made, out)
 
 
+@samples(S(A(3, 4)), S(A(2, 6, dtype="float64")), S(A(0, 2)), S(A(3, 4), dtype="float64"), random=True)
 @public()
 def rand_like(
     input: Tensor,
@@ -259,6 +272,7 @@ def rand_like(
     )
 
 
+@samples(S(A(3, 4)), S(A(2, 6, dtype="float64")), S(A(0, 2)), S(A(3, 4), "float64"), random=True)
 @public()
 def randn_like(
     x: Tensor,
@@ -310,6 +324,10 @@ def integers_from(where: str, low: Any, high: Any, shape: tuple[int, ...], dtype
     return integers_of(first, last - first, *draw(), shape, dtype, last - first < 2**32)
 
 
+@samples(
+    S(10), S(0, 100, [3, 4]), S(-50, 50, [2, 6], "int32"), S(1000, shape=[0, 2]), S(-(2**40), 2**40, [3, 4]), S(1, 2, [3]),
+    random=True,
+)  # fmt: skip
 @public()
 def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
     """Integers drawn uniformly from [low, high), or from [0, low) when one bound is given."""
@@ -325,6 +343,10 @@ def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None
     )
 
 
+@samples(
+    S(A(3, 4), 0, 100), S(A(3, 4, dtype="int32"), 1000), S(A(0, 2), 5), S(A(2, 6), -50, 50, "int64"),
+    gradient=False, why="the numbers do not depend on the tensor", random=True,
+)  # fmt: skip
 @public(method=True)
 def randint_like(x: Tensor, low: Any = 0, high: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
     """Integers drawn uniformly, in the shape (and type, unless another is named) of a tensor."""
@@ -342,6 +364,7 @@ def permutation_of(xp: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtyp
     return xp.argsort(keys, **({"kind": "stable"} if xp is np else {"stable": True})).astype(dtype)
 
 
+@samples(S(20), S(0), S(1), S(12, "int32"), S(12, "float32"), random=True)
 @public()
 def randperm(
     n: Any,

@@ -4,7 +4,7 @@ The first three are drawn by rejection. Each attempt of each element has a Philo
 (counter: position, attempt, offset; key: seed), so that NumPy may go on with the refused elements
 only, while XLA repeats the attempt for all of them, and both find the same numbers. Kernels compute
 in float64: a last digit that differs between the tiers must not change whether an attempt is taken.
-There are no samples here, because two calls must differ; tests/distribution has the tests.
+What the samples do not say, such as moments, is in tests/distribution.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ...core.dtype import FLOAT64, INT64, is_floating
 from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, same
+from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
 from ...kernels import random_bits
@@ -230,6 +231,11 @@ def _gamma_slope_xla(xp: Any, x: Any, value: Any) -> Any:
 gamma_slope.operation.kernels["xla"] = _gamma_slope_xla  # type: ignore[attr-defined]
 
 
+@samples(
+    S(A(3, 4, low=0.2, high=5)), S(A(2, 6, dtype="float64", low=0.2, high=5)), S(A(0, 2)), S(A(low=1)),
+    S(A(values=[-1.0, 0.5, 30.0])),
+    gradient=False, why="the gradient holds the quantile fixed, not the attempts: tests/distribution", random=True,
+)  # fmt: skip
 @public()
 def standard_gamma(x: Tensor, name: str | None = None) -> Tensor:
     """Numbers from gamma distributions with the shapes in `x` and scale 1; NaN for a negative shape.
@@ -267,6 +273,10 @@ def poisson_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     return xp.where(rate >= 0, xp.where(small, few, many), np.nan).astype(x.dtype)
 
 
+@samples(
+    S(A(3, 4, low=0.5, high=30)), S(A(2, 6, dtype="float64", low=0.5, high=30)), S(A(0, 2)), S(A(low=1)),
+    S(A(values=[0.0, 200.0], grad=False)), random=True,
+)  # fmt: skip
 @public()
 def poisson(x: Tensor, name: str | None = None) -> Tensor:
     """Numbers from Poisson distributions with the rates in `x`; NaN for a negative rate."""
@@ -328,6 +338,11 @@ def binomial_of(xp: Any, count: Any, prob: Any, seed: Any, offset: Any) -> Any:
     return xp.where(turned, count - found, found).astype(np.int64)
 
 
+@samples(
+    S(A(3, 4, dtype="int64", low=20, high=90), A(3, 4, low=0.2, high=0.8)),
+    S(A(2, 6, dtype="int32", low=20, high=90), A(2, 6, dtype="float64", low=0.2, high=0.8)),
+    S(A(values=[10.0, 20.0]), A(values=[0.0, 1.0])), S(A(0, dtype="int64"), A(0)), random=True,
+)  # fmt: skip
 @public()
 def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
     """How many of `count` trials succeed, each with probability `prob`: int64 numbers, broadcast."""
@@ -338,6 +353,9 @@ def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
 # ---- log-normal, Cauchy, geometric -------------------------------------------------------------------------------------
 
 
+@samples(
+    S(), S(0.5, 0.3, [3, 4]), S(A(3, 4), 0.5), S(A(3, 4), A(3, 4, low=0.2, high=1)), S(A(0, 2), 1.0), random=True,
+)  # fmt: skip
 @public()
 def log_normal(mean: Any = 1.0, std: Any = 2.0, shape: Any = None, name: str | None = None) -> Tensor:
     """Numbers whose logarithm has a normal distribution with the given mean and deviation."""
@@ -358,6 +376,10 @@ def _own_type(where: str, x: Tensor) -> np.dtype:
     return aval.dtype
 
 
+@samples(
+    S(A(3, 4)), S(A(2, 6, dtype="float64"), 0.5, 0.2), S(A(0, 2)), S(A(), std=0.5),
+    gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
+)  # fmt: skip
 @public(method=True)
 def log_normal_(x: Tensor, mean: Any = 1.0, std: Any = 2.0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers whose logarithm has a normal distribution."""
@@ -368,6 +390,10 @@ def log_normal_(x: Tensor, mean: Any = 1.0, std: Any = 2.0, name: str | None = N
     return _filled_with("log_normal_", x, exp(normal_of(centre, width, *draw(), x._aval.shape, dtype)))
 
 
+@samples(
+    S(A(3, 4)), S(A(2, 6, dtype="float64"), 0.5, 2), S(A(0, 2)), S(A(), scale=0.5),
+    gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
+)  # fmt: skip
 @public(method=True)
 def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) -> Tensor:
     """Fills `x` with numbers from a Cauchy distribution."""
@@ -378,6 +404,10 @@ def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) ->
     return _filled_with("cauchy_", x, tan(turn) * float(width) + float(centre))
 
 
+@samples(
+    S(A(3, 4), 0.05), S(A(2, 6, dtype="float64"), 0.1), S(A(0, 2), 0.5), S(A(2), 1),
+    gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
+)  # fmt: skip
 @public(method=True)
 def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
     """Fills `x` with the number of trials up to the first success: 1, 2, … with success probability `probs`."""

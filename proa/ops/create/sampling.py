@@ -15,6 +15,7 @@ from ...core.dtype import (
 )
 from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
+from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
 from ...ir.operation import Check
@@ -47,6 +48,10 @@ def bernoulli_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     return (fraction < x.astype(np.float64)).astype(x.dtype)
 
 
+@samples(
+    S(A(4, 8, low=0.2, high=0.8)), S(A(32, dtype="float64", low=0.2, high=0.8)), S(A(4, 8), p=0.5), S(A(0, 3)),
+    S(A(values=[0.0, 1.0])), random=True,
+)  # fmt: skip
 @public()
 def bernoulli(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
     """1 with the probability that `x` has at that place (or `p`, everywhere), 0 otherwise."""
@@ -117,6 +122,10 @@ def _multinomial_xla(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, 
 multinomial_of.operation.kernels["xla"] = _multinomial_xla  # type: ignore[attr-defined]
 
 
+@samples(
+    S(A(6, low=0.1)), S(A(3, 8, low=0.1), 6, True), S(A(2, 9, low=0.1), 9), S(A(12, dtype="float64", low=0.1), 10),
+    S(A(values=[0.0, 0.0, 1.0]), 4, True), random=True,
+)  # fmt: skip
 @public(method=True)
 def multinomial(
     x: Tensor,
@@ -161,6 +170,10 @@ def _filled_with(where: str, x: Tensor, numbers: Tensor) -> Tensor:
     return assign_in_place(x, numbers if numbers._aval.place is place else numbers._to_place(place), where)
 
 
+@samples(
+    S(A(3, 4)), S(A(2, 6, dtype="float64"), -2.0, 3.0), S(A(0, 2)), S(A()), S(A(2), seed=7),
+    gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
+)  # fmt: skip
 @public(method=True)
 def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers drawn uniformly from [min, max)."""
@@ -169,6 +182,10 @@ def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str |
     return _filled_with("uniform_", x, uniform_of(low, high, *draw(seed), x._aval.shape, dtype))
 
 
+@samples(
+    S(A(3, 4)), S(A(2, 6, dtype="float64"), 1.0, 0.5), S(A(0, 2)), S(A(2, 5, dtype="complex64")),
+    gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
+)  # fmt: skip
 @public(method=True)
 def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers drawn from a normal distribution."""
@@ -183,6 +200,10 @@ def exponential_of(xp: Any, rate: Any, seed: Any, offset: Any, shape: tuple[int,
     return (-xp.log(1 - random_bits.uniform(xp, shape, compute, seed, offset)) / rate.astype(compute)).astype(dtype)
 
 
+@samples(
+    S(A(3, 4)), S(A(2, 6, dtype="float64"), 0.5), S(A(0, 2)), S(A(), 3.0),
+    gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
+)  # fmt: skip
 @public(method=True)
 def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers drawn from an exponential distribution of rate `lam`."""
@@ -193,6 +214,10 @@ def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
     return _filled_with("exponential_", x, exponential_of(rate, *draw(), x._aval.shape, dtype))
 
 
+@samples(
+    S(A(4, 8)), S(A(32, dtype="float64"), 0.3), S(A(0, 2)), S(A(4, 8), A(4, 8, low=0.2, high=0.8)), S(A(2), p=1),
+    gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
+)  # fmt: skip
 @public(method=True)
 def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
     """Fills `x` with ones, each with probability `p`, and zeros."""
@@ -204,6 +229,10 @@ def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
     return _filled_with("bernoulli_", x, cast_to(drawn, x._aval.dtype))
 
 
+@samples(
+    S(A(3, 4)), S(A(2, 6, dtype="int64"), 5, 500), S(A(0, 2), 0, 3), S(A(2, 6, dtype="int32"), to=200),
+    gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
+)  # fmt: skip
 @public(method=True)
 def random_(x: Tensor, from_: Any = 0, to: Any = None, *, generator: None = None) -> Tensor:
     """Fills `x` with integers drawn uniformly from [from_, to)."""

@@ -110,6 +110,7 @@ def graph_send_recv(
 
 def _reference_message(x: Any, y: Any, message: str) -> Any:
     function = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[message]
+    x = x[:, None] if x.ndim == 1 else x
     return function(x, y.reshape(-1, *[1] * (x.ndim - 1)) if y.ndim == 1 else y)
 
 
@@ -149,13 +150,14 @@ def send_ue_recv(
     num_edges = source._aval.size
     if _nodes(where, "y", y) != num_edges:
         raise value_error(where, f"y must have a row for each of the {num_edges} edges", f"y: {y._aval}")
-    if y._aval.ndim == 1 and x._aval.ndim > 1:
+    x = _column(x)
+    if y._aval.ndim == 1:
         y = reshape_to(y, (num_edges, *[1] * (x._aval.ndim - 1)))
     return pooled(where, _MESSAGES[message_op](rows_at(x, source), y), target, num_rows, mode)
 
 
 def _reference_send_uv(x: Any, y: Any, source: Any, target: Any, message: str = "add") -> Any:
-    return {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[message](x[source], y[target])
+    return _reference_message(x[source], y[target], message)
 
 
 @samples(
@@ -176,4 +178,9 @@ def send_uv(
     where = "send_uv"
     check_mode(where, "message_op", message_op, tuple(_MESSAGES))
     source, target = _edges(where, src_index, dst_index, _nodes(where, "x", x), _nodes(where, "y", y))
-    return _MESSAGES[message_op](rows_at(x, source), rows_at(y, target))
+    return _MESSAGES[message_op](rows_at(_column(x), source), rows_at(_column(y), target))
+
+
+def _column(x: Tensor) -> Tensor:
+    """One number for each node as a column: so Paddle gives messages."""
+    return reshape_to(x, (x._aval.size, 1)) if x._aval.ndim == 1 else x

@@ -124,6 +124,11 @@ def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, igno
 # ---- top_p_sampling ------------------------------------------------------------------------------
 
 
+@samples(
+    S(A(9, 40, low=0, high=0.05), A(9, low=0.6, high=0.9)),
+    S(A(9, 40, dtype="float64", low=0, high=0.05), A(9, 1, dtype="float64", low=0.6, high=0.9), mode="non-truncated"),
+    S(A(1, 3, low=0, high=0.5), A(1, low=0.5, high=0.9), A(1, low=0, high=0.2), return_top=True, k=2), random=True,
+)  # fmt: skip
 @public(method=True)
 def top_p_sampling(
     x: Tensor,

@@ -204,6 +204,18 @@ def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool
 matmul.operation.kernels["xla"] = _product_xla  # type: ignore[attr-defined]
 
 
+def _product_cpu(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
+    """On the CPU, XLA would fuse what makes the operands of a weight's gradient into copies that transpose them."""
+    if transpose_x and x.ndim == 2 and y.ndim == 2:
+        from jax import lax
+
+        x, y = lax.optimization_barrier((x, y))
+    return _product_xla(xp, x, y, transpose_x, transpose_y)
+
+
+matmul.operation.kernels["cpu"] = _product_cpu  # type: ignore[attr-defined]
+
+
 # ---- linear --------------------------------------------------------------------------------------
 
 

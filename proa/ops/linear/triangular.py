@@ -153,8 +153,12 @@ def _reference_cholesky_inverse(x: Any, upper: bool = False) -> Any:
     return np.linalg.inv(factor @ factor.T.conj())
 
 
+_LOWER = [[2.0, 0.0, 0.0], [0.5, 1.5, 0.0], [-1.0, 0.3, 1.2]]  # Paddle reads the zeros as well
+
+
 @samples(
-    S(_well(3, 3)), S(_well(3, 3), True), S(A(0, 0)), S(_well(3, 3, dtype="complex128")), S(_well(1, 1)),
+    S(A(values=_LOWER)), S(A(values=np.transpose(_LOWER)), True), S(A(0, 0)), S(A(values=[[1.5]])),
+    S(A(values=np.multiply(_LOWER, 1 + 0.5j), dtype="complex128")),
     reference=_reference_cholesky_inverse,
 )  # fmt: skip
 @public(module="linalg", method=True)

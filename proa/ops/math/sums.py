@@ -76,6 +76,10 @@ def reduce_as(x: Tensor, target: Tensor, name: str | None = None) -> Tensor:
     return sum_to(x, wanted.shape)
 
 
+@samples(
+    S(A(1)), S(A(), 2.5), S(A(1, 1, dtype="int64"), 3), S(A(1, dtype="float64"), value=-0.5),
+    reference=lambda x, value=1.0: x + value, gradient=False, why="changes its argument",
+)  # fmt: skip
 @public(method=True)
 def increment(x: Tensor, value: Any = 1.0, name: str | None = None) -> Tensor:
     """Adds `value` to the one element of `x`, in place."""

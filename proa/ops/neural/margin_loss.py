@@ -14,6 +14,7 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import require_tensor
 from ..basic import cast_to
 from ..math.ternary import where as choose_by
+from .activation import log_sigmoid, relu, softplus
 from .cross_entropy import check_reduction, reduce_loss
 from .distance import pairwise_distance
 from .loss import _reduced, _same_shapes
@@ -34,7 +35,7 @@ def margin_ranking_loss(
     check_reduction("margin_ranking_loss", reduction)
     x: Any = require_tensor("margin_ranking_loss", "input", input)
     loss = label * (other - x)
-    return reduce_loss((loss + float(margin) if margin else loss).clip(min=0.0), reduction)
+    return reduce_loss(relu(loss + float(margin) if margin else loss), reduction)
 
 
 @samples(
@@ -95,8 +96,6 @@ def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name
     """log(1 + exp(-label input)), for labels of 1 and -1."""
     check_reduction("soft_margin_loss", reduction)
     _same_shapes("soft_margin_loss", input=input, label=label)
-    from .activation import softplus
-
     y = cast_to(label, input._aval.dtype) if label._aval.dtype != input._aval.dtype else label
     return reduce_loss(softplus(-(y * input)), reduction)  # type: ignore[operator]
 
@@ -120,8 +119,6 @@ def multi_label_soft_margin_loss(
     """The mean over the classes of the cross entropies of sigmoid(input) with labels of 0 and 1."""
     check_reduction("multi_label_soft_margin_loss", reduction)
     _same_shapes("multi_label_soft_margin_loss", input=input, label=label)
-    from .activation import log_sigmoid
-
     x: Any = input
     y: Any = cast_to(label, input._aval.dtype) if label._aval.dtype != input._aval.dtype else label
     loss: Any = -(y * log_sigmoid(x) + (1.0 - y) * log_sigmoid(-x))
@@ -134,9 +131,7 @@ def _reference_multi_margin(x: Any, y: Any, p: int = 1, margin: float = 1.0, wei
     out = []
     for i in range(n):
         scale = 1 if weight is None else weight[y[i]]
-        terms = [max(scale * (margin - x[i, y[i]] + x[i, j]), 0) ** p for j in range(c) if j != y[i]]
-        own = scale**p * margin**p - scale * margin**p if weight is not None else 0
-        out.append((sum(terms) + own) / c)
+        out.append(scale * sum(max(margin - x[i, y[i]] + x[i, j], 0) ** p for j in range(c) if j != y[i]) / c)
     return _reduced(np.array(out), reduction)
 
 
@@ -169,15 +164,13 @@ def multi_margin_loss(
         raise value_error(where, "weight must have one entry for each class", f"weight: {weight._aval}, {received}")
     column: Any = label.reshape([-1, 1])  # type: ignore[attr-defined]
     x: Any = input
-    gap = float(margin) - x.take_along_axis(column, 1) + x
-    own = float(margin) ** p
-    if weight is not None:
-        share: Any = weight.take_along_axis(column.reshape([-1]), 0).reshape([-1, 1])  # type: ignore[attr-defined]
-        gap, own = gap * share, share.reshape([-1]) * own
-    gap = gap.clip(min=0.0)
+    gap = relu(float(margin) - x.take_along_axis(column, 1) + x)
     powered = gap if p == 1 else gap * gap if p == 2 else gap**p
     # The own class has a gap of `margin`: its term is taken away again.
-    return reduce_loss(powered.mean(1) - own * (1.0 / aval.shape[1]), reduction)
+    loss = powered.mean(1) - float(margin) ** p / aval.shape[1]
+    if weight is not None:
+        loss = loss * weight.take_along_axis(column.reshape([-1]), 0)  # type: ignore[attr-defined]
+    return reduce_loss(loss, reduction)
 
 
 def _reference_multi_label_margin(x: Any, label: Any, reduction: str = "mean") -> Any:

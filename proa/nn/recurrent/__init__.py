@@ -1,0 +1,12 @@
+"""Recurrent layers: cells (`cells.py`), a cell over a sequence and stacks of them (`stacks.py`), decoding (`decoding.py`)."""
+
+from __future__ import annotations
+
+from .cells import GRUCell, LSTMCell, RNNCellBase, SimpleRNNCell
+from .decoding import BeamSearchDecoder, Decoder, dynamic_decode
+from .stacks import GRU, LSTM, RNN, BiRNN, RNNBase, SimpleRNN
+
+__all__ = [
+    "GRU", "LSTM", "RNN", "BeamSearchDecoder", "BiRNN", "Decoder", "GRUCell", "LSTMCell", "RNNBase", "RNNCellBase",
+    "SimpleRNN", "SimpleRNNCell", "dynamic_decode",
+]  # fmt: skip

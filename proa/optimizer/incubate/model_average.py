@@ -1,0 +1,140 @@
+"""ModelAverage: the mean of the parameters over the last steps."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.aval import Aval
+from ...core.errors import value_error
+from ...eager.declare import op
+from ...eager.tensor import Tensor, alias
+from ...eager.views import replace_value
+from ...ir.recorder import LOCAL
+from ...ops.basic import cast_to
+from ..arguments import at_least_zero
+from ..optimizer import Optimizer, ParameterState
+from ..updates import record_update
+
+# A sum of more numbers than this is set aside, so that small ones are not lost beside it. Paddle's number.
+_LONGEST_SUM = 16384
+
+
+def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, ...]:
+    return tuple(operands[2 + attributes[0] :])
+
+
+@op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
+def average_update(xp: Any, arrays: Sequence[Any], count: int) -> Any:
+    """Adds parameters to the newest of three sums; scalars (0 or 1): set that sum aside, start a new window."""
+    aside, fresh = arrays[0] > 0, arrays[1] > 0
+    columns = [arrays[2 + i * count : 2 + (i + 1) * count] for i in range(4)]
+    results: list[list[Any]] = [[], [], []]
+    for value, newest, older, oldest in zip(*columns, strict=True):
+        zero = xp.zeros((), newest.dtype)
+        newest = newest + value.astype(newest.dtype)
+        older, newest = xp.where(aside, older + newest, older), xp.where(aside, zero, newest)
+        oldest = xp.where(fresh, newest + older, oldest)
+        for column, new in zip(results, (newest, older, oldest), strict=True):
+            column.append(new if new is oldest else xp.where(fresh, zero, new))
+    return tuple(new for column in results for new in column)
+
+
+class ModelAverage(Optimizer):
+    """Sums parameters up after every training step; `apply()` puts their mean in their place.
+
+    The window over which the mean is taken is `average_window_rate` times the number of steps, but at least
+    `min_average_window` and at most `max_average_window` steps.
+    """
+
+    _accumulator_names = ("sum_1", "sum_2", "sum_3", "restore")
+
+    def __init__(
+        self,
+        average_window_rate: float,
+        parameters: Any = None,
+        min_average_window: int = 10000,
+        max_average_window: int = 10000,
+        name: str | None = None,
+    ) -> None:
+        self.average_window = at_least_zero("ModelAverage", "average_window_rate", average_window_rate)
+        for label, value in (("min_average_window", min_average_window), ("max_average_window", max_average_window)):
+            if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+                raise value_error("ModelAverage", f"{label} must be a positive int", f"{label}: {value}")
+        super().__init__(0.0, parameters, None, None, name)
+        self.min_average_window, self.max_average_window = min_average_window, max_average_window
+        self._num_accumulates = self._old_num_accumulates = self._num_updates = 0
+
+    def _averaged(self) -> list[Any]:
+        return [p for p in self._parameter_list if not p.stop_gradient and getattr(p, "do_model_average", True)]
+
+    def step(self) -> None:
+        """Adds the parameters as they are now."""
+        self._num_updates += 1
+        self._num_accumulates += 1
+        window = min(self.max_average_window, self._num_updates * self.average_window)
+        aside = self._num_updates % _LONGEST_SUM == 0
+        fresh = self._num_accumulates >= self.min_average_window and self._num_accumulates >= window
+        members = self._averaged()
+        states = [self._state(parameter) for parameter in members]
+        sums = [state.accumulators[name] for name in self._accumulator_names[:3] for state in states]
+        enabled = LOCAL.grad_enabled
+        LOCAL.grad_enabled = False
+        try:
+            if members:
+                scalars = [float(aside), float(fresh)]
+                record_update(average_update.operation, scalars, [*members, *sums], (len(members),), sums)
+        finally:
+            LOCAL.grad_enabled = enabled
+        if fresh:
+            self._old_num_accumulates, self._num_accumulates = self._num_accumulates, 0
+
+    def minimize(
+        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> None:
+        """The same as `step()`."""
+        self.step()
+
+    @contextlib.contextmanager
+    def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
+        """In a `with` block: parameters are their means, and afterwards (with `need_restore`) what they were."""
+        count = self._num_accumulates + self._old_num_accumulates
+        enabled = LOCAL.grad_enabled
+        LOCAL.grad_enabled = False
+        try:
+            for parameter in self._averaged() if count else ():
+                kept = self._state(parameter).accumulators
+                total = kept["sum_1"] + kept["sum_2"] + kept["sum_3"]
+                replace_value(kept["restore"], cast_to(alias(parameter), kept["restore"]._aval.dtype))
+                replace_value(parameter, cast_to(total / count, parameter._aval.dtype))
+        finally:
+            LOCAL.grad_enabled = enabled
+        try:
+            yield
+        finally:
+            if need_restore and count:
+                self.restore()
+
+    def restore(self, executor: Any = None) -> None:
+        """Parameters as they were before `apply()`."""
+        enabled = LOCAL.grad_enabled
+        LOCAL.grad_enabled = False
+        try:
+            for parameter in self._averaged():
+                state = self._states.get(id(parameter))
+                if state is not None:
+                    saved = alias(state.accumulators["restore"])
+                    replace_value(parameter, cast_to(saved, parameter._aval.dtype))
+        finally:
+            LOCAL.grad_enabled = enabled
+
+    def _scalar_state(self, state: ParameterState) -> dict[str, Any]:
+        names = ("num_accumulates", "old_num_accumulates", "num_updates")
+        return {name: np.array([getattr(self, f"_{name}")], np.int64) for name in names}
+
+    def _load_scalar_state(self, state: ParameterState, found: dict[str, float]) -> None:
+        for name, value in found.items():
+            setattr(self, f"_{name}", int(value))

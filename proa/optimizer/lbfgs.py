@@ -1,0 +1,156 @@
+"""LBFGS: steps along Newton's direction, with the curvature remembered from the last few gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.errors import type_error, value_error
+from ..eager.engine import zeros_of
+from ..eager.modes import enable_grad
+from ..eager.tensor import Tensor, alias
+from ..ir.recorder import LOCAL
+from ..ops.shape.joining import concat
+from .arguments import number
+from .curvature import Memory, moved_along
+from .curvature import numbers_of as _numbers
+from .line_search import Point, strong_wolfe
+from .optimizer import Optimizer
+from .updates import record_update
+
+
+class LBFGS(Optimizer):
+    """Minimises a function of all parameters in up to `max_iter` iterations a step.
+
+    `step(closure)` takes a function that clears the gradients, computes the loss, calls `backward()` and gives the loss.
+    With `line_search_fn="strong_wolfe"` the length of an iteration is searched, otherwise it is the learning rate.
+    Weight decay and gradient clipping are accepted and, as in Paddle, do nothing: they belong into the closure.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 1.0,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        for label, value, least in (("max_iter", max_iter, 0), ("history_size", history_size, 1)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise type_error("LBFGS", f"{label} must be an int", f"{label}: {value}")
+            if value < least:
+                raise value_error("LBFGS", f"{label} must be at least {least}", f"{label}: {value}")
+        if line_search_fn not in (None, "strong_wolfe"):
+            raise value_error("LBFGS", "line_search_fn must be 'strong_wolfe' or None", repr(line_search_fn))
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self.max_iter, self.max_eval = max_iter, max_iter * 5 // 4 if max_eval is None else max_eval
+        self.tolerance_grad = number("LBFGS", "tolerance_grad", tolerance_grad)
+        self.tolerance_change = number("LBFGS", "tolerance_change", tolerance_change)
+        self.history_size, self.line_search_fn = history_size, line_search_fn
+        self._memory = Memory(history_size)
+
+    # ---- stepping ------------------------------------------------------------------------------
+
+    def step(self, closure: Callable[[], Tensor]) -> Tensor:  # type: ignore[override]
+        """Runs up to `max_iter` iterations; gives the loss before the first."""
+        if not callable(closure):
+            raise type_error("LBFGS", "step needs a function that computes the loss", type(closure).__name__)
+        enabled = LOCAL.grad_enabled
+        LOCAL.grad_enabled = False
+        try:
+            return self._minimise(closure)
+        finally:
+            LOCAL.grad_enabled = enabled
+
+    def _minimise(self, closure: Callable[[], Tensor]) -> Tensor:
+        memory, rate = self._memory, self.get_lr()
+        first_loss, gradient = self._evaluate(closure)
+        loss, largest, total = _numbers(first_loss, gradient.abs().max(), gradient.abs().sum())
+        evaluations, iterations = 1, 0
+        memory.func_evals += 1
+        while largest > self.tolerance_grad and iterations < self.max_iter:
+            iterations += 1
+            memory.n_iter += 1
+            if memory.n_iter == 1:
+                memory.d = -gradient
+            else:
+                memory.remember(gradient)
+                memory.d = memory.newton_direction(gradient)
+            direction, previous_loss = memory.d, loss
+            memory.prev_flat_grad, memory.prev_loss = gradient, loss
+            step = rate * min(1.0, 1.0 / total) if memory.n_iter == 1 else rate
+            memory.alpha = step
+            slope, length = _numbers((gradient * direction).sum(), direction.abs().max())
+            if slope > -self.tolerance_change:
+                break
+            start = [alias(parameter) for parameter in self._parameter_list]
+            used = 0
+            if self.line_search_fn is not None:
+                origin = Point(0.0, loss, (gradient, largest), slope)
+                found, used = strong_wolfe(
+                    lambda step, start=start, direction=direction: self._look(closure, start, direction, step),
+                    origin, step, length, self.tolerance_change,
+                )  # fmt: skip
+                step, loss, (gradient, largest) = found.step, found.loss, found.gradient
+                memory.alpha = step
+                self._move(start, direction, step)
+            elif iterations != self.max_iter:
+                loss, (gradient, largest) = self._look(closure, start, direction, step)[1:3]
+                used = 1
+            else:
+                # The gradient behind the last iteration is computed by the next step.
+                self._move(start, direction, step)
+            evaluations += used
+            memory.func_evals += used
+            change = abs(loss - previous_loss)
+            if evaluations >= self.max_eval or min(length * abs(step), change) < self.tolerance_change:
+                break
+        return first_loss
+
+    def _evaluate(self, closure: Callable[[], Tensor]) -> tuple[Tensor, Tensor]:
+        """The loss, and all gradients in a row."""
+        with enable_grad():
+            loss = closure()
+        if not isinstance(loss, Tensor):
+            raise type_error("LBFGS", "the closure must give the loss as a Tensor", type(loss).__name__)
+        parts = []
+        for parameter in self._parameter_list:
+            grad = parameter.grad
+            parts.append((zeros_of(parameter._aval) if grad is None else alias(grad)).reshape([-1]))
+        return loss, concat(parts) if len(parts) > 1 else parts[0]
+
+    def _look(self, closure: Callable[[], Tensor], start: list[Tensor], direction: Tensor, step: float) -> Point:
+        """The function `step` times the direction away; its gradient comes with its largest element."""
+        self._move(start, direction, step)
+        loss, gradient = self._evaluate(closure)
+        value, slope, largest = _numbers(loss, (gradient * direction).sum(), gradient.abs().max())
+        return Point(step, value, (gradient, largest), slope)
+
+    def _move(self, start: list[Tensor], direction: Tensor, step: float) -> None:
+        tensors, parameters = [direction, *start], self._parameter_list
+        record_update(moved_along.operation, [step], tensors, (len(start),), parameters)
+
+    def minimize(
+        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> Any:
+        raise NotImplementedError("(LBFGS) the loss must be computed several times a step; call step(closure).")
+
+    # ---- state ---------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that is remembered, under the key "state"."""
+        return {"state": self._memory.state()}
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        if "state" not in state_dict:
+            raise value_error("LBFGS", "the dictionary has no key 'state'", f"{list(state_dict)}")
+        self._memory.load(state_dict["state"])
+
+    load_state_dict = set_state_dict
+    set_dict = set_state_dict
