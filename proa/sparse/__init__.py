@@ -10,6 +10,9 @@ To add a function: positions in `Pattern.remember`, values by `take_rows` and `s
 
 from __future__ import annotations
 
+import inspect
+
+from ..eager.declare import PUBLIC
 from . import convert, creation, methods, nn
 from .binary import add, divide, is_same_shape, mask_as, multiply, subtract
 from .convert import coalesce
@@ -45,3 +48,8 @@ __all__ = [
     "mv", "neg", "nn", "pca_lowrank", "pow", "rad2deg", "reshape", "sin", "sinh", "slice", "sparse_coo_tensor",
     "sparse_csr_tensor", "sqrt", "square", "subtract", "sum", "tan", "tanh", "transpose",
 ]  # fmt: skip
+
+# They keep the form in which they are written: Paddle's sparse functions have no parameter aliases.
+PUBLIC.update(
+    {f"sparse.{name}": value for name, value in globals().items() if name in __all__ and inspect.isfunction(value)}
+)

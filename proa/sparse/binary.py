@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import message, value_error
+from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from ..ops.basic import reshape_to
 from ..ops.math.arithmetic import add as add_dense
@@ -22,7 +23,19 @@ from .tensor import SparseCooTensor, SparseTensor, require_dense, require_sparse
 
 _NUMBERS = (int, float, complex, np.number)
 
+_COO, _CSR = A(3, 4, layout="coo"), A(3, 4, layout="csr")
+_BATCH, _DENSE_ROWS = A(2, 3, 4, layout="csr"), A(3, 4, 2, dtype="float64", layout="coo", sparse_dim=2)
+_PAIRS = (S(_COO, _COO), S(_CSR, _CSR), S(_BATCH, _BATCH), S(_DENSE_ROWS, _DENSE_ROWS))
 
+
+def _reference_add(x: Any, y: Any) -> Any:
+    if y.ndim == x.ndim:
+        return x + y
+    stored = x.any(axis=tuple(range(x.ndim - y.ndim, x.ndim)), keepdims=True)
+    return np.where(stored, x + y, 0)
+
+
+@samples(*_PAIRS, S(_DENSE_ROWS, A(2, dtype="float64")), reference=_reference_add)
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """`x + y`, stored where either is.
 
@@ -33,11 +46,13 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     return _combine("sparse.add", add_dense, x, y)
 
 
+@samples(*_PAIRS, reference=np.subtract)
 def subtract(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """`x - y`, stored where either is."""
     return _combine("sparse.subtract", subtract_dense, x, y)
 
 
+@samples(*_PAIRS, S(_COO, 2.5), S(_CSR, 2), S(_COO, A(3, 4)), reference=np.multiply)
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     """`x * y`, stored where either is, as in Paddle; by a number or a dense tensor, stored where `x` is."""
     if isinstance(y, _NUMBERS):
@@ -47,6 +62,20 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     return _combine("sparse.multiply", multiply_dense, x, y)
 
 
+def _reference_divide(x: Any, y: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.divide(x, y)
+
+
+# Of every element, because 0 / 0 has no gradient.
+_FULL = A(values=[[1.0, -2.0], [0.5, 4.0]], layout="coo")
+
+
+@samples(
+    S(_FULL, _FULL), S(_COO, 2.5), S(_CSR, -4), S(A(3, 4, layout="coo", grad=False), A(3, 4, layout="coo", grad=False)),
+    S(A(3, 4, layout="csr", grad=False), A(3, 4, layout="csr", grad=False)),
+    reference=_reference_divide,
+)  # fmt: skip
 def divide(x: Tensor, y: Tensor | float, name: str | None = None) -> Tensor:
     """`x / y`. Of two sparse tensors every position is stored: where neither has an element, 0 / 0 is not a number."""
     if isinstance(y, _NUMBERS):
@@ -60,6 +89,17 @@ def divide(x: Tensor, y: Tensor | float, name: str | None = None) -> Tensor:
     return in_layout_of(x, SparseCooTensor(everywhere, values))
 
 
+def _reference_mask_as(x: Any, mask: Any) -> Any:
+    return np.where(mask != 0, x, 0)
+
+
+@samples(
+    S(A(3, 4), A(3, 4, layout="coo", grad=False)), S(A(3, 4), A(3, 4, layout="csr", grad=False)),
+    S(A(2, 3, 4, dtype="float64"), A(2, 3, 4, dtype="float64", layout="csr", grad=False)),
+    S(A(3, 4, 2), A(3, 4, 2, layout="coo", sparse_dim=2, grad=False)),
+    S(A(3, 4, dtype="int64"), A(values=np.eye(3, 4), dtype="int64", layout="coo")),
+    reference=_reference_mask_as,
+)  # fmt: skip
 def mask_as(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     """The elements of a dense `x` at the positions that a sparse `mask` stores."""
     x, mask = require_dense("sparse.mask_as", "x", x), require_sparse("sparse.mask_as", "mask", mask)

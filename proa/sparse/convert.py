@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import type_error, value_error
+from ..eager.samples import A, S, samples
 from ..eager.tape import stand_in
 from ..eager.tensor import Tensor
 from ..ops.arguments import integer
@@ -99,6 +100,10 @@ def to_sparse_csr(self: Tensor) -> Tensor:
     return coo_to_csr("to_sparse_csr", coo_of_dense(self, self._aval.ndim))
 
 
+@samples(
+    S(A(3, 4, layout="coo")), S(A(2, 3, 2, layout="coo", sparse_dim=2)), S(A(5, dtype="float64", layout="coo")),
+    reference=lambda x: x,
+)  # fmt: skip
 def coalesce(x: Tensor, name: str | None = None) -> Tensor:
     """The elements in order, those at the same position added up."""
     if not isinstance(x, SparseCooTensor):
@@ -106,6 +111,11 @@ def coalesce(x: Tensor, name: str | None = None) -> Tensor:
     return coalesced(x)
 
 
+@samples(
+    S(A(3, 4, layout="coo"), A(3, 4, layout="csr")), S(A(3, 4, layout="csr"), A(3, 4)), S(A(3, 4), A(4, 3, layout="coo")),
+    S(A(2), A(2)), S(A(2, 3), A(3)),
+    reference=lambda x, y: x.shape == y.shape,
+)  # fmt: skip
 def is_same_shape(x: Tensor, y: Tensor) -> bool:
     """Whether two tensors, sparse or dense, have the same shape."""
     for name, tensor in (("x", x), ("y", y)):

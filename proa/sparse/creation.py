@@ -10,6 +10,7 @@ from ..core.dtype import INT64, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..core.place import parse_place
 from ..eager.moving import moved
+from ..eager.samples import A, S, samples
 from ..eager.tape import stand_in
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..ops.arguments import integers
@@ -18,6 +19,24 @@ from .pattern import CooPattern, CsrPattern
 from .tensor import SparseCooTensor, SparseCsrTensor, SparseTensor
 
 
+def _reference_coo(indices: Any, values: Any, shape: Any = None, dtype: Any = None, stop_gradient: bool = True) -> Any:
+    places, numbers = np.asarray(indices, np.int64), np.asarray(values)
+    least = [*(places.max(axis=1) + 1), *numbers.shape[1:]] if shape is None else shape
+    kind = dtype or ("float32" if isinstance(values, list) and numbers.dtype == np.float64 else numbers.dtype)
+    result = np.zeros(least, kind)
+    np.add.at(result, tuple(places), numbers)
+    return result
+
+
+_PLACES = [[0, 2, 1, 0], [1, 0, 3, 2]]
+
+
+@samples(
+    S(_PLACES, A(4), [3, 4], stop_gradient=False), S(_PLACES, [1.0, 2.0, 3.0, 4.0]),
+    S(A(values=_PLACES, dtype="int64"), A(4, 2, dtype="float64"), [3, 4, 2], stop_gradient=False),
+    S([[0, 0, 2]], A(3), [4], stop_gradient=False), S(_PLACES, [1, 2, 3, 4], [5, 5], "float64"), S([[2, 0]], [1, 2]),
+    reference=_reference_coo,
+)  # fmt: skip
 def sparse_coo_tensor(
     indices: Any,
     values: Any,
@@ -65,6 +84,25 @@ def sparse_coo_tensor(
     return SparseCooTensor(CooPattern(array, wanted[:sparse_dim], dtype=index_dtype), stored)
 
 
+def _reference_csr(
+    crows: Any, cols: Any, values: Any, shape: Any, dtype: Any = None, stop_gradient: bool = True
+) -> Any:
+    numbers = np.asarray(values)
+    kind = dtype or ("float32" if isinstance(values, list) and numbers.dtype == np.float64 else numbers.dtype)
+    result = np.zeros(shape, kind)
+    offsets = np.reshape(crows, (-1, shape[-2] + 1))
+    rows = np.repeat(np.arange(offsets.shape[0] * shape[-2]), np.diff(offsets, axis=1).reshape(-1))
+    result.reshape(-1, shape[-1])[rows, np.asarray(cols)] = numbers
+    return result
+
+
+@samples(
+    S([0, 2, 3, 5], [1, 3, 2, 0, 1], A(5), [3, 4], stop_gradient=False),
+    S([0, 2, 3, 5], [1, 3, 2, 0, 1], [1, 2, 3, 4, 5], [3, 4], "float64"),
+    S([0, 1, 2, 0, 0, 2], [1, 0, 0, 1], A(4, dtype="float64"), [2, 2, 2], stop_gradient=False),
+    S(A(values=[0, 0, 1], dtype="int64"), A(values=[1], dtype="int64"), A(1), [2, 2], stop_gradient=False),
+    reference=_reference_csr,
+)  # fmt: skip
 def sparse_csr_tensor(
     crows: Any,
     cols: Any,

@@ -7,6 +7,7 @@ from typing import Any
 from ..core.dtype import is_differentiable
 from ..core.errors import type_error, value_error
 from ..eager.declare import PUBLIC
+from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from ..ops.arguments import integer
 from ..ops.basic import transpose_to
@@ -15,6 +16,10 @@ from .shape import transpose
 from .tensor import require_sparse
 
 
+@samples(
+    S(A(6, 5, layout="coo")), S(A(6, 5, layout="coo"), 3), S(A(5, 6, dtype="float64", layout="csr"), 2, False, 4),
+    gradient=False, unspecified=True, why="by random projection, and up to signs: the factors are checked in tests/sparse",
+)  # fmt: skip
 def pca_lowrank(
     x: Tensor, q: int | None = None, center: bool = True, niter: int = 2, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:

@@ -8,10 +8,12 @@ adds up values in recorded operations.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ..core.errors import type_error, value_error
+from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from ..ops.basic import reshape_to, sum_over, transpose_to
 from .binary import add, multiply
@@ -21,7 +23,14 @@ from .rows import sum_rows, take_rows
 from .shape import transpose
 from .tensor import SparseCooTensor, SparseTensor, require_dense, require_sparse
 
+_COO, _CSR, _BATCH = A(3, 4, layout="coo"), A(3, 4, layout="csr"), A(2, 3, 4, layout="csr")
 
+
+@samples(
+    S(_COO, A(4, 2)), S(_CSR, A(4, 2)), S(_CSR, A(4)), S(_BATCH, A(2, 4, 2)), S(A(2, 3), _COO),
+    S(_COO, A(4, 5, layout="coo")), S(_CSR, A(4, 5, layout="csr")), S(_BATCH, A(2, 4, 3, layout="csr")),
+    reference=np.matmul,
+)  # fmt: skip
 def matmul(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The matrix product. Sparse by dense (either way round) is dense, sparse by sparse is sparse."""
     where = "sparse.matmul"
@@ -37,6 +46,10 @@ def matmul(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     return _turned(_sparse_by_dense(where, transpose(y, _last_two_swapped(y)), _turned(x)))  # type: ignore[arg-type]
 
 
+@samples(
+    S(_COO, A(4)), S(_CSR, A(4)), S(A(2, 5, dtype="float64", layout="csr"), A(5, dtype="float64")),
+    reference=np.matmul,
+)  # fmt: skip
 def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
     """A sparse matrix by a dense vector."""
     x, vec = require_sparse("sparse.mv", "x", x), require_dense("sparse.mv", "vec", vec)
@@ -45,6 +58,15 @@ def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
     return _sparse_by_dense("sparse.mv", x, vec)
 
 
+def _reference_addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
+    return beta * input + alpha * (x @ y)
+
+
+@samples(
+    S(A(3, 2), _COO, A(4, 2)), S(A(3, 2), _CSR, A(4, 2), 0.5, 2.0), S(A(2, 3, 2), _BATCH, A(2, 4, 2), alpha=-1.0),
+    S(A(3, 5, layout="coo"), _COO, A(4, 5, layout="coo"), 2.0), S(A(3, 5, layout="csr"), _CSR, A(4, 5, layout="csr")),
+    reference=_reference_addmm,
+)  # fmt: skip
 def addmm(
     input: Tensor, x: Tensor, y: Tensor, beta: float = 1.0, alpha: float = 1.0, name: str | None = None
 ) -> Tensor:
@@ -59,6 +81,12 @@ def addmm(
     return start * beta + result * alpha
 
 
+@samples(
+    S(A(3, 2), A(2, 4), A(3, 4, layout="csr", grad=False)), S(A(3, 2), A(2, 4), A(3, 4, layout="coo", grad=False)),
+    S(A(2, 3, 2), A(2, 2, 4), A(2, 3, 4, layout="csr", grad=False)),
+    S(A(3, 1, dtype="float64"), A(1, 3, dtype="float64"), A(values=np.eye(3), dtype="float64", layout="csr", grad=False)),
+    reference=lambda x, y, mask: np.where(mask != 0, x @ y, 0),
+)  # fmt: skip
 def masked_matmul(x: Tensor, y: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     """The elements of the dense product `x @ y` at the positions that a sparse `mask` stores; no others are computed."""
     where = "sparse.masked_matmul"

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.dtype import INT64, to_numpy_dtype
 from ..core.errors import value_error
+from ..eager.samples import A, S, samples
 from ..eager.tape import stand_in
 from ..eager.tensor import Tensor
 from ..ops.arguments import integers, several_axes
@@ -21,7 +22,16 @@ from .pattern import CooPattern, Lookup
 from .rows import sum_rows, take_rows
 from .tensor import SparseCooTensor, SparseCsrTensor, require_sparse
 
+_SLICE = builtins.slice
 
+_COO, _CSR, _BATCH = A(3, 4, layout="coo"), A(3, 4, layout="csr"), A(2, 3, 4, layout="csr")
+_CUBE, _DENSE_ROWS = A(2, 3, 4, layout="coo"), A(3, 4, 2, 3, dtype="float64", layout="coo", sparse_dim=2)
+
+
+@samples(
+    S(_COO, [1, 0]), S(_CSR, [1, 0]), S(_CUBE, [2, 0, 1]), S(_BATCH, [0, 2, 1]), S(_DENSE_ROWS, [1, 0, 3, 2]),
+    reference=np.transpose,
+)  # fmt: skip
 def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
     """The dimensions in another order."""
     where = "sparse.transpose"
@@ -48,6 +58,14 @@ def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
     return in_layout_of(x, SparseCooTensor(changed, values))
 
 
+def _reference_reshape(x: Any, shape: Any) -> Any:
+    return x.reshape([x.shape[i] if n == 0 else n for i, n in enumerate(shape)])
+
+
+@samples(
+    S(_COO, [2, 6]), S(_CSR, [4, -1]), S(_CUBE, [0, 12]), S(_COO, [12]), S(_DENSE_ROWS, [12, 2, 3]),
+    reference=_reference_reshape,
+)  # fmt: skip
 def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """The same elements in another shape; one dimension may be -1, and 0 keeps the dimension at that place."""
     where = "sparse.reshape"
@@ -70,6 +88,18 @@ def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     return in_layout_of(x, SparseCooTensor(pattern.remember(("reshape", sparse), make), stand_in(coo._values)))
 
 
+def _reference_slice(x: Any, axes: Any, starts: Any, ends: Any) -> Any:
+    places = [_SLICE(None)] * x.ndim
+    for axis, start, end in zip(axes, starts, ends, strict=True):
+        places[axis] = _SLICE(start, end)
+    return x[tuple(places)]
+
+
+@samples(
+    S(_COO, [0, 1], [1, 0], [3, 2]), S(_CSR, [1], [-3], [4]), S(_BATCH, [1, 2], [0, 1], [2, 9]),
+    S(_DENSE_ROWS, [1, 3], [1, 0], [3, 2]), S(_COO, [0], [1], [1]),
+    reference=_reference_slice,
+)  # fmt: skip
 def slice(x: Tensor, axes: Any, starts: Any, ends: Any, name: str | None = None) -> Tensor:
     """The elements from `starts` to before `ends` along `axes`; negative numbers count from the end."""
     where = "sparse.slice"
@@ -102,6 +132,16 @@ def slice(x: Tensor, axes: Any, starts: Any, ends: Any, name: str | None = None)
     return in_layout_of(x, SparseCooTensor(kept, values))
 
 
+def _reference_sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False) -> Any:
+    result = np.sum(x, tuple(axis) if isinstance(axis, list) else axis, dtype, keepdims=keepdim)
+    return result.reshape(result.shape or (1,))
+
+
+@samples(
+    S(_COO), S(_COO, 0), S(_COO, -1, keepdim=True), S(_CUBE, [0, 2]), S(_CSR, -1, keepdim=True), S(_COO, 1, "float64"),
+    S(_DENSE_ROWS, 3), S(A(3, 4, dtype="int32", layout="coo"), 0),
+    reference=_reference_sum,
+)  # fmt: skip
 def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The sum over some dimensions (all by default), sparse again.
 
@@ -139,6 +179,3 @@ def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, n
 
     result, rows = pattern.remember(("sum", reduced, shape), make)
     return in_layout_of(x, SparseCooTensor(result, sum_rows(values, rows, result.nnz)))
-
-
-_SLICE = builtins.slice

@@ -83,7 +83,7 @@ def forms(name: str, function: Any, case: S) -> Iterator[tuple[str, str, int]]:
     if first_is_tensor and (module in WITH_METHODS or related):
         yield "method", name, 0
     target = TARGETS.get(f"{last}_", 0)
-    if len(case.args) > target and isinstance(case.args[target], A):
+    if len(case.args) > target and isinstance(case.args[target], A) and not case.args[target].layout:
         yield "in-place", f"{name}_", target
 
 

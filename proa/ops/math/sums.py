@@ -77,7 +77,8 @@ def reduce_as(x: Tensor, target: Tensor, name: str | None = None) -> Tensor:
 
 
 @samples(
-    S(A(1)), S(A(), 2.5), S(A(1, 1, dtype="int64"), 3), S(A(1, dtype="float64"), value=-0.5),
+    S(A(1, grad=False)), S(A(grad=False), 2.5), S(A(1, 1, dtype="int64"), 3),
+    S(A(1, dtype="float64", grad=False), value=-0.5),
     reference=lambda x, value=1.0: x + value, gradient=False, why="changes its argument",
 )  # fmt: skip
 @public(method=True)

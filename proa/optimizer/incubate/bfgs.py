@@ -91,11 +91,12 @@ def _minimise(
         found, _ = strong_wolfe(
             look, origin, initial_step_length, length, tolerance_change, max_line_search_iters
         )  # fmt: skip
-        step = found.step * direction
         if found.step == 0 or not np.isfinite(found.loss):
             break
-        curvature.remember(step, found.gradient - gradient)
-        position, value, gradient = position + step, found.loss, found.gradient
+        moved = (position + found.step * direction).astype(problem.dtype).astype(np.float64)
+        step, change = moved - position, found.gradient - gradient
+        curvature.remember(step, change)
+        position, value, gradient = moved, found.loss, found.gradient
         converged = bool(
             np.abs(gradient).max(initial=0.0) < tolerance_grad or np.abs(step).max(initial=0.0) < tolerance_change
         )

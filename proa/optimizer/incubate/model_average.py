@@ -75,7 +75,7 @@ class ModelAverage(Optimizer):
         """Adds the parameters as they are now."""
         self._num_updates += 1
         self._num_accumulates += 1
-        window = min(self.max_average_window, self._num_updates * self.average_window)
+        window = min(self.max_average_window, int(self._num_updates * self.average_window))
         aside = self._num_updates % _LONGEST_SUM == 0
         fresh = self._num_accumulates >= self.min_average_window and self._num_accumulates >= window
         members = self._averaged()

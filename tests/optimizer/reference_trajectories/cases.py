@@ -49,6 +49,7 @@ def flat(params: list[Any]) -> np.ndarray:
 def cases(paddle: Any) -> dict[str, Any]:
     """Name of the setting -> function from the parameters to the optimiser."""
     o, nn, regularizer, lr = paddle.optimizer, paddle.nn, paddle.regularizer, paddle.optimizer.lr
+    experimental = paddle.incubate.optimizer
     l1, l2 = regularizer.L1Decay(0.02), regularizer.L2Decay(0.05)
 
     def grouped(params: list[Any], **second: Any) -> list[dict[str, Any]]:
@@ -63,7 +64,7 @@ def cases(paddle: Any) -> dict[str, Any]:
         "sgd": lambda p: o.SGD(0.05, parameters=p),
         "sgd_schedule": lambda p: o.SGD(lr.OneCycleLR(0.2, 60), parameters=p, weight_decay=l2),
         "momentum_nesterov_l2": lambda p: o.Momentum(0.03, 0.8, parameters=p, use_nesterov=True, weight_decay=0.05),
-        "momentum_rescale": lambda p: o.Momentum(0.03, 0.9, parameters=p, rescale_grad=0.5),
+        "momentum": lambda p: o.Momentum(0.03, 0.9, parameters=p),
         "momentum_groups": lambda p: o.Momentum(0.03, parameters=grouped(p, learning_rate=0.5, weight_decay=0.1)),
         "adam": lambda p: o.Adam(0.01, parameters=p),
         "adam_l1_norm": lambda p: o.Adam(
@@ -146,6 +147,12 @@ def cases(paddle: Any) -> dict[str, Any]:
         ),
         "lamb_global_norm": lambda p: o.Lamb(0.02, parameters=p, grad_clip=nn.ClipGradByGlobalNorm(0.2)),
         "lamb_schedule": lambda p: o.Lamb(lr.LinearWarmup(0.05, 10, 0.0, 0.05), parameters=p),
+        "lars": lambda p: experimental.LarsMomentumOptimizer(0.5, 0.9, 0.02, 0.01, parameter_list=p),
+        "lars_excluded": lambda p: experimental.LarsMomentumOptimizer(
+            0.1, 0.8, 0.1, 0.1, parameter_list=p, exclude_from_weight_decay=["bias"], epsilon=0.01, regularization=l2
+        ),
+        "look_ahead": lambda p: experimental.LookAhead(o.Momentum(0.05, 0.9, parameters=p), 0.4, 3),
+        "look_ahead_adam": lambda p: experimental.LookAhead(o.Adam(0.02, parameters=p)),
         "rprop": lambda p: o.Rprop(0.01, parameters=p),
         "rprop_range": lambda p: o.Rprop(0.01, learning_rate_range=(0.002, 0.02), parameters=p, etas=(0.6, 1.1)),
         "rprop_norm": lambda p: o.Rprop(0.005, parameters=p, grad_clip=nn.ClipGradByNorm(0.1)),

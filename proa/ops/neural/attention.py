@@ -1,0 +1,211 @@
+"""Scaled dot-product attention as one operation, with its gradient as another; the flash_attention names on top of it.
+
+Tensors are [batch, sequence, heads, size], as in Paddle. Without dropout the operation is recorded whole, so that a backend
+may run a fused kernel for it; with dropout it is a composition.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.aval import Aval
+from ...core.errors import value_error
+from ...eager.declare import op, public
+from ...eager.samples import A, S, samples
+from ...eager.tensor import Tensor, tensor_from_data
+from ..arguments import require_tensor
+from ..basic import transpose_to
+from ..linear.linalg import matmul
+from ..math.ternary import where as choose_by
+from ..precision import wide
+from .dropout import dropout
+from .softmax import softmax_along
+
+
+def _heads_first(xp: Any, x: Any) -> Any:
+    return xp.swapaxes(wide(x), 1, 2)
+
+
+def _allowed(xp: Any, rows: int, columns: int, causal: bool) -> Any:
+    return xp.arange(columns)[None, :] <= xp.arange(rows)[:, None] if causal else None
+
+
+def _weights(xp: Any, query: Any, key: Any, mask: Any, scale: Any, causal: bool) -> Any:
+    """The softmax of the scores, from operands with the heads first."""
+    scores = xp.matmul(query, xp.swapaxes(key, -1, -2)) * scale.astype(query.dtype)
+    lowest = np.asarray(np.finfo(np.float32).min / 2, scores.dtype)
+    if mask is not None:
+        scores = xp.where(mask, scores, lowest) if mask.dtype == bool else scores + mask.astype(scores.dtype)
+    allowed = _allowed(xp, scores.shape[-2], scores.shape[-1], causal)
+    if allowed is not None:
+        scores = xp.where(allowed, scores, lowest)
+    powers = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
+    return powers / xp.sum(powers, axis=-1, keepdims=True)
+
+
+def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    query, value = operands[0], operands[2]
+    return query.with_shape((*query.shape[:3], value.shape[3]))
+
+
+@op(
+    "query key value",
+    optional="mask",
+    scalars="scale",
+    infer=_infer_attention,
+    follow_scalars=False,
+    grad={
+        "query": lambda g, query, key, value, mask, scale, causal: attention_grad_query(
+            g, query, key, value, mask, scale, causal
+        ),
+        "key": lambda g, query, key, value, mask, scale, causal: attention_grad_key(
+            g, query, key, value, mask, scale, causal
+        ),
+        "value": lambda g, query, key, mask, scale, causal, value_aval: attention_grad_value(
+            g, query, key, mask, scale, causal
+        ),
+    },
+)
+def attention(xp: Any, query: Any, key: Any, value: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False) -> Any:
+    """softmax(query keyᵀ scale + mask) value, for each head."""
+    weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, key), mask, scale, causal)
+    return xp.swapaxes(xp.matmul(weights, _heads_first(xp, value)), 1, 2).astype(query.dtype)
+
+
+def _score_grad(xp: Any, y: Any, q: Any, k: Any, value: Any, mask: Any, scale: Any, causal: bool) -> Any:
+    """The gradient of the scores."""
+    weights = _weights(xp, q, k, mask, scale, causal)
+    slopes = xp.matmul(_heads_first(xp, y), xp.swapaxes(_heads_first(xp, value), -1, -2))
+    centred = slopes - xp.sum(slopes * weights, axis=-1, keepdims=True)
+    return weights * centred * scale.astype(q.dtype)
+
+
+def _like(position: int) -> Any:
+    return lambda operation, operands, attributes, place: operands[position]
+
+
+@op("y query key value", optional="mask", scalars="scale", infer=_like(1), follow_scalars=False, grad="auto")
+def attention_grad_query(
+    xp: Any, y: Any, query: Any, key: Any, value: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+) -> Any:
+    q, k = _heads_first(xp, query), _heads_first(xp, key)
+    grad = xp.matmul(_score_grad(xp, y, q, k, value, mask, scale, causal), k)
+    return xp.swapaxes(grad, 1, 2).astype(query.dtype)
+
+
+@op("y query key value", optional="mask", scalars="scale", infer=_like(2), follow_scalars=False, grad="auto")
+def attention_grad_key(
+    xp: Any, y: Any, query: Any, key: Any, value: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+) -> Any:
+    q, k = _heads_first(xp, query), _heads_first(xp, key)
+    grad = xp.matmul(xp.swapaxes(_score_grad(xp, y, q, k, value, mask, scale, causal), -1, -2), q)
+    return xp.swapaxes(grad, 1, 2).astype(key.dtype)
+
+
+def _infer_value(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    y, key = operands[0], operands[2]
+    return key.with_shape((*key.shape[:3], y.shape[3]))
+
+
+@op("y query key", optional="mask", scalars="scale", infer=_infer_value, follow_scalars=False, grad="auto")
+def attention_grad_value(
+    xp: Any, y: Any, query: Any, key: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+) -> Any:
+    weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, key), mask, scale, causal)
+    return xp.swapaxes(xp.matmul(xp.swapaxes(weights, -1, -2), _heads_first(xp, y)), 1, 2).astype(y.dtype)
+
+
+# ---- compositions --------------------------------------------------------------------------------
+
+
+def _check(where: str, query: Any, key: Any, value: Any) -> None:
+    avals = [require_tensor(where, n, t)._aval for n, t in (("query", query), ("key", key), ("value", value))]
+    received = f"query: {avals[0]}, key: {avals[1]}, value: {avals[2]}"
+    if any(a.ndim != 4 for a in avals):
+        raise value_error(where, "query, key and value must be [batch, sequence, heads, size]", received)
+    q, k, v = (a.shape for a in avals)
+    if q[0] != k[0] or k[:3] != v[:3] or q[3] != k[3]:
+        raise value_error(where, "batch, heads and sizes of query, key and value do not fit together", received)
+    if not k[2] or q[2] % k[2]:
+        raise value_error(where, "the heads of the query must be a multiple of those of key and value", received)
+
+
+def attend(
+    where: str,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    p: float = 0.0,
+    causal: bool = False,
+    training: bool = True,
+    scale: float | None = None,
+    wants_weights: bool = False,
+) -> tuple[Any, Any]:
+    """The result, and the weights where they are wanted."""
+    _check(where, query, key, value)
+    factor = 1.0 / math.sqrt(max(query._aval.shape[3], 1)) if scale is None else float(scale)
+    groups = query._aval.shape[2] // key._aval.shape[2]
+    if groups > 1:  # several heads of the query share one of key and value
+        key, value = (t.repeat_interleave(groups, 2) for t in (key, value))  # type: ignore[attr-defined]
+    drops = bool(p) and training
+    if not drops and not wants_weights and (mask is None or mask.stop_gradient or mask._aval.dtype == bool):
+        return attention(query, key, value, mask, factor, bool(causal)), None
+    q, k, v = (transpose_to(t, (0, 2, 1, 3)) for t in (query, key, value))
+    scores: Any = matmul(q, k, False, True) * factor  # type: ignore[operator]
+    lowest = float(np.finfo(np.float32).min / 2)
+    if mask is not None:
+        scores = choose_by(mask, scores, lowest) if mask._aval.dtype == bool else scores + mask
+    if causal:
+        allowed = np.tril(np.ones(scores._aval.shape[-2:], bool))
+        scores = choose_by(tensor_from_data(allowed, place=scores._aval.place), scores, lowest)
+    weights = softmax_along(scores, 3)
+    kept = dropout(weights, p) if drops else weights
+    return transpose_to(matmul(kept, v, False, False), (0, 2, 1, 3)), weights
+
+
+def _reference(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+               training: bool = True, backend: Any = None, scale: Any = None) -> Any:  # fmt: skip
+    groups = query.shape[2] // key.shape[2]
+    key, value = (np.repeat(t, groups, 2) for t in (key, value))
+    scores = np.einsum("bqhd,bkhd->bhqk", query.astype(np.float64), key) * (scale or query.shape[-1] ** -0.5)
+    if attn_mask is not None:
+        scores = np.where(attn_mask, scores, -1e30) if attn_mask.dtype == bool else scores + attn_mask
+    if is_causal:
+        scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -1e30)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    return np.einsum("bhqk,bkhd->bqhd", weights, value).astype(query.dtype)
+
+
+_Q, _K = A(2, 3, 2, 4), A(2, 5, 2, 4)
+
+
+@samples(
+    S(_Q, _K, _K), S(_Q, _K, _K, None, 0.0, True), S(_Q, _K, _K, A(2, 1, 3, 5)), S(_Q, A(2, 5, 1, 4), A(2, 5, 1, 4)),
+    S(_Q, _K, _K, A(1, 1, 3, 5, values=np.arange(15).reshape(1, 1, 3, 5) % 4 > 0, dtype="bool"), scale=0.3),
+    reference=_reference, second_order=False, why="second derivatives are JAX's own, and slow to compile",
+)  # fmt: skip
+@public(module="nn.functional")
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    training: bool = True,
+    backend: str | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """softmax(query keyᵀ scale + mask) value, for tensors [batch, sequence, heads, size].
+
+    The mask is added to the scores, or says where to look (bool). The heads of the query may be a multiple of those of key
+    and value. `backend` is accepted and ignored: the compiler chooses.
+    """
+    return attend("scaled_dot_product_attention", query, key, value, attn_mask, dropout_p, is_causal, training, scale)[0]
