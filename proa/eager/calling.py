@@ -97,7 +97,7 @@ def with_options(function: Callable[..., Any], extra: str, out: bool) -> Callabl
                     raise _no_tensor(function.__name__, error.obj) from None
                 raise
 
-    lenient.__signature__ = _with_out(signature) if takes_out else signature
+    lenient.__signature__ = _with_out(signature) if takes_out else signature  # type: ignore[attr-defined]
     function.__dict__.setdefault("offered", []).append(lenient)
     if hasattr(function, "samples"):  # exported again, under another name
         lenient.samples = function.samples  # type: ignore[attr-defined]

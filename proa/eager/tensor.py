@@ -222,8 +222,9 @@ class Tensor:
         if self._value is None or LOCAL.recent is not None:
             recorder.read(self)
         if LOCAL.unchecked:
-            if hasattr(self._value, "copy_to_host_async"):
-                self._value.copy_to_host_async()  # together with the flags that are fetched now
+            pending: Any = self._value
+            if hasattr(pending, "copy_to_host_async"):
+                pending.copy_to_host_async()  # together with the flags that are fetched now
             recorder.verify_values()
         value: Any = self._value
         if value.__class__ is Failure:

@@ -78,6 +78,27 @@ from .pooling import (
     MaxPool2D,
     MaxPool3D,
 )
+from .recurrent import (
+    GRU,
+    LSTM,
+    RNN,
+    BeamSearchDecoder,
+    BiRNN,
+    GRUCell,
+    LSTMCell,
+    RNNCellBase,
+    SimpleRNN,
+    SimpleRNNCell,
+    dynamic_decode,
+)
+from .transformer import (
+    MultiHeadAttention,
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 
 __all__ = [
     "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D",
@@ -92,5 +113,7 @@ __all__ = [
     "PReLU", "ParamAttr", "Parameter", "ParameterDict", "ParameterList", "ReLU", "ReLU6", "SELU",
     "Sequential", "SiLU", "Sigmoid", "Silu", "SmoothL1Loss", "Softmax", "Softplus", "Softshrink",
     "Softsign", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU", "Unflatten", "functional",
-    "initializer",
+    "initializer", "GRU", "LSTM", "RNN", "BeamSearchDecoder", "BiRNN", "GRUCell", "LSTMCell", "RNNCellBase",
+    "SimpleRNN", "SimpleRNNCell", "dynamic_decode", "MultiHeadAttention", "Transformer", "TransformerDecoder",
+    "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
 ]  # fmt: skip

@@ -118,8 +118,9 @@ class Memory:
             empty = zeros_of(change._aval.with_shape((more, *change._aval.shape)))
             self._changes = empty if capacity == 0 else concat([empty, self._changes])
             self._steps = empty if capacity == 0 else concat([empty, self._steps])
-        self._changes = concat([self._changes[1:], change.unsqueeze(0)])
-        self._steps = concat([self._steps[1:], step.unsqueeze(0)])
+        # The oldest row (or an empty one) makes room for the newest.
+        self._changes = concat([self._changes[1:], change.unsqueeze(0)])  # type: ignore[index]
+        self._steps = concat([self._steps[1:], step.unsqueeze(0)])  # type: ignore[index]
 
     def newton_direction(self, gradient: Tensor) -> Tensor:
         if not self._weights:

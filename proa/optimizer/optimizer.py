@@ -263,9 +263,14 @@ class Optimizer(FusedStorage):
             sorted_out.setdefault(key, []).append(position)
         group.buckets = [
             Bucket(
-                positions, [states[i] for i in positions], *key[:3], self._device_scalars(group, states[positions[0]])
+                positions,
+                [states[i] for i in positions],
+                factor,
+                decay,
+                extra,
+                self._device_scalars(group, states[positions[0]]),
             )
-            for key, positions in sorted_out.items()
+            for (factor, decay, extra, *_), positions in sorted_out.items()
         ]
         group.active, group.factors = active, factors
 

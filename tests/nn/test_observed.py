@@ -30,4 +30,7 @@ def test_result_is_paddles(part, name):
             found = flatten(call(paddle))
         assert len(found) == len(expected["values"])
         for actual, wanted in zip(found, expected["values"], strict=True):
+            if isinstance(wanted, str):
+                assert actual == wanted
+                continue
             np.testing.assert_allclose(np.array(actual), np.array(wanted), rtol=2e-5, atol=2e-6, err_msg=mode)

@@ -34,6 +34,7 @@ WITHOUT = {
     "grad": "takes a graph; tests/autograd",
     "in_dynamic_mode": "speaks about the thread",
     "incubate.autograd.": "takes a function; tests/autograd",
+    "incubate.optimizer.functional.": "takes a function; tests/optimizer",
     "is_compiled_with_": "speaks about the machine; tests/device",
     "is_grad_enabled": "speaks about the thread; tests/autograd",
     "load": "reads a file; tests/framework",

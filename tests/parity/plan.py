@@ -60,6 +60,10 @@ def described_arrays(value: Any) -> Iterator[A]:
         yield from described_arrays(list(value.values()))
 
 
+def is_sparse(case: S) -> bool:
+    return any(array.layout for array in described_arrays([case.args, case.kwargs]))
+
+
 def variants(case: S) -> list[str | None]:
     """None for the sample as written, and the dtypes in which its floating inputs are tried as well."""
     arrays = list(described_arrays([case.args, case.kwargs]))
@@ -83,7 +87,7 @@ def forms(name: str, function: Any, case: S) -> Iterator[tuple[str, str, int]]:
     if first_is_tensor and (module in WITH_METHODS or related):
         yield "method", name, 0
     target = TARGETS.get(f"{last}_", 0)
-    if len(case.args) > target and isinstance(case.args[target], A) and not case.args[target].layout:
+    if len(case.args) > target and isinstance(case.args[target], A) and not is_sparse(case):
         yield "in-place", f"{name}_", target
 
 
@@ -118,7 +122,7 @@ def requests(only: Sequence[str] = ()) -> tuple[list[dict[str, Any]], list[str]]
                             "kwargs": kwargs,
                             "random": shape_only,
                             "hermitian": name in HERMITIAN,
-                            "sparse": any(a.layout for a in described_arrays([case.args, case.kwargs])),
+                            "sparse": is_sparse(case),
                             "differentiate": not shape_only and dtype != "int64",
                             "tolerance": given.tolerance,
                         }

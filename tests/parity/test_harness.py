@@ -15,6 +15,7 @@ from proa.eager.samples import A, S
 from tests.parity import plan, pool, report, settings
 from tests.parity.compare import AGREES, DISAGREEMENTS, OUTSIDE, REFUSED, compare
 from tests.parity.encode import NotExpressible, decode, encode
+from tests.parity.execute import execute
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,16 @@ def test_arrays_and_dtypes_survive() -> None:
 def test_functions_do_not_travel() -> None:
     with pytest.raises(NotExpressible):
         encode(lambda x: x)
+
+
+@pytest.mark.parametrize("spec", [A(3, 4, layout="coo"), A(3, 4, 2, layout="coo", sparse_dim=2), A(3, 4, layout="csr")])
+def test_layouts_survive(spec: A) -> None:
+    case = S(spec)
+    (encoded,), _ = plan.arguments(case, None)
+    arrived = decode(json.loads(json.dumps(encoded)), proa, lambda array, name, wanted: proa.to_tensor(array))
+    assert arrived.is_sparse_csr() == (spec.layout == "csr")
+    assert arrived.sparse_dim() == 2
+    np.testing.assert_array_equal(arrived.to_dense().numpy(), case.arrays()[0][0].array)
 
 
 def request(name: str, *values: Any) -> dict[str, Any]:
@@ -75,6 +86,20 @@ def test_every_kind_of_trouble_is_told_apart() -> None:
         "error type",
     ]
     assert kinds == wanted
+
+
+def test_sparse_calls_run() -> None:
+    outcome = execute(proa, {**request("sparse.sin", A(3, 4, layout="coo")), "verify": True, "sparse": True})
+    assert outcome["nesting"] == "T"
+    assert outcome["leaves"][0]["shape"] == [3, 4]
+    analytic, numeric = outcome["slopes"]
+    assert analytic == pytest.approx(numeric, rel=0.2)  # float32
+
+
+def test_random_functions_are_compared_by_shape() -> None:
+    for name in ("rand", "normal_", "empty_like"):
+        assert all(one["random"] and not one["differentiate"] for one in plan.requests([name])[0])
+    assert not any(one["random"] for one in plan.requests(["geometric.segment_sum"])[0])
 
 
 def test_gradients_are_compared() -> None:

@@ -52,33 +52,33 @@ def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...],
 
 
 @op(
-    "query key value",
+    "query keys values",
     optional="mask",
     scalars="scale",
     infer=_infer_attention,
     follow_scalars=False,
     grad={
-        "query": lambda g, query, key, value, mask, scale, causal: attention_grad_query(
-            g, query, key, value, mask, scale, causal
+        "query": lambda g, query, keys, values, mask, scale, causal: attention_grad_query(
+            g, query, keys, values, mask, scale, causal
         ),
-        "key": lambda g, query, key, value, mask, scale, causal: attention_grad_key(
-            g, query, key, value, mask, scale, causal
+        "keys": lambda g, query, keys, values, mask, scale, causal: attention_grad_key(
+            g, query, keys, values, mask, scale, causal
         ),
-        "value": lambda g, query, key, mask, scale, causal, value_aval: attention_grad_value(
-            g, query, key, mask, scale, causal
+        "values": lambda g, query, keys, mask, scale, causal: attention_grad_value(
+            g, query, keys, mask, scale, causal
         ),
     },
 )
-def attention(xp: Any, query: Any, key: Any, value: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False) -> Any:
-    """softmax(query keyᵀ scale + mask) value, for each head."""
-    weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, key), mask, scale, causal)
-    return xp.swapaxes(xp.matmul(weights, _heads_first(xp, value)), 1, 2).astype(query.dtype)
+def attention(xp: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False) -> Any:
+    """softmax(query keyᵀ scale + mask) values, for each head."""
+    weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, keys), mask, scale, causal)
+    return xp.swapaxes(xp.matmul(weights, _heads_first(xp, values)), 1, 2).astype(query.dtype)
 
 
-def _score_grad(xp: Any, y: Any, q: Any, k: Any, value: Any, mask: Any, scale: Any, causal: bool) -> Any:
+def _score_grad(xp: Any, y: Any, q: Any, k: Any, values: Any, mask: Any, scale: Any, causal: bool) -> Any:
     """The gradient of the scores."""
     weights = _weights(xp, q, k, mask, scale, causal)
-    slopes = xp.matmul(_heads_first(xp, y), xp.swapaxes(_heads_first(xp, value), -1, -2))
+    slopes = xp.matmul(_heads_first(xp, y), xp.swapaxes(_heads_first(xp, values), -1, -2))
     centred = slopes - xp.sum(slopes * weights, axis=-1, keepdims=True)
     return weights * centred * scale.astype(q.dtype)
 
@@ -87,34 +87,34 @@ def _like(position: int) -> Any:
     return lambda operation, operands, attributes, place: operands[position]
 
 
-@op("y query key value", optional="mask", scalars="scale", infer=_like(1), follow_scalars=False, grad="auto")
+@op("y query keys values", optional="mask", scalars="scale", infer=_like(1), follow_scalars=False, grad="auto")
 def attention_grad_query(
-    xp: Any, y: Any, query: Any, key: Any, value: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+    xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
 ) -> Any:
-    q, k = _heads_first(xp, query), _heads_first(xp, key)
-    grad = xp.matmul(_score_grad(xp, y, q, k, value, mask, scale, causal), k)
+    q, k = _heads_first(xp, query), _heads_first(xp, keys)
+    grad = xp.matmul(_score_grad(xp, y, q, k, values, mask, scale, causal), k)
     return xp.swapaxes(grad, 1, 2).astype(query.dtype)
 
 
-@op("y query key value", optional="mask", scalars="scale", infer=_like(2), follow_scalars=False, grad="auto")
+@op("y query keys values", optional="mask", scalars="scale", infer=_like(2), follow_scalars=False, grad="auto")
 def attention_grad_key(
-    xp: Any, y: Any, query: Any, key: Any, value: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+    xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
 ) -> Any:
-    q, k = _heads_first(xp, query), _heads_first(xp, key)
-    grad = xp.matmul(xp.swapaxes(_score_grad(xp, y, q, k, value, mask, scale, causal), -1, -2), q)
-    return xp.swapaxes(grad, 1, 2).astype(key.dtype)
+    q, k = _heads_first(xp, query), _heads_first(xp, keys)
+    grad = xp.matmul(xp.swapaxes(_score_grad(xp, y, q, k, values, mask, scale, causal), -1, -2), q)
+    return xp.swapaxes(grad, 1, 2).astype(keys.dtype)
 
 
 def _infer_value(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    y, key = operands[0], operands[2]
-    return key.with_shape((*key.shape[:3], y.shape[3]))
+    y, keys = operands[0], operands[2]
+    return keys.with_shape((*keys.shape[:3], y.shape[3]))
 
 
-@op("y query key", optional="mask", scalars="scale", infer=_infer_value, follow_scalars=False, grad="auto")
+@op("y query keys", optional="mask", scalars="scale", infer=_infer_value, follow_scalars=False, grad="auto")
 def attention_grad_value(
-    xp: Any, y: Any, query: Any, key: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+    xp: Any, y: Any, query: Any, keys: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
 ) -> Any:
-    weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, key), mask, scale, causal)
+    weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, keys), mask, scale, causal)
     return xp.swapaxes(xp.matmul(xp.swapaxes(weights, -1, -2), _heads_first(xp, y)), 1, 2).astype(y.dtype)
 
 

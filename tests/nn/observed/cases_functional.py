@@ -193,7 +193,7 @@ def attention(P: Any, mask: Any = None, heads: int = 2, **options: Any) -> Any:
 case("attention", attention)
 case("attention causal", lambda P: attention(P, is_causal=True))
 case("attention masked", lambda P: attention(P, ramp(2, 1, 3, 5)))
-case("attention bool mask", lambda P: attention(P, ramp(2, 1, 3, 5) > -0.5))
+case("attention bool mask", lambda P: attention(P, (ramp(2, 1, 3, 5) > -0.5) | (np.arange(5) == 0)))
 case("attention scale", lambda P: attention(P, scale=0.3))
 case("attention groups", lambda P: attention(P, heads=1))
 case("flash_attention", lambda P: P.nn.functional.flash_attention.flash_attention(

@@ -32,7 +32,7 @@ def main() -> None:
         found[f"{dtype}_names"], found[dtype] = np.array(names), np.array(walked)
     found["lbfgs_names"] = np.array(list(cases.LBFGS))
     found["lbfgs"] = np.array([cases.run_lbfgs(paddle, name) for name in cases.LBFGS])
-    np.savez_compressed(Path(__file__).parent / "paddle.npz", **found)
+    np.savez_compressed(Path(__file__).parent / "paddle.npz", **found)  # type: ignore[arg-type]
     print({name: values.shape for name, values in found.items()})
 
 

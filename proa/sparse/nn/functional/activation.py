@@ -7,6 +7,7 @@ import numpy as np
 from ....core.dtype import is_differentiable
 from ....core.errors import type_error
 from ....eager.modes import no_grad
+from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
 from ....ops.arguments import one_axis
 from ....ops.basic import full_of, reshape_to
@@ -19,23 +20,40 @@ from ...pattern import CooPattern, Lookup
 from ...rows import sum_rows, take_rows
 from ...tensor import require_sparse
 from ...unary import map_values
+from . import references
+
+_COO, _CSR, _BATCH = A(3, 4, layout="coo"), A(3, 4, layout="csr"), A(2, 3, 4, layout="csr")
+_DENSE_ROWS = A(3, 4, 2, dtype="float64", layout="coo", sparse_dim=2)
 
 
+@samples(S(_COO), S(_CSR), S(_BATCH), S(_DENSE_ROWS), reference=lambda x: np.maximum(x, 0))
 def relu(x: Tensor, name: str | None = None) -> Tensor:
     """`max(x, 0)` of every stored element."""
     return map_values("sparse.relu", dense.relu, x)
 
 
+@samples(
+    S(A(3, 4, layout="coo", low=-3, high=9)), S(A(3, 4, layout="csr", low=-3, high=9)), S(_BATCH), S(_DENSE_ROWS),
+    reference=lambda x: np.clip(x, 0, 6),
+)  # fmt: skip
 def relu6(x: Tensor, name: str | None = None) -> Tensor:
     """`min(max(x, 0), 6)` of every stored element."""
     return map_values("sparse.relu6", dense.relu6, x)
 
 
+@samples(
+    S(_COO), S(_CSR, 0.5), S(_BATCH), S(_DENSE_ROWS, negative_slope=-1.0),
+    reference=lambda x, negative_slope=0.01: np.where(x > 0, x, x * negative_slope),
+)  # fmt: skip
 def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
     """Every stored element, negative ones scaled down."""
     return map_values("sparse.leaky_relu", dense.leaky_relu, x, float(negative_slope))
 
 
+@samples(
+    S(_COO), S(_CSR), S(_BATCH), S(_COO, 0), S(A(2, 3, 4, dtype="float64", layout="coo"), 1),
+    reference=references.softmax,
+)  # fmt: skip
 def softmax(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
     """`exp(x) / sum(exp(x))` along an axis, over the stored elements only."""
     where = "sparse.softmax"

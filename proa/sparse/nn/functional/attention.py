@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ....core.errors import value_error
+from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
 from ....ops.basic import cast_to, full_of, reshape_to, transpose_to
 from ....ops.math.ternary import where as where_dense
@@ -15,9 +16,20 @@ from ...pattern import Lookup
 from ...product import masked_matmul, matmul
 from ...rows import take_rows
 from ...tensor import require_dense, require_sparse
+from . import references
 from .activation import lines_along, softmax_by_group
 
+_HEADS = A(2, 2, 4, 3)
+_MASK = A(values=np.tile(np.tri(4), (4, 1, 1)), layout="csr", grad=False)
 
+
+@samples(
+    S(_HEADS, _HEADS, _HEADS, _MASK),
+    S(_HEADS, _HEADS, _HEADS, _MASK, A(values=[[1, 1, 0, 1], [1, 0, 1, 1]], grad=False)),
+    S(_HEADS, _HEADS, _HEADS, _MASK, attn_mask=A(values=np.eye(4) + np.eye(4, k=-1), grad=False)),
+    S(A(1, 1, 3, 2), A(1, 1, 3, 2), A(1, 1, 3, 2), A(values=np.eye(3)[None], layout="csr", grad=False)),
+    reference=references.attention,
+)  # fmt: skip
 def attention(
     query: Tensor,
     key: Tensor,

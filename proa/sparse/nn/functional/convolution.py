@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from ....core.errors import message, value_error
+from ....eager.samples import A, S, samples
 from ....eager.tape import stand_in
 from ....eager.tensor import Tensor
 from ....ops.basic import full_of, reshape_to
@@ -21,11 +22,18 @@ from ...pattern import Lookup
 from ...rows import take_rows
 from ...tensor import SparseCooTensor, require_coo, require_dense
 from ..rulebook import Rulebook, Window, output_extents, rulebook, submanifold_rulebook
+from . import references
 
 # The most elements that the gathered matrix may have before the kernel is applied place by place.
 _LARGEST_GATHERED = 2**26
 
+_FLAT, _SOLID = A(2, 4, 5, 2, layout="coo", sparse_dim=3), A(1, 3, 4, 3, 2, layout="coo", sparse_dim=4)
 
+
+@samples(
+    S(_FLAT, A(2, 3, 2, 3)), S(_FLAT, A(3, 3, 2, 2), A(2), 2, 1), S(_FLAT, A(2, 2, 2, 1), padding=[1, 0], dilation=2),
+    reference=references.convolution,
+)  # fmt: skip
 def conv2d(
     x: Tensor,
     weight: Tensor,
@@ -44,6 +52,11 @@ def conv2d(
     return _convolve("sparse.conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format, False)
 
 
+@samples(
+    S(_SOLID, A(2, 3, 2, 2, 3)), S(_SOLID, A(3, 3, 3, 2, 2), A(2), [1, 2, 1], 1),
+    S(_SOLID, A(2, 2, 1, 2, 1), padding=[1, 0, 0], dilation=2),
+    reference=references.convolution,
+)  # fmt: skip
 def conv3d(
     x: Tensor,
     weight: Tensor,
@@ -62,6 +75,10 @@ def conv3d(
     return _convolve("sparse.conv3d", 3, x, weight, bias, stride, padding, dilation, groups, data_format, False)
 
 
+_FLAT_CASES = (S(_FLAT, A(3, 3, 2, 3)), S(_FLAT, A(1, 3, 2, 2), A(2)), S(_FLAT, A(3, 3, 2, 1), dilation=2))
+
+
+@samples(*_FLAT_CASES, reference=references.submanifold_convolution)
 def subm_conv2d(
     x: Tensor,
     weight: Tensor,
@@ -82,6 +99,10 @@ def subm_conv2d(
     return _convolve("sparse.subm_conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format, True)
 
 
+_SOLID_CASES = (S(_SOLID, A(3, 3, 3, 2, 3)), S(_SOLID, A(1, 3, 1, 2, 2), A(2)), S(_SOLID, A(3, 3, 1, 2, 1), dilation=2))
+
+
+@samples(*_SOLID_CASES, reference=references.submanifold_convolution)
 def subm_conv3d(
     x: Tensor,
     weight: Tensor,
@@ -98,6 +119,7 @@ def subm_conv3d(
     return _convolve("sparse.subm_conv3d", 3, x, weight, bias, stride, padding, dilation, groups, data_format, True)
 
 
+@samples(*_FLAT_CASES, reference=references.submanifold_convolution)
 def subm_conv2d_igemm(
     x: Tensor,
     weight: Tensor,
@@ -114,6 +136,7 @@ def subm_conv2d_igemm(
     return subm_conv2d(x, weight, bias, stride, padding, dilation, groups, data_format, key, name)
 
 
+@samples(*_SOLID_CASES, reference=references.submanifold_convolution)
 def subm_conv3d_igemm(
     x: Tensor,
     weight: Tensor,

@@ -5,15 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.errors import value_error
+from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
 from ....ops.neural.windows import paddings, sizes
 from ...rows import take_rows
 from ...tensor import SparseCooTensor
 from ..rulebook import Window, output_extents, rulebook
+from . import references
 from .activation import largest_by_group
 from .convolution import check_image
 
+_SOLID = A(1, 3, 4, 4, 2, layout="coo", sparse_dim=4)
 
+
+@samples(
+    S(_SOLID, 2), S(_SOLID, [1, 2, 3], 1), S(_SOLID, 2, 2, 1),
+    S(A(2, 2, 2, 2, 1, dtype="float64", layout="coo", sparse_dim=4), 2),
+    reference=references.max_pool,
+)  # fmt: skip
 def max_pool3d(
     x: Tensor,
     kernel_size: Any,

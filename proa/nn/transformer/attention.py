@@ -1,0 +1,109 @@
+"""Attention of several heads, with caches for decoding step by step."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import value_error
+from ...eager.tensor import Tensor
+from ...ops.basic import cast_to, full_of, transpose_to
+from ...ops.neural.attention import attend
+from ...ops.shape.joining import concat_along
+from ..common import Linear
+from ..layer import Layer
+
+
+def additive_mask(mask: Any, dtype: Any) -> Any:
+    """A mask as numbers to add: integers and booleans hide places where they are 0."""
+    if mask is None or mask._aval.dtype.kind == "f" or mask._aval.dtype.name == "bfloat16":
+        return mask
+    shown: Any = cast_to(mask, np.dtype("float32") if dtype.itemsize < 4 else dtype)
+    return (shown - 1.0) * 1e9
+
+
+class MultiHeadAttention(Layer):
+    """Projects query, key and value, attends in `num_heads` heads, and projects the result."""
+
+    Cache = collections.namedtuple("Cache", ["k", "v"])
+    StaticCache = collections.namedtuple("StaticCache", ["k", "v"])
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        need_weights: bool = False,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+    ) -> None:
+        super().__init__()
+        if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
+            raise value_error(
+                "MultiHeadAttention", "embed_dim must be positive and divisible by num_heads",
+                f"embed_dim: {embed_dim}, num_heads: {num_heads}",
+            )  # fmt: skip
+        self.embed_dim, self.num_heads = embed_dim, num_heads
+        self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
+        self.dropout, self.need_weights = dropout, need_weights
+        self.head_dim = embed_dim // num_heads
+        self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
+        self.k_proj = Linear(self.kdim, embed_dim, weight_attr, bias_attr)
+        self.v_proj = Linear(self.vdim, embed_dim, weight_attr, bias_attr)
+        self.out_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
+
+    def _heads(self, x: Any) -> Any:
+        """[batch, sequence, heads, size]."""
+        return x.reshape([0, 0, self.num_heads, self.head_dim])
+
+    def compute_kv(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values with the heads first, as caches hold them: [batch, heads, sequence, size]."""
+        return tuple(  # type: ignore[return-value]
+            transpose_to(self._heads(projection(x)), (0, 2, 1, 3))
+            for projection, x in ((self.k_proj, key), (self.v_proj, value))
+        )
+
+    def gen_cache(self, key: Tensor, value: Tensor | None = None, type: Any = Cache) -> Any:
+        """A cache: of fixed keys and values (StaticCache), of given ones, or an empty one to be filled (Cache)."""
+        if type is MultiHeadAttention.StaticCache:
+            return self.StaticCache(*self.compute_kv(key, key if value is None else value))
+        if value is None:
+            shape = (key._aval.shape[0], self.num_heads, 0, self.head_dim)
+            return self.Cache(*(full_of(0.0, shape, key._aval.dtype) for _ in range(2)))
+        return self.Cache(key, value)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        attn_mask: Tensor | None = None,
+        cache: Any = None,
+    ) -> Any:
+        key = query if key is None else key
+        value = query if value is None else value
+        queries = self._heads(self.q_proj(query))
+        if cache is None:
+            keys, values = self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
+        else:
+            if isinstance(cache, self.StaticCache):
+                kept_keys, kept_values = cache.k, cache.v
+            else:
+                new_keys, new_values = self.compute_kv(key, value)
+                kept_keys, kept_values = concat_along([cache.k, new_keys], 2), concat_along([cache.v, new_values], 2)
+                cache = self.Cache(kept_keys, kept_values)
+            keys, values = (transpose_to(x, (0, 2, 1, 3)) for x in (kept_keys, kept_values))
+        out, weights = attend(
+            "MultiHeadAttention", queries, keys, values, additive_mask(attn_mask, queries._aval.dtype), self.dropout,
+            False, self.training, wants_weights=self.need_weights,
+        )  # fmt: skip
+        results = [self.out_proj(out.reshape([0, 0, self.embed_dim]))]
+        if self.need_weights:
+            results.append(weights)
+        if cache is not None:
+            results.append(cache)
+        return results[0] if len(results) == 1 else tuple(results)

@@ -1,0 +1,306 @@
+"""Encoder, decoder, and both together."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import value_error
+from ...eager.tensor import Tensor, tensor_from_data
+from .. import functional as F
+from ..attributes import ParamAttr
+from ..common import Dropout, Linear
+from ..container import LayerList
+from ..layer import Layer
+from ..norm import LayerNorm
+from .attention import MultiHeadAttention, additive_mask
+
+
+def _attributes(attr: Any, count: int) -> list[Any]:
+    """One attribute for each part of a layer, from one for all or a list."""
+    if isinstance(attr, (list, tuple)):
+        if len(attr) == 1:
+            return list(attr) * count
+        if len(attr) != count:
+            raise value_error("Transformer", f"a list of attributes must have {count} entries", f"{len(attr)} entries")
+        return list(attr)
+    # A name of the user's own would be taken by the first part.
+    return [copy.copy(attr) if isinstance(attr, ParamAttr) else attr for _ in range(count)]
+
+
+def _check_sizes(layer: Layer, d_model: int, nhead: int, dim_feedforward: int) -> None:
+    if min(d_model, nhead, dim_feedforward) <= 0:
+        raise value_error(
+            type(layer).__name__, "d_model, nhead and dim_feedforward must be positive",
+            f"d_model: {d_model}, nhead: {nhead}, dim_feedforward: {dim_feedforward}",
+        )  # fmt: skip
+
+
+def _repeated(layer: Layer, count: int) -> LayerList:
+    """The layer itself, then new ones made with the same arguments."""
+    return LayerList([layer, *(type(layer)(**layer._config) for _ in range(count - 1))])  # type: ignore[attr-defined]
+
+
+class TransformerEncoderLayer(Layer):
+    """Self-attention and a feed-forward part, each with dropout, a residual and a norm (before or behind)."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        attn_dropout: float | None = None,
+        act_dropout: float | None = None,
+        normalize_before: bool = False,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        layer_norm_eps: float = 1e-5,
+    ) -> None:
+        arguments = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        super().__init__()
+        self._config = arguments
+        _check_sizes(self, d_model, nhead, dim_feedforward)
+        attn_dropout = dropout if attn_dropout is None else attn_dropout
+        act_dropout = dropout if act_dropout is None else act_dropout
+        self.normalize_before = normalize_before
+        weights, biases = _attributes(weight_attr, 2), _attributes(bias_attr, 2)
+        self.self_attn = MultiHeadAttention(
+            d_model, nhead, attn_dropout, weight_attr=weights[0], bias_attr=biases[0]
+        )
+        self.linear1 = Linear(d_model, dim_feedforward, weights[1], biases[1])
+        self.dropout = Dropout(act_dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, weights[1], biases[1])
+        self.norm1 = LayerNorm(d_model, layer_norm_eps)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps)
+        self.dropout1 = Dropout(dropout)
+        self.dropout2 = Dropout(dropout)
+        self.activation = getattr(F, activation)
+
+    def forward(self, src: Any, src_mask: Tensor | None = None, cache: Any = None) -> Any:
+        mask = additive_mask(src_mask, src._aval.dtype)
+        inner = self.norm1(src) if self.normalize_before else src
+        if cache is None:
+            inner = self.self_attn(inner, inner, inner, mask)
+        else:
+            inner, cache = self.self_attn(inner, inner, inner, mask, cache)
+        x = src + self.dropout1(inner)
+        x = x if self.normalize_before else self.norm1(x)
+        inner = self.norm2(x) if self.normalize_before else x
+        x = x + self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(inner)))))
+        x = x if self.normalize_before else self.norm2(x)
+        return x if cache is None else (x, cache)
+
+    def gen_cache(self, src: Tensor) -> Any:
+        return self.self_attn.gen_cache(src, type=MultiHeadAttention.Cache)
+
+
+class TransformerEncoder(Layer):
+    """A stack of encoder layers: the given one, and others made like it."""
+
+    def __init__(self, encoder_layer: Layer, num_layers: int, norm: Layer | None = None) -> None:
+        super().__init__()
+        if num_layers < 1:
+            raise value_error("TransformerEncoder", "num_layers must be positive", f"num_layers: {num_layers}")
+        self.layers = _repeated(encoder_layer, num_layers)
+        self.num_layers, self.norm = num_layers, norm
+
+    def forward(self, src: Any, src_mask: Tensor | None = None, cache: Any = None) -> Any:
+        mask = additive_mask(src_mask, src._aval.dtype)
+        caches = []
+        for number, layer in enumerate(self.layers):
+            if cache is None:
+                src = layer(src, src_mask=mask)
+            else:
+                src, new = layer(src, src_mask=mask, cache=cache[number])
+                caches.append(new)
+        if self.norm is not None:
+            src = self.norm(src)
+        return src if cache is None else (src, caches)
+
+    def gen_cache(self, src: Tensor) -> list[Any]:
+        return [layer.gen_cache(src) for layer in self.layers]  # type: ignore[attr-defined]
+
+
+class TransformerDecoderLayer(Layer):
+    """Self-attention, attention to the encoder's result, and a feed-forward part."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        attn_dropout: float | None = None,
+        act_dropout: float | None = None,
+        normalize_before: bool = False,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        layer_norm_eps: float = 1e-5,
+    ) -> None:
+        arguments = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        super().__init__()
+        self._config = arguments
+        _check_sizes(self, d_model, nhead, dim_feedforward)
+        attn_dropout = dropout if attn_dropout is None else attn_dropout
+        act_dropout = dropout if act_dropout is None else act_dropout
+        self.normalize_before = normalize_before
+        weights, biases = _attributes(weight_attr, 3), _attributes(bias_attr, 3)
+        self.self_attn = MultiHeadAttention(d_model, nhead, attn_dropout, weight_attr=weights[0], bias_attr=biases[0])
+        self.cross_attn = MultiHeadAttention(d_model, nhead, attn_dropout, weight_attr=weights[1], bias_attr=biases[1])
+        self.linear1 = Linear(d_model, dim_feedforward, weights[2], biases[2])
+        self.dropout = Dropout(act_dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, weights[2], biases[2])
+        self.norm1 = LayerNorm(d_model, layer_norm_eps)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps)
+        self.norm3 = LayerNorm(d_model, layer_norm_eps)
+        self.dropout1 = Dropout(dropout)
+        self.dropout2 = Dropout(dropout)
+        self.dropout3 = Dropout(dropout)
+        self.activation = getattr(F, activation)
+
+    def forward(
+        self,
+        tgt: Any,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        cache: Any = None,
+    ) -> Any:
+        kind = tgt._aval.dtype
+        before = self.normalize_before
+        own_mask, other_mask = additive_mask(tgt_mask, kind), additive_mask(memory_mask, kind)
+        inner = self.norm1(tgt) if before else tgt
+        own_cache: Any = None
+        if cache is None:
+            inner = self.self_attn(inner, inner, inner, own_mask)
+        else:
+            inner, own_cache = self.self_attn(inner, inner, inner, own_mask, cache[0])
+        x = tgt + self.dropout1(inner)
+        x = x if before else self.norm1(x)
+        inner = self.norm2(x) if before else x
+        other_cache: Any = None
+        if cache is None:
+            inner = self.cross_attn(inner, memory, memory, other_mask)
+        else:
+            inner, other_cache = self.cross_attn(inner, memory, memory, other_mask, cache[1])
+        x = x + self.dropout2(inner)
+        x = x if before else self.norm2(x)
+        inner = self.norm3(x) if before else x
+        x = x + self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(inner)))))
+        x = x if before else self.norm3(x)
+        return x if cache is None else (x, (own_cache, other_cache))
+
+    def gen_cache(self, memory: Tensor) -> tuple[Any, Any]:
+        """An empty cache for the layer's own sequence, and one of the encoder's result."""
+        own = self.self_attn.gen_cache(memory, type=MultiHeadAttention.Cache)
+        return own, self.cross_attn.gen_cache(memory, memory, type=MultiHeadAttention.StaticCache)
+
+
+class TransformerDecoder(Layer):
+    """A stack of decoder layers: the given one, and others made like it."""
+
+    def __init__(self, decoder_layer: Layer, num_layers: int, norm: Layer | None = None) -> None:
+        super().__init__()
+        if num_layers < 1:
+            raise value_error("TransformerDecoder", "num_layers must be positive", f"num_layers: {num_layers}")
+        self.layers = _repeated(decoder_layer, num_layers)
+        self.num_layers, self.norm = num_layers, norm
+
+    def forward(
+        self,
+        tgt: Any,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        cache: Any = None,
+    ) -> Any:
+        kind = tgt._aval.dtype
+        own_mask, other_mask = additive_mask(tgt_mask, kind), additive_mask(memory_mask, kind)
+        caches = []
+        for number, layer in enumerate(self.layers):
+            if cache is None:
+                tgt = layer(tgt, memory, tgt_mask=own_mask, memory_mask=other_mask)
+            else:
+                tgt, new = layer(tgt, memory, tgt_mask=own_mask, memory_mask=other_mask, cache=cache[number])
+                caches.append(new)
+        if self.norm is not None:
+            tgt = self.norm(tgt)
+        return tgt if cache is None else (tgt, caches)
+
+    def gen_cache(self, memory: Tensor, do_zip: bool = False) -> list[Any]:
+        """A cache for each layer; with `do_zip` all own ones, then all of the encoder's result."""
+        caches = [layer.gen_cache(memory) for layer in self.layers]  # type: ignore[attr-defined]
+        return list(zip(*caches, strict=True)) if do_zip else caches
+
+
+class Transformer(Layer):
+    """An encoder and a decoder."""
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        attn_dropout: float | None = None,
+        act_dropout: float | None = None,
+        normalize_before: bool = False,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        custom_encoder: Layer | None = None,
+        custom_decoder: Layer | None = None,
+    ) -> None:
+        super().__init__()
+        _check_sizes(self, d_model, nhead, dim_feedforward)
+
+        def attributes(attr: Any) -> tuple[Any, Any]:
+            """For the encoder's two parts and the decoder's three."""
+            if not isinstance(attr, (list, tuple)):
+                return attr, attr
+            given = list(attr)
+            if len(given) == 1:
+                return given * 2, given * 3
+            if len(given) == 2:
+                return [given[0], given[1]], [given[0], given[0], given[1]]
+            if len(given) == 3:
+                return [given[0], given[2]], given
+            raise value_error("Transformer", "a list of attributes must have 1, 2 or 3 entries", f"{len(given)} entries")
+
+        encoder_weights, decoder_weights = attributes(weight_attr)
+        encoder_biases, decoder_biases = attributes(bias_attr)
+        common = (d_model, nhead, dim_feedforward, dropout, activation, attn_dropout, act_dropout, normalize_before)
+        if custom_encoder is None:
+            layer: Layer = TransformerEncoderLayer(*common, encoder_weights, encoder_biases)
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, LayerNorm(d_model))
+        self.encoder = custom_encoder
+        if custom_decoder is None:
+            layer = TransformerDecoderLayer(*common, decoder_weights, decoder_biases)
+            custom_decoder = TransformerDecoder(layer, num_decoder_layers, LayerNorm(d_model))
+        self.decoder = custom_decoder
+        self.d_model, self.nhead = d_model, nhead
+
+    def forward(
+        self,
+        src: Any,
+        tgt: Any,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Any:
+        memory = self.encoder(src, src_mask=additive_mask(src_mask, src._aval.dtype))
+        kind = tgt._aval.dtype
+        return self.decoder(
+            tgt, memory, tgt_mask=additive_mask(tgt_mask, kind), memory_mask=additive_mask(memory_mask, kind)
+        )
+
+    def generate_square_subsequent_mask(self, length: int) -> Tensor:
+        """A mask to add that hides what comes later: 0 on and below the diagonal, -inf above."""
+        return tensor_from_data(np.triu(np.full((int(length),) * 2, -np.inf, "float32"), 1))
