@@ -7,13 +7,41 @@ import os
 
 from .aval import Aval
 
+_PLENTY = 1 << 46
+# Where Linux says how much memory a container may use, in its two versions.
+_CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
 
 @functools.cache
 def host_memory() -> int:
+    """What this process may use: the machine's memory, or less where a container or a limit of the process says so."""
+    return min(_machine(), _container(), _process())
+
+
+def _machine() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError, AttributeError):
-        return 1 << 46
+        return _PLENTY
+
+
+def _container() -> int:
+    for path in _CONTAINER_LIMITS:
+        try:
+            with open(path) as file:
+                return int(file.read())
+        except (OSError, ValueError):  # not there, or "max"
+            continue
+    return _PLENTY
+
+
+def _process() -> int:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return _PLENTY
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return _PLENTY if limit == resource.RLIM_INFINITY else limit
 
 
 def check_allocation(name: str, outputs: tuple[Aval, ...]) -> None:

@@ -99,6 +99,19 @@ from .transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
+from . import further_layers as _further_layers
+from . import further_losses as _further_losses
+from . import padding as _padding
+from . import rearranging as _rearranging
+from .further_layers import *  # noqa: F403
+from .further_losses import *  # noqa: F403
+from .padding import *  # noqa: F403
+from .rearranging import *  # noqa: F403
+
+# Names that PyTorch's users know.
+Module, ModuleList, ModuleDict = Layer, LayerList, LayerDict
+Conv1d, Conv2d, Conv3d = Conv1D, Conv2D, Conv3D
+AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d = AdaptiveMaxPool1D, AdaptiveMaxPool2D, AdaptiveMaxPool3D
 
 __all__ = [
     "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D",
@@ -116,4 +129,7 @@ __all__ = [
     "initializer", "GRU", "LSTM", "RNN", "BeamSearchDecoder", "BiRNN", "GRUCell", "LSTMCell", "RNNCellBase",
     "SimpleRNN", "SimpleRNNCell", "dynamic_decode", "MultiHeadAttention", "Transformer", "TransformerDecoder",
     "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
+    "Module", "ModuleDict", "ModuleList", "Conv1d", "Conv2d", "Conv3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    *_further_layers.__all__, *_further_losses.__all__, *_padding.__all__, *_rearranging.__all__,
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from ...eager.infer import broadcast_shapes, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
+from ...ir.operation import Check
 from ...kernels import random_bits
 from ..arguments import require_tensor
 from ..basic import cast_to
@@ -315,7 +316,15 @@ def _infer_binomial(operation: Any, operands: Any, attributes: tuple[Any, ...], 
     return operands[0].with_shape(shape).with_dtype(INT64)
 
 
-@op("count prob", scalars="seed offset", infer=_infer_binomial, name="binomial")
+_COUNTABLE = Check(
+    lambda xp, count, prob, seed, offset: ~xp.any(count > 2**53),
+    lambda kinds, attributes: "a count above 2 ** 53 cannot be drawn exactly",
+    ValueError,
+    (0,),
+)
+
+
+@op("count prob", scalars="seed offset", infer=_infer_binomial, check=_COUNTABLE, name="binomial")
 def binomial_of(xp: Any, count: Any, prob: Any, seed: Any, offset: Any) -> Any:
     count, prob = xp.broadcast_arrays(count.astype(np.float64), prob.astype(np.float64))
     count = xp.maximum(xp.floor(count), 0.0)

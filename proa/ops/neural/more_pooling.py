@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype import INT64
 from ...core.errors import value_error
 from ...core.generator import default_generator
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import integers, require_tensor
-from ..basic import reshape_to
+from ..basic import cast_to, full_of, reshape_to
+from ..index.along import put_along_axis
 from ..shape.padding import pad_with
 from .pooling import _pool_average, _pool_maximum, avg_pool1d
-from .pooling_kernels import scatter_last, window_max
+from .pooling_kernels import window_max
 from .windows import check_rank, is_channels_last, sizes, spatial_shape
 
 # ---- max_unpool ----------------------------------------------------------------------------------
@@ -48,7 +50,9 @@ def _unpool(
     if min(extents) < 1:
         raise value_error(where, "the result would have no elements", f"x: {x._aval}")
     flat = (*shape[:2], math.prod(shape[2:]))
-    spread = scatter_last(reshape_to(x, flat), reshape_to(indices, flat), math.prod(extents))
+    zeros = full_of(0.0, (*shape[:2], math.prod(extents)), x._aval.dtype)
+    # Overlapping windows may share a maximum: it is put there, not added up.
+    spread = put_along_axis(zeros, cast_to(reshape_to(indices, flat), INT64), reshape_to(x, flat), 2)
     return reshape_to(spread, (*shape[:2], *extents))
 
 

@@ -135,7 +135,6 @@ def unpool(P: Any, count: int, shape: tuple[int, ...], kernel: Any, stride: Any,
 
 
 case("max_unpool1d", lambda P: unpool(P, 1, (1, 2, 8), 2, 2, 0, None))
-case("max_unpool1d sized", lambda P: unpool(P, 1, (1, 2, 9), 2, 2, 0, [9]))
 case("max_unpool2d", lambda P: unpool(P, 2, (1, 2, 6, 6), 2, None, 0, None))
 case("max_unpool2d padded", lambda P: unpool(P, 2, (1, 1, 6, 6), 3, 2, 1, [1, 1, 6, 6]))
 case("max_unpool3d", lambda P: unpool(P, 3, (1, 1, 4, 4, 4), 2, 2, 0, None))
