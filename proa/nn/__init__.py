@@ -8,7 +8,13 @@ call in `forward`, the name here. Optimisers know parameters, not layers, and ar
 from __future__ import annotations
 
 from ..eager.parameter import Parameter
-from . import functional, initializer
+from . import attention, functional, initializer, quant, utils
+from . import further_layers as _further_layers
+from . import further_losses as _further_losses
+from . import layer_names as _layer_names  # noqa: F401
+from . import lazy_init as _lazy_init
+from . import padding as _padding
+from . import rearranging as _rearranging
 from .activation import (
     CELU,
     ELU,
@@ -42,6 +48,8 @@ from .clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from .common import Dropout, Dropout2D, Embedding, Flatten, Identity, Linear, Unflatten
 from .container import LayerDict, LayerList, ParameterDict, ParameterList, Sequential
 from .conv import Conv1D, Conv1DTranspose, Conv2D, Conv2DTranspose, Conv3D, Conv3DTranspose
+from .further_layers import *  # noqa: F403
+from .further_losses import *  # noqa: F403
 from .layer import Layer
 from .loss import (
     BCELoss,
@@ -64,6 +72,7 @@ from .norm import (
     InstanceNorm3D,
     LayerNorm,
 )
+from .padding import *  # noqa: F403
 from .pooling import (
     AdaptiveAvgPool1D,
     AdaptiveAvgPool2D,
@@ -78,6 +87,7 @@ from .pooling import (
     MaxPool2D,
     MaxPool3D,
 )
+from .rearranging import *  # noqa: F403
 from .recurrent import (
     GRU,
     LSTM,
@@ -99,14 +109,9 @@ from .transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
-from . import further_layers as _further_layers
-from . import further_losses as _further_losses
-from . import padding as _padding
-from . import rearranging as _rearranging
-from .further_layers import *  # noqa: F403
-from .further_losses import *  # noqa: F403
-from .padding import *  # noqa: F403
-from .rearranging import *  # noqa: F403
+
+initializer.lazy_init = _lazy_init  # type: ignore[attr-defined]
+initializer.Bilinear = _lazy_init.Bilinear  # type: ignore[attr-defined]
 
 # Names that PyTorch's users know.
 Module, ModuleList, ModuleDict = Layer, LayerList, LayerDict
@@ -131,5 +136,6 @@ __all__ = [
     "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
     "Module", "ModuleDict", "ModuleList", "Conv1d", "Conv2d", "Conv3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
+    "attention", "quant", "utils",
     *_further_layers.__all__, *_further_losses.__all__, *_padding.__all__, *_rearranging.__all__,
 ]  # fmt: skip

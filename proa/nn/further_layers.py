@@ -36,9 +36,7 @@ class CosineSimilarity(Layer):
 class PairwiseDistance(Layer):
     """The p-norm of the differences of two tensors' rows."""
 
-    def __init__(
-        self, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False, name: str | None = None
-    ) -> None:
+    def __init__(self, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False, name: str | None = None) -> None:
         super().__init__()
         self.p, self.epsilon, self.keepdim, self.name = p, epsilon, keepdim, name
 
@@ -174,7 +172,9 @@ class SpectralNorm(Layer):
         super().__init__(dtype=dtype)
         shape = [int(n) for n in weight_shape]
         if not shape or min(shape) < 1 or not -len(shape) <= dim < len(shape):
-            raise value_error("SpectralNorm", "the weight must have elements, and dim must be one of its axes", f"{shape}, dim: {dim}")
+            raise value_error(
+                "SpectralNorm", "the weight must have elements, and dim must be one of its axes", f"{shape}, dim: {dim}"
+            )
         self._power_iters, self._epsilon, self._dim = power_iters, eps, dim % len(shape)
         rows = shape[self._dim]
         columns = int(np.prod(shape)) // rows

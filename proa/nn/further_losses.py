@@ -42,19 +42,36 @@ def _loss(name: str, function: str, doc: str, **options: Any) -> Any:
     return cls
 
 
-MarginRankingLoss = _loss("MarginRankingLoss", "margin_ranking_loss", "`nn.functional.margin_ranking_loss`.", margin=0.0)
-HingeEmbeddingLoss = _loss("HingeEmbeddingLoss", "hinge_embedding_loss", "`nn.functional.hinge_embedding_loss`.", margin=1.0)
-CosineEmbeddingLoss = _loss("CosineEmbeddingLoss", "cosine_embedding_loss", "`nn.functional.cosine_embedding_loss`.", margin=0)
+MarginRankingLoss = _loss(
+    "MarginRankingLoss", "margin_ranking_loss", "`nn.functional.margin_ranking_loss`.", margin=0.0
+)
+HingeEmbeddingLoss = _loss(
+    "HingeEmbeddingLoss", "hinge_embedding_loss", "`nn.functional.hinge_embedding_loss`.", margin=1.0
+)
+CosineEmbeddingLoss = _loss(
+    "CosineEmbeddingLoss", "cosine_embedding_loss", "`nn.functional.cosine_embedding_loss`.", margin=0
+)
 SoftMarginLoss = _loss("SoftMarginLoss", "soft_margin_loss", "`nn.functional.soft_margin_loss`.")
 MultiLabelSoftMarginLoss = _loss(
-    "MultiLabelSoftMarginLoss", "multi_label_soft_margin_loss", "`nn.functional.multi_label_soft_margin_loss`.", weight=None
+    "MultiLabelSoftMarginLoss",
+    "multi_label_soft_margin_loss",
+    "`nn.functional.multi_label_soft_margin_loss`.",
+    weight=None,
 )
-MultiLabelMarginLoss = _loss("MultiLabelMarginLoss", "multi_label_margin_loss", "`nn.functional.multi_label_margin_loss`.")
+MultiLabelMarginLoss = _loss(
+    "MultiLabelMarginLoss", "multi_label_margin_loss", "`nn.functional.multi_label_margin_loss`."
+)
 MultiMarginLoss = _loss(
     "MultiMarginLoss", "multi_margin_loss", "`nn.functional.multi_margin_loss`.", p=1, margin=1.0, weight=None
 )
 TripletMarginLoss = _loss(
-    "TripletMarginLoss", "triplet_margin_loss", "`nn.functional.triplet_margin_loss`.", margin=1.0, p=2.0, epsilon=1e-6, swap=False
+    "TripletMarginLoss",
+    "triplet_margin_loss",
+    "`nn.functional.triplet_margin_loss`.",
+    margin=1.0,
+    p=2.0,
+    epsilon=1e-6,
+    swap=False,
 )
 TripletMarginWithDistanceLoss = _loss(
     "TripletMarginWithDistanceLoss", "triplet_margin_with_distance_loss",
@@ -77,10 +94,22 @@ class CTCLoss(Layer):
         self.blank, self.reduction, self.zero_infinity = blank, _reduction(self, reduction), zero_infinity
 
     def forward(
-        self, log_probs: Tensor, labels: Tensor, input_lengths: Tensor, label_lengths: Tensor, norm_by_times: bool = False
+        self,
+        log_probs: Tensor,
+        labels: Tensor,
+        input_lengths: Tensor,
+        label_lengths: Tensor,
+        norm_by_times: bool = False,
     ) -> Tensor:
         return F.ctc_loss(
-            log_probs, labels, input_lengths, label_lengths, self.blank, self.reduction, norm_by_times, self.zero_infinity
+            log_probs,
+            labels,
+            input_lengths,
+            label_lengths,
+            self.blank,
+            self.reduction,
+            norm_by_times,
+            self.zero_infinity,
         )
 
 

@@ -58,7 +58,11 @@ class _FixedPad(_Pad):
 
 
 _FORMATS = {1: "NCL", 2: "NCHW", 3: "NCDHW"}
-_AXES = {1: "[batch, channels, length]", 2: "[batch, channels, height, width]", 3: "[batch, channels, depth, height, width]"}
+_AXES = {
+    1: "[batch, channels, length]",
+    2: "[batch, channels, height, width]",
+    3: "[batch, channels, depth, height, width]",
+}
 
 
 def _family(stem: str, base: type, doc: str, mode: str = "") -> list[Any]:

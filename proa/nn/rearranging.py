@@ -45,12 +45,13 @@ class Upsample(Layer):
 
 
 class _Upsampling2D(Upsample):
-    _fixed: dict[str, Any]
+    _mode = "nearest"
 
     def __init__(
         self, size: Any = None, scale_factor: Any = None, data_format: str = "NCHW", name: str | None = None
     ) -> None:
-        super().__init__(size, scale_factor, data_format=data_format, name=name, **self._fixed)
+        corners = self._mode == "bilinear"
+        super().__init__(size, scale_factor, self._mode, corners, data_format=data_format, name=name)
 
     def extra_repr(self) -> str:
         main = f"size={self.size}" if self.scale_factor is None else f"scale_factor={self.scale_factor}"
@@ -60,13 +61,13 @@ class _Upsampling2D(Upsample):
 class UpsamplingNearest2D(_Upsampling2D):
     """Resizes images, taking the nearest element."""
 
-    _fixed = {"mode": "nearest"}
+    _mode = "nearest"
 
 
 class UpsamplingBilinear2D(_Upsampling2D):
     """Resizes images by bilinear interpolation, the corners keeping their places."""
 
-    _fixed = {"mode": "bilinear", "align_corners": True}
+    _mode = "bilinear"
 
 
 def _image_format(where: str, data_format: str) -> str:
@@ -147,9 +148,7 @@ class Unfold(Layer):
         return F.unfold(input, self.kernel_sizes, self.strides, self.paddings, self.dilations)
 
     def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_sizes}, dilation={self.dilations}, padding={self.paddings}, stride={self.strides}"
-        )
+        return f"kernel_size={self.kernel_sizes}, dilation={self.dilations}, padding={self.paddings}, stride={self.strides}"
 
 
 class Fold(Layer):
@@ -172,9 +171,7 @@ class Fold(Layer):
         return F.fold(input, self.output_sizes, self.kernel_sizes, self.strides, self.paddings, self.dilations)
 
     def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_sizes}, dilation={self.dilations}, padding={self.paddings}, stride={self.strides}"
-        )
+        return f"kernel_size={self.kernel_sizes}, dilation={self.dilations}, padding={self.paddings}, stride={self.strides}"
 
 
 # ---- activations over channels -------------------------------------------------------------------

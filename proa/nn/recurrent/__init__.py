@@ -1,4 +1,4 @@
-"""Recurrent layers: cells (`cells.py`), a cell over a sequence and stacks of them (`stacks.py`), decoding (`decoding.py`)."""
+"""Recurrent layers: cells (`cells.py`), cells over a sequence, stacked (`stacks.py`), and decoding (`decoding.py`)."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ How many steps are taken depends on what the model says, so that every step's en
 
 from __future__ import annotations
 
+import contextlib
 from collections import namedtuple
 from typing import Any
 
@@ -178,10 +179,8 @@ def dynamic_decode(
     if not collected:
         raise value_error("dynamic_decode", "all sequences had ended before the first step")
     stacked = _structured(lambda *parts: _stack(parts), *collected)
-    try:
+    with contextlib.suppress(NotImplementedError):
         stacked, states = decoder.finalize(stacked, states, lengths)
-    except NotImplementedError:
-        pass
     if not output_time_major:
         stacked = _structured(_swapped, stacked)
     return (stacked, states, lengths) if return_length else (stacked, states)

@@ -45,9 +45,7 @@ def _is_fused(cell: Any) -> bool:
 def _run_fused(cell: Any, sequence: Tensor, states: Any, lengths: Tensor | None, reverse: bool) -> tuple[Tensor, Any]:
     """All steps of one of Paddle's cells: states after every step, and the last ones. Time comes first."""
     first = list(states) if isinstance(states, (list, tuple)) else [states]
-    found = run_recurrence(
-        cell.project(sequence), first, cell.weight_hh, cell.bias_hh, lengths, cell._kind, reverse
-    )
+    found = run_recurrence(cell.project(sequence), first, cell.weight_hh, cell.bias_hh, lengths, cell._kind, reverse)
     last = [state[0 if reverse else -1] for state in found]  # type: ignore[index]
     return found[0], (tuple(last) if len(last) > 1 else last[0])
 
@@ -125,9 +123,7 @@ class BiRNN(Layer):
         if len(initial_states) != 2:
             raise value_error("BiRNN", "initial_states must be those of both cells", f"{len(initial_states)} entries")
         results = []
-        for cell, states, reverse in zip(
-            (self.cell_fw, self.cell_bw), initial_states, (False, True), strict=True
-        ):
+        for cell, states, reverse in zip((self.cell_fw, self.cell_bw), initial_states, (False, True), strict=True):
             # Not a member: the cells belong to this layer.
             runner = RNN.__new__(RNN)
             Layer.__init__(runner)

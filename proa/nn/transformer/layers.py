@@ -68,9 +68,7 @@ class TransformerEncoderLayer(Layer):
         act_dropout = dropout if act_dropout is None else act_dropout
         self.normalize_before = normalize_before
         weights, biases = _attributes(weight_attr, 2), _attributes(bias_attr, 2)
-        self.self_attn = MultiHeadAttention(
-            d_model, nhead, attn_dropout, weight_attr=weights[0], bias_attr=biases[0]
-        )
+        self.self_attn = MultiHeadAttention(d_model, nhead, attn_dropout, weight_attr=weights[0], bias_attr=biases[0])
         self.linear1 = Linear(d_model, dim_feedforward, weights[1], biases[1])
         self.dropout = Dropout(act_dropout)
         self.linear2 = Linear(dim_feedforward, d_model, weights[1], biases[1])
@@ -272,7 +270,9 @@ class Transformer(Layer):
                 return [given[0], given[1]], [given[0], given[0], given[1]]
             if len(given) == 3:
                 return [given[0], given[2]], given
-            raise value_error("Transformer", "a list of attributes must have 1, 2 or 3 entries", f"{len(given)} entries")
+            raise value_error(
+                "Transformer", "a list of attributes must have 1, 2 or 3 entries", f"{len(given)} entries"
+            )
 
         encoder_weights, decoder_weights = attributes(weight_attr)
         encoder_biases, decoder_biases = attributes(bias_attr)

@@ -64,12 +64,12 @@ def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...],
         "keys": lambda g, query, keys, values, mask, scale, causal: attention_grad_key(
             g, query, keys, values, mask, scale, causal
         ),
-        "values": lambda g, query, keys, mask, scale, causal: attention_grad_value(
-            g, query, keys, mask, scale, causal
-        ),
+        "values": lambda g, query, keys, mask, scale, causal: attention_grad_value(g, query, keys, mask, scale, causal),
     },
 )
-def attention(xp: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False) -> Any:
+def attention(
+    xp: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+) -> Any:
     """softmax(query keyᵀ scale + mask) values, for each head."""
     weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, keys), mask, scale, causal)
     return xp.swapaxes(xp.matmul(weights, _heads_first(xp, values)), 1, 2).astype(query.dtype)
@@ -208,4 +208,6 @@ def scaled_dot_product_attention(
     The mask is added to the scores, or says where to look (bool). The heads of the query may be a multiple of those of key
     and value. `backend` is accepted and ignored: the compiler chooses.
     """
-    return attend("scaled_dot_product_attention", query, key, value, attn_mask, dropout_p, is_causal, training, scale)[0]
+    return attend("scaled_dot_product_attention", query, key, value, attn_mask, dropout_p, is_causal, training, scale)[
+        0
+    ]

@@ -44,7 +44,11 @@ def _reference_hsigmoid(x: Any, label: Any, num_classes: int, weight: Any, bias:
     nodes, turns = _tree(num_classes)
     out = np.zeros((len(x), 1))
     for i, mark in enumerate(label.ravel()):
-        ways = zip(nodes[mark], turns[mark], strict=True) if path_table is None else zip(path_table[i], path_code[i], strict=True)
+        ways = (
+            zip(nodes[mark], turns[mark], strict=True)
+            if path_table is None
+            else zip(path_table[i], path_code[i], strict=True)
+        )
         for node, turn in ways:
             value = x[i] @ weight[node] + (0 if bias is None else bias.ravel()[node]) if node >= 0 else 0.0
             out[i] += np.log1p(np.exp(value)) - turn * value
@@ -72,7 +76,8 @@ def hsigmoid_loss(
 ) -> Tensor:
     """Hierarchical softmax: the cross entropies of the turns on the way to each label in a binary tree, [batch, 1].
 
-    The tree is complete, or given: `path_table` lists the nodes on the way (negative behind the end), `path_code` the turns.
+    The tree is complete, or given: `path_table` lists the nodes on the way (negative behind the end), `path_code` the
+    turns.
     """
     where = "hsigmoid_loss"
     aval = require_tensor(where, "input", input)._aval
@@ -93,7 +98,8 @@ def hsigmoid_loss(
     on_way = cast_to(ways >= 0, aval.dtype)
     safe = ways.clip(min=0)
     rows = take_elements(weight, [safe], [0])
-    scores: Any = reshape_to(matmul(rows, input.unsqueeze(-1), False, False), ways._aval.shape)  # type: ignore[attr-defined]
+    columns = input.unsqueeze(-1)  # type: ignore[attr-defined]
+    scores: Any = reshape_to(matmul(rows, columns, False, False), ways._aval.shape)
     if bias is not None:
         scores = scores + take_elements(bias.reshape([-1]), [safe], [0])  # type: ignore[attr-defined]
     scores = scores.clip(-40.0, 40.0) * on_way
@@ -183,12 +189,17 @@ def adaptive_log_softmax_with_loss(
 
 
 def _reference_margin(x: Any, label: Any, margin1: float = 1.0, margin2: float = 0.5, margin3: float = 0.0,
-                      scale: float = 64.0, group: Any = None, return_softmax: bool = False, reduction: Any = "mean") -> Any:  # fmt: skip
+                      scale: float = 64.0, group: Any = None, return_softmax: bool = False,
+                      reduction: Any = "mean") -> Any:  # fmt: skip
     logits = x.astype(np.float64).copy()
     rows, marks = np.arange(len(x)), label.ravel()
     logits[rows, marks] = np.cos(margin1 * np.arccos(logits[rows, marks]) + margin2) - margin3
     logits *= scale
-    logp = logits - np.log(np.exp(logits - logits.max(1, keepdims=True)).sum(1, keepdims=True)) - logits.max(1, keepdims=True)
+    logp = (
+        logits
+        - np.log(np.exp(logits - logits.max(1, keepdims=True)).sum(1, keepdims=True))
+        - logits.max(1, keepdims=True)
+    )
     loss = -logp[rows, marks][:, None]
     loss = loss if reduction is None else _reduced(loss, reduction)
     return (loss, np.exp(logp)) if return_softmax else loss
@@ -225,7 +236,9 @@ def margin_cross_entropy(
     if reduction not in ("mean", "sum", "none", None):
         raise value_error(where, "reduction must be 'mean', 'sum' or None", f"reduction: {reduction!r}")
     if aval.ndim != 2 or marks._aval.size != aval.shape[0]:
-        raise value_error(where, "logits must be [batch, classes], label [batch]", f"logits: {aval}, label: {marks._aval}")
+        raise value_error(
+            where, "logits must be [batch, classes], label [batch]", f"logits: {aval}, label: {marks._aval}"
+        )
     column = marks.reshape([-1, 1])
     x: Any = logits
     cosine = x.take_along_axis(column, 1)
@@ -270,5 +283,3 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
     found = found.astype(aval.dtype)
     placed = np.searchsorted(found, marks).astype(aval.dtype)
     return tensor_from_data(placed, place=aval.place), tensor_from_data(found, place=aval.place)
-
-

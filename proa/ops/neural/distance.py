@@ -31,7 +31,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
     return product / squares.clip(min=float(eps) ** 2).sqrt()
 
 
-def _reference_distance(x: np.ndarray, y: np.ndarray, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False) -> Any:
+def _reference_distance(
+    x: np.ndarray, y: np.ndarray, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False
+) -> Any:
     return np.linalg.norm(x - y + epsilon, ord=p, axis=-1, keepdims=keepdim)
 
 

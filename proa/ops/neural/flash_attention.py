@@ -5,6 +5,7 @@ Variable lengths, windows and column masks become boolean masks; XLA fuses what 
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -15,7 +16,8 @@ from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import require_tensor
-from ..basic import cast_to
+from ..basic import cast_to, transpose_to
+from ..index.gathering import take_elements
 from ..linear.linalg import matmul
 from ..math.ternary import where as choose_by
 from .attention import _reference, attend
@@ -72,9 +74,13 @@ def flash_attn_qkvpacked(
     packed: Any = require_tensor("flash_attn_qkvpacked", "qkv", qkv)
     shape = packed._aval.shape
     if len(shape) != 5 or shape[2] < 3:
-        raise value_error("flash_attn_qkvpacked", "qkv must be [batch, sequence, groups + 2, heads, size]", f"{packed._aval}")
+        raise value_error(
+            "flash_attn_qkvpacked", "qkv must be [batch, sequence, groups + 2, heads, size]", f"{packed._aval}"
+        )
     query = packed[:, :, :-2].reshape([shape[0], shape[1], (shape[2] - 2) * shape[3], shape[4]])
-    return flash_attention(query, packed[:, :, -2], packed[:, :, -1], dropout, causal, return_softmax, training=training)
+    return flash_attention(
+        query, packed[:, :, -2], packed[:, :, -1], dropout, causal, return_softmax, training=training
+    )
 
 
 # ---- sequences of different lengths, one behind another ------------------------------------------
@@ -82,10 +88,11 @@ def flash_attn_qkvpacked(
 
 def _segments(offsets: Any, count: int) -> tuple[Any, Any]:
     """For each row the number of its sequence and its place in it."""
-    rows = tensor_from_data(np.arange(count), place=offsets._aval.place)
-    number = offsets.searchsorted(cast_to(rows, offsets._aval.dtype), right=True) - 1
-    begin = offsets.take_along_axis(cast_to(number.clip(min=0), np.dtype("int64")), 0)
-    return number, cast_to(rows, begin._aval.dtype) - begin
+    rows = tensor_from_data(np.arange(count, dtype=offsets._aval.dtype), place=offsets._aval.place)
+    begun = cast_to(rows.unsqueeze(1) >= offsets.unsqueeze(0), np.dtype("int64"))  # type: ignore[attr-defined]
+    number = begun.sum(1) - 1  # type: ignore[attr-defined]
+    begin = take_elements(offsets, [number.clip(min=0)], [0], trusted=True)
+    return number, rows - begin  # type: ignore[operator]
 
 
 def _attend_segments(
@@ -101,8 +108,8 @@ def _attend_segments(
     if causal or tuple(window) != (-1, -1):
         # Rows are aligned at the ends of the sequences.
         lengths_q, lengths_k = starts_q[1:] - starts_q[:-1], starts_k[1:] - starts_k[:-1]
-        index = cast_to(own_q, np.dtype("int64")).clip(0, lengths_q._aval.shape[0] - 1)
-        shift = (lengths_k - lengths_q).take_along_axis(index, 0)
+        index = own_q.clip(0, lengths_q._aval.shape[0] - 1)
+        shift: Any = take_elements(lengths_k - lengths_q, [index], [0], trusted=True)
         gap = place_k.unsqueeze(0) - (place_q + shift).unsqueeze(1)
         if causal:
             allowed = allowed & (gap <= 0)
@@ -146,7 +153,7 @@ def flash_attn_unpadded(
     training: bool = True,
     name: str | None = None,
 ) -> tuple[Tensor, None]:
-    """Attention of sequences that lie one behind another in [all rows, heads, size]; `cu_seqlens` are where they begin."""
+    """Attention of sequences one behind another in [all rows, heads, size]; `cu_seqlens` are where they begin."""
     out = _attend_segments(
         "flash_attn_unpadded", query, key, value, cu_seqlens_q, cu_seqlens_k, scale, dropout, causal, training
     )
@@ -159,7 +166,7 @@ def flash_attn_unpadded(
     S(A(2, 4, 1, 2), A(3, values=[0, 1, 2], dtype="int32"), A(3, values=[0, 1, 2], dtype="int32"), 1, 1, 1.0),
     reference=lambda x, a, b, m, n, scale, causal=False: [np.concatenate([
         _reference(x[None, i:j, :-2].reshape(1, j - i, -1, x.shape[-1]), x[None, i:j, -2], x[None, i:j, -1],
-                   is_causal=causal, scale=scale)[0] for i, j in zip(a[:-1], a[1:], strict=True)])],
+                   is_causal=causal, scale=scale)[0] for i, j in itertools.pairwise(a)])],
     second_order=False, why="second derivatives are JAX's own, and slow to compile",
 )  # fmt: skip
 @public(module="nn.functional")
@@ -183,7 +190,9 @@ def flash_attn_varlen_qkvpacked(
     packed: Any = require_tensor("flash_attn_varlen_qkvpacked", "qkv", qkv)
     shape = packed._aval.shape
     if len(shape) != 4 or shape[1] < 3:
-        raise value_error("flash_attn_varlen_qkvpacked", "qkv must be [rows, groups + 2, heads, size]", f"{packed._aval}")
+        raise value_error(
+            "flash_attn_varlen_qkvpacked", "qkv must be [rows, groups + 2, heads, size]", f"{packed._aval}"
+        )
     query = packed[:, :-2].reshape([shape[0], (shape[1] - 2) * shape[2], shape[3]])
     return flash_attn_unpadded(
         query, packed[:, -2], packed[:, -1], cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout,
@@ -192,10 +201,12 @@ def flash_attn_varlen_qkvpacked(
 
 
 @samples(
-    S(A(5, 2, 4), A(5, 2, 4), A(5, 2, 4), A(3, values=[0, 2, 5], dtype="int32"), A(3, values=[0, 2, 5], dtype="int32"), 3, 3),
+    S(A(5, 2, 4), A(5, 2, 4), A(5, 2, 4), A(3, values=[0, 2, 5], dtype="int32"), A(3, values=[0, 2, 5], dtype="int32"),
+      3, 3),
     S(A(4, 1, 2), A(4, 1, 2), A(4, 1, 2), A(2, values=[0, 4], dtype="int32"), A(2, values=[0, 4], dtype="int32"),
       4, 4, softmax_scale=0.7, causal=True),
-    S(A(2, 1, 2), A(2, 1, 2), A(2, 1, 2), A(3, values=[0, 1, 2], dtype="int32"), A(3, values=[0, 1, 2], dtype="int32"), 1, 1),
+    S(A(2, 1, 2), A(2, 1, 2), A(2, 1, 2), A(3, values=[0, 1, 2], dtype="int32"), A(3, values=[0, 1, 2], dtype="int32"),
+      1, 1),
     reference=lambda q, k, v, a, b, m, n, softmax_scale=None, causal=False: np.concatenate([
         _reference(q[None, i:j], k[None, x:y], v[None, x:y], is_causal=causal, scale=softmax_scale)[0]
         for i, j, x, y in zip(a[:-1], a[1:], b[:-1], b[1:], strict=True)]),
@@ -279,7 +290,8 @@ _ROWS = A(1, 4, 1, 2)
 
 
 @samples(
-    S(_ROWS, _ROWS, _ROWS), S(_ROWS, _ROWS, _ROWS, A(1, 1, 4, 1, values=[[[[4], [2], [4], [4]]]], dtype="int32"), causal=True),
+    S(_ROWS, _ROWS, _ROWS),
+    S(_ROWS, _ROWS, _ROWS, A(1, 1, 4, 1, values=[[[[4], [2], [4], [4]]]], dtype="int32"), causal=True),
     S(_ROWS, _ROWS, _ROWS, A(1, 1, 4, 2, values=[[[[3, 0], [4, 0], [4, 1], [4, 2]]]], dtype="int32")),
     reference=_reference_flashmask, second_order=False, why="second derivatives are JAX's own, and slow to compile",
 )  # fmt: skip
@@ -312,7 +324,8 @@ def flashmask_attention(
         bounds = require_tensor(where, "startend_row_indices", startend_row_indices)
         allowed = (1, 2) if causal else (2, 4)
         if bounds._aval.ndim != 4 or bounds._aval.shape[-1] not in allowed or bounds._aval.shape[2] != columns:
-            raise value_error(where, f"startend_row_indices must be [batch, heads, {columns}, {' or '.join(map(str, allowed))}]",
+            widths = " or ".join(map(str, allowed))
+            raise value_error(where, f"startend_row_indices must be [batch, heads, {columns}, {widths}]",
                               f"startend_row_indices: {bounds._aval}, causal: {causal}")  # fmt: skip
         mask = _column_mask(bounds, rows, causal)
         if 1 < mask._aval.shape[1] < query._aval.shape[2]:
@@ -329,9 +342,11 @@ def flashmask_attention(
     if not return_softmax_lse:
         return out
     factor = softmax_scale or 1.0 / math.sqrt(query._aval.shape[3])
-    repeated: Any = key if key._aval.shape[2] == query._aval.shape[2] else key.repeat_interleave(  # type: ignore[attr-defined]
-        query._aval.shape[2] // key._aval.shape[2], 2)  # fmt: skip
-    scores: Any = matmul(query.transpose([0, 2, 1, 3]), repeated.transpose([0, 2, 1, 3]), False, True) * factor  # type: ignore
+    repeated: Any = key
+    if key._aval.shape[2] != query._aval.shape[2]:
+        repeated = repeated.repeat_interleave(query._aval.shape[2] // key._aval.shape[2], 2)
+    q, k = (transpose_to(tensor, (0, 2, 1, 3)) for tensor in (query, repeated))
+    scores: Any = matmul(q, k, False, True) * factor  # type: ignore[operator]
     if mask is None and causal:
         mask = tensor_from_data(np.tril(np.ones((rows, columns), bool)), place=query._aval.place)
     if mask is not None:
@@ -380,9 +395,14 @@ def sparse_attention(
     aval = require_tensor(where, "query", query)._aval
     offset: Any = require_tensor(where, "sparse_csr_offset", sparse_csr_offset)
     columns: Any = require_tensor(where, "sparse_csr_columns", sparse_csr_columns)
-    if aval.ndim != 4 or offset._aval.ndim != 3 or columns._aval.ndim != 3 or offset._aval.shape[2] != aval.shape[2] + 1:
+    if (
+        aval.ndim != 4
+        or offset._aval.ndim != 3
+        or columns._aval.ndim != 3
+        or offset._aval.shape[2] != aval.shape[2] + 1
+    ):
         raise value_error(where, "query is [batch, heads, rows, size], the offsets [batch, heads, rows + 1]",
-                          f"query: {aval}, sparse_csr_offset: {offset._aval}, sparse_csr_columns: {columns._aval}")  # fmt: skip
+                          f"query: {aval}, offsets: {offset._aval}, columns: {columns._aval}")  # fmt: skip
     rows = aval.shape[2]
     entries = tensor_from_data(np.arange(columns._aval.shape[2], dtype=offset._aval.dtype), place=aval.place)
     in_row = (entries >= offset[:, :, :-1].unsqueeze(-1)) & (entries < offset[:, :, 1:].unsqueeze(-1))
@@ -396,5 +416,3 @@ def sparse_attention(
     scores: Any = matmul(query, key, False, True) * (1.0 / math.sqrt(max(aval.shape[3], 1)))  # type: ignore[operator]
     weights: Any = softmax_along(choose_by(mask, scores, -1e30), 3)
     return matmul(weights * cast_to(mask, aval.dtype), value, False, False)
-
-

@@ -62,7 +62,9 @@ def poisson_nll_loss(
     return reduce_loss(loss, reduction)
 
 
-def _reference_gaussian(x: Any, y: Any, v: Any, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean") -> Any:
+def _reference_gaussian(
+    x: Any, y: Any, v: Any, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean"
+) -> Any:
     v = np.maximum(v, epsilon)
     return _reduced(0.5 * (np.log(v) + (x - y) ** 2 / v) + (0.5 * math.log(2 * math.pi) if full else 0), reduction)
 

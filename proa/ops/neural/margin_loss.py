@@ -22,7 +22,6 @@ from .loss import _reduced, _same_shapes
 _SIGNS = A(4, values=[1.0, -1.0, -1.0, 1.0], grad=False)
 
 
-
 @samples(
     S(A(4), A(4), _SIGNS), S(A(4), A(4), _SIGNS, 0.5, "none"), S(A(2, 4), A(2, 4), _SIGNS, reduction="sum"),
     reference=lambda x, y, s, margin=0.0, reduction="mean": _reduced(np.maximum(-s * (x - y) + margin, 0), reduction),
@@ -74,7 +73,9 @@ def cosine_embedding_loss(
     _same_shapes(where, input1=input1, input2=input2)
     received = f"input1: {input1._aval}, label: {require_tensor(where, 'label', label)._aval}"
     if input1._aval.ndim not in (1, 2) or label._aval.ndim != input1._aval.ndim - 1:
-        raise value_error(where, "the inputs are [batch, size] with labels [batch], or [size] with a 0-d label", received)
+        raise value_error(
+            where, "the inputs are [batch, size] with labels [batch], or [size] with a 0-d label", received
+        )
     if label._aval.ndim and label._aval.shape[0] != input1._aval.shape[0]:
         raise value_error(where, "there must be a label for each row", received)
     a: Any = input1
@@ -221,7 +222,9 @@ def _reference_triplet(a: Any, p: Any, n: Any, margin: float = 1.0, power: float
         return np.linalg.norm(x - y + epsilon, ord=power, axis=-1)
 
     far = distance(a, n)
-    return _reduced(np.maximum(distance(a, p) - (np.minimum(far, distance(p, n)) if swap else far) + margin, 0), reduction)
+    return _reduced(
+        np.maximum(distance(a, p) - (np.minimum(far, distance(p, n)) if swap else far) + margin, 0), reduction
+    )
 
 
 @samples(
@@ -273,5 +276,3 @@ def triplet_margin_with_distance_loss(
     if swap:
         far = far.minimum(distance(positive, negative))
     return reduce_loss((near - far + float(margin)).clip(min=0.0), reduction)
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -43,9 +44,7 @@ def _unpool(
     else:
         extents = list(integers(where, "output_size", output_size))
         extents = extents[2:] if len(extents) == count + 2 else extents
-        if len(extents) != count or any(
-            not n - s < e < n + s for e, n, s in zip(extents, natural, step, strict=True)
-        ):
+        if len(extents) != count or any(not n - s < e < n + s for e, n, s in zip(extents, natural, step, strict=True)):
             raise value_error(where, f"output_size must be within a stride of {natural}", f"output_size: {output_size}")
     if min(extents) < 1:
         raise value_error(where, "the result would have no elements", f"x: {x._aval}")
@@ -56,9 +55,15 @@ def _unpool(
     return reshape_to(spread, (*shape[:2], *extents))
 
 
-def _reference_unpool(x: Any, index: Any, kernel: int, stride: Any = None, padding: int = 0, output_size: Any = None) -> Any:
+def _reference_unpool(
+    x: Any, index: Any, kernel: int, stride: Any = None, padding: int = 0, output_size: Any = None
+) -> Any:
     step = kernel if stride is None else stride
-    extents = [(n - 1) * step - 2 * padding + kernel for n in x.shape[2:]] if output_size is None else output_size[-(x.ndim - 2):]
+    extents = (
+        [(n - 1) * step - 2 * padding + kernel for n in x.shape[2:]]
+        if output_size is None
+        else output_size[-(x.ndim - 2) :]
+    )
     out = np.zeros((*x.shape[:2], math.prod(extents)), x.dtype)
     for at in np.ndindex(*x.shape):
         out[at[0], at[1], index[at]] = x[at]
@@ -149,7 +154,9 @@ def _pool_power(
 def _reference_lp(x: Any, power: float, kernel: int, stride: Any = None) -> Any:
     step = stride or kernel
     axes = range(2, x.ndim)
-    windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.float64) ** power, (kernel,) * (x.ndim - 2), tuple(axes))
+    windows = np.lib.stride_tricks.sliding_window_view(
+        x.astype(np.float64) ** power, (kernel,) * (x.ndim - 2), tuple(axes)
+    )
     windows = windows[(slice(None), slice(None), *[slice(None, None, step)] * (x.ndim - 2))]
     return windows.sum(tuple(range(-(x.ndim - 2), 0))) ** (1 / power)
 
@@ -207,7 +214,7 @@ def _fractional_range(extent: int, count: int, width: int, u: float) -> tuple[tu
     share = f(u) * largest
     edges = [int((f(i) + share) * alpha) - int(share * alpha) for i in range(count + 1)]
     edges[0], edges[-1] = 0, extent
-    return tuple((a, min(max(b, a + 1), extent)) for a, b in zip(edges[:-1], edges[1:], strict=True))
+    return tuple((a, min(max(b, a + 1), extent)) for a, b in itertools.pairwise(edges))
 
 
 def _fractional(where: str, count: int, x: Any, output_size: Any, kernel_size: Any, random_u: Any, mask: bool) -> Any:
@@ -220,7 +227,9 @@ def _fractional(where: str, count: int, x: Any, output_size: Any, kernel_size: A
     widths = (0,) * count if kernel_size is None else sizes(where, "kernel_size", kernel_size, count)
     for n, m, k in zip(extents, goal, widths, strict=True):
         if not 0 < m <= n or k > n or (k and m + k - 1 > n):
-            raise value_error(where, "the windows do not fit into x", f"x: {x._aval}, output_size: {goal}, kernel_size: {kernel_size}")
+            raise value_error(
+                where, "the windows do not fit into x", f"x: {x._aval}, output_size: {goal}, kernel_size: {kernel_size}"
+            )
     if random_u is None:
         seed, offset = default_generator.draw()
         random_u = np.random.Generator(np.random.Philox(key=(offset << 64) | seed)).uniform(0.01, 0.99)
@@ -311,7 +320,9 @@ def local_response_norm(
     aval = require_tensor(where, "x", x)._aval
     formats = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
     if aval.ndim not in formats or data_format not in formats[aval.ndim]:
-        raise value_error(where, "data_format does not fit the dimensions of x", f"data_format: {data_format!r}, x: {aval}")
+        raise value_error(
+            where, "data_format does not fit the dimensions of x", f"data_format: {data_format!r}, x: {aval}"
+        )
     if size < 1:
         raise value_error(where, "size must be positive", f"size: {size}")
     value: Any = x
@@ -325,5 +336,3 @@ def local_response_norm(
     means: Any = avg_pool1d(padded, size, 1)
     means = reshape_to(means, squares._aval.shape).moveaxis(aval.ndim - 1, axis)  # type: ignore[attr-defined]
     return value / (means * float(alpha) + float(k)) ** float(beta)
-
-

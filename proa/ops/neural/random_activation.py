@@ -31,9 +31,14 @@ def logsigmoid(x: Tensor, name: str | None = None) -> Tensor:
     return log_sigmoid(x)
 
 
+def _reference_swiglu(x: Any, y: Any = None) -> Any:
+    gate, value = np.split(x, 2, -1) if y is None else (x, y)
+    return gate / (1 + np.exp(-gate)) * value
+
+
 @samples(
     S(A(2, 4)), S(A(2, 3), A(2, 3)), S(A(6)), S(A(0, 4)),
-    reference=lambda x, y=None: (lambda a, b: a / (1 + np.exp(-a)) * b)(*(np.split(x, 2, -1) if y is None else (x, y))),
+    reference=_reference_swiglu,
 )  # fmt: skip
 @public(module="nn.functional", method=False)
 def swiglu(x: Tensor, y: Tensor | None = None, name: str | None = None) -> Tensor:
@@ -118,9 +123,7 @@ def _alpha(where: str, x: Any, p: Any, training: bool, by_channel: bool) -> Any:
     return choose_by(mask, x, _LOWEST) * scale + shift
 
 
-_STILL = dict(
-    reference=lambda x, p=0.5, training=True: x * float(p != 1 or not training),
-)
+_STILL = {"reference": lambda x, p=0.5, training=True: x * float(p != 1 or not training)}
 
 
 @samples(S(A(2, 3), 0.0), S(A(2, 3), 0.4, training=False), S(A(4), 1.0), **_STILL)  # type: ignore[arg-type]

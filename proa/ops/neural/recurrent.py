@@ -214,7 +214,7 @@ def _infer_backward(operation: Any, operands: Any, attributes: Any, place: Any) 
 
 
 def _gradients(grads: Any, tensors: list[Any], attributes: Any, needed: Any) -> list[Any]:
-    kind, _, has_bias, has_lengths = attributes
+    kind, _, _, has_lengths = attributes
     outputs = 2 if kind == "LSTM" else 1
     operands, states = tensors[:-outputs], tensors[-outputs:]
     if LOCAL.grad_enabled:  # differentiated again: states that know where they came from

@@ -176,10 +176,10 @@ def _reference_interpolate(x: np.ndarray, size: Any = None, scale_factor: Any = 
             row = np.zeros(n)
             at = i * (n - 1) / max(m - 1, 1) if align_corners else (i + 0.5) * ratio - 0.5
             if mode == "nearest":
-                row[min(int(math.floor(i * ratio)), n - 1)] = 1
+                row[min(math.floor(i * ratio), n - 1)] = 1
             elif mode == "bicubic":
                 for k in range(math.floor(at) - 1, math.floor(at) + 3):
-                    row[min(max(k, 0), n - 1)] += _cubic(np.float64(at - k), -0.75)
+                    row[min(max(k, 0), n - 1)] += _cubic(np.array(at - k), -0.75)
             else:
                 at = max(at if align_corners or align_mode == 0 else i * ratio, 0)
                 k = min(math.floor(at), n - 1)

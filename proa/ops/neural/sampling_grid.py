@@ -160,11 +160,14 @@ def grid_sample(
     if mode not in _MODES:
         raise value_error(where, f"mode must be one of {', '.join(_MODES)}", f"mode: {mode!r}")
     if padding_mode not in _BORDERS:
-        raise value_error(where, f"padding_mode must be one of {', '.join(_BORDERS)}", f"padding_mode: {padding_mode!r}")
+        raise value_error(
+            where, f"padding_mode must be one of {', '.join(_BORDERS)}", f"padding_mode: {padding_mode!r}"
+        )
     count = aval.ndim - 2
     received = f"x: {aval}, grid: {places}"
     if count not in (2, 3) or places.ndim != aval.ndim or places.shape[-1] != count:
-        raise value_error(where, "x is [N, C, H, W] with grid [N, H, W, 2], or [N, C, D, H, W] with [N, D, H, W, 3]", received)
+        what = "x is [N, C, H, W] with grid [N, H, W, 2], or [N, C, D, H, W] with [N, D, H, W, 3]"
+        raise value_error(where, what, received)
     if aval.shape[0] != places.shape[0] or min(aval.shape[2:]) < 1:
         raise value_error(where, "x and grid must have the same batch size, and x elements", received)
     batch_size, channels, *extents = aval.shape

@@ -150,7 +150,9 @@ def ctc_loss(
     counts = require_tensor(where, "label_lengths", label_lengths)
     for name, value in (("input_lengths", times), ("label_lengths", counts)):
         if value._aval.shape != (aval.shape[1],):
-            raise value_error(where, f"{name} must have one entry for each sample", f"{name}: {value._aval}, {received}")
+            raise value_error(
+                where, f"{name} must have one entry for each sample", f"{name}: {value._aval}, {received}"
+            )
     loss: Any = ctc_likelihood(log_probs, labels, times, counts, int(blank))
     if norm_by_times:  # the gradient alone is divided by the number of steps
         scaled = loss / cast_to(times, loss._aval.dtype)
@@ -267,6 +269,8 @@ def rnnt_loss(
         raise value_error(where, f"blank must be from 0 to {aval.shape[3] - 1}", received)
     for name_, value in (("input_lengths", input_lengths), ("label_lengths", label_lengths)):
         if require_tensor(where, name_, value)._aval.shape != (aval.shape[0],):
-            raise value_error(where, f"{name_} must have one entry for each sample", f"{name_}: {value._aval}, {received}")
+            raise value_error(
+                where, f"{name_} must have one entry for each sample", f"{name_}: {value._aval}, {received}"
+            )
     loss = rnnt_likelihood(input, label, input_lengths, label_lengths, float(fastemit_lambda), int(blank))
     return reduce_loss(loss, reduction)

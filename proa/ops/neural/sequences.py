@@ -80,9 +80,14 @@ def _numbers(*shape: int, high: int = 9) -> A:
 @public(module="nn.functional")
 def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
     """Whole sequences from a beam search's choices and parents, both [time, batch, beam]."""
-    first, second = require_tensor("gather_tree", "ids", ids)._aval, require_tensor("gather_tree", "parents", parents)._aval
+    first, second = (
+        require_tensor("gather_tree", "ids", ids)._aval,
+        require_tensor("gather_tree", "parents", parents)._aval,
+    )
     if first.ndim != 3 or first.shape != second.shape:
-        raise value_error("gather_tree", "ids and parents must be [time, batch, beam]", f"ids: {first}, parents: {second}")
+        raise value_error(
+            "gather_tree", "ids and parents must be [time, batch, beam]", f"ids: {first}, parents: {second}"
+        )
     if first.dtype.kind not in "iu" or second.dtype.kind not in "iu":
         raise type_error("gather_tree", "ids and parents must be integers", f"ids: {first}, parents: {second}")
     return follow_parents(ids, parents)

@@ -228,7 +228,9 @@ def _reference_unfold(x: np.ndarray, kernel: Any, strides: Any = 1, paddings: An
     border = (*border, *border) if len(border) == 2 else border
     y = np.pad(x, ((0, 0), (0, 0), (border[0], border[2]), (border[1], border[3])))
     columns = [
-        y[:, :, i : i + dh * (kh - 1) + 1 : dh, j : j + dw * (kw - 1) + 1 : dw].reshape(x.shape[0], -1)
+        y[:, :, i : i + dh * (kh - 1) + 1 : dh, j : j + dw * (kw - 1) + 1 : dw].reshape(
+            x.shape[0], x.shape[1] * kh * kw
+        )
         for i in range(0, y.shape[2] - dh * (kh - 1), sh)
         for j in range(0, y.shape[3] - dw * (kw - 1), sw)
     ]
@@ -268,7 +270,7 @@ def _reference_fold(x: np.ndarray, output: Any, kernel: Any, strides: Any = 1, p
 
 
 @samples(
-    S(A(2, 8, 9), [4, 4], 2), S(A(1, 8, 9), [4, 5], [2, 2], 2, [1, 1]), S(A(1, 6, 6), [3, 4], [2, 3], [1, 1], [0, 1]),
+    S(A(2, 8, 9), [4, 4], 2), S(A(1, 8, 9), [4, 5], [2, 2], 2, [1, 1]), S(A(1, 6, 8), [3, 4], [2, 3], [1, 1], [0, 1]),
     S(A(0, 8, 9), 4, 2), reference=lambda x, *rest: _reference_fold(x, *rest) if len(x) else x.reshape(0, 2, 4, 4),
 )  # fmt: skip
 @public(module="nn.functional")

@@ -52,10 +52,10 @@ for mode, shape, size in (
             if (corners or align_mode) and mode in ("nearest", "area"):
                 continue
             options = {"mode": mode, "align_corners": corners, "align_mode": align_mode}
-            formats = {3: "NCW", 4: "NCHW", 5: "NCDHW"}
+            layout = {3: "NCW", 4: "NCHW", 5: "NCDHW"}[len(shape)]
             case(
                 f"interpolate {mode} {shape} {size} {corners} {align_mode}",
-                lambda P, shape=shape, size=size, options=options, f=formats[len(shape)]: with_grads(
+                lambda P, shape=shape, size=size, options=options, f=layout: with_grads(
                     P, lambda x: P.nn.functional.interpolate(x, size, data_format=f, **options), leaf(P, *shape)
                 ),
             )

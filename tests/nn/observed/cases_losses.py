@@ -66,6 +66,8 @@ for reduction in ("mean", "sum", "none"):
     case(f"sigmoid_focal {reduction}", lambda P, r=reduction: with_grads(
         P, lambda x: P.nn.functional.sigmoid_focal_loss(
             x, P.to_tensor((ramp(3, 4) > 0).astype("float32")), reduction=r), leaf(P, 3, 4)))  # fmt: skip
+    if reduction == "sum":  # each of the next compiles a scan: two reductions are enough
+        continue
     case(f"ctc {reduction}", lambda P, r=reduction: with_grads(
         P, lambda x: P.nn.functional.ctc_loss(
             x, P.to_tensor(np.array([[1, 2, 2], [3, 1, 0]], "int32")), P.to_tensor(np.array([6, 5], "int64")),
@@ -76,7 +78,8 @@ for reduction in ("mean", "sum", "none"):
         norm_by_times=True))  # fmt: skip
     case(f"rnnt {reduction}", lambda P, r=reduction: with_grads(
         P, lambda x: P.nn.functional.rnnt_loss(
-            P.nn.functional.log_softmax(x), P.to_tensor(np.array([[1, 2], [3, 1]], "int32")), P.to_tensor(np.array([4, 3], "int32")),
+            P.nn.functional.log_softmax(x), P.to_tensor(np.array([[1, 2], [3, 1]], "int32")),
+            P.to_tensor(np.array([4, 3], "int32")),
             P.to_tensor(np.array([2, 1], "int32")), fastemit_lambda=0.0, reduction=r),
         leaf(P, 2, 4, 3, 4)))  # fmt: skip
 case("rnnt fastemit", lambda P: with_grads(P, lambda x: P.nn.functional.rnnt_loss(

@@ -1,0 +1,317 @@
+"""Layers for quantisation-aware training: numbers are rounded as if they had a few bits, gradients pass unchanged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import value_error
+from ...eager.tensor import Tensor, tensor_from_data
+from ...eager.views import replace_value
+from ...ir.recorder import LOCAL
+from .. import functional as F
+from ..layer import Layer
+
+
+def _rounded(x: Any, scale: Any, bits: int) -> Any:
+    """`x` on a grid of 2^bits - 1 steps from -scale to scale; the gradient passes straight through."""
+    largest = float(2 ** (bits - 1) - 1)
+    safe = scale.clip(min=1e-9)
+    unit = (x / safe).clip(-1.0, 1.0)
+    grid = (unit * largest).round() * (safe * (1.0 / largest))
+    return x + (grid - x).detach()
+
+
+class _Quiet:
+    """A block without gradients."""
+
+    def __enter__(self) -> None:
+        self.before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+
+    def __exit__(self, *_: Any) -> None:
+        LOCAL.grad_enabled = self.before
+
+
+def _state(value: float, size: int = 1) -> Tensor:
+    return tensor_from_data(np.full(size, value, "float32"))
+
+
+class FakeQuantAbsMax(Layer):
+    """Rounds to a grid that reaches to the largest absolute value."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        quant_bits: int = 8,
+        dtype: str = "float32",
+        quant_on_weight: bool = False,
+        reduce_type: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._quant_bits, self._name = quant_bits, name
+        if quant_on_weight:
+            self.register_buffer("_scale", _state(0.0))
+        else:
+            self._scale = None
+
+    def forward(self, input: Any) -> Any:
+        with _Quiet():
+            scale = input.detach().abs().max()
+            if self._scale is not None:
+                replace_value(self._scale, scale.reshape([1]))
+        return _rounded(input, scale, self._quant_bits)
+
+
+class FakeQuantChannelWiseAbsMax(Layer):
+    """`FakeQuantAbsMax` with a grid for each channel."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        channel_num: int | None = None,
+        quant_bits: int = 8,
+        quant_axis: int = 0,
+        dtype: str = "float32",
+        quant_on_weight: bool = False,
+        reduce_type: str | None = None,
+    ) -> None:
+        super().__init__()
+        if not quant_on_weight:
+            raise value_error("FakeQuantChannelWiseAbsMax", "channels are for weights: quant_on_weight must be True")
+        self._quant_bits, self._quant_axis, self._channel_num = quant_bits, quant_axis, channel_num
+        self.register_buffer("_scale", _state(0.0, int(channel_num or 1)))
+
+    def forward(self, input: Any) -> Any:
+        axes = [axis for axis in range(input._aval.ndim) if axis != self._quant_axis]
+        with _Quiet():
+            scale = input.detach().abs().max(axes, keepdim=True)
+            replace_value(self._scale, scale.reshape([-1]))
+        return _rounded(input, scale, self._quant_bits)
+
+
+class _MovingAverage(Layer):
+    """The largest absolute value, averaged over the steps of training."""
+
+    def __init__(self, moving_rate: float) -> None:
+        super().__init__()
+        self._moving_rate = moving_rate
+        for name, value in (("_scale", 0.001), ("_state", 1.0), ("_accum", 1.0)):
+            self.register_buffer(name, _state(value))
+
+    def _follow(self, input: Any) -> None:
+        """One step: scale = accumulated maxima over accumulated weights."""
+        with _Quiet():
+            state: Any = self._state * self._moving_rate + 1.0  # type: ignore[operator]
+            largest = input.detach().abs().max()
+            total: Any = self._accum * self._moving_rate + largest  # type: ignore[operator]
+            replace_value(self._state, state)
+            replace_value(self._accum, total)
+            replace_value(self._scale, total / state)
+
+
+class FakeQuantMovingAverageAbsMax(_MovingAverage):
+    """Rounds to a grid whose reach is averaged over the steps of training."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        moving_rate: float = 0.9,
+        quant_bits: int = 8,
+        dtype: str = "float32",
+        reduce_type: str | None = None,
+    ) -> None:
+        super().__init__(moving_rate)
+        self._quant_bits = quant_bits
+
+    def forward(self, input: Any) -> Any:
+        if self.training:
+            self._follow(input)
+        return _rounded(input, self._scale.detach(), self._quant_bits)  # type: ignore[attr-defined]
+
+
+class MovingAverageAbsMaxScale(_MovingAverage):
+    """Gives its input back and follows its scale."""
+
+    def __init__(
+        self, name: str | None = None, moving_rate: float = 0.9, dtype: str = "float32", reduce_type: str | None = None
+    ) -> None:
+        super().__init__(moving_rate)
+
+    def forward(self, input: Any) -> Any:
+        if self.training:
+            self._follow(input)
+        return input
+
+
+QuantStub = MovingAverageAbsMaxScale
+
+
+def _quantizer(kind: str, bits: int, moving_rate: float, channels: int, axis: int, on_weight: bool) -> Layer:
+    if kind == "abs_max":
+        return FakeQuantAbsMax(quant_bits=bits, quant_on_weight=on_weight)
+    if kind == "moving_average_abs_max":
+        return FakeQuantMovingAverageAbsMax(moving_rate=moving_rate, quant_bits=bits)
+    if kind == "channel_wise_abs_max" and on_weight:
+        return FakeQuantChannelWiseAbsMax(channel_num=channels, quant_bits=bits, quant_axis=axis, quant_on_weight=True)
+    raise value_error("quant_layers", "unknown kind of quantiser", f"{kind!r}")
+
+
+class _Quantized(Layer):
+    """A layer whose input and weight are rounded; it takes over the parameters of the layer it is made from."""
+
+    _axis = 0  # the axis of the outputs in the weight
+
+    def __init__(
+        self,
+        layer: Any,
+        weight_bits: int = 8,
+        activation_bits: int = 8,
+        moving_rate: float = 0.9,
+        weight_quantize_type: str = "abs_max",
+        activation_quantize_type: str = "abs_max",
+        weight_pre_layer: Any = None,
+        act_pre_layer: Any = None,
+        weight_quant_layer: Any = None,
+        act_quant_layer: Any = None,
+    ) -> None:
+        super().__init__()
+        self.weight, self.bias = layer.weight, layer.bias
+        self._layer_options = {
+            key: getattr(layer, key)
+            for key in ("_stride", "_padding", "_dilation", "_groups", "_data_format", "output_padding")
+            if hasattr(layer, key)
+        }
+        channels = layer.weight._aval.shape[self._axis]
+        self._fake_quant_weight = (
+            weight_quant_layer() if weight_quant_layer is not None
+            else _quantizer(weight_quantize_type, weight_bits, moving_rate, channels, self._axis, True)
+        )  # fmt: skip
+        self._fake_quant_input = (
+            act_quant_layer() if act_quant_layer is not None
+            else _quantizer(activation_quantize_type, activation_bits, moving_rate, 1, 0, False)
+        )  # fmt: skip
+        self._act_preprocess = act_pre_layer() if act_pre_layer is not None else None
+        self._weight_preprocess = weight_pre_layer() if weight_pre_layer is not None else None
+
+    def forward(self, input: Any) -> Any:
+        if self._act_preprocess is not None:
+            input = self._act_preprocess(input)
+        weight = self.weight if self._weight_preprocess is None else self._weight_preprocess(self.weight)
+        return self._compute(self._fake_quant_input(input), self._fake_quant_weight(weight))
+
+    def _compute(self, input: Any, weight: Any) -> Any:
+        return F.linear(input, weight, self.bias)
+
+
+class QuantizedLinear(_Quantized):
+    """Linear with rounded input and weight."""
+
+    _axis = 1
+
+
+class QuantizedColumnParallelLinear(QuantizedLinear):
+    """`QuantizedLinear` of a layer whose outputs are divided among devices."""
+
+
+class QuantizedRowParallelLinear(QuantizedLinear):
+    """`QuantizedLinear` of a layer whose inputs are divided among devices."""
+
+
+class QuantizedConv2D(_Quantized):
+    """Conv2D with rounded input and weight."""
+
+    def _compute(self, input: Any, weight: Any) -> Any:
+        o = self._layer_options
+        return F.conv2d(
+            input, weight, self.bias, o["_stride"], o["_padding"], o["_dilation"], o["_groups"], o["_data_format"]
+        )
+
+
+class QuantizedConv2DTranspose(_Quantized):
+    """Conv2DTranspose with rounded input and weight."""
+
+    _axis = 1
+
+    def forward(self, input: Any, output_size: Any = None) -> Any:
+        return super().forward(input)
+
+    def _compute(self, input: Any, weight: Any) -> Any:
+        o = self._layer_options
+        return F.conv2d_transpose(
+            input, weight, self.bias, o["_stride"], o["_padding"], o["output_padding"], groups=o["_groups"],
+            dilation=o["_dilation"], data_format=o["_data_format"],
+        )  # fmt: skip
+
+
+class QuantizedMatmul(Layer):
+    """A matrix product of two rounded tensors."""
+
+    def __init__(
+        self,
+        layer: Any = None,
+        weight_bits: int = 8,
+        activation_bits: int = 8,
+        moving_rate: float = 0.9,
+        weight_quantize_type: str = "abs_max",
+        activation_quantize_type: str = "abs_max",
+        weight_pre_layer: Any = None,
+        act_pre_layer: Any = None,
+        weight_quant_layer: Any = None,
+        act_quant_layer: Any = None,
+    ) -> None:
+        super().__init__()
+        self._fake_quant_x, self._fake_quant_y = (
+            act_quant_layer() if act_quant_layer is not None
+            else _quantizer(activation_quantize_type, activation_bits, moving_rate, 1, 0, False)
+            for _ in range(2)
+        )  # fmt: skip
+
+    def forward(
+        self, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None
+    ) -> Any:
+        return self._fake_quant_x(x).matmul(self._fake_quant_y(y), transpose_x, transpose_y)
+
+
+class MAOutputScaleLayer(Layer):
+    """A layer whose output's scale is followed."""
+
+    def __init__(
+        self,
+        layer: Any = None,
+        moving_rate: float = 0.9,
+        name: str | None = None,
+        dtype: str = "float32",
+        reduce_type: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._layer = layer
+        self._ma_output_scale = MovingAverageAbsMaxScale(name, moving_rate, dtype)
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        out = self._layer(*inputs, **kwargs)
+        # Several outputs have several scales: they are left alone.
+        return out if isinstance(out, (list, tuple, dict)) else self._ma_output_scale(out)
+
+
+class FakeQuantMAOutputScaleLayer(Layer):
+    """A layer whose output is rounded with a moving scale."""
+
+    def __init__(
+        self,
+        layer: Any,
+        weight_bits: int = 8,
+        activation_bits: int = 8,
+        moving_rate: float = 0.9,
+        name: str | None = None,
+        reduce_type: str | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__()
+        self._layer = layer
+        self._fake_quant_output = FakeQuantMovingAverageAbsMax(name, moving_rate, activation_bits)
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        out = self._layer(*inputs, **kwargs)
+        return out if isinstance(out, (list, tuple, dict)) else self._fake_quant_output(out)

@@ -1,0 +1,63 @@
+"""Clipping of gradients in place, without an optimiser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import runtime_error, value_error
+from ...eager.tensor import Tensor
+from ...eager.views import replace_value
+from ...ir.recorder import LOCAL
+from ...ops.basic import full_of
+from ...ops.shape.joining import stack_along
+
+
+def _with_grads(parameters: Any) -> list[Any]:
+    found: Iterable[Any] = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [parameter for parameter in found if parameter._grad is not None]
+
+
+def clip_grad_norm_(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+) -> Tensor:
+    """Scales all gradients together so that their joint norm is at most `max_norm`; gives the norm before."""
+    chosen = _with_grads(parameters)
+    limit, order = float(max_norm), float(norm_type)
+    if order not in (0.0, 1.0, 2.0, float("inf")) and order <= 0:
+        raise value_error("clip_grad_norm_", "norm_type must be 0 or positive", f"norm_type: {norm_type}")
+    if not chosen:
+        return full_of(0.0, (), np.dtype("float32"))
+    before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+    try:
+        grads = [parameter._grad for parameter in chosen]
+        if order == float("inf"):
+            total: Any = stack_along([grad.abs().max() for grad in grads], 0).max()  # type: ignore[attr-defined]
+        else:
+            norms = stack_along([grad.flatten().norm(p=order) for grad in grads], 0)
+            total = norms.norm(p=order)  # type: ignore[attr-defined]
+        if error_if_nonfinite and not bool(total.isfinite()):
+            raise runtime_error(
+                "clip_grad_norm_", "the joint norm of the gradients is not finite", f"norm: {total.item()}"
+            )
+        scale = (limit / (total + 1e-6)).clip(max=1.0)
+        for grad in grads:
+            replace_value(grad, grad * scale)
+        return total
+    finally:
+        LOCAL.grad_enabled = before
+
+
+def clip_grad_value_(parameters: Any, clip_value: float) -> None:
+    """Cuts every element of the gradients to [-clip_value, clip_value]."""
+    limit = float(clip_value)
+    if limit < 0:
+        raise value_error("clip_grad_value_", "clip_value cannot be negative", f"clip_value: {clip_value}")
+    before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+    try:
+        for parameter in _with_grads(parameters):
+            replace_value(parameter._grad, parameter._grad.clip(-limit, limit))
+    finally:
+        LOCAL.grad_enabled = before
