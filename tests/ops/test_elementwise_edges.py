@@ -616,7 +616,6 @@ def test_activation_arguments_are_checked() -> None:
         lambda: F.selu(x, 0.5), lambda: F.gelu(x, "sigmoid"),
         lambda: F.prelu(x, tensor([0.1, 0.2])), lambda: paddle.scale(x, act="none"),
         lambda: F.prelu(x, tensor([0.1]), data_format="CHW"), lambda: paddle.polygamma(x, -1),
-        lambda: paddle.round(tensor([15], "int64"), decimals=-1),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"^\("):
             call()
@@ -628,3 +627,7 @@ def test_silu_in_place() -> None:
     x = tensor([1.0])
     assert F.silu(x, inplace=True) is x
     assert x.item() == pytest.approx(0.7310586)
+
+
+def test_rounding_leaves_integers_as_they_are() -> None:
+    np.testing.assert_array_equal(paddle.round(tensor([15], "int64"), decimals=-1).numpy(), [15])
