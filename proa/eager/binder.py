@@ -30,6 +30,10 @@ from .views import register_view
 next_sequence = itertools.count().__next__
 
 
+# Names that the generated functions use themselves.
+RESERVED = frozenset({"key", "kept", "name", "named", "node", "out", "segment", "tape"})
+
+
 class Parameter:
     """How one operand or attribute of an operation is passed."""
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL
-from .binder import Parameter, generate
+from .binder import RESERVED, Parameter, generate
 from .calling import MISSING, with_options
 from .dispatch import as_operand, promote, record
 from .tape import Gradient, stand_in
@@ -65,6 +65,9 @@ def op(
         signature = list(inspect.signature(kernel).parameters.values())[1:]
         tensor_names, scalar_names, optional_names = operands.split(), scalars.split(), optional.split()
         parameters: list[Parameter] = []
+        taken = sorted(RESERVED & {p.name for p in signature})
+        if taken:
+            raise TypeError(f"({own_name}) a parameter of an operation cannot be called {', '.join(taken)}")
         for p in signature:
             kind = (
                 "optional"

@@ -10,6 +10,7 @@ import pytest
 import proa as paddle
 from proa.core.aval import make_aval
 from proa.core.place import make_place
+from proa.eager.declare import op
 from proa.eager.dispatch import _same_place
 from proa.eager.tensor import wrap
 from proa.ir.operation import find_operation
@@ -101,3 +102,11 @@ def test_out_carries_the_gradient() -> None:
     target.sum().backward()
     assert x.grad is not None
     np.testing.assert_allclose(x.grad.numpy(), np.exp([0.5, 2.0]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("taken", ["key", "out", "node"])
+def test_names_that_binders_use_are_refused(taken: str) -> None:
+    scope: dict[str, Any] = {}
+    exec(f"def kernel(xp, {taken}): return {taken}", scope)
+    with pytest.raises(TypeError, match=taken):
+        op(taken)(scope["kernel"])
