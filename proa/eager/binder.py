@@ -3,8 +3,10 @@
 What is written out by hand here would be, for `multiply(x, y)` on tensors:
 
     segment = LOCAL.segment
-    ix = x._index if x._segment is segment else segment.input_index(x)
-    iy = y._index if y._segment is segment else segment.input_index(y)
+    ix = x._index                                       # first: another thread may take x over in between
+    if x._segment is not segment: ix = segment.input_index(x)
+    iy = y._index
+    if y._segment is not segment: iy = segment.input_index(y)
     node = segment.node.get((OPERATION, ix, iy))        # seen here before: one dictionary step
     ...make the tensor, remember it, and a tape node if a gradient is wanted.
 
@@ -135,14 +137,17 @@ def _generate(
     key_parts = []
     for p in operands:
         if p.kind == "tensor":
-            lines.append(
-                f"        i_{p.name} = {p.name}._index if {p.name}._segment is segment else segment.input_index({p.name})"
-            )
+            lines += [
+                f"        i_{p.name} = {p.name}._index",
+                f"        if {p.name}._segment is not segment: i_{p.name} = segment.input_index({p.name})",
+            ]
         elif p.kind == "optional":
-            lines.append(
-                f"        i_{p.name} = None if {p.name} is None else {p.name}._index if {p.name}._segment is segment"
-                f" else segment.input_index({p.name})"
-            )
+            lines += [
+                f"        if {p.name} is None: i_{p.name} = None",
+                "        else:",
+                f"            i_{p.name} = {p.name}._index",
+                f"            if {p.name}._segment is not segment: i_{p.name} = segment.input_index({p.name})",
+            ]
         key_parts.append(f"type_{p.name}" if p.kind == "scalar" else f"i_{p.name}")
     if not any(p.kind in ("tensor", "optional") for p in operands):
         lines += ["        if segment.root.place is not LOCAL.place: raise AttributeError"]

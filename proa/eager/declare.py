@@ -267,6 +267,6 @@ def in_place_form(function: Callable[..., Any], name: str) -> Callable[..., Any]
     change.__doc__ = f"In-place form of `{function.__name__}`: changes and returns `x`."
     signature = inspect.signature(function)
     change.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[p for p in signature.parameters.values() if p.name != "out"]
+        parameters=[p for p in signature.parameters.values() if p.name != "out" or p.kind is not p.KEYWORD_ONLY]
     )
     return change

@@ -39,7 +39,8 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
     try:
         for operand in operands:
             if isinstance(operand, Tensor):
-                indices.append(operand._index if operand._segment is segment else segment.input_index(operand))
+                index = operand._index
+                indices.append(index if operand._segment is segment else segment.input_index(operand))
                 kinds.append(operand._aval)
             elif operand is None:
                 indices.append(None)

@@ -19,7 +19,7 @@ from ..core.place import CPU, Place, jax_device, jax_devices, parse_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size
 from ..ir import recorder
-from ..ir.recorder import LOCAL, Failure
+from ..ir.recorder import LOCAL, Failure, materialise
 
 _names = itertools.count()
 
@@ -407,12 +407,23 @@ def _rebuild(
 def adopt(target: Tensor, source: Tensor) -> None:
     """Gives `target` the value (present or pending) of `source`; not its history."""
     target._aval = source._aval
-    target._value = source._value
-    target._segment = source._segment
-    target._index = source._index
+    target._value, target._segment, target._index = state_of(source)
     target._node = None
-    if source._value is None:
-        source._segment.refs.append(target)
+    if target._value is None:
+        target._segment.refs.append(target)
+
+
+def state_of(source: Tensor) -> tuple[Any, Any, int]:
+    """Value, segment and index for another tensor that shall stand for the same value.
+
+    What waits in another thread's segment is computed first: that segment is not ours to add to. The value is read last:
+    whoever gives the tensor one does so before it changes the other two.
+    """
+    index, segment, value = source._index, source._segment, source._value
+    if value is None and segment is not LOCAL.segment:
+        materialise(source)
+        value = source._value
+    return (None, segment, index) if value is None else (value, None, -1)
 
 
 def new_like(source: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ from typing import Any
 from ..core.errors import value_error
 from ..ir.recorder import LOCAL
 from .tape import CutNode, OutputNode, PassNode, edge_of, stand_in
-from .tensor import Tensor
+from .tensor import Tensor, state_of
 
 _PRUNE_ABOVE = 8
 
@@ -48,16 +48,17 @@ def register_view(base: Tensor, view: Tensor, operation: Any, attributes: tuple[
 
 def take_over(target: Tensor, source: Tensor) -> None:
     """`target` becomes `source`: value, history, dtype; one version later."""
-    was_waiting_here = target._value is None and target._segment is source._segment
+    value, segment, index = state_of(source)
+    was_waiting_here = target._value is None and target._segment is segment
     target._aval = source._aval
-    target._value = source._value
-    target._segment = source._segment
-    target._index = source._index
+    target._value = value
+    target._segment = segment
+    target._index = index
     target._node = source._node
     target.stop_gradient = source.stop_gradient
     target._version += 1
-    if source._value is None and not was_waiting_here:
-        source._segment.refs.append(target)
+    if value is None and not was_waiting_here:
+        segment.refs.append(target)
 
 
 def check_in_place(tensor: Tensor, name: str) -> None:

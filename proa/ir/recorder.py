@@ -7,6 +7,8 @@ Invariants
   pending value computes just that value's slice from the (immutable) path, under the segment's lock.
 * `tensor._segment is segment` with a non-negative `_index` and no `_value` means pending; with a negative index it only
   means that the tensor is input `~index` of that segment (it has its value).
+* A tensor that has its value may be used by several threads at once, each noting its own segment and index there. So the
+  segment is written before the index, and whoever reads the pair takes the index first and then looks at the segment.
 * Which results are kept is decided by reference count at the flush: what only the segment refers to is dead.
 * A flush that is interrupted can be repeated; one that fails marks what is lost, and later uses raise the same error.
 """
@@ -118,8 +120,9 @@ class Segment:
             index = ~len(self.inputs)
             self.inputs.append(value)
             self.input_ids[id(value)] = index
-        tensor._index = index
-        tensor._segment = self
+        if tensor._value is value:
+            tensor._segment = self
+            tensor._index = index
         return index
 
     def after_record(self, node: TraceNode) -> None:

@@ -35,7 +35,8 @@ def record_update(
     """
     segment = LOCAL.segment
     try:
-        indices = [t._index if t._segment is segment else segment.input_index(t) for t in tensors]
+        pairs = [(t._index, t) for t in tensors]  # the index first, see the invariants in ir/recorder.py
+        indices = [index if t._segment is segment else segment.input_index(t) for index, t in pairs]
     except WrongPlace:
         results = record(operation, [*scalars, *tensors], attributes)
         for target, result in zip(targets, results, strict=True):

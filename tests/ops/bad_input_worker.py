@@ -287,6 +287,8 @@ def try_all(name: str, modes: list[str], start: int, current: Any) -> dict[str, 
 MEANINGFUL = {
     ("strided_slice", "strides"): "a negative stride goes backwards",
     ("as_strided", "stride"): "a stride of zero repeats an element",
+    ("nn.functional.gather_tree", "ids"): "the words that were chosen, of any vocabulary; `parents` are the indices",
+    ("nn.functional.npair_loss", "labels"): "compared with each other only",
 }
 
 
@@ -294,6 +296,8 @@ def has_meaning(name: str, attempt: Attempt) -> bool:
     """Whether a value that is refused elsewhere is right here."""
     if attempt.must_raise == "index" and attempt.kwargs.get("mode") in ("wrap", "clip"):
         return True
+    if name == "nn.functional.hsigmoid_loss" and attempt.name == "label":
+        return len(attempt.args) > 5  # the tree is given with the way to each label: the label itself is not read
     return (name, attempt.name) in MEANINGFUL
 
 

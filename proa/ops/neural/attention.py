@@ -121,7 +121,7 @@ def attention_grad_value(
 # ---- compositions --------------------------------------------------------------------------------
 
 
-def _check(where: str, query: Any, key: Any, value: Any) -> None:
+def _check(where: str, query: Any, key: Any, value: Any, mask: Any) -> None:
     avals = [require_tensor(where, n, t)._aval for n, t in (("query", query), ("key", key), ("value", value))]
     received = f"query: {avals[0]}, key: {avals[1]}, value: {avals[2]}"
     if any(a.ndim != 4 for a in avals):
@@ -131,6 +131,14 @@ def _check(where: str, query: Any, key: Any, value: Any) -> None:
         raise value_error(where, "batch, heads and sizes of query, key and value do not fit together", received)
     if not k[2] or q[2] % k[2]:
         raise value_error(where, "the heads of the query must be a multiple of those of key and value", received)
+    if mask is not None:
+        shape = require_tensor(where, "attn_mask", mask)._aval.shape
+        scores = (q[0], q[2], q[1], k[1])
+        fits = len(shape) <= 4 and all(a in (1, b) for a, b in zip(reversed(shape), reversed(scores), strict=False))
+        if not fits:
+            raise value_error(
+                where, f"the mask must broadcast to {list(scores)}", f"attn_mask: {mask._aval}, {received}"
+            )
 
 
 def attend(
@@ -146,7 +154,7 @@ def attend(
     wants_weights: bool = False,
 ) -> tuple[Any, Any]:
     """The result, and the weights where they are wanted."""
-    _check(where, query, key, value)
+    _check(where, query, key, value, mask)
     factor = 1.0 / math.sqrt(max(query._aval.shape[3], 1)) if scale is None else float(scale)
     groups = query._aval.shape[2] // key._aval.shape[2]
     if groups > 1:  # several heads of the query share one of key and value

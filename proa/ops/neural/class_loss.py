@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,31 +14,30 @@ from ...core.generator import default_generator
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
-from ..arguments import require_tensor
+from ..arguments import integer, integers, require_tensor
 from ..basic import cast_to, reshape_to
+from ..index.gather import index_tensor
 from ..index.gathering import take_elements
 from ..linear.linalg import matmul
 from ..math.ternary import where as choose_by
 from .activation import softplus
 from .cross_entropy import reduce_loss
 from .embedding import one_hot
+from .labels import checked_labels
 from .loss import _reduced
 from .softmax import log_softmax_along
 
 # ---- hierarchical softmax ------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=8)
 def _tree(num_classes: int) -> tuple[np.ndarray, np.ndarray]:
     """For each class the inner nodes on its way (-1 behind the end) and the turns taken, in a complete binary tree."""
     depth = max(int(2 * num_classes - 1).bit_length() - 1, 1)
-    nodes = np.full((num_classes, depth), -1, np.int64)
-    turns = np.zeros((num_classes, depth), np.int64)
-    for number in range(num_classes):
-        code = number + num_classes
-        for level in range(code.bit_length() - 1):
-            nodes[number, level] = (code >> (level + 1)) - 1
-            turns[number, level] = (code >> level) & 1
-    return nodes, turns
+    codes = np.arange(num_classes, 2 * num_classes)[:, None]
+    levels = np.arange(depth)
+    nodes = (codes >> (levels + 1)) - 1
+    return nodes, np.where(nodes >= 0, (codes >> levels) & 1, 0)
 
 
 def _reference_hsigmoid(x: Any, label: Any, num_classes: int, weight: Any, bias: Any = None, path_table: Any = None,
@@ -83,18 +84,26 @@ def hsigmoid_loss(
     aval = require_tensor(where, "input", input)._aval
     marks: Any = require_tensor(where, "label", label)
     table = require_tensor(where, "weight", weight)._aval
-    if num_classes < 2:
+    classes = integer(where, "num_classes", num_classes)
+    if classes < 2:
         raise value_error(where, "num_classes must be at least 2", f"num_classes: {num_classes}")
     if aval.ndim != 2 or table.ndim != 2 or table.shape[1] != aval.shape[1] or marks._aval.size != aval.shape[0]:
         raise value_error(where, "input must be [batch, size], label [batch, 1], weight [nodes, size]",
                           f"input: {aval}, label: {marks._aval}, weight: {table}")  # fmt: skip
+    if bias is not None and require_tensor(where, "bias", bias)._aval.size != table.shape[0]:
+        raise value_error(where, "bias must have one entry for each node", f"bias: {bias._aval}, weight: {table}")
     if (path_table is None) != (path_code is None):
         raise value_error(where, "path_table and path_code come together")
-    if path_table is None:
-        nodes, turns = (tensor_from_data(array, place=aval.place) for array in _tree(int(num_classes)))
+    if path_table is None or path_code is None:
+        if table.shape[0] < classes - 1:
+            raise value_error(where, f"a tree of {classes} classes has {classes - 1} nodes", f"weight: {table}")
+        nodes, turns = (tensor_from_data(array, place=aval.place) for array in _tree(classes))
         flat = cast_to(marks.reshape([-1]), np.dtype("int64"))
         path_table, path_code = take_elements(nodes, [flat], [0]), take_elements(turns, [flat], [0])
-    ways: Any = path_table
+    ways: Any = index_tensor(where, path_table, "path_table")
+    if ways._aval.ndim != 2 or require_tensor(where, "path_code", path_code)._aval.shape != ways._aval.shape:
+        raise value_error(where, "path_table and path_code must be [batch, longest way]",
+                          f"path_table: {ways._aval}, path_code: {path_code._aval}")  # fmt: skip
     on_way = cast_to(ways >= 0, aval.dtype)
     safe = ways.clip(min=0)
     rows = take_elements(weight, [safe], [0])
@@ -171,8 +180,11 @@ def adaptive_log_softmax_with_loss(
     if not single and (aval.ndim != 2 or marks._aval.shape != aval.shape[:1]):
         raise value_error(where, "input must be [batch, size], label [batch]; or [size] and a 0-d label", received)
     rows = reshape_to(input, (1, aval.shape[0])) if single else input
-    targets: Any = marks.reshape([-1])
-    bounds = [int(c) for c in cutoffs]
+    bounds = list(integers(where, "cutoffs", cutoffs))
+    if not bounds or len(tail_weights) != len(bounds) - 1 or any(a >= b for a, b in itertools.pairwise([0, *bounds])):
+        raise value_error(where, "cutoffs must be positive and ascending, with tail_weights for all but the first",
+                          f"cutoffs: {bounds}, {len(tail_weights)} tail_weights")  # fmt: skip
+    targets: Any = checked_labels(index_tensor(where, marks.reshape([-1]), "label"), 0, bounds[-1])
     head, tails = adaptive_log_probabilities(rows, head_weight, tail_weights, bounds, head_bias)
     short = bounds[0]
     out = head.take_along_axis(targets.clip(0, short - 1).unsqueeze(1), 1).squeeze(1)
@@ -205,6 +217,8 @@ def _reference_margin(x: Any, label: Any, margin1: float = 1.0, margin2: float =
     return (loss, np.exp(logp)) if return_softmax else loss
 
 
+# The cosine of a larger angle has no correct digit left in float32.
+_LARGEST_MARGIN = 1e4
 _FACES = A(3, values=[1, 0, 3], dtype="int64")
 
 
@@ -239,6 +253,9 @@ def margin_cross_entropy(
         raise value_error(
             where, "logits must be [batch, classes], label [batch]", f"logits: {aval}, label: {marks._aval}"
         )
+    if not all(abs(margin) <= _LARGEST_MARGIN for margin in (margin1, margin2, margin3)):
+        raise value_error(where, f"margins must be numbers between -{_LARGEST_MARGIN:g} and {_LARGEST_MARGIN:g}",
+                          f"margin1: {margin1}, margin2: {margin2}, margin3: {margin3}")  # fmt: skip
     column = marks.reshape([-1, 1])
     x: Any = logits
     cosine = x.take_along_axis(column, 1)

@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from ...core.aval import Aval
 from ...core.errors import value_error
-from ...eager.declare import public
+from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
+from ...ir.operation import Check
 from ..arguments import require_tensor
 from ..basic import cast_to, transpose_to
-from ..index.gathering import take_elements
+from ..index.gather import index_tensor
+from ..index.gathering import IndexOutOfRange, take_elements
 from ..linear.linalg import matmul
 from ..math.ternary import where as choose_by
 from .attention import _reference, attend
@@ -364,6 +367,46 @@ def _reference_sparse(q: Any, k: Any, v: Any, offset: Any, columns: Any) -> Any:
     return out
 
 
+def _csr_fits(xp: Any, offset: Any, columns: Any, rows: int) -> Any:
+    """Offsets that ascend within the columns, and columns that exist; those behind the last offset do not count."""
+    count = columns.shape[2]
+    good = xp.all((offset >= 0) & (offset <= count)) & xp.all(offset[:, :, 1:] >= offset[:, :, :-1])
+    used = xp.arange(count) < offset[:, :, -1:]
+    return good & xp.all(((columns >= 0) & (columns < rows)) | ~used)
+
+
+def _infer_pattern(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    batch, heads = operands[0].shape[:2]
+    return operands[0].with_shape((batch, heads, attributes[0], attributes[0])).with_dtype(np.dtype(bool))
+
+
+@op(
+    "offset columns",
+    infer=_infer_pattern,
+    check=Check(
+        _csr_fits,
+        lambda kinds, a: f"the offsets must ascend within the columns, which are from 0 to {a[0] - 1}",
+        IndexOutOfRange,
+        (0, 1),
+    ),
+)
+def csr_pattern(xp: Any, offset: Any, columns: Any, rows: int) -> Any:
+    """Where a compressed sparse pattern has entries, as [batch, heads, rows, rows]."""
+    batch, heads, count = columns.shape
+    if not rows:
+        return xp.zeros((batch, heads, 0, 0), bool)
+    entries = xp.arange(count)
+    row = xp.sum(entries >= offset[:, :, 1:, None], axis=2)  # behind the last offset: one row too many, cut off below
+    row = xp.where(entries >= offset[:, :, :1], row, rows)
+    place = (xp.arange(batch)[:, None, None], xp.arange(heads)[:, None], row, xp.clip(columns, 0, rows - 1))
+    found = xp.zeros((batch, heads, rows + 1, rows), bool)
+    if xp is np:
+        found[place] = True
+    else:
+        found = found.at[place].set(True)
+    return found[:, :, :rows]
+
+
 _OFFSET = A(1, 1, 4, values=[[[0, 2, 3, 6]]], dtype="int32")
 _COLUMNS = A(1, 1, 6, values=[[[0, 1, 1, 0, 1, 2]]], dtype="int32")
 
@@ -393,26 +436,28 @@ def sparse_attention(
     """
     where = "sparse_attention"
     aval = require_tensor(where, "query", query)._aval
-    offset: Any = require_tensor(where, "sparse_csr_offset", sparse_csr_offset)
-    columns: Any = require_tensor(where, "sparse_csr_columns", sparse_csr_columns)
-    if (
-        aval.ndim != 4
-        or offset._aval.ndim != 3
-        or columns._aval.ndim != 3
-        or offset._aval.shape[2] != aval.shape[2] + 1
-    ):
-        raise value_error(where, "query is [batch, heads, rows, size], the offsets [batch, heads, rows + 1]",
-                          f"query: {aval}, offsets: {offset._aval}, columns: {columns._aval}")  # fmt: skip
+    offset = index_tensor(where, sparse_csr_offset, "sparse_csr_offset")
+    columns = index_tensor(where, sparse_csr_columns, "sparse_csr_columns")
+    for name_, tensor in (("key", key), ("value", value)):
+        if require_tensor(where, name_, tensor)._aval.shape != aval.shape:
+            raise value_error(where, f"{name_} must have the query's shape", f"query: {aval}, {name_}: {tensor._aval}")
+    received = f"query: {aval}, offsets: {offset._aval}, columns: {columns._aval}"
+    if aval.ndim != 4 or offset._aval.shape != (*aval.shape[:2], aval.shape[2] + 1):
+        raise value_error(where, "query is [batch, heads, rows, size], the offsets [batch, heads, rows + 1]", received)
+    if columns._aval.ndim != 3 or columns._aval.shape[:2] != aval.shape[:2]:
+        raise value_error(where, "the columns are [batch, heads, entries]", received)
     rows = aval.shape[2]
-    entries = tensor_from_data(np.arange(columns._aval.shape[2], dtype=offset._aval.dtype), place=aval.place)
-    in_row = (entries >= offset[:, :, :-1].unsqueeze(-1)) & (entries < offset[:, :, 1:].unsqueeze(-1))
-    numbers = tensor_from_data(np.arange(rows, dtype=columns._aval.dtype).reshape(1, 1, 1, rows), place=aval.place)
-    is_column = cast_to(columns.unsqueeze(-1) == numbers, aval.dtype)
-    mask: Any = matmul(cast_to(in_row, aval.dtype), is_column, False, False) > 0.0  # type: ignore[operator]
+    mask: Any = csr_pattern(offset, columns, rows)
     if key_padding_mask is not None:
-        mask = mask & (key_padding_mask.unsqueeze(1).unsqueeze(1) != 0)  # type: ignore[attr-defined]
+        hides: Any = require_tensor(where, "key_padding_mask", key_padding_mask)
+        if hides._aval.shape != (aval.shape[0], rows):
+            raise value_error(where, "key_padding_mask must be [batch, rows]", f"{hides._aval}, {received}")
+        mask = mask & (hides.unsqueeze(1).unsqueeze(1) != 0)
     if attn_mask is not None:
-        mask = mask & (attn_mask != 0)
+        shows: Any = require_tensor(where, "attn_mask", attn_mask)
+        if shows._aval.shape != (rows, rows):
+            raise value_error(where, "attn_mask must be [rows, rows]", f"{shows._aval}, {received}")
+        mask = mask & (shows != 0)
     scores: Any = matmul(query, key, False, True) * (1.0 / math.sqrt(max(aval.shape[3], 1)))  # type: ignore[operator]
     weights: Any = softmax_along(choose_by(mask, scores, -1e30), 3)
     return matmul(weights * cast_to(mask, aval.dtype), value, False, False)

@@ -15,6 +15,7 @@ from ...core.aval import Aval
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ..index.gathering import IndexOutOfRange
 from ..precision import wide
 
 
@@ -149,6 +150,21 @@ def smoothed_labels(
 def count_labels(xp: Any, label: Any, dtype: np.dtype, ignored: int) -> Any:
     """How many labels are not ignored, at least 1."""
     return xp.maximum(xp.sum(label != ignored), 1).astype(dtype)
+
+
+@op(
+    "label",
+    infer=lambda operation, operands, attributes, place: operands[0],
+    check=Check(
+        lambda xp, label, lowest, classes: xp.all((label >= lowest) & (label < classes)),
+        lambda kinds, attributes: f"a label is out of range; allowed: {attributes[0]} to {attributes[1] - 1}",
+        IndexOutOfRange,
+        (0,),
+    ),
+)
+def checked_labels(xp: Any, label: Any, lowest: int, classes: int) -> Any:
+    """The labels, within their range: for losses that bring them into range before they use them."""
+    return xp.clip(label, lowest, classes - 1)
 
 
 # ---- softmax and cross entropy in one ------------------------------------------------------------

@@ -144,7 +144,7 @@ def sigmoid_focal_loss(
     where = "sigmoid_focal_loss"
     check_reduction(where, reduction)
     _same_shapes(where, logit=logit, label=label)
-    if normalizer is not None and normalizer._aval.ndim > 1:
+    if normalizer is not None and require_tensor(where, "normalizer", normalizer)._aval.ndim > 1:
         raise value_error(where, "normalizer must have at most one dimension", f"normalizer: {normalizer._aval}")
     x: Any = logit
     y: Any = cast_to(label, logit._aval.dtype) if label._aval.dtype != logit._aval.dtype else label

@@ -13,10 +13,12 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import require_tensor
 from ..basic import cast_to
+from ..index.gather import index_tensor
 from ..math.ternary import where as choose_by
 from .activation import log_sigmoid, relu, softplus
 from .cross_entropy import check_reduction, reduce_loss
 from .distance import pairwise_distance
+from .labels import checked_labels
 from .loss import _reduced, _same_shapes
 
 _SIGNS = A(4, values=[1.0, -1.0, -1.0, 1.0], grad=False)
@@ -161,7 +163,7 @@ def multi_margin_loss(
     received = f"input: {aval}, label: {classes}"
     if aval.ndim != 2 or classes.size != aval.shape[0]:
         raise value_error(where, "input must be [batch, classes], label [batch]", received)
-    if weight is not None and weight._aval.shape != aval.shape[1:]:
+    if weight is not None and require_tensor(where, "weight", weight)._aval.shape != aval.shape[1:]:
         raise value_error(where, "weight must have one entry for each class", f"weight: {weight._aval}, {received}")
     column: Any = label.reshape([-1, 1])  # type: ignore[attr-defined]
     x: Any = input
@@ -206,7 +208,7 @@ def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean
         raise value_error(where, "input must be [batch, classes]", f"input: {input._aval}")
     x: Any = input
     count = input._aval.shape[1]
-    marks: Any = label
+    marks: Any = checked_labels(index_tensor(where, label, "label"), -1, count)
     listed = cast_to(marks >= 0, input._aval.dtype).cumprod(1)  # type: ignore[attr-defined]
     safe = marks.clip(min=0)
     numbers = tensor_from_data(np.arange(count).reshape(1, 1, -1), place=input._aval.place)

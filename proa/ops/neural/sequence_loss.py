@@ -6,6 +6,7 @@ Impossible is a large negative number instead of -inf, so that no derivative bec
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,11 @@ from ...core.errors import value_error
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.operation import Check
 from ..arguments import require_tensor
 from ..basic import cast_to
+from ..index.gather import index_tensor
+from ..index.gathering import IndexOutOfRange
 from ..precision import wide
 from .cross_entropy import check_reduction, reduce_loss
 from .loss import _reduced
@@ -49,18 +53,55 @@ def _infer_batch(position: int) -> Any:
     return infer
 
 
+def _fit_check(shortest: int) -> Check:
+    """Labels that are classes, and lengths that fit; what stands behind a label's length is never looked at.
+
+    The last attributes are the longest input, the longest label and the number of classes.
+    """
+
+    def condition(xp: Any, *arguments: Any) -> Any:
+        labels, input_lengths, label_lengths = arguments[1:4]
+        steps, longest, classes = arguments[-3:]
+        used = xp.arange(labels.shape[1])[None, :] < label_lengths[:, None]
+        good = xp.all(((labels >= 0) & (labels < classes)) | ~used)
+        good = good & xp.all((input_lengths >= shortest) & (input_lengths <= steps))
+        return good & xp.all((label_lengths >= 0) & (label_lengths <= longest))
+
+    def explain(kinds: Any, attributes: tuple[Any, ...]) -> str:
+        steps, longest, classes = attributes[-3:]
+        return (
+            f"a label or a length is out of range; allowed: labels from 0 to {classes - 1}, "
+            f"input lengths from {shortest} to {steps}, label lengths from 0 to {longest}"
+        )
+
+    return Check(condition, explain, IndexOutOfRange, (1, 2, 3))
+
+
+def _whole_numbers(where: str, batch: int, received: str, **tensors: Any) -> None:
+    """Labels and lengths are integers; the lengths have one entry for each sample."""
+    for name, value in tensors.items():
+        aval = index_tensor(where, value, name)._aval
+        if name.endswith("lengths") and aval.shape != (batch,):
+            raise value_error(where, f"{name} must have one entry for each sample", f"{name}: {aval}, {received}")
+
+
 # ---- CTC -----------------------------------------------------------------------------------------
 
 
-@op("logits labels input_lengths label_lengths", infer=_infer_batch(1), grad="auto", name="ctc")
-def ctc_likelihood(xp: Any, logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int) -> Any:
+@op(
+    "logits labels input_lengths label_lengths", infer=_infer_batch(1), check=_fit_check(0), grad="auto", name="ctc"
+)  # fmt: skip
+def ctc_likelihood(
+    xp: Any, logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int, steps: int, length: int,
+    classes: int,
+) -> Any:  # fmt: skip
     """-log of the summed probability of all alignments, for logits [time, batch, classes]; 0 where there is none."""
     logp = _log_softmax(xp, wide(logits))
-    steps, batch, _ = logp.shape
-    length = labels.shape[1]
+    batch = logp.shape[1]
+    labels = xp.clip(labels.astype(INT64), 0, classes - 1)  # what stands behind the end may be anything
     # Labels with a blank before, between and behind them: state 2k + 1 is label k.
     odd = xp.arange(2 * length + 1) % 2 == 1
-    padded = xp.concatenate([labels.astype(INT64), xp.full((batch, 1), blank, INT64)], axis=1)
+    padded = xp.concatenate([labels, xp.full((batch, 1), blank, INT64)], axis=1)
     symbols = xp.where(odd[None, :], padded[:, xp.arange(2 * length + 1) // 2], blank)
     before = xp.concatenate([xp.full((batch, 2), -1, INT64), symbols[:, :-2]], axis=1)[:, : 2 * length + 1]
     may_skip = odd[None, :] & (symbols != before)
@@ -85,7 +126,7 @@ def ctc_likelihood(xp: Any, logits: Any, labels: Any, input_lengths: Any, label_
     end = xp.take_along_axis(state, xp.clip(last, 0, 2 * length), axis=1)[:, 0]
     previous = xp.take_along_axis(state, xp.clip(last - 1, 0, 2 * length), axis=1)[:, 0]
     total = xp.where(last[:, 0] > 0, xp.logaddexp(end, previous), end)
-    return xp.where(total < _NEVER / 2, xp.zeros((), total.dtype), -total)
+    return xp.where((total < _NEVER / 2) | (input_lengths <= 0), xp.zeros((), total.dtype), -total)
 
 
 def _reference_ctc(logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int = 0,
@@ -146,19 +187,17 @@ def ctc_loss(
         raise value_error(where, "log_probs must be [time, batch, classes], labels [batch, length]", received)
     if not 0 <= blank < aval.shape[2]:
         raise value_error(where, f"blank must be from 0 to {aval.shape[2] - 1}", received)
-    times = require_tensor(where, "input_lengths", input_lengths)
-    counts = require_tensor(where, "label_lengths", label_lengths)
-    for name, value in (("input_lengths", times), ("label_lengths", counts)):
-        if value._aval.shape != (aval.shape[1],):
-            raise value_error(
-                where, f"{name} must have one entry for each sample", f"{name}: {value._aval}, {received}"
-            )
-    loss: Any = ctc_likelihood(log_probs, labels, times, counts, int(blank))
+    _whole_numbers(
+        where, aval.shape[1], received, labels=labels, input_lengths=input_lengths, label_lengths=label_lengths
+    )
+    loss: Any = ctc_likelihood(
+        log_probs, labels, input_lengths, label_lengths, int(blank), aval.shape[0], marks.shape[1], aval.shape[2]
+    )
     if norm_by_times:  # the gradient alone is divided by the number of steps
-        scaled = loss / cast_to(times, loss._aval.dtype)
+        scaled = loss / cast_to(input_lengths, loss._aval.dtype).clip(min=1.0)  # type: ignore[attr-defined]
         loss = scaled + (loss - scaled).detach()
     if reduction == "mean":
-        return (loss / cast_to(counts, loss._aval.dtype).clip(min=1.0)).mean()  # type: ignore[attr-defined]
+        return (loss / cast_to(label_lengths, loss._aval.dtype).clip(min=1.0)).mean()  # type: ignore[attr-defined]
     return reduce_loss(loss, reduction)
 
 
@@ -169,24 +208,28 @@ def ctc_loss(
     "logits labels input_lengths label_lengths",
     scalars="fastemit",
     infer=_infer_batch(0),
+    check=_fit_check(1),
     grad="auto",
     follow_scalars=False,
     name="rnnt",
 )
 def rnnt_likelihood(
-    xp: Any, logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, fastemit: Any, blank: int
-) -> Any:
+    xp: Any, logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, fastemit: Any, blank: int, steps: int,
+    longest: int, classes: int,
+) -> Any:  # fmt: skip
     """-log of the summed probability of all paths, for logits [batch, time, labels + 1, classes]."""
     logp = _log_softmax(xp, wide(logits))
-    batch, steps, rows, _ = logp.shape
+    batch = logp.shape[0]
     silent = logp[..., blank]
-    index = labels.astype(INT64)[:, None, : rows - 1, None]
-    emit = xp.take_along_axis(logp[:, :, :-1], xp.broadcast_to(index, (batch, steps, rows - 1, 1)), axis=3)[..., 0]
+    index = xp.clip(labels.astype(INT64), 0, classes - 1)[:, None, :longest, None]
+    emit = xp.take_along_axis(logp[:, :, :-1], xp.broadcast_to(index, (batch, steps, longest, 1)), axis=3)[..., 0]
     if xp is not np:
         # FastEmit leaves the loss as it is and makes the gradient of emissions larger.
         import jax
 
-        emit = emit + fastemit.astype(emit.dtype) * (emit - jax.lax.stop_gradient(emit))
+        most = xp.finfo(emit.dtype).max
+        factor = xp.clip(fastemit, -most, most).astype(emit.dtype)  # infinity times 0 would change the loss
+        emit = emit + factor * (emit - jax.lax.stop_gradient(emit))
     climbed = xp.concatenate([xp.zeros((batch, steps, 1), emit.dtype), xp.cumsum(emit, axis=2)], axis=2)
 
     def running(values: Any) -> Any:
@@ -206,9 +249,10 @@ def rnnt_likelihood(
     if steps > 1:
         by_time = [xp.moveaxis(a, 1, 0) for a in (silent[:, :-1], climbed[:, 1:])]
         state = _scan(xp, step, state, (*by_time, xp.arange(1, steps)))
-    last = label_lengths.astype(INT64)[:, None]
+    last = xp.clip(label_lengths.astype(INT64), 0, longest)[:, None]
     end = xp.take_along_axis(state, last, axis=1)[:, 0]
-    final = xp.take_along_axis(silent, xp.clip(input_lengths.astype(INT64) - 1, 0, None)[:, None, None], axis=1)[:, 0]
+    ended = xp.clip(input_lengths.astype(INT64) - 1, 0, steps - 1)
+    final = xp.take_along_axis(silent, ended[:, None, None], axis=1)[:, 0]
     return -(end + xp.take_along_axis(final, last, axis=1)[:, 0])
 
 
@@ -267,10 +311,15 @@ def rnnt_loss(
         raise value_error(where, "input must be [batch, time, labels + 1, classes], label [batch, labels]", received)
     if not 0 <= blank < aval.shape[3]:
         raise value_error(where, f"blank must be from 0 to {aval.shape[3] - 1}", received)
-    for name_, value in (("input_lengths", input_lengths), ("label_lengths", label_lengths)):
-        if require_tensor(where, name_, value)._aval.shape != (aval.shape[0],):
-            raise value_error(
-                where, f"{name_} must have one entry for each sample", f"{name_}: {value._aval}, {received}"
-            )
-    loss = rnnt_likelihood(input, label, input_lengths, label_lengths, float(fastemit_lambda), int(blank))
+    if not aval.shape[1] or not aval.shape[2]:
+        raise value_error(where, "there must be a step of time and a place before the first label", received)
+    _whole_numbers(
+        where, aval.shape[0], received, label=label, input_lengths=input_lengths, label_lengths=label_lengths
+    )
+    weight = float(fastemit_lambda)
+    if math.isnan(weight):
+        raise value_error(where, "fastemit_lambda must be a number", f"fastemit_lambda: {fastemit_lambda}")
+    loss = rnnt_likelihood(
+        input, label, input_lengths, label_lengths, weight, int(blank), aval.shape[1], aval.shape[2] - 1, aval.shape[3]
+    )
     return reduce_loss(loss, reduction)

@@ -12,8 +12,10 @@ from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
+from ...ir.operation import Check
 from ..arguments import integer, require_tensor
 from ..basic import cast_to
+from ..index.gathering import IndexOutOfRange
 
 
 @samples(
@@ -36,12 +38,24 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
     return cast_to(numbers < x.unsqueeze(-1), to_numpy_dtype(dtype))  # type: ignore
 
 
-@op("ids parents", infer=same, name="gather_tree")
-def follow_parents(xp: Any, ids: Any, parents: Any) -> Any:
+# The parents of the first step are never followed.
+@op(
+    "ids parents",
+    infer=same,
+    check=Check(
+        lambda xp, ids, parents, beams: xp.all((parents[1:] >= 0) & (parents[1:] < beams)),
+        lambda kinds, attributes: f"a parent is out of range; allowed: 0 to {attributes[0] - 1}",
+        IndexOutOfRange,
+        (1,),
+    ),
+    name="gather_tree",
+)
+def follow_parents(xp: Any, ids: Any, parents: Any, beams: int) -> Any:
     """Each beam's whole path, by following the parents from the last step back."""
-    steps, _, beams = ids.shape
-    if not steps:
+    steps = ids.shape[0]
+    if not steps or not ids.size:
         return ids
+    parents = xp.clip(parents, 0, beams - 1)
     place = xp.broadcast_to(xp.arange(beams).astype(parents.dtype), ids.shape[1:])
     if xp is np:
         out = np.empty_like(ids)
@@ -90,4 +104,4 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
         )
     if first.dtype.kind not in "iu" or second.dtype.kind not in "iu":
         raise type_error("gather_tree", "ids and parents must be integers", f"ids: {first}, parents: {second}")
-    return follow_parents(ids, parents)
+    return follow_parents(ids, parents, first.shape[2])
