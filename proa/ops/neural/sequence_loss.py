@@ -158,8 +158,7 @@ _MARKS = A(2, 2, values=[[1, 1], [2, 0]], dtype="int32")
     S(A(4, 2, 3), _MARKS, _lengths(4, 3), _lengths(2, 1)),
     S(A(4, 2, 3), A(2, 1, values=[[0], [1]], dtype="int32"), _lengths(4, 4), _lengths(1, 1), 2, "none"),
     S(A(4, 2, 3), _MARKS, _lengths(4, 3), _lengths(2, 0), reduction="sum"),
-    S(A(2, 1, 3), A(1, 2, values=[[1, 1]], dtype="int32"), _lengths(2), _lengths(2), reduction="none",
-      zero_infinity=True),
+    S(A(4, 2, 3), _MARKS, _lengths(2, 3), _lengths(2, 1), reduction="sum", zero_infinity=True),  # the first is too long
     reference=_reference_ctc, second_order=False, why="second derivatives of a scan take long to compile",
 )  # fmt: skip
 @public(module="nn.functional")
