@@ -304,7 +304,8 @@ def test_in_place_form(name: str) -> None:
         tensors = to_tensors(args, [], False)
         result = changing(*tensors, **to_tensors(kwargs, [], False))
         assert result is tensors[position]
-        assert result.inplace_version == 1
+        nothing_to_do = name == "t" and result.ndim < 2  # as in Paddle, no change and no new version
+        assert result.inplace_version == (0 if nothing_to_do else 1)
         assert_close(result.numpy(), expected.numpy(), 1e-6, name)
         tried += 1
     assert tried or not FUNCTIONS[name].samples.cases, f"no sample of {name} fits its in-place form"
