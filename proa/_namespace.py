@@ -28,12 +28,11 @@ def collect(namespace: dict[str, Any]) -> None:
         namespace[module] = importlib.import_module(f"proa.{module}")
     namespace.update(_dtype.DTYPES)
     namespace.update(
-        __version__="0.1.0",
+        __version__=namespace["version"].proa_version,
         Tensor=Tensor,
         dtype=_dtype.DType,
         finfo=_dtype.FInfo,
         iinfo=_dtype.IInfo,
-        set_default_dtype=_dtype.set_default_dtype,
         get_default_dtype=_dtype.get_default_dtype,
         set_flags=set_flags,
         get_flags=get_flags,

@@ -47,7 +47,6 @@ class Operation:
         "plans",
         "promote",
         "returns_tuple",
-        "samples",
         "variadic",
         "view",
     )
@@ -88,7 +87,6 @@ class Operation:
         self.follow_scalars = follow_scalars
         self.gradient: Any = None
         self.doc = doc
-        self.samples: list[Any] = []
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

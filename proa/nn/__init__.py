@@ -11,7 +11,6 @@ from ..eager.parameter import Parameter
 from . import attention, functional, initializer, quant, utils
 from . import further_layers as _further_layers
 from . import further_losses as _further_losses
-from . import layer_names as _layer_names  # noqa: F401
 from . import lazy_init as _lazy_init
 from . import padding as _padding
 from . import rearranging as _rearranging

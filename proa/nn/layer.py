@@ -25,6 +25,7 @@ from ..eager.views import replace_value
 from ..ir import recorder
 from ..ir.recorder import LOCAL
 from ..ops.basic import cast_to
+from .layer_names import PaddleNames
 from .registry import HookRemoveHelper, Hooks, Registry
 
 _REGISTRIES = ("_parameters", "_sub_layers", "_buffers")
@@ -36,7 +37,7 @@ def scope_name(class_name: str) -> str:
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
 
-class Layer:
+class Layer(PaddleNames):
     """The base class: assign parameters and sub-layers in `__init__`, compute in `forward`."""
 
     training: bool

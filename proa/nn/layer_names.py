@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import value_error
-from .layer import Layer
 
 
-def xpu(self: Layer, device: Any = None) -> Layer:
-    """There are no XPU devices."""
-    raise value_error("Layer.xpu", "proa runs on CPUs, GPUs and TPUs; there are no XPUs", fix="use to(device)")
+class PaddleNames:
+    """What every Layer also answers to."""
 
+    if TYPE_CHECKING:
 
-def get_extra_state(self: Layer) -> Any:
-    """To be overridden together with `set_extra_state` by a layer that keeps more than parameters and buffers."""
-    raise RuntimeError(f"({type(self).__name__}) the layer has no extra state; override get_extra_state().")
+        def state_dict(self) -> dict[str, Any]: ...
 
+    def xpu(self, device: Any = None) -> Any:
+        """There are no XPU devices."""
+        raise value_error("Layer.xpu", "proa runs on CPUs, GPUs and TPUs; there are no XPUs", fix="use to(device)")
 
-def backward(self: Layer, *inputs: Any) -> Any:
-    """Layers have no backward pass of their own: gradients come from the operations in `forward`."""
-    raise value_error(type(self).__name__, "a layer does not implement backward", fix="define forward() only")
+    def get_extra_state(self) -> Any:
+        """To be overridden together with `set_extra_state` by a layer that keeps more than parameters and buffers."""
+        raise RuntimeError(f"({type(self).__name__}) the layer has no extra state; override get_extra_state().")
 
+    def backward(self, *inputs: Any) -> Any:
+        """Layers have no backward pass of their own: gradients come from the operations in `forward`."""
+        raise value_error(type(self).__name__, "a layer does not implement backward", fix="define forward() only")
 
-def sharded_state_dict(self: Layer, structured_name_prefix: str = "") -> dict[str, Any]:
-    """The state by full name. A tensor that spans devices is one tensor here, so that nothing is cut up."""
-    prefix = structured_name_prefix
-    return {f"{prefix}{name}": tensor for name, tensor in self.state_dict().items()}
+    def sharded_state_dict(self, structured_name_prefix: str = "") -> dict[str, Any]:
+        """The state by full name. A tensor that spans devices is one tensor here, so that nothing is cut up."""
+        prefix = structured_name_prefix
+        return {f"{prefix}{name}": tensor for name, tensor in self.state_dict().items()}
 
-
-def full(self: Layer, aoa_config: Any = None, **kwargs: Any) -> Iterator[tuple[str, Any]]:
-    """Names and whole tensors of the state, one after another."""
-    if aoa_config:
-        raise NotImplementedError("(Layer.full) renaming rules (aoa_config) are not supported; leave them out.")
-    return iter(self.state_dict().items())
-
-
-for _method in (xpu, get_extra_state, backward, sharded_state_dict, full):
-    if _method.__name__ not in Layer.__dict__:
-        setattr(Layer, _method.__name__, _method)
+    def full(self, aoa_config: Any = None, **kwargs: Any) -> Iterator[tuple[str, Any]]:
+        """Names and whole tensors of the state, one after another."""
+        if aoa_config:
+            raise NotImplementedError("(Layer.full) renaming rules (aoa_config) are not supported; leave them out.")
+        return iter(self.state_dict().items())

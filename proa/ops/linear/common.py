@@ -16,8 +16,6 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ...core.errors import type_error, value_error
-from ...eager.declare import op
-from ...eager.infer import broadcast_shapes
 from ...eager.tensor import Tensor
 from ...ir.operation import Check, Operation
 from ..arguments import require_tensor
@@ -139,24 +137,6 @@ def in_type_of(x: Tensor, like: Any) -> Tensor:
     if x._aval.dtype.kind == "c" and dtype.kind != "c":
         x = real(x)
     return cast_to(x, dtype)
-
-
-def _infer_quotient(operation: Operation, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    x, y = operands
-    return x.with_shape(broadcast_shapes(operation, operands, [x.shape, y.shape]))
-
-
-@op(
-    "x y",
-    infer=_infer_quotient,
-    grad={
-        "x": lambda g, y: quotient_or_zero(g, conjugate(y)),
-        "y": lambda g, out, y: quotient_or_zero(g * conjugate(out), conjugate(y)) * -1.0,
-    },
-)
-def quotient_or_zero(xp: Any, x: Any, y: Any) -> Any:
-    """`x / y`, and 0 where `y` is 0: what a pair of equal eigenvalues contributes."""
-    return xp.where(y == 0, x.dtype.type(0), x / xp.where(y == 0, y.dtype.type(1), y))
 
 
 # ---- kernels -------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor
 from ..basic import cast_to
-from ..math.arithmetic import conjugate, times
+from ..math.arithmetic import conjugate, divide_or_zero, times
 from ..math.complex_numbers import imag, real
 from .common import (
     adjoint,
@@ -35,7 +35,6 @@ from .common import (
     hermitian_part,
     in_type_of,
     main_diagonal,
-    quotient_or_zero,
     times_adjoint,
     without_failure,
 )
@@ -73,7 +72,7 @@ def _eigh_grad(g0: Tensor | None, g1: Tensor | None, out0: Tensor, out1: Tensor)
     middle = None
     if g1 is not None:
         turned = adjoint_times(out1, g1)
-        middle = hermitian_part(quotient_or_zero(turned, in_type_of(_gaps(out0), turned)))
+        middle = hermitian_part(divide_or_zero(turned, in_type_of(_gaps(out0), turned)))
     if g0 is not None:
         middle = _sum(middle, diagonal_matrix(in_type_of(g0, out1)))
     assert middle is not None
@@ -174,7 +173,7 @@ def _eig_grad(g0: Tensor | None, g1: Tensor | None, out0: Tensor, out1: Tensor, 
         turned = matmul(back, g1)
         along = cast_to(real(main_diagonal(turned)), out1._aval.dtype)
         sideways = turned - matmul(back, out1) * as_columns(along)
-        middle = quotient_or_zero(sideways, conjugate(_gaps(out0)))
+        middle = divide_or_zero(sideways, conjugate(_gaps(out0)))
     if g0 is not None:
         middle = _sum(middle, diagonal_matrix(g0))
     assert middle is not None
@@ -290,10 +289,10 @@ def _svd_grad(
     turned_left = turned_right = None
     if left_slope is not None:
         turned_left = adjoint_times(left, left_slope)
-        middle = _sum(middle, quotient_or_zero(_without_adjoint(turned_left), gaps) * as_columns(values))
+        middle = _sum(middle, divide_or_zero(_without_adjoint(turned_left), gaps) * as_columns(values))
     if right_slope is not None:
         turned_right = adjoint_times(right, right_slope)
-        middle = _sum(middle, quotient_or_zero(_without_adjoint(turned_right), gaps) * as_rows(values))
+        middle = _sum(middle, divide_or_zero(_without_adjoint(turned_right), gaps) * as_rows(values))
     if x_aval.dtype.kind == "c" and (turned_left is not None or turned_right is not None):
         # The common phase of a pair of vectors is free; their difference is shared between them.
         phases = None if turned_left is None else imag(main_diagonal(turned_left))
@@ -301,16 +300,16 @@ def _svd_grad(
             other = imag(main_diagonal(turned_right))
             phases = times(other, -1.0) if phases is None else phases - other
         assert phases is not None
-        turn = times(cast_to(quotient_or_zero(phases, out1), x_aval.dtype), 0.5j)
+        turn = times(cast_to(divide_or_zero(phases, out1), x_aval.dtype), 0.5j)
         middle = _sum(middle, diagonal_matrix(turn))
     assert middle is not None
     result = times_adjoint(matmul(left, middle), right)
     if left_slope is not None and rows > size:
-        scaled = quotient_or_zero(left_slope, as_columns(values))
+        scaled = divide_or_zero(left_slope, as_columns(values))
         outside = scaled - matmul(left, adjoint_times(left, scaled))
         result = result + times_adjoint(outside, right)
     if right_slope is not None and columns > size:
-        scaled = quotient_or_zero(right_slope, as_columns(values))
+        scaled = divide_or_zero(right_slope, as_columns(values))
         outside = scaled - matmul(right, adjoint_times(right, scaled))
         result = result + times_adjoint(left, outside)
     return result

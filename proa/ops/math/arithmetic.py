@@ -16,7 +16,7 @@ from ...core.errors import message, value_error
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, op, public
 from ...eager.dispatch import as_operand, promote
-from ...eager.infer import broadcast, same
+from ...eager.infer import broadcast, broadcast_shapes, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
@@ -392,3 +392,21 @@ def scale(
     if activation is None:
         raise value_error("scale", "act must name an activation function", f"act: {act!r}")
     return activation(result)
+
+
+def _infer_quotient(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    x, y = operands
+    return x.with_shape(broadcast_shapes(operation, operands, [x.shape, y.shape]))
+
+
+@op(
+    "x y",
+    infer=_infer_quotient,
+    grad={
+        "x": lambda g, y: divide_or_zero(g, conjugate(y)),
+        "y": lambda g, out, y: divide_or_zero(g * conjugate(out), conjugate(y)) * -1.0,
+    },
+)
+def divide_or_zero(xp: Any, x: Any, y: Any) -> Any:
+    """`x / y`, and 0 where `y` is 0: the direction of a vector without length, what equal eigenvalues contribute."""
+    return xp.where(y == 0, x.dtype.type(0), x / xp.where(y == 0, y.dtype.type(1), y))

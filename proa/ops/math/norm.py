@@ -9,17 +9,16 @@ from typing import Any, cast
 import numpy as np
 
 from ...core.aval import Aval, make_aval
-from ...core.dtype import is_differentiable, real_dtype, to_numpy_dtype
+from ...core.dtype import FLOAT32, is_differentiable, is_reduced_precision, real_dtype, to_numpy_dtype
 from ...core.errors import type_error, value_error
 from ...eager.calling import deliver
 from ...eager.declare import op, public
-from ...eager.infer import same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor, several_axes
 from ..axes import flat, numpy_axis, reduced_shape, several_or_all, widened
 from ..basic import cast_to, reshape_to, restore_axes, transpose_to
-from .arithmetic import conjugate
+from .arithmetic import divide_or_zero
 from .reduction import tie_weights
 
 
@@ -27,19 +26,6 @@ def _infer_norm(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     aval, (_, axis, keepdim) = operands[0], attributes
     shape = reduced_shape(aval.shape, axis, keepdim)
     return make_aval(shape, real_dtype(aval.dtype), place)
-
-
-@op(
-    "x y",
-    infer=same,
-    grad={
-        "x": lambda g, y: divide_or_zero(g, y),
-        "y": lambda g, out, y: divide_or_zero(g * conjugate(out), y) * -1.0,
-    },
-)
-def divide_or_zero(xp: Any, x: Any, y: Any) -> Any:
-    """`x / y`, and 0 where `y` is 0: the direction of a vector of length zero."""
-    return xp.where(y == 0, xp.zeros_like(x), x / xp.where(y == 0, xp.ones_like(y), y))
 
 
 def _norm_grad(
@@ -77,17 +63,6 @@ def p_norm(xp: Any, x: Any, p: float, axis: tuple[int, ...], keepdim: bool) -> A
     return xp.sum(size**p, axis=axis, keepdims=keepdim) ** (1.0 / p)
 
 
-def _infer_singular(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    shape = operands[0].shape
-    return make_aval((*shape[:-2], min(shape[-2:])), real_dtype(operands[0].dtype), place)
-
-
-@op(infer=_infer_singular, grad="auto")
-def singular_values(xp: Any, x: Any) -> Any:
-    """The singular values of matrices, the largest first."""
-    return xp.linalg.svd(widened(x), compute_uv=False)
-
-
 def _numbers(where: str, x: Any, dtype: Any) -> Tensor:
     """A floating or complex tensor, in `dtype` if one is named."""
     require_tensor(where, "x", x)
@@ -96,6 +71,11 @@ def _numbers(where: str, x: Any, dtype: Any) -> Tensor:
     if not is_differentiable(x._aval.dtype):
         raise type_error(where, "x must be floating or complex", f"x: {x._aval}", "use astype()")
     return x
+
+
+def _wide(x: Tensor) -> Tensor:
+    """Half types have no decompositions of their own."""
+    return cast_to(x, FLOAT32) if is_reduced_precision(x._aval.dtype) else x
 
 
 def _matrix_norm(where: str, x: Tensor, p: Any, axes: tuple[int, ...], keepdim: bool) -> Tensor:
@@ -109,7 +89,9 @@ def _matrix_norm(where: str, x: Tensor, p: Any, axes: tuple[int, ...], keepdim: 
         return p_norm(x, 2.0, tuple(sorted(axes)), keepdim)
     if p == "nuc" or abs(p) == 2:
         rest = tuple([i for i in range(x._aval.ndim) if i not in axes])
-        values = singular_values(transpose_to(x, rest + axes))
+        from ..linear.spectra import singular_values_of  # it imports this room itself
+
+        values = singular_values_of(_wide(transpose_to(x, rest + axes)))
         kind = 1.0 if p == "nuc" else math.copysign(math.inf, p)
         result = p_norm(values, kind, (len(rest),), False)
     else:

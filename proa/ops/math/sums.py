@@ -17,8 +17,8 @@ from ...eager.views import assign_in_place
 from ..arguments import one_axis, require_tensor
 from ..basic import cast_to, sum_to
 from ..create.creation import scalar_of
-from .arithmetic import affine, plus, times
-from .norm import divide_or_zero, p_norm
+from .arithmetic import affine, divide_or_zero, plus, times
+from .norm import p_norm
 from .ternary import clip
 
 

@@ -86,7 +86,6 @@ _SAMPLES = (
 
 
 @samples(*_SAMPLES, reference=_reference_softmax)
-@public(method=True)
 @public(module="nn.functional", inplace=True)
 def softmax(
     x: Tensor,
