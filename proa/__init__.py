@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import importlib as _importlib
 import typing as _typing
 
+from ._namespace import LAZY_MODULES as _LAZY_MODULES
 from ._namespace import collect as _collect
 
-if _typing.TYPE_CHECKING:
-    # The namespace is collected when the package is imported: no checker can list it.
-    def __getattr__(name: str) -> _typing.Any: ...
+
+def __getattr__(name: str) -> _typing.Any:
+    """Areas that are imported when first asked for; the rest of the namespace is collected below."""
+    if name in _LAZY_MODULES:
+        return _importlib.import_module(f"proa.{name}")
+    raise AttributeError(f"module 'proa' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY_MODULES})
 
 
 _collect(globals())

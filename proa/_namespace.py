@@ -19,6 +19,9 @@ _MODULES = (
     "version", "sysconfig", "sparse", "distribution", "incubate",
 )  # fmt: skip
 
+# Areas that a program may never touch are imported when they are first asked for (`proa/__init__.py`).
+LAZY_MODULES = frozenset({"audio", "hub", "metric", "profiler", "text", "vision"})
+
 
 def collect(namespace: dict[str, Any]) -> None:
     """Fills the top-level namespace and makes the sub-modules that only hold collected names."""
