@@ -6,6 +6,7 @@ import importlib as _importlib
 import typing as _typing
 
 from ._namespace import LAZY_MODULES as _LAZY_MODULES
+from ._namespace import LAZY_NAMES as _LAZY_NAMES
 from ._namespace import collect as _collect
 
 
@@ -13,11 +14,14 @@ def __getattr__(name: str) -> _typing.Any:
     """Areas that are imported when first asked for; the rest of the namespace is collected below."""
     if name in _LAZY_MODULES:
         return _importlib.import_module(f"proa.{name}")
+    if name in _LAZY_NAMES:
+        found = globals()[name] = getattr(_importlib.import_module(f"proa.{_LAZY_NAMES[name]}"), name)
+        return found
     raise AttributeError(f"module 'proa' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY_MODULES})
+    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_NAMES})
 
 
 _collect(globals())

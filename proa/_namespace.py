@@ -16,11 +16,16 @@ from .eager.tensor import Tensor
 
 _MODULES = (
     "nn", "optimizer", "autograd", "framework", "jit", "device", "compat", "utils",
-    "version", "sysconfig", "sparse", "distribution", "incubate",
+    "version", "sysconfig", "sparse", "distribution", "incubate", "amp", "io",
 )  # fmt: skip
 
 # Areas that a program may never touch are imported when they are first asked for (`proa/__init__.py`).
-LAZY_MODULES = frozenset({"audio", "hub", "metric", "profiler", "text", "vision"})
+LAZY_MODULES = frozenset({
+    "audio", "callbacks", "debug", "distributed", "hapi", "hub", "metric", "profiler", "static", "text", "vision",
+})  # fmt: skip
+
+# Single names of such areas, and the module each is found in.
+LAZY_NAMES = {"Model": "hapi", "flops": "hapi", "summary": "hapi"}
 
 
 def collect(namespace: dict[str, Any]) -> None:

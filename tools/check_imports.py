@@ -18,17 +18,29 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# Lowest first. Every room that is named nowhere here (nn, optimizer, autograd, io, vision, ...) is
-# one of the siblings between the last of these and `ABOVE_SIBLINGS`.
-BELOW_SIBLINGS = ("core", "ir", "eager", "kernels", "ops")
-ABOVE_SIBLINGS = ("cli",)
+# Lowest first; rooms on one layer are siblings. Every room that is named nowhere here (optimizer, amp, jit, static ...)
+# stands on the layer `OTHERS`.
+OTHERS = "everything else"
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("core",),
+    ("ir",),
+    ("eager",),
+    ("kernels",),
+    ("ops",),
+    ("graph",),
+    ("autograd", "device", "distribution", "framework", "io", "utils", "version"),
+    ("nn",),
+    (OTHERS,),
+    ("audio", "hapi", "hub", "text", "vision"),
+    ("callbacks", "cli"),
+)
 # `proa/__init__.py` and `proa/__main__.py` are above everything.
 TOP_FILES = ("__init__.py", "__main__.py")
 
+_LAYER_OF_OTHERS = next(n for n, rooms in enumerate(LAYERS) if OTHERS in rooms)
+
 # (importing sibling, imported sibling): why it cannot be otherwise.
 ALLOWED_SIBLINGS: dict[tuple[str, str], str] = {
-    ("compat", "nn"): "PyTorch-like layers are layers",
-    ("sparse", "nn"): "sparse layers are layers",
 }
 
 # Module, or folder with a slash at its end: why it may import jax as soon as it is imported.
@@ -196,14 +208,9 @@ class Checker:
         )
 
     def _layer(self, room: str) -> int:
-        if room in BELOW_SIBLINGS:
-            return BELOW_SIBLINGS.index(room)
-        siblings = len(BELOW_SIBLINGS)
         if room == self.name:
-            return siblings + len(ABOVE_SIBLINGS) + 1
-        if room in ABOVE_SIBLINGS:
-            return siblings + 1 + ABOVE_SIBLINGS.index(room)
-        return siblings
+            return len(LAYERS)
+        return next((n for n, rooms in enumerate(LAYERS) if room in rooms), _LAYER_OF_OTHERS)
 
     def _room_of_file(self, path: Path) -> str:
         """`path` begins with the package's own folder."""

@@ -22,7 +22,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..ir.operation import NeedsPromotion, Operation
+from ..ir.operation import NeedsPromotion, Operation, PrefersHost
 from ..ir.recorder import LOCAL, WrongPlace, extend
 from .calling import MISSING
 from .tape import SAVED_HOOKS, Gradient, GradNode, pack_saved
@@ -103,7 +103,7 @@ def _generate(
     scope.update(
         LOCAL=LOCAL, Tensor=Tensor, new=object.__new__, OPERATION=operation, extend=extend, slowly=slowly,
         GradNode=GradNode, WrongPlace=WrongPlace, next_sequence=next_sequence, SAVED_HOOKS=SAVED_HOOKS,
-        pack_saved=pack_saved, NeedsPromotion=NeedsPromotion, register_view=register_view,
+        pack_saved=pack_saved, NeedsPromotion=NeedsPromotion, PrefersHost=PrefersHost, register_view=register_view,
     )  # fmt: skip
     signature = []
     for p in parameters:
@@ -163,7 +163,7 @@ def _generate(
     lines += [
         "        try:",
         f"            node = extend(segment, key, OPERATION, ({operand_tuple}), ({kind_tuple}), ({static_tuple}))",
-        "        except NeedsPromotion:",
+        "        except (NeedsPromotion, PrefersHost):",
         f"            return slowly({names})",
     ]
     lines.append("    segment.node = node")

@@ -18,10 +18,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ir.operation import Check, Operation, register
-from ..ir.recorder import LOCAL
+from ..ir.recorder import LOCAL, set_scope
 from .binder import RESERVED, Parameter, generate
 from .calling import MISSING, with_options
-from .dispatch import as_operand, promote, record
+from .dispatch import as_operand, cast_for_scope, promote, record
 from .tape import Gradient, stand_in
 from .tensor import Tensor
 from .variadic import VariadicGradient
@@ -52,12 +52,14 @@ def op(
     variadic: bool = False,
     view: Callable[..., Tensor] | None = None,
     differentiable_outputs: tuple[int, ...] | None = None,
+    host_from: int | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declares a primitive from its kernel.
 
     `grad`: rules by operand (see `tape.py`), `"auto"` to derive them from the XLA kernel, a function for a variadic
-    operation, None for an operation without gradient. `outputs`: their number, or "list" when it varies.
+    operation, None for an operation without gradient. `outputs`: their number, or "list" when it varies. `host_from`: on a
+    CPU, a call with that many elements in an operand runs by itself on NumPy and is never compiled.
     """
 
     def declare(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,6 +97,7 @@ def op(
                 returns_tuple=outputs != 1,
                 promote=promote,
                 follow_scalars=promote if follow_scalars is None else follow_scalars,
+                host_from=host_from,
                 doc=kernel.__doc__ or "",
             )
         )
@@ -130,6 +133,10 @@ def _recording_function(operation: Operation, parameters: list[Parameter]) -> Ca
     names = [p.name for p in parameters]
 
     def record_slowly(*arguments: Any) -> Any:
+        if LOCAL.scope is not None and not operation.returns_tuple:
+            cast = _cast_arguments(operation, kinds, arguments)
+            if cast is not None:
+                return function(*cast)
         if any(value is MISSING for value in arguments):
             absent = ", ".join(repr(name) for name, value in zip(names, arguments, strict=True) if value is MISSING)
             raise TypeError(f"{operation.name}() missing required argument {absent}")
@@ -139,6 +146,8 @@ def _recording_function(operation: Operation, parameters: list[Parameter]) -> Ca
             if kind != "static"
         ]
         attributes = tuple(value for kind, value in zip(kinds, arguments, strict=True) if kind == "static")
+        if LOCAL.scope is not None:
+            operands = list(cast_for_scope(operation, operands, attributes))
         if operation.promote:
             operands = promote(operation, operands)
         else:
@@ -194,6 +203,19 @@ def _with_scalars(operation: Operation, parameters: list[Parameter], slowly: Cal
     return record_number
 
 
+def _cast_arguments(operation: Operation, kinds: list[str], arguments: Sequence[Any]) -> list[Any] | None:
+    """The arguments with the casts that the scope in force wants; None when it wants none, or care is needed."""
+    operands = [value for kind, value in zip(kinds, arguments, strict=True) if kind != "static"]
+    if not all(isinstance(value, Tensor) or value is None or value.__class__ in (float, int) for value in operands):
+        return None
+    attributes = tuple(value for kind, value in zip(kinds, arguments, strict=True) if kind == "static")
+    changed = cast_for_scope(operation, operands, attributes)
+    if changed is operands:
+        return None
+    rest = iter(changed)
+    return [value if kind == "static" else next(rest) for kind, value in zip(kinds, arguments, strict=True)]
+
+
 def _require_tensor(operation: Operation, name: str, value: Any) -> Any:
     if isinstance(value, Tensor) or value is None:
         return value
@@ -228,7 +250,7 @@ def public(
         for method_name in _names(method, own_name):
             setattr(Tensor, method_name, offered)
         if operator is not None:
-            _attach_operator(function, operator)
+            attach_operator(function, operator)
         for inplace_name in _names(inplace, f"{own_name}_"):
             changing = in_place_form(with_options(function, aliases, out=False), inplace_name)
             setattr(Tensor, inplace_name, changing)
@@ -242,7 +264,8 @@ def _names(given: bool | str, default: str) -> list[str]:
     return given.split() if isinstance(given, str) else [default] if given else []
 
 
-def _attach_operator(function: Callable[..., Any], operator: str) -> None:
+def attach_operator(function: Callable[..., Any], operator: str) -> None:
+    """Makes a function the Tensor operator, in both orders."""
     stem = _OPERATORS[operator]
     if operator in _ONE_SIDED:
         setattr(Tensor, f"__{stem}__", function)
@@ -261,7 +284,15 @@ def in_place_form(function: Callable[..., Any], name: str) -> Callable[..., Any]
     def change(x: Tensor, *arguments: Any, **options: Any) -> Tensor:
         # A stand-in: what the operation saves for its gradient must not be the tensor that changes.
         source = stand_in(x) if LOCAL.grad_enabled and isinstance(x, Tensor) and not x.stop_gradient else x
-        return assign_in_place(x, function(source, *arguments, **options), name)
+        scope = LOCAL.scope
+        if scope is None:
+            return assign_in_place(x, function(source, *arguments, **options), name)
+        # What changes keeps its dtype, so mixed precision leaves in-place operations alone.
+        set_scope(scope.without_casts())
+        try:
+            return assign_in_place(x, function(source, *arguments, **options), name)
+        finally:
+            set_scope(scope)
 
     change.__name__ = change.__qualname__ = name
     change.__doc__ = f"In-place form of `{function.__name__}`: changes and returns `x`."

@@ -13,14 +13,15 @@ import numpy as np
 from ..core.errors import type_error
 from ..core.place import CPU
 from ..core.promotion import promote_scalar, promote_tensors
-from ..ir.operation import Operation
-from ..ir.recorder import LOCAL, WrongPlace, enter_place, extend
+from ..ir.operation import NeedsCast, Operation, PrefersHost
+from ..ir.recorder import LOCAL, WrongPlace, enter_place, extend, run_next_at_once
 from .binder import next_sequence
 from .moving import moved
 from .tape import SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
 from .tensor import Tensor, alias, tensor_from_data
 
 _SCALARS = (float, int, bool, complex)
+_new: Any = object.__new__
 _cast: Any = None
 
 
@@ -36,12 +37,16 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
     indices: list[Any] = []
     kinds: list[Any] = []
     scalars: list[Any] = []
+    has_tensor = wants_gradient = False
     try:
         for operand in operands:
             if isinstance(operand, Tensor):
                 index = operand._index
                 indices.append(index if operand._segment is segment else segment.input_index(operand))
                 kinds.append(operand._aval)
+                has_tensor = True
+                if not operand.stop_gradient:
+                    wants_gradient = True
             elif operand is None:
                 indices.append(None)
                 kinds.append(None)
@@ -52,35 +57,42 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
                 indices.append(kind)
                 kinds.append(kind)
                 scalars.append(operand)
-        if not any(isinstance(operand, Tensor) for operand in operands) and segment.root.place is not LOCAL.place:
+        if not has_tensor and segment.root.place is not LOCAL.place:
             segment = enter_place(LOCAL.place)
     except WrongPlace:
         return record(operation, _same_place(operation, operands), attributes)
     key = (operation, *indices, *attributes)
     node = segment.node.get(key)
     if node is None:
-        node = extend(segment, key, operation, tuple(indices), tuple(kinds), attributes)
+        try:
+            node = extend(segment, key, operation, tuple(indices), tuple(kinds), attributes)
+        except NeedsCast:
+            return record(operation, cast_for_scope(operation, operands, attributes), attributes)
+        except PrefersHost:
+            run_next_at_once()
+            return record(operation, operands, attributes)
     segment.node = node
-    segment.scalars += scalars
+    if scalars:
+        segment.scalars += scalars
     instruction = node.instruction
     assert instruction is not None
+    refs = segment.refs
+    index = node.index
     outputs = []
-    for offset, aval in enumerate(instruction.outputs):
-        out = Tensor.__new__(Tensor)
+    for aval in instruction.outputs:
+        out = _new(Tensor)
         out._aval = aval
         out._value = None
         out._segment = segment
-        out._index = node.index + offset
+        out._index = index
         out._version = 0
         out._node = None
         out.stop_gradient = True
-        segment.refs.append(out)
+        refs.append(out)
         outputs.append(out)
-    if operation.gradient is not None and LOCAL.grad_enabled:
-        for operand in operands:
-            if isinstance(operand, Tensor) and not operand.stop_gradient:
-                _attach(operation, operands, attributes, outputs)
-                break
+        index += 1
+    if wants_gradient and operation.gradient is not None and LOCAL.grad_enabled:
+        _attach(operation, operands, attributes, outputs)
     if node.hook:
         segment.after_record(node)
     return outputs[0] if len(outputs) == 1 and not operation.returns_tuple else tuple(outputs)
@@ -93,11 +105,8 @@ def _attach(operation: Operation, operands: Sequence[Any], attributes: tuple[Any
     node = MultiGradNode() if several else GradNode()
     node.operation = operation
     node.sequence = next_sequence()
-    node.edges = tuple(
-        (operand._node or operand) if isinstance(operand, Tensor) and not operand.stop_gradient else None
-        for operand in operands
-    )
-    node.avals = tuple(operand._aval if isinstance(operand, Tensor) else None for operand in operands)
+    node.edges = tuple([(o._node or o) if isinstance(o, Tensor) and not o.stop_gradient else None for o in operands])
+    node.avals = tuple([o._aval if isinstance(o, Tensor) else None for o in operands])
     node.attributes = attributes
     if operation.variadic:
         saved = tuple(operands) if gradient.saves_operands else ()
@@ -115,7 +124,7 @@ def _attach(operation: Operation, operands: Sequence[Any], attributes: tuple[Any
         node.version = sum(t._version for i, _ in gradient.versioned if isinstance(t := saved[i], Tensor))
     node.saved = saved
     if several:
-        node.out_aval = tuple(out._aval for out in outputs)
+        node.out_aval = tuple([out._aval for out in outputs])
         for position, out in enumerate(outputs):
             if operation.is_differentiable_output(position, out._aval):
                 out.stop_gradient = False
@@ -159,6 +168,26 @@ def as_operand(operation_name: str, name: str, value: Any) -> Any:
     raise type_error(
         operation_name, f"{name} must be a Tensor", f"{name}: {type(value).__name__}", "convert it with to_tensor()"
     )
+
+
+def cast_operand(tensor: Tensor, dtype: np.dtype) -> Tensor:
+    """A tensor in another dtype, with its history."""
+    return _cast(tensor, dtype)
+
+
+def cast_for_scope(operation: Operation, operands: Sequence[Any], attributes: tuple[Any, ...]) -> Sequence[Any]:
+    """Operands in the dtypes that the scope in force wants them in (mixed precision)."""
+    scope = LOCAL.segment.node.scope
+    if scope is None:
+        return operands
+    kinds = [
+        operand._aval if isinstance(operand, Tensor) else None if operand is None else operand.__class__
+        for operand in operands
+    ]
+    targets = scope.casts(operation, kinds, attributes)
+    if targets is None:
+        return operands
+    return [o if t is None else _cast(o, t) for o, t in zip(operands, targets, strict=True)]
 
 
 def promote(operation: Operation, operands: list[Any]) -> list[Any]:

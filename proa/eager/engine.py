@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from ..core.errors import runtime_error, type_error, value_error
-from ..ir.recorder import LOCAL
+from ..ir.recorder import LOCAL, set_scope
 from .tape import FREED, GradNode, OutputNode, edge_of, stand_in
 from .tensor import Tensor, alias
 from .views import assign_in_place
@@ -60,6 +60,10 @@ def run_engine(
     leaves: dict[Tensor, Any] = {}
     enabled = LOCAL.grad_enabled
     LOCAL.grad_enabled = create_graph
+    scope = LOCAL.scope
+    if scope is not None:
+        # A gradient is computed in the dtypes of its operation, whatever holds where backward is called.
+        set_scope(None)
     try:
         for edge, grad in roots:
             sums = leaves if isinstance(edge, Tensor) else grads
@@ -135,6 +139,8 @@ def run_engine(
             deliver(leaf, grad)
     finally:
         LOCAL.grad_enabled = enabled
+        if scope is not None:
+            set_scope(scope)
 
 
 def _collect(grads: dict[Any, Any], waiting: list[Any], output: OutputNode, grad: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, FLOAT32, is_differentiable
+from ..core.errors import AxisOutOfRange
 from ..core.promotion import promote_scalar, promote_tensors
 from ..ir.operation import NeedsPromotion, Operation
 
@@ -96,10 +97,10 @@ def floating(operation: Operation, operands: Kinds, attributes: tuple[Any, ...],
 
 
 def normalise_axis(operation_name: str, axis: int, ndim: int, extra: int = 0) -> int:
-    """A non-negative axis, or ValueError naming the range."""
+    """A non-negative axis, or an error naming the range."""
     limit = ndim + extra
     if not -limit <= axis < max(limit, 1):
-        raise ValueError(
+        raise AxisOutOfRange(
             f"({operation_name}) axis {axis} is out of range; expected {-limit} to {max(limit - 1, 0)} for a tensor with "
             f"{ndim} dimension(s)."
         )

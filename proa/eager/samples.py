@@ -44,7 +44,7 @@ class A:
     ) -> None:
         if layout not in (None, "coo", "csr"):
             raise ValueError(f"(A) layout must be 'coo', 'csr' or None; received {layout!r}.")
-        self.shape = shape
+        self.shape = shape if values is None else np.shape(values)
         self.dtype = dtype
         self.low, self.high = low, high
         self.values = values

@@ -17,7 +17,7 @@ from ..core.dtype import DType, dtype_of, is_supported
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.place import CPU, Place, jax_device, jax_devices, parse_place
 from ..core.printing import tensor_to_string
-from ..core.size import Size
+from ..core.size import Size, TensorSize
 from ..ir import recorder
 from ..ir.recorder import LOCAL, Failure, materialise
 
@@ -118,8 +118,8 @@ class Tensor:
         return self._aval.ndim
 
     @property
-    def size(self) -> int:
-        return self._aval.size
+    def size(self) -> TensorSize:
+        return TensorSize(self._aval.shape)
 
     @property
     def place(self) -> Place:
@@ -276,7 +276,10 @@ class Tensor:
         return int(self._scalar("index"))
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self._aval.ndim == 0 and spec else format(str(self), spec)
+        """A 0-d tensor is formatted as its number (`f"{loss:.3f}"`), any other one as its text, without a format."""
+        if not self._aval.shape:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self._data(), dtype=dtype, copy=True if copy is None else copy or None)
@@ -421,6 +424,8 @@ def state_of(source: Tensor) -> tuple[Any, Any, int]:
     """
     index, segment, value = source._index, source._segment, source._value
     if value is None and segment is not LOCAL.segment:
+        if LOCAL.segment.captures:
+            return None, LOCAL.segment, LOCAL.segment.input_index(source)
         materialise(source)
         value = source._value
     return (None, segment, index) if value is None else (value, None, -1)

@@ -49,7 +49,9 @@ def register_view(base: Tensor, view: Tensor, operation: Any, attributes: tuple[
 def take_over(target: Tensor, source: Tensor) -> None:
     """`target` becomes `source`: value, history, dtype; one version later."""
     value, segment, index = state_of(source)
-    was_waiting_here = target._value is None and target._segment is segment
+    if LOCAL.segment.captures:
+        LOCAL.segment.remember(target)
+    was_waiting_here = value is None and target._value is None and target._segment is segment
     target._aval = source._aval
     target._value = value
     target._segment = segment
@@ -59,6 +61,10 @@ def take_over(target: Tensor, source: Tensor) -> None:
     target._version += 1
     if value is None and not was_waiting_here:
         segment.refs.append(target)
+
+
+# In-place forms that give a tensor another shape where the result has one; all others refuse.
+_RESHAPING = frozenset({"addmm_", "baddbmm_", "cumprod_", "cumsum_", "masked_fill_", "masked_scatter_", "where_"})
 
 
 def check_in_place(tensor: Tensor, name: str) -> None:
@@ -75,7 +81,9 @@ def check_in_place(tensor: Tensor, name: str) -> None:
 def assign_in_place(target: Tensor, source: Tensor, name: str) -> Tensor:
     """The end of every in-place operation: `target`, and whatever shows it, takes a value."""
     check_in_place(target, name)
-    if source._aval.shape != target._aval.shape:
+    if source._aval.shape != target._aval.shape and name in _RESHAPING:
+        _leave_storage(target)
+    elif source._aval.shape != target._aval.shape:
         raise value_error(
             name,
             f"the result has the shape {list(source._aval.shape)}, which does not fit",

@@ -8,7 +8,7 @@ and the second part runs while Python records the next step.
 A cut costs fusions across it and memory for what crosses it. So it is made only where recording takes a notable part of
 the time: where the work of an instruction is small. That is decided by shapes alone, so the same program is always cut
 in the same places and gives the same bits. On an accelerator nothing is cut: there a second launch costs as much as it
-hides (measured: a small MLP lost a fifth, a GPT gained nothing).
+hides (measured: a small MLP lost a fifth, a GPT gained nothing). Nor is a long loop cut: its tiles start early anyway.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def note_late_read(end: TraceNode, index: int) -> None:
     if end.late_reads < _READS_BEFORE_CUT:
         return
     end.late_reads = -1  # decided
-    if _is_light(end):
+    if _pays(end):
         maker: TraceNode | None = end
         while maker is not None and (maker.instruction is None or maker.index > index):
             maker = maker.parent
@@ -39,9 +39,10 @@ def note_late_read(end: TraceNode, index: int) -> None:
             maker.cut = maker.hook = True
 
 
-def _is_light(end: TraceNode) -> bool:
+def _pays(end: TraceNode) -> bool:
+    from .tiling import find_tiles
+
     root = end.root
     assert root is not None
-    instructions = end.program(()).instructions
-    made = sum(aval.size for instruction in instructions for aval in instruction.outputs)
-    return root.place is CPU and made <= _HEAVY * len(instructions)
+    program = end.program(())
+    return root.place is CPU and program.mean_size <= _HEAVY and find_tiles(program, root.place) is None

@@ -15,9 +15,8 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.dtype import COMPLEX128, FLOAT64, INT64, is_differentiable
-from ..core.errors import describe, message
-from ..core.memory import check_allocation
-from ..core.place import Place
+from ..core.errors import WrongType, describe, message
+from ..core.place import CPU, Place
 
 Kernel = Callable[..., Any]
 # What infer rules receive for an operand: an abstract value, the Python type of a dynamic scalar, or None.
@@ -39,6 +38,7 @@ class Operation:
         "doc",
         "follow_scalars",
         "gradient",
+        "host_from",
         "infer_rule",
         "kernel",
         "kernels",
@@ -64,6 +64,7 @@ class Operation:
         returns_tuple: bool = False,
         follow_scalars: bool = True,
         promote: bool = False,
+        host_from: int | None = None,
         doc: str = "",
     ) -> None:
         self.name = name
@@ -86,6 +87,8 @@ class Operation:
         # Whether a Python scalar takes the dtype of the tensor beside it (x + 1.5), or stays float64/int64.
         self.follow_scalars = follow_scalars
         self.gradient: Any = None
+        # From how many elements of an operand on NumPy does this better than what XLA compiles for a CPU.
+        self.host_from = host_from
         self.doc = doc
 
     def __repr__(self) -> str:
@@ -97,6 +100,12 @@ class Operation:
     def is_differentiable_output(self, position: int, aval: Aval) -> bool:
         chosen = self.differentiable_outputs
         return is_differentiable(aval.dtype) and (chosen is None or position in chosen)
+
+    def prefers_host(self, kinds: tuple[OperandKind, ...], place: Place) -> bool:
+        """Whether this call should run by itself on tier 0, between two compiled segments (see the recorder)."""
+        if self.host_from is None or place is not CPU:
+            return False
+        return any(isinstance(kind, Aval) and kind.size >= self.host_from for kind in kinds)
 
     def kernel_for(self, backend: str) -> Kernel:
         """The kernel for `numpy`, or for XLA on a kind of place."""
@@ -115,7 +124,6 @@ class Operation:
             else:
                 result = _evaluate_abstractly(self, kinds, attributes, place)
             outputs = cast("tuple[Aval, ...]", result) if isinstance(result, tuple) else (result,)
-            check_allocation(self.name, outputs)
             if len(self.plans) >= _PLAN_LIMIT:
                 self.plans.clear()
             found = self.plans[key] = (outputs, self._scalar_dtypes(kinds))
@@ -149,11 +157,20 @@ class Operation:
         attributes: tuple[Any, ...] = (),
         fix: str = "",
     ) -> Exception:
+        kind = WrongType if kind is TypeError else kind
         return kind(message(self.name, what, self.received(operands, attributes), fix))
 
 
 class NeedsPromotion(Exception):
     """Raised by a shape rule when operands must be brought to a common dtype first."""
+
+
+class PrefersHost(Exception):
+    """Raised while recording when the call should run by itself on tier 0: the careful way sees to it."""
+
+
+class NeedsCast(NeedsPromotion):
+    """Raised when the scope in force (mixed precision) wants operands in another dtype first."""
 
 
 class Check:

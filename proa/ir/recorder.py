@@ -25,15 +25,16 @@ import numpy as np
 
 from ..core import flags
 from ..core.errors import locate, message, user_location
+from ..core.memory import check_allocation
 from ..core.place import CPU, Place, default_place
 from . import donation, report
 from .cutting import note_late_read
 from .interpreter import Problem, run_on_jax, run_on_numpy
 from .interrupt import uninterrupted
-from .operation import OperandKind, Operation
+from .operation import NeedsCast, OperandKind, Operation, PrefersHost
 from .period import aligned_window
 from .program import Instruction
-from .trace import TraceNode, find_root, grow_instruction, grow_leaf
+from .trace import Scope, TraceNode, find_root, grow_instruction, grow_leaf, move_into
 from .watch import nan_error, watch_results
 
 _ndarray = np.ndarray
@@ -69,7 +70,10 @@ class Ending:
 class Segment:
     """Work recorded by one thread and not run yet."""
 
+    captures = False  # whether it is kept as a graph instead of being run (see capture.py)
+
     __slots__ = (
+        "begun",
         "done",
         "input_ids",
         "inputs",
@@ -84,14 +88,17 @@ class Segment:
         "thread",
     )  # fmt: skip
 
-    def __init__(self, place: Place, lock: Any, window: int = 0) -> None:
+    def __init__(self, place: Place, lock: Any, window: int = 0, scope: Scope | None = None) -> None:
         self.root = self.node = find_root(place, _Mode.immediate, _Mode.check_nan, window or _Mode.window)
+        if scope is not None:
+            self.node = move_into(self.node, scope)
         self.refs: list[Any] = []  # every tensor made here; strong, see `_live_tensors`
         self.inputs: list[Any] = []
         self.input_ids: dict[Any, int] = {}
         self.scalars: list[Any] = []
         self.locations: dict[int, tuple[str, int]] = {}
         self.live: list[Any] | None = None
+        self.begun: Any = None  # the run of a long loop whose first tiles were launched already (see tiling.py)
         self.stepped = False  # an optimiser step was recorded: the next natural boundary flushes
         self.done = False
         self.lock = lock
@@ -133,12 +140,21 @@ class Segment:
         check = instruction.operation.check
         if check is not None and not instruction.flagged:
             self._check_now(node, instruction)
+        if node.scope is not None and node.scope.observe is not None:
+            node.scope.observe(instruction)
         if root.check_nan or instruction.flagged:
             self.locations[node.index] = user_location(2)
+        if node.launches is not None:
+            self._run_early(node)
         if root.immediate or node.cut:
             flush(self)
         elif node.next_index >= root.window:
             _flush_full_window(self)
+
+    def _run_early(self, node: TraceNode) -> None:
+        from .tiling import run_early
+
+        self.begun = run_early(self.begun, node, self.inputs, self.scalars)
 
     def _check_now(self, node: TraceNode, instruction: Instruction) -> None:
         """Runs a check whose operands are known; a bad call is taken back before its error is raised."""
@@ -178,12 +194,13 @@ class _Mode:
 
 
 class Local(threading.local):
-    """Per-thread state: the open segment, whether gradients are recorded, the place of new tensors."""
+    """Per-thread state: the open segment, whether gradients are recorded, the place of new tensors, the scope."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.place = _default_place()
         self.grad_enabled = True
+        self.scope: Scope | None = None  # what holds for what is recorded now (see `set_scope`)
         self.window = 0  # a window of whole rounds, once a loop has filled one (see period.py)
         self.unchecked: deque[_Unchecked] = deque()
         # The end of the last run and what it made, as indices by identity, while it is open where to cut (cutting.py).
@@ -241,9 +258,17 @@ def enter_place(place: Place) -> Segment:
     if segment.root.place is not place:
         flush(segment)
         if LOCAL.segment.root.place is not place:
-            LOCAL.segment = Segment(place, LOCAL.lock)
+            LOCAL.segment = Segment(place, LOCAL.lock, scope=LOCAL.scope)
         segment = LOCAL.segment
     return segment
+
+
+def set_scope(scope: Scope | None) -> Scope | None:
+    """Puts what this thread records from now on into a scope (None: out of any); gives the one before."""
+    segment = LOCAL.segment
+    node = move_into(segment.node, scope)
+    before, LOCAL.scope, segment.node = LOCAL.scope, scope, node
+    return before
 
 
 def extend(
@@ -256,13 +281,25 @@ def extend(
 ) -> TraceNode:
     """Records an instruction on a path where it was never seen: infers, checks, grows the tree."""
     node = segment.node
+    scope = node.scope
+    if scope is not None and scope.casts(operation, kinds, attributes) is not None:
+        raise NeedsCast
+    if operation.host_from is not None and not segment.root.immediate and not segment.captures:
+        _leave_to_host(segment, operation, kinds)
     outputs, dtypes = operation.plan(kinds, attributes, segment.root.place)
+    if not segment.captures:
+        check_allocation(operation.name, outputs)
     check = operation.check
     flagged = check is not None and not (
-        segment.root.place is CPU and all(_is_known(operands[p]) for p in check.operands)
+        segment.root.place is CPU and not segment.captures and all(_is_known(operands[p]) for p in check.operands)
     )
     instruction = Instruction(operation, operands, attributes, outputs, node.next_index, dtypes, kinds, flagged)
     return grow_instruction(node, key, instruction)
+
+
+def _leave_to_host(segment: Segment, operation: Operation, kinds: tuple[OperandKind, ...]) -> None:
+    if operation.prefers_host(kinds, segment.root.place):
+        raise PrefersHost
 
 
 def _is_known(operand: Any) -> bool:
@@ -284,7 +321,8 @@ def run_next_at_once() -> None:
     segment = LOCAL.segment
     root = segment.root
     if not root.immediate:
-        segment.root = segment.node = find_root(root.place, True, root.check_nan, root.window)
+        segment.root = find_root(root.place, True, root.check_nan, root.window)
+        segment.node = move_into(segment.root, LOCAL.scope)
 
 
 def boundary() -> None:
@@ -296,6 +334,10 @@ def boundary() -> None:
 def materialise(tensor: Any) -> None:
     """Makes sure that a pending tensor has its value (or raises the error that prevents it)."""
     segment = tensor._segment
+    if segment.captures:
+        from .capture import refuse_to_read
+
+        raise refuse_to_read()
     if segment.thread == threading.get_ident() or segment.live is not None:
         flush(segment)
     if tensor._value is None:
@@ -358,11 +400,13 @@ def _scalars_of(node: TraceNode, program: Any, segment: Segment) -> list[Any]:
 
 def flush(segment: Segment) -> None:
     """Runs a segment: its live tensors get their values."""
+    if segment.captures:
+        return
     with segment.lock:
         if segment.done:
             return
         if LOCAL.segment is segment:
-            LOCAL.segment = Segment(segment.root.place, LOCAL.lock, LOCAL.window)
+            LOCAL.segment = Segment(segment.root.place, LOCAL.lock, LOCAL.window, LOCAL.scope)
         if segment.live is None:
             segment.live = _live_tensors(segment)
         live = segment.live
@@ -373,6 +417,7 @@ def flush(segment: Segment) -> None:
         segment.inputs = []
         segment.input_ids = {}
         segment.live = []
+        segment.begun = None
 
 
 def _flush_full_window(segment: Segment) -> None:
@@ -407,7 +452,7 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
     if ending.compiled is None and not root.immediate and ending.count >= _Mode.threshold:
         donated = donation.donatable(segment.inputs)
         try:
-            ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, root, donated)
+            ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
         except Exception as error:
             # Work that cannot be compiled still runs, op by op; an error that is the user's own comes up there.
             ending.count = -_RETRY_AFTER
@@ -419,6 +464,8 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
         report.count_hit(ending)
         if len(LOCAL.unchecked) >= _MOST_UNCHECKED:
             verify_values()
+        if segment.begun is not None and segment.begun.program is not compiled:
+            segment.begun.program.forgotten += 1
         with uninterrupted(bool(compiled.donated)):
             values = _run_tier1(segment, ending, compiled, live)
             _deliver(live, values)
@@ -448,7 +495,7 @@ def _donate_less(segment: Segment, ending: Ending, compiled: Any) -> Any:
     compiled.copies = 0
     if donated != compiled.donated:
         ending.compiled = compiled = report.compile_program(
-            ending, segment.inputs, segment.scalars, segment.root, donated, "inputs it wrote over are still in use"
+            ending, segment.inputs, segment.scalars, segment.node, donated, "inputs it wrote over are still in use"
         )
     return compiled
 
@@ -488,7 +535,11 @@ def _is_sharded(value: Any) -> bool:
 
 def _run_tier1(segment: Segment, ending: Ending, compiled: Any, live: list[Any]) -> dict[int, Any]:
     inputs = donation.protect(segment.inputs, compiled)
-    results = compiled(inputs, segment.scalars)
+    begun = segment.begun
+    if begun is not None and begun.program is compiled:
+        results = begun.finish(inputs, segment.scalars)
+    else:
+        results = compiled(inputs, segment.scalars)
     values = dict(zip(compiled.outputs, results, strict=False))
     if compiled.num_flags:
         LOCAL.unchecked.append(_Unchecked(results[-1], segment, ending, live))

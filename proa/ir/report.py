@@ -48,18 +48,19 @@ class ProgramRecord:
 
 
 def compile_program(
-    ending: Any, inputs: list[Any], scalars: list[Any], root: Any, donated: tuple[int, ...], reason: str = ""
+    ending: Any, inputs: list[Any], scalars: list[Any], end: Any, donated: tuple[int, ...], reason: str = ""
 ) -> Any:
-    """The executable of an ending, noted in the list of programs with the reason why it was made."""
+    """The executable of an ending at a node, noted in the list of programs with the reason why it was made."""
     from .lowering import CompiledProgram
-    from .tiling import MINIMUM_LENGTH, TiledProgram, find_tiles
+    from .tiling import TiledProgram, find_tiles
 
-    program = ending.program
-    tiles = find_tiles(program.instructions) if len(program.instructions) >= MINIMUM_LENGTH else None
+    program, root = ending.program, end.root
+    tiles = find_tiles(program, root.place)
     compiled: Any
     if tiles is not None:
         donated = ()
         compiled = TiledProgram(program, tiles, inputs, scalars, root.place, root.check_nan)
+        compiled.mark_ends(end)
     else:
         compiled = CompiledProgram(program, inputs, scalars, root.place, donated, root.check_nan)
     record = ProgramRecord(ending, reason or _reason(ending), len(donated))

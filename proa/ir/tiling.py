@@ -3,6 +3,10 @@
 XLA's compile time grows faster than a program's length, and a Python loop of a hundred steps (a recurrent net, say) is
 recorded as a hundred copies of the same few operations. Such a Program is cut at the rounds of its loops; equal pieces
 ("tiles") share one executable, which then runs many times. Programs without much repetition are left whole.
+
+A tile can start as soon as its last instruction is recorded. Once a path has been compiled this way, passing the end of
+a tile launches it: the device works on the first rounds of the loop while Python records the others. Should the program
+then take another turn than the last time, what was launched is forgotten and the segment runs as any other.
 """
 
 from __future__ import annotations
@@ -13,12 +17,18 @@ import weakref
 from typing import Any
 
 from ..core.aval import Aval
-from ..core.place import Place
+from ..core.place import CPU, Place
 from .lowering import CompiledProgram, flagged_instructions
 from .program import Instruction, Program
+from .trace import TraceNode
 
-MINIMUM_LENGTH = 1500
-_TILE_LENGTH = 256
+_MINIMUM_LENGTH = 1500
+# Where recording an instruction takes about as long as running it, starting early pays for shorter programs too: that
+# is so for instructions that make, on average, this many elements.
+_MINIMUM_LENGTH_OF_LIGHT_WORK = 600
+_LIGHT_WORK = range(512, 32_768)
+_MOST_FORGOTTEN = 8
+_TILE_LENGTH = 128
 _MINIMUM_ROUNDS = 4
 _LONGEST_ROUND = 1000
 _CANDIDATES = 12
@@ -28,8 +38,17 @@ _TILES: weakref.WeakValueDictionary[Any, CompiledProgram] = weakref.WeakValueDic
 _LOCK = threading.Lock()
 
 
-def find_tiles(instructions: list[Instruction]) -> list[tuple[int, int]] | None:
-    """Ranges of instructions that cut the list at the rounds of its loops; None where repetition does not pay."""
+def find_tiles(program: Program, place: Place) -> list[tuple[int, int]] | None:
+    """Ranges of instructions that cut a program at the rounds of its loops; None where that does not pay."""
+    instructions = program.instructions
+    is_light = place is CPU and int(program.mean_size) in _LIGHT_WORK
+    if len(instructions) < (_MINIMUM_LENGTH_OF_LIGHT_WORK if is_light else _MINIMUM_LENGTH):
+        return None
+    return find_rounds(instructions)
+
+
+def find_rounds(instructions: list[Instruction]) -> list[tuple[int, int]] | None:
+    """Ranges of instructions that cut the list at the rounds of its loops; None where it has little repetition."""
     numbers: dict[Any, int] = {}
     keys = [numbers.setdefault((i.operation, i.attributes, i.outputs, i.kinds), len(numbers)) for i in instructions]
     following = _next_occurrences(keys)
@@ -85,14 +104,17 @@ def _run_at(keys: list[int], following: list[int], start: int) -> tuple[int, int
 class _Tile:
     """One use of an executable: where its inputs come from and what its outputs are called."""
 
-    __slots__ = ("arguments", "ended", "executable", "outputs", "scalars")
+    __slots__ = ("arguments", "end", "ended", "executable", "outputs", "scalars")
 
-    def __init__(self, executable: CompiledProgram, arguments: list[int], outputs: list[int], scalars: slice) -> None:
+    def __init__(
+        self, executable: CompiledProgram, arguments: list[int], outputs: list[int], scalars: slice, end: int
+    ) -> None:
         self.executable = executable
         self.arguments = arguments
         self.outputs = outputs
         self.scalars = scalars
-        self.ended: list[int] = []
+        self.end = end  # the number of its last instruction
+        self.ended: list[int] = []  # values that nobody needs after it
 
 
 class TiledProgram:
@@ -108,8 +130,10 @@ class TiledProgram:
         started = time.perf_counter()
         self.outputs = program.outputs
         self.num_values = program.num_values
+        self.mean_size = program.mean_size
         self.num_flags = len(flagged_instructions(program, check_nan))
         self.tiles: list[_Tile] = []
+        self.forgotten = 0  # runs that were begun early in vain
         last_use = _last_uses(program, ranges)
         values: dict[int, Any] = {}
         position = 0
@@ -126,7 +150,7 @@ class TiledProgram:
             given = [values[i] if i >= 0 else inputs[~i] for i in arguments]
             used = scalars[position : position + count]
             executable = _executable(piece, given, used, place, check_nan)
-            tile = _Tile(executable, arguments, wanted, slice(position, position + count))
+            tile = _Tile(executable, arguments, wanted, slice(position, position + count), part[-1].index)
             tile.ended = [i for i in arguments if i >= 0 and last_use[i] == number]
             self.tiles.append(tile)
             # Running while compiling gives the next tiles real inputs (and their shardings) to be compiled for.
@@ -135,19 +159,65 @@ class TiledProgram:
         self.seconds = time.perf_counter() - started
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> list[Any]:
-        values: dict[int, Any] = {}
-        flags: list[Any] = []
-        for tile in self.tiles:
-            arguments = [values[i] if i >= 0 else inputs[~i] for i in tile.arguments]
-            results = tile.executable(arguments, scalars[tile.scalars])
-            for index, result in zip(tile.outputs, results, strict=False):
-                values[index] = result
-            if tile.executable.num_flags:
-                flags.append(results[-1])
-            for index in tile.ended:
-                del values[index]
-        outputs = [values[index] for index in self.outputs]
-        return [*outputs, flags] if flags else outputs
+        return TiledRun(self).finish(inputs, scalars)
+
+    def mark_ends(self, end: TraceNode) -> None:
+        """Has tiles launched when the path to `end` is walked again (see `TraceNode.launches`)."""
+        if self.mean_size < _LIGHT_WORK.start:
+            return  # running them takes no time worth hiding
+        numbers = {tile.end: number for number, tile in enumerate(self.tiles[:-1])}
+        node: TraceNode | None = end
+        while node is not None:
+            if node.instruction is not None and node.index in numbers:
+                node.launches = (self, numbers[node.index])
+                node.hook = True
+            node = node.parent
+
+
+class TiledRun:
+    """One run of a tiled program. Interrupted anywhere, it can be continued."""
+
+    __slots__ = ("flags", "launched", "program", "values")
+
+    def __init__(self, program: TiledProgram) -> None:
+        self.program = program
+        self.launched = 0
+        self.values: dict[int, Any] = {}
+        self.flags: dict[int, Any] = {}  # by tile
+
+    def launch(self, inputs: list[Any], scalars: list[Any]) -> None:
+        """Starts the next tile; only what its instructions use has to be among the inputs yet."""
+        tile = self.program.tiles[self.launched]
+        values = self.values
+        arguments = [values[i] if i >= 0 else inputs[~i] for i in tile.arguments]
+        results = tile.executable(arguments, scalars[tile.scalars])
+        for index, result in zip(tile.outputs, results, strict=False):
+            values[index] = result
+        if tile.executable.num_flags:
+            self.flags[self.launched] = results[-1]
+        self.launched += 1
+        for index in tile.ended:
+            values.pop(index, None)
+
+    def finish(self, inputs: list[Any], scalars: list[Any]) -> list[Any]:
+        """Starts what is left; gives the program's outputs (and the flags of its checks)."""
+        while self.launched < len(self.program.tiles):
+            self.launch(inputs, scalars)
+        outputs = [self.values[index] for index in self.program.outputs]
+        return [*outputs, list(self.flags.values())] if self.flags else outputs
+
+
+def run_early(run: TiledRun | None, node: TraceNode, inputs: list[Any], scalars: list[Any]) -> TiledRun | None:
+    """Launches the tile that ends at a node; gives the run it belongs to, or None if there is none to begin."""
+    program, number = node.launches
+    if run is None and number == 0 and program.forgotten < _MOST_FORGOTTEN:
+        run = TiledRun(program)
+    if run is not None and run.program is program and run.launched == number:
+        try:
+            run.launch(inputs, scalars)
+        except Exception:
+            return None  # comes up again, and to the user, when the whole segment runs
+    return run
 
 
 def _last_uses(program: Program, ranges: list[tuple[int, int]]) -> dict[int, int]:

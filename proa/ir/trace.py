@@ -1,30 +1,62 @@
 """The trace tree: every path of recorded operations ever walked, so that following one again is a dictionary step.
 
-An edge is either a new input (its abstract value) or an instruction key `(operation, operands…, attributes…)`;
+An edge is a new input (its abstract value), an instruction key `(operation, operands…, attributes…)`, or a `Scope`
+that holds for what is recorded behind it;
 a node knows everything that recording this instruction the first time worked out (output shapes, numbering), so that
 repeated code neither infers shapes nor builds keys. The node where a segment ends holds its compiled programs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.aval import Aval
+from .operation import OperandKind, Operation
 from .program import Instruction, Program
 
 _NODE_LIMIT = 500_000
+
+
+class Scope:
+    """What holds for the instructions behind its edge: casts that go before them, somebody who watches them.
+
+    Immutable, and the same object for the same settings, since it is an edge of the tree. Because the state is a place
+    in the tree, following a known path does not ask for it: an instruction that needs a cast is simply never there.
+    """
+
+    __slots__ = ()
+
+    # Called with every instruction that is recorded, where somebody wants to know.
+    observe: Callable[[Instruction], None] | None = None
+
+    def casts(
+        self, operation: Operation, kinds: Sequence[OperandKind], attributes: tuple[Any, ...]
+    ) -> tuple[Any, ...] | None:
+        """For each operand the dtype to cast it to, or None; None when all of them stay as they are."""
+        raise NotImplementedError
+
+    def common_casts(self, name: str, avals: Sequence[Aval]) -> Sequence[Any]:
+        """The same for the tensors of a composition that counts as the operator `name`, as a list."""
+        raise NotImplementedError
+
+    def without_casts(self) -> Scope | None:
+        """The same scope for work that nothing is cast in (gradients, in-place operations)."""
+        raise NotImplementedError
 
 
 class TraceNode(dict[Any, "TraceNode"]):
     """A place in the tree; as a dictionary it maps edges to the next nodes."""
 
     __slots__ = (
-        "aval", "cut", "endings", "hook", "index", "instruction", "late_reads", "leaf", "next_index", "parent", "root",
+        "aval", "cut", "endings", "hook", "index", "instruction", "late_reads", "launches", "leaf", "next_index",
+        "parent", "root", "scope",
     )  # fmt: skip
 
     def __init__(self, parent: TraceNode | None, root: TraceRoot | None, next_index: int) -> None:
         self.parent = parent
         self.root = root
+        self.scope: Scope | None = None if parent is None else parent.scope
         self.instruction: Instruction | None = None
         self.leaf: Any = None
         self.aval: Any = None  # the first output's; `instruction.outputs` has them all
@@ -34,11 +66,17 @@ class TraceNode(dict[Any, "TraceNode"]):
         self.endings: dict[tuple[int, ...], Any] | None = None
         self.cut = False  # the segment ends behind this instruction (see cutting.py)
         self.late_reads = 0
+        self.launches: Any = None  # the tiled program and the number of its tile that ends here (see tiling.py)
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __reduce__(self) -> Any:
         raise TypeError("trace nodes are not copied or pickled")
+
+    @property
+    def is_mark(self) -> bool:
+        """Whether a scope begins here: the node is no instruction, no input and no root."""
+        return self.instruction is None and self.leaf is None and self.parent is not None
 
     def program(self, outputs: tuple[int, ...]) -> Program:
         """The Program that the path from the root to this node spells."""
@@ -103,6 +141,22 @@ def grow_leaf(parent: TraceNode, edge: Any) -> TraceNode:
     return node
 
 
+def move_into(node: TraceNode, scope: Scope | None) -> TraceNode:
+    """The place where `scope` begins to hold (None: no scope) after the path to `node`."""
+    if node.scope is scope:
+        return node
+    parent = node.parent
+    if node.is_mark and parent is not None and parent.scope is scope:
+        return parent  # nothing was recorded in between
+    edge = (Scope, scope)
+    found = node.get(edge)
+    if found is None:
+        _Count.nodes += 1
+        found = node[edge] = TraceNode(node, node.root, node.next_index)
+        found.scope = scope
+    return found
+
+
 def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> TraceNode:
     """Adds the edge of an instruction recorded here for the first time."""
     _Count.nodes += 1
@@ -113,5 +167,7 @@ def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> T
     node.aval = instruction.outputs[0]
     node.index = instruction.index
     node.hook = root.hook or instruction.operation.check is not None or node.next_index >= root.window
+    if node.scope is not None and node.scope.observe is not None:
+        node.hook = True
     parent[key] = node
     return node

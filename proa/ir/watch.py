@@ -5,6 +5,7 @@ Tier 0 looks at every watched result as it goes; a compiled program returns one 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,18 @@ from .program import Instruction
 class NonFiniteError(FloatingPointError, RuntimeError):
     """A result has NaN or infinite elements while `FLAGS_check_nan_inf` is on."""
 
+    instruction: Instruction  # that gave it
+    operands: list[Any] | None = None  # what it was given, where that is known
+
+
+class Inspection:
+    """Who looks at floating results under `FLAGS_check_nan_inf` instead of the rule here; it gives the error, or None.
+
+    Only tier 0 asks, so whoever sets it also sets the eager mode to immediate (see `amp/numerics.py`).
+    """
+
+    inspect: Callable[[Instruction, Any], Exception | None] | None = None
+
 
 def can_be_nan(aval: Aval) -> bool:
     return is_differentiable(aval.dtype)
@@ -28,9 +41,9 @@ def is_watched(instruction: Instruction, check_nan: bool) -> bool:
     return instruction.flagged or (check_nan and any(can_be_nan(aval) for aval in instruction.outputs))
 
 
-def nan_error(instruction: Instruction) -> NonFiniteError:
+def nan_error(instruction: Instruction, operands: list[Any] | None = None) -> NonFiniteError:
     operation = instruction.operation
-    return NonFiniteError(
+    error = NonFiniteError(
         message(
             operation.name,
             f"the result {instruction.outputs[0]} has NaN or infinite elements",
@@ -38,6 +51,8 @@ def nan_error(instruction: Instruction) -> NonFiniteError:
             "FLAGS_check_nan_inf is on; look at what goes into this operation",
         )
     )
+    error.instruction, error.operands = instruction, operands
+    return error
 
 
 def watch_results(check_nan: bool) -> Any:
@@ -51,8 +66,13 @@ def watch_results(check_nan: bool) -> Any:
             if not check.condition(np, *host, *instruction.attributes):
                 raise Problem(instruction.value_error(), instruction.index)
         if check_nan:
+            inspect = Inspection.inspect
             for offset, aval in enumerate(instruction.outputs):
-                if can_be_nan(aval) and not np.isfinite(np.asarray(values[instruction.index + offset])).all():
-                    raise Problem(nan_error(instruction), instruction.index)
+                if inspect is not None:
+                    error = inspect(instruction, values[instruction.index + offset]) if can_be_nan(aval) else None
+                    if error is not None:
+                        raise Problem(error, instruction.index)
+                elif can_be_nan(aval) and not np.isfinite(np.asarray(values[instruction.index + offset])).all():
+                    raise Problem(nan_error(instruction, arguments), instruction.index)
 
     return watch

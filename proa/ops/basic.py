@@ -178,15 +178,26 @@ def transpose_to(xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
     S(A(2, 3, 4), [2, 0, 1]), S(A(2, 3), [-1, 0]), S(A(0, 3), [1, 0]), S(A(), []),
     reference=lambda x, perm: np.transpose(x, perm),
 )  # fmt: skip
-@public(method=True)
-def transpose(x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor:
-    """`x` with its axes in the order `perm`."""
+@public(method=True, aliases="perm=dim0 name=dim1")
+def transpose(x: Tensor, perm: Any, name: Any = None) -> Tensor:
+    """`x` with its axes in the order `perm`; two axes (`x.transpose(0, 1)`, `dim0=0, dim1=1`) change places."""
+    if isinstance(perm, int):
+        return _exchange(x, perm, name)
     axes = tuple(normalise_axis("transpose", int(axis), x._aval.ndim) for axis in perm)
     if sorted(axes) != list(range(x._aval.ndim)):
         raise value_error(
             "transpose", f"perm must name each of the {x._aval.ndim} axes once", f"perm: {list(perm)}, x: {x._aval}"
         )
     return transpose_to(x, axes)
+
+
+def _exchange(x: Tensor, first: int, second: Any) -> Tensor:
+    if not isinstance(second, int):
+        raise type_error("transpose", "perm must be a list of all axes, or two axes", f"perm: {first}, x: {x._aval}")
+    axes = list(range(x._aval.ndim))
+    one, other = (normalise_axis("transpose", axis, x._aval.ndim) for axis in (first, second))
+    axes[one], axes[other] = other, one
+    return transpose_to(x, tuple(axes))
 
 
 def _infer_expand(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:

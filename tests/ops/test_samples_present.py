@@ -15,6 +15,7 @@ ENOUGH = 3
 # Functions whose results no sample can describe: dotted name, or a whole module with a dot at its end.
 WITHOUT = {
     "Generator": "makes a generator, not a tensor",
+    "autocast": "a switch; tests/amp",
     "autograd.": "takes a function or a graph; tests/autograd",
     "batch": "takes a reader and gives another; tests/ops/test_create_names.py",
     "check_shape": "checks its argument and gives nothing",
@@ -25,6 +26,7 @@ WITHOUT = {
     "disable_": "a switch",
     "enable_": "a switch",
     "from_dlpack": "takes another framework's tensor",
+    "get_autocast_": "speaks about the thread; tests/amp",
     "get_cudnn_version": "speaks about the machine; tests/device",
     "get_default_": "a setting",
     "get_device_module": "speaks about the machine; tests/device",
@@ -35,6 +37,7 @@ WITHOUT = {
     "in_dynamic_mode": "speaks about the thread",
     "incubate.autograd.": "takes a function; tests/autograd",
     "incubate.optimizer.functional.": "takes a function; tests/optimizer",
+    "is_autocast_enabled": "speaks about the thread; tests/amp",
     "is_compiled_with_": "speaks about the machine; tests/device",
     "is_grad_enabled": "speaks about the thread; tests/autograd",
     "load": "reads a file; tests/framework",

@@ -15,6 +15,7 @@ from ...core.dtype import is_reduced_precision
 from ...core.errors import value_error
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
@@ -283,6 +284,7 @@ _PLACES = A(2, 2, dtype="int64", values=[[0, 0], [1, 2]])
     reference=_reference_put,
 )
 @public(method=True, inplace=True)
+@one_operator("put_along_axis")
 def put_along_axis(
     arr: Tensor,
     indices: Tensor,

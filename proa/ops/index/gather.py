@@ -14,13 +14,14 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import value_error
 from ...eager.declare import op, public
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import assign_in_place
 from ..arguments import new_shape, one_axis, require_tensor
 from ..basic import cast_to, full_of, reshape_to
 from ..create.creation import scalar_of
-from .gathering import IndexOutOfRange, put_elements, put_nd, take_elements, take_nd
+from .gathering import put_elements, put_nd, take_elements, take_nd
 
 
 def index_tensor(where: str, index: Any, name: str = "index") -> Tensor:
@@ -47,14 +48,6 @@ def _flat_index(where: str, index: Any) -> Tensor:
     return index
 
 
-def indexed_axis(where: str, axis: Any, ndim: int) -> int:
-    """An axis; the error is an IndexError and a ValueError."""
-    try:
-        return one_axis(where, axis, ndim)
-    except ValueError as error:
-        raise IndexOutOfRange(str(error)) from None
-
-
 def written(out: Tensor | None, result: Tensor, where: str) -> Tensor:
     return result if out is None else assign_in_place(out, result, where)
 
@@ -74,7 +67,7 @@ def written(out: Tensor | None, result: Tensor, where: str) -> Tensor:
 def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, out: Tensor | None = None) -> Tensor:
     """The slices of `x` along an axis (the first by default) that `index` names."""
     require_tensor("gather", "x", x)
-    along = indexed_axis("gather", 0 if axis is None else axis, x._aval.ndim)
+    along = one_axis("gather", 0 if axis is None else axis, x._aval.ndim)
     return written(out, take_elements(x, [_flat_index("gather", index)], [along]), "gather")
 
 
@@ -90,7 +83,7 @@ def index_select(
 ) -> Tensor:
     """The slices of `x` along an axis that `index`, with one dimension, names."""
     require_tensor("index_select", "x", x)
-    along = indexed_axis("index_select", axis, x._aval.ndim)
+    along = one_axis("index_select", axis, x._aval.ndim)
     index = _flat_index("index_select", index)
     if index._aval.ndim == 0:
         raise value_error("index_select", "index must have one dimension", f"index: {index._aval}")
@@ -116,6 +109,7 @@ def _reference_scatter(x: Any, index: Any, updates: Any, overwrite: bool = True)
     reference=_reference_scatter,
 )
 @public(method=True, inplace=True)
+@one_operator("scatter")
 def scatter(
     x: Tensor,
     index: Tensor,
@@ -183,7 +177,7 @@ def index_add(
     """`x` plus `alpha * value`, the slices of `value` going where `index` says along an axis."""
     require_tensor("index_add", "x", x)
     require_tensor("index_add", "value", value)
-    along = indexed_axis("index_add", axis, x._aval.ndim)
+    along = one_axis("index_add", axis, x._aval.ndim)
     value = value if alpha.__class__ is int and alpha == 1 else value * scalar_of("index_add", "alpha", alpha)
     result = put_elements(x, value, [_flat_index("index_add", index)], [along], add=True)
     return written(out, result, "index_add")
@@ -199,7 +193,7 @@ def index_add(
 def index_fill(x: Tensor, index: Tensor, axis: Any, value: Any, name: str | None = None) -> Tensor:
     """`x` with one number in the slices that `index` names along an axis."""
     require_tensor("index_fill", "x", x)
-    along = indexed_axis("index_fill", axis, x._aval.ndim)
+    along = one_axis("index_fill", axis, x._aval.ndim)
     dtype = x._aval.dtype
     if isinstance(value, Tensor):
         if value._aval.size != 1:
@@ -252,6 +246,7 @@ def _reference_index_put(x: Any, indices: Any, value: Any, accumulate: bool = Fa
     reference=_reference_index_put,
 )
 @public(method=True, inplace=True)
+@one_operator("index_put")
 def index_put(x: Tensor, indices: Any, value: Tensor, accumulate: bool = False, name: str | None = None) -> Tensor:
     """`x` with `value` at `x[indices]`, or added to what is there when `accumulate` is set."""
     require_tensor("index_put", "x", x)
@@ -305,6 +300,7 @@ def _reference_scatter_nd_add(x: Any, index: Any, updates: Any) -> Any:
     reference=_reference_scatter_nd_add,
 )
 @public(method=True)
+@one_operator("scatter_nd_add")
 def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
     """`x` with `updates` added where the last dimension of `index` says; equal places add up."""
     require_tensor("scatter_nd_add", "x", x)

@@ -20,7 +20,7 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import require_tensor
 from ..axes import flat, index_dtype, single_axis, widened
 from ..basic import cast_to, expand_to
-from .ordering import at_once, distinct, insertions, nonzero_places
+from .ordering import MANY_TO_SORT, distinct, insertions, nonzero_places
 from .search import pick_along, require_order
 
 # ---- searchsorted, bucketize ---------------------------------------------------------------------
@@ -36,7 +36,7 @@ def _infer_search(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return values.with_dtype(attributes[1])
 
 
-@op("sorted_sequence values", infer=_infer_search, name="searchsorted")
+@op("sorted_sequence values", infer=_infer_search, host_from=MANY_TO_SORT, name="searchsorted")
 def insertion_places(xp: Any, sorted_sequence: Any, values: Any, right: bool, dtype: np.dtype) -> Any:
     side = "right" if right else "left"
     if sorted_sequence.ndim == 1:
@@ -60,10 +60,6 @@ def _insertion_places_xla(xp: Any, sorted_sequence: Any, values: Any, right: boo
 
 
 insertion_places.operation.kernels["xla"] = _insertion_places_xla  # type: ignore[attr-defined]
-
-
-def _places_of(values: Tensor, sorted_sequence: Tensor, right: bool, dtype: np.dtype) -> Tensor:
-    return insertion_places(sorted_sequence, values, right, dtype)
 
 
 def _reference_searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False) -> Any:
@@ -105,7 +101,7 @@ def searchsorted(
         sorted_sequence, values = cast_to(sorted_sequence, common), cast_to(values, common)
     chosen = INT32 if out_int32 else INT64
     is_right = bool(right) or side == "right"
-    return deliver(at_once(_places_of, values, sorted_sequence, is_right, chosen), out)
+    return deliver(insertion_places(sorted_sequence, values, is_right, chosen), out)
 
 
 def _reference_bucketize(x: Any, edges: Any, out_int32: bool = False, right: bool = False) -> Any:

@@ -1,8 +1,8 @@
 """How sorting, searching and scanning of much data are done on a CPU.
 
 XLA's sort calls a comparison for each pair, and costs ten times NumPy's vector instructions; its scans
-are slower than a plain loop. So an operation on many elements runs at once with NumPy, between two
-compiled segments (`at_once`), and what is compiled sorts integers in place of floating numbers.
+are slower than a plain loop. So an operation on many elements is declared to run at once with NumPy,
+between two compiled segments (`host_from`), and what is compiled sorts integers in place of floating numbers.
 
 A stable argsort is a plain sort of words: an order-preserving integer made of the element above, its
 position below.
@@ -17,25 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.place import CPU
-from ...eager.tensor import Tensor
-from ...ir.recorder import enter_place, run_next_at_once
-
 # From here on cutting a segment costs less than what XLA's kernel would lose.
 MANY_TO_SORT = 1 << 14
 MANY_TO_SCAN = 1 << 20
 _FEW = 1 << 11
 # A sequence of more bytes is not searched from a core's own cache.
 _CACHE = 1 << 20
-
-
-def at_once(function: Callable[..., Any], x: Tensor, *arguments: Any, many: int = MANY_TO_SORT) -> Any:
-    """Records an operation; one on a CPU with `many` elements runs now, on tier 0, and is never compiled."""
-    aval = x._aval
-    if aval.place is CPU and aval.size >= many:
-        enter_place(CPU)
-        run_next_at_once()
-    return function(x, *arguments)
 
 
 def in_halves(work: Callable[[slice], None], size: int) -> None:

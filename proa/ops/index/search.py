@@ -20,7 +20,7 @@ from ...eager.tensor import Tensor
 from ..arguments import integer, require_tensor
 from ..axes import flat, index_dtype, single_axis, widened
 from ..basic import reshape_to
-from .ordering import at_once, order_on_xla, sort_on_xla, sorted_copy, stable_order
+from .ordering import MANY_TO_SORT, order_on_xla, sort_on_xla, sorted_copy, stable_order
 
 # ---- taking along an axis, and putting back ------------------------------------------------------
 
@@ -187,7 +187,7 @@ def _infer_order(_op: Any, operands: Any, attributes: tuple[Any, ...], place: An
     return operands[0].with_dtype(INT64)
 
 
-@op(infer=_infer_order, name="argsort")
+@op(infer=_infer_order, host_from=MANY_TO_SORT, name="argsort")
 def order_along(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     return _stable_order(xp, x, axis, descending)
 
@@ -201,11 +201,16 @@ order_along.operation.kernels["cpu"] = _order_along_cpu  # type: ignore[attr-def
 
 
 def _sort_grad(g: Tensor, x: Tensor, axis: int, descending: bool) -> Tensor:
-    order = at_once(order_along, x, axis, descending)
+    order = order_along(x, axis, descending)
     return spread_along(g, order, axis, g._aval.shape[axis], True)
 
 
-@op(infer=lambda _op, operands, attributes, place: operands[0], grad={"x": _sort_grad}, name="sort")
+@op(
+    infer=lambda _op, operands, attributes, place: operands[0],
+    grad={"x": _sort_grad},
+    host_from=MANY_TO_SORT,
+    name="sort",
+)
 def sort_along(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     result = sorted_copy(widened(x), axis) if xp is np else xp.sort(widened(x), axis=axis)
     return (xp.flip(result, axis) if descending else result).astype(x.dtype)
@@ -240,7 +245,7 @@ def argsort(
     axis = single_axis("argsort", axis, require_order("argsort", x)._aval.ndim)
     if not x._aval.ndim:
         return reshape_to(order_along(flat(x), 0, bool(descending)), ())
-    return at_once(order_along, x, axis, bool(descending))
+    return order_along(x, axis, bool(descending))
 
 
 def _reference_sort(x: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -259,7 +264,7 @@ def sort(
 ) -> Tensor:
     """The elements in order along `axis`; NaN counts as largest."""
     axis = single_axis("sort", axis, require_order("sort", x)._aval.ndim)
-    return at_once(sort_along, x, axis, bool(descending)) if x._aval.ndim else x.clone()  # type: ignore[attr-defined]
+    return sort_along(x, axis, bool(descending)) if x._aval.ndim else x.clone()  # type: ignore[attr-defined]
 
 
 # ---- topk, kthvalue, mode ------------------------------------------------------------------------
@@ -281,6 +286,7 @@ def _put_back(g0: Tensor | None, out1: Tensor, x_aval: Aval, axis: int) -> Tenso
     infer=_infer_topk,
     outputs=2,
     grad={"x": _put_back},
+    host_from=MANY_TO_SORT,
     name="topk",
 )
 def top_along(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tuple[Any, Any]:
@@ -365,7 +371,7 @@ def topk(
     count = integer("topk", "k", k)
     _check_rank("topk", count, x._aval, axis)
     if x._aval.ndim:
-        values, positions = at_once(top_along, x, axis, count, bool(largest))
+        values, positions = top_along(x, axis, count, bool(largest))
     else:
         values, positions = (reshape_to(t, ()) for t in top_along(flat(x), 0, count, bool(largest)))
     if out is not None:
@@ -406,7 +412,7 @@ def _take_one(xp: Any, x: Any, order: Any, place: Any, axis: int, keepdim: bool)
     return (value, position) if keepdim else (xp.squeeze(value, axis), xp.squeeze(position, axis))
 
 
-@op(infer=_infer_rank, outputs=2, grad={"x": _put_one_back}, name="kthvalue")
+@op(infer=_infer_rank, outputs=2, grad={"x": _put_one_back}, host_from=MANY_TO_SORT, name="kthvalue")
 def ranked_along(xp: Any, x: Any, axis: int, keepdim: bool, k: int, nan_first: bool) -> tuple[Any, Any]:
     """The element of rank `k` (1 is the smallest); with `nan_first`, a NaN if there is one."""
     order = _stable_order(xp, x, axis, False)
@@ -440,10 +446,10 @@ def kthvalue(
     _check_rank("kthvalue", rank, x._aval, axis)
     if not x._aval.ndim:
         return ranked_along(flat(x), 0, False, rank, False)
-    return at_once(ranked_along, x, axis, bool(keepdim), rank, False)
+    return ranked_along(x, axis, bool(keepdim), rank, False)
 
 
-@op(infer=_infer_rank, outputs=2, grad={"x": _put_one_back}, name="mode")
+@op(infer=_infer_rank, outputs=2, grad={"x": _put_one_back}, host_from=MANY_TO_SORT, name="mode")
 def mode_along(xp: Any, x: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
     order = _stable_order(xp, x, axis, False)
     ordered = xp.moveaxis(xp.take_along_axis(widened(x), order, axis), axis, -1)
@@ -489,4 +495,4 @@ def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = No
         raise value_error("mode", f"axis {axis} has no elements to choose from", f"x: {x._aval}")
     if not x._aval.ndim:
         return mode_along(flat(x), 0, False)
-    return at_once(mode_along, x, axis, bool(keepdim))
+    return mode_along(x, axis, bool(keepdim))

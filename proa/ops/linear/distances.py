@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtype import is_differentiable
+from ...core.dtype import FLOAT32, is_differentiable
 from ...core.errors import type_error, value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor
-from ..basic import reshape_to
+from ..basic import cast_to, reshape_to
 from ..math.norm import p_norm
 
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
@@ -54,6 +54,10 @@ def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: str = _MODES[0], n
     differences, which is exact for points that lie close together.
     """
     order = _order("cdist", p)
+    if isinstance(x, Tensor) and isinstance(y, Tensor) and x._aval.dtype.kind == y._aval.dtype.kind == "i":
+        nothing = not (x._aval.size and y._aval.size)  # then the type stays as it is
+        distances = cdist(cast_to(x, FLOAT32), cast_to(y, FLOAT32), order, compute_mode)
+        return cast_to(distances, x._aval.dtype) if nothing else distances
     first, second = _points("cdist", "x", x)._aval, _points("cdist", "y", y)._aval
     if compute_mode not in _MODES:
         raise value_error("cdist", f"compute_mode is one of {list(_MODES)}", f"compute_mode: {compute_mode!r}")

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...core.errors import type_error, value_error
 from ...eager.declare import public
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor
@@ -209,6 +210,7 @@ def _reference_einsum(equation: str, *operands: Any) -> Any:
     reference=_reference_einsum,
 )  # fmt: skip
 @public()
+@one_operator("einsum")
 def einsum(equation: str, *operands: Tensor) -> Tensor:
     """Sums of products in Einstein's notation: `einsum("ij,jk->ik", x, y)` is a matrix product.
 

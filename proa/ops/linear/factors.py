@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval, make_aval
-from ...core.dtype import INT32
+from ...core.dtype import FLOAT32, INT32
 from ...core.errors import value_error
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -274,7 +274,7 @@ def lu_unpack(
     size = min(rows, columns)
     if y._aval.shape != (*batch, size):
         raise value_error("lu_unpack", f"the pivots of x are {[*batch, size]}", f"x: {x._aval}, y: {y._aval}")
-    none = full_of(0.0, (0,), dtype)
+    none = full_of(0.0, (0,), FLOAT32)
     order = permutation_of_pivots(y, rows, dtype) if unpack_pivots else none
     if not unpack_ludata:
         return order, none, none

@@ -12,6 +12,7 @@ from ...core.dtype import INT64, real_dtype
 from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
 from ...eager.infer import normalise_axis
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import integer, require_tensor
@@ -88,6 +89,7 @@ def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
     reference=np.linalg.matrix_power, tolerance=1e-4,
 )  # fmt: skip
 @public(module="linalg", method=True)
+@one_operator("matrix_power")
 def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
     """`x` multiplied with itself `n` times; for negative `n`, the inverse."""
     matrix_argument("matrix_power", "x", x, square=True)
@@ -209,6 +211,7 @@ def _best_split(sizes: list[int]) -> list[list[int]]:
     reference=np.linalg.multi_dot,
 )  # fmt: skip
 @public(module="linalg", method=True)
+@one_operator("multi_dot")
 def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """The product of two or more matrices in the order that takes the least work.
 

@@ -11,16 +11,25 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype import FLOAT64
 from ...core.errors import type_error, value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor
-from ..basic import full_of
+from ..basic import cast_to, full_of
 from .common import adjoint, adjoint_times, as_rows, identity, matrix_argument, with_main_diagonal
 from .linalg import matmul
 from .matrix import lower_triangle, upper_triangle
 from .triangular import solve_triangular
+
+
+def _whole(function: Any, *arguments: Any, **options: Any) -> Tensor | None:
+    """For tensors of integers: the product by way of float64, as integers again (which it is made of). Else None."""
+    if not all(isinstance(a, Tensor) and a._aval.dtype.kind in "iu" for a in arguments):
+        return None
+    exact = function(*(cast_to(a, FLOAT64) for a in arguments), **options)
+    return cast_to(exact.round(), arguments[0]._aval.dtype)
 
 
 def _reflections(where: str, x: Any, tau: Any) -> tuple[Tensor, Tensor]:
@@ -76,7 +85,8 @@ def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tens
     Reflection `i` is `I - tau_i v v^H`, where `v` is column `i` of `x` below the diagonal, 1 on it
     and 0 above.
     """
-    return _product(*_reflections("householder_product", x, tau))
+    whole = _whole(householder_product, x, tau)
+    return _product(*_reflections("householder_product", x, tau)) if whole is None else whole
 
 
 def _reference_ormqr(x: Any, tau: Any, y: Any, left: bool = True, transpose: bool = False) -> Any:
@@ -96,6 +106,9 @@ def ormqr(
     x: Tensor, tau: Tensor, y: Tensor, left: bool = True, transpose: bool = False, name: str | None = None
 ) -> Tensor:
     """`Q y`, or `y Q` with `left=False`, for `Q = householder_product(x, tau)`; `Q^H` with `transpose`."""
+    whole = _whole(ormqr, x, tau, y, left=left, transpose=transpose)
+    if whole is not None:
+        return whole
     _reflections("ormqr", x, tau)
     matrix_argument("ormqr", "y", y)
     received = f"x: {x._aval}, tau: {tau._aval}, y: {y._aval}, left: {left}, transpose: {transpose}"

@@ -17,8 +17,10 @@ from ...core.errors import value_error
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, normalise_axis, same
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...kernels.cpu.products import native_linear, native_product
 from ..arguments import require_tensor
 from ..axes import widened
 from ..basic import reshape_to, sum_over, sum_to
@@ -213,7 +215,7 @@ def _product_cpu(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) 
     return _product_xla(xp, x, y, transpose_x, transpose_y)
 
 
-matmul.operation.kernels["cpu"] = _product_cpu  # type: ignore[attr-defined]
+matmul.operation.kernels["cpu"] = native_product(_product_cpu)  # type: ignore[attr-defined]
 
 
 # ---- linear --------------------------------------------------------------------------------------
@@ -293,6 +295,7 @@ def _linear_xla(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 linear.operation.kernels["xla"] = _linear_xla  # type: ignore[attr-defined]
+linear.operation.kernels["cpu"] = native_linear(_linear_xla)  # type: ignore[attr-defined]
 
 
 # ---- other products ------------------------------------------------------------------------------
@@ -326,6 +329,7 @@ def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
     reference=np.matmul,
 )
 @public(method=True)
+@one_operator("bmm")
 def bmm(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """Products of two batches of matrices, one by one; no broadcasting."""
     _check_ranks("bmm", x, y, "x y", (3, 3))
@@ -336,6 +340,7 @@ def bmm(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = N
 
 @samples(S(A(2, 3), A(3)), S(A(0, 3), A(3)), S(A(2, 0), A(0)), reference=np.matmul)
 @public(method=True)
+@one_operator("mv")
 def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
     """A matrix times a vector."""
     _check_ranks("mv", x, vec, "x vec", (2, 1))
@@ -348,6 +353,7 @@ def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
     reference=lambda x, y: (x * y).sum(-1, dtype=x.dtype),
 )  # fmt: skip
 @public(method=True)
+@one_operator("dot")
 def dot(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The sum of the products of two vectors, or of each row of two matrices."""
     require_tensor("dot", "x", x)
@@ -403,6 +409,7 @@ def _reference_addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float
     reference=_reference_addmm,
 )  # fmt: skip
 @public(method=True, inplace=True)
+@one_operator("addmm")
 def addmm(
     input: Tensor,
     x: Tensor,
@@ -454,6 +461,7 @@ def _reference_cross(x: Any, y: Any, axis: int = 9) -> Any:
 )  # fmt: skip
 @public(module="linalg")
 @public(method=True)
+@one_operator("cross")
 def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tensor:
     """The vector product along an axis of three elements; the default is the first such axis."""
     require_tensor("cross", "x", x)

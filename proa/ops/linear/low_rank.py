@@ -55,10 +55,18 @@ def _decompose(x: Tensor, rank: int, rounds: int) -> tuple[Tensor, Tensor, Tenso
     return matmul(basis, inner), values, adjoint(right)
 
 
-_WHY = "the projection is random: anything but empty results is checked in tests/ops/test_linalg_factors.py"
+_WHY = "the projection is random: what the factors amount to is checked in tests/ops/test_linalg_factors.py"
 
 
-@samples(S(A(4, 3), 0), S(A(0, 0)), S(A(2, 0, 3)), S(A(0, 4, 3), M=A(1, 3)), gradient=False, why=_WHY)
+@samples(
+    S(A(6, 4), 2),
+    S(A(6, 4), 3, niter=0),
+    S(A(2, 4, 6, dtype="float64"), 3, M=A(1, 4, 6, dtype="float64")),
+    S(A(2, 0, 3)),
+    random=True,
+    gradient=False,
+    why=_WHY,
+)
 @public(module="linalg", method=True)
 def svd_lowrank(
     x: Tensor, q: int | None = None, niter: int = 2, M: Tensor | None = None, name: str | None = None
@@ -74,7 +82,15 @@ def svd_lowrank(
     return _decompose(x, rank, rounds)
 
 
-@samples(S(A(4, 3), 0), S(A(0, 0)), S(A(0, 4, 3), center=False), S(A(2, 3, 0), 0, niter=0), gradient=False, why=_WHY)
+@samples(
+    S(A(6, 4), 2),
+    S(A(2, 4, 6), 3, center=False, niter=1),
+    S(A(5, 5, dtype="float64")),
+    S(A(0, 4, 3), center=False),
+    random=True,
+    gradient=False,
+    why=_WHY,
+)
 @public(module="linalg", method=True)
 def pca_lowrank(
     x: Tensor, q: int | None = None, center: bool = True, niter: int = 2, name: str | None = None

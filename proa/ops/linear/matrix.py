@@ -11,6 +11,7 @@ from ...core.errors import value_error
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import same
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import integer, require_tensor
@@ -117,6 +118,7 @@ def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: s
     reference=lambda x, *where: np.trace(x, *where, dtype=x.dtype),
 )  # fmt: skip
 @public(method=True)
+@one_operator("trace")
 def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
     """The sum of the diagonal of the matrices that two axes span."""
     axes = _two_axes("trace", x, axis1, axis2)

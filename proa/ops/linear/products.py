@@ -12,6 +12,7 @@ from ...core.dtype import is_reduced_precision, to_numpy_dtype
 from ...core.errors import type_error, value_error
 from ...eager.declare import PUBLIC, public
 from ...eager.infer import normalise_axis
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import integer, require_tensor
@@ -28,6 +29,7 @@ from .linalg import matmul, outer
     reference=np.kron,
 )  # fmt: skip
 @public(method=True)
+@one_operator("kron")
 def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The Kronecker product: every element of `x` times all of `y`, as blocks."""
     first, second = (require_tensor("kron", n, v)._aval for n, v in (("x", x), ("y", y)))
@@ -130,6 +132,7 @@ def _reference_baddbmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: flo
     reference=_reference_baddbmm,
 )  # fmt: skip
 @public(method=True, inplace=True)
+@one_operator("baddbmm")
 def baddbmm(
     input: Tensor, x: Tensor, y: Tensor, beta: float = 1.0, alpha: float = 1.0, name: str | None = None
 ) -> Tensor:

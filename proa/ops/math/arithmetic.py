@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.dtype import FLOAT32
+from ...core.dtype import FLOAT32, INT64
 from ...core.errors import message, value_error
 from ...eager.calling import deliver
-from ...eager.declare import PUBLIC, op, public
+from ...eager.declare import PUBLIC, attach_operator, in_place_form, op, public
 from ...eager.dispatch import as_operand, promote
 from ...eager.infer import broadcast, broadcast_shapes, same
 from ...eager.samples import A, S, samples
-from ...eager.tensor import Tensor
+from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
+from ..basic import cast_to
 from ..precision import broadcast_numbers, number, wide
 
 # ---- what gradient rules are made of -------------------------------------------------------------
@@ -298,7 +299,7 @@ def _divide_whole(plain: Any, checked: Any, x: Any, y: Any) -> Tensor:
     if dtype.kind not in "iu":
         return plain(x, y)
     if isinstance(y, Tensor):
-        return checked(x, y)
+        return checked(x if isinstance(x, Tensor) else tensor_from_data(np.asarray(x, dtype), place=y._aval.place), y)
     if y == 0:
         raise ZeroDivisionError(message(operation.name, "integer division by zero", f"x: {x._aval}, y: {y}"))
     return plain(x, y)
@@ -313,10 +314,24 @@ def _divide_whole(plain: Any, checked: Any, x: Any, y: Any) -> Tensor:
     S(A(4, dtype="uint8", high=200), 3),
     reference=np.floor_divide,
 )  # fmt: skip
-@public(method=True, operator="//", inplace=True)
+@public(method=True)
 def floor_divide(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The quotient rounded down. A zero among integer divisors raises ZeroDivisionError."""
-    return deliver(_divide_whole(_floor_quotient, _floor_quotient_of_integers, x, y), out)
+    """The quotient rounded down. A zero among integer divisors raises ZeroDivisionError.
+
+    A tensor of narrow integers divided by a Python integer becomes int64 here, and keeps its type in `x // y`.
+    """
+    if isinstance(x, Tensor) and x._aval.dtype.kind in "iu" and y.__class__ is int:
+        x = cast_to(x, INT64) if x._aval.dtype != INT64 else x
+    return deliver(_floor_divide(x, y), out)
+
+
+def _floor_divide(x: Any, y: Any) -> Tensor:
+    return _divide_whole(_floor_quotient, _floor_quotient_of_integers, x, y)
+
+
+attach_operator(_floor_divide, "//")
+floor_divide_ = in_place_form(_floor_divide, "floor_divide_")
+public(method=True)(floor_divide_)
 
 
 @samples(
@@ -327,10 +342,22 @@ def floor_divide(x: Any, y: Any, name: str | None = None, *, out: Tensor | None 
     S(A(values=[1.0, -0.0], grad=False), 0.0), S(A(values=[5.5, np.inf], grad=False), -np.inf),
     reference=np.remainder,
 )  # fmt: skip
-@public(method=True, operator="%", inplace=True)
+@public(method=True, inplace=True)
 def remainder(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """What division rounding down leaves: it has the sign of `y`. Integers: no zero divisor."""
-    return deliver(_divide_whole(_rest, _rest_of_integers, x, y), out)
+    """What division rounding down leaves: it has the sign of `y`. Integers: no zero divisor.
+
+    A whole number given as a float counts as an integer beside integers (not so in `x % y`).
+    """
+    if y.__class__ is float and y.is_integer() and isinstance(x, Tensor) and x._aval.dtype.kind in "iu":
+        y = int(y)
+    return deliver(_remainder(x, y), out)
+
+
+def _remainder(x: Any, y: Any) -> Tensor:
+    return _divide_whole(_rest, _rest_of_integers, x, y)
+
+
+attach_operator(_remainder, "%")
 
 
 public(method=True, inplace=True, name="mod")(remainder)

@@ -174,6 +174,8 @@ def histogram(
     count, low, high = _range("histogram", aval, bins, min, max)
     if weight is not None and require_tensor("histogram", "weight", weight)._aval.shape != aval.shape:
         raise value_error("histogram", "weight must have the shape of input", f"weight: {weight._aval}, input: {aval}")
+    if not aval.size:  # no counts, but zeros of the input's type
+        return full_of(0, (count,), aval.dtype)
     return counts_between(input, low, high, weight, count, low == high == 0, bool(density))
 
 

@@ -13,6 +13,7 @@ from ...core.dtype import FLOAT32, is_differentiable, is_reduced_precision, real
 from ...core.errors import type_error, value_error
 from ...eager.calling import deliver
 from ...eager.declare import op, public
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor, several_axes
@@ -201,6 +202,7 @@ def matrix_norm(
     reference=lambda x, y, p=2: np.linalg.norm((x - y).reshape(-1), p) if x.size else 0.0,
 )  # fmt: skip
 @public(method=True)
+@one_operator("dist")
 def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
     """The `p`-norm of `x - y`, which are broadcast together."""
     require_tensor("dist", "x", x)

@@ -23,7 +23,7 @@ from ...eager.views import assign_in_place
 from ..arguments import require_tensor
 from ..axes import flat, index_dtype, single_axis, wide_type, widened
 from ..basic import cast_to, reshape_to
-from ..index.ordering import MANY_TO_SCAN, at_once, running_sum
+from ..index.ordering import MANY_TO_SCAN, running_sum
 from .arithmetic import conjugate
 
 
@@ -49,17 +49,18 @@ def _ends(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
 # ---- cumsum --------------------------------------------------------------------------------------
 
 
-@op(infer=same, grad={"x": lambda g, axis, reverse: sum_along(g, axis, not reverse)}, name="cumsum")
+@op(
+    infer=same,
+    grad={"x": lambda g, axis, reverse: sum_along(g, axis, not reverse)},
+    host_from=MANY_TO_SCAN,
+    name="cumsum",
+)
 def sum_along(xp: Any, x: Any, axis: int, reverse: bool) -> Any:
     if reverse:
         return xp.flip(xp.cumsum(xp.flip(x, axis), axis, dtype=wide_type(x.dtype)), axis)
     if xp is np and x.ndim == 1:
         return running_sum(x, wide_type(x.dtype))
     return xp.cumsum(x, axis, dtype=wide_type(x.dtype))
-
-
-def _scan_sum(x: Tensor, axis: int) -> Tensor:
-    return _scan(sum_along, x, axis, False)
 
 
 def _reference_cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
@@ -87,7 +88,7 @@ def cumsum(
         x = cast_to(x, to_numpy_dtype(dtype))
     elif x._aval.dtype.kind in "biu" and x._aval.dtype != INT64:
         x = cast_to(x, INT64)
-    return deliver(at_once(_scan_sum, x, axis, many=MANY_TO_SCAN), out)
+    return deliver(_scan(sum_along, x, axis, False), out)
 
 
 @public(method=True)

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.dtype import INT64, is_differentiable
 from ...core.errors import type_error, value_error
 from ...eager.declare import public
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
@@ -28,6 +29,7 @@ from .ternary import clip
     reference=lambda inputs: np.sum(inputs, 0, dtype=inputs[0].dtype) if isinstance(inputs, list) else inputs,
 )  # fmt: skip
 @public(method=True)
+@one_operator("sum")
 def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and data type, element by element."""
     if isinstance(inputs, Tensor):
@@ -104,6 +106,7 @@ def _reference_renorm(x: Any, p: float, axis: int, max_norm: float) -> Any:
     reference=_reference_renorm,
 )  # fmt: skip
 @public(method=True, inplace=True)
+@one_operator("renorm")
 def renorm(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
     """`x` with every slice along `axis` whose `p`-norm is above `max_norm` scaled down to that norm."""
     aval = require_tensor("renorm", "x", x)._aval

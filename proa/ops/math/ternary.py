@@ -12,7 +12,7 @@ from ...core.dtype import BOOL, FLOAT32, FInfo, is_floating
 from ...core.errors import type_error, value_error
 from ...core.promotion import promote_scalar, promote_tensors
 from ...eager.calling import deliver
-from ...eager.declare import PUBLIC, op, public
+from ...eager.declare import PUBLIC, in_place_form, op, public
 from ...eager.dispatch import as_operand, record
 from ...eager.infer import broadcast_shapes, same
 from ...eager.samples import A, S, samples
@@ -190,7 +190,7 @@ def _reference_clip(x: Any, min: Any = None, max: Any = None) -> Any:
     S(A(4, dtype="bfloat16", grad=False), -0.5, 0.5),
     reference=_reference_clip,
 )  # fmt: skip
-@public(method=True, inplace=True)
+@public(method=True)
 def clip(
     x: Tensor,
     min: Any = None,
@@ -211,7 +211,26 @@ def clip(
     return deliver(clip_between(x, low, high, has_min, has_max, False), out)
 
 
-public(method=True, inplace=True, name="clamp")(clip)
+public(method=True, name="clamp")(clip)
+
+
+def _whole_limit(x: Any, value: Any, rounded: Any) -> Any:
+    """A limit for integers that stay integers: the nearest whole number inside."""
+    if not isinstance(value, float) or not isinstance(x, Tensor) or x._aval.dtype.kind not in "iu":
+        return value
+    if not math.isfinite(value):
+        return None if (value > 0) == (rounded is math.floor) else value
+    return rounded(value)
+
+
+@public(method="clip_ clamp_", name="clip_ clamp_")
+def clip_(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
+    """In-place form of `clip`: changes and returns `x`, whose type stays."""
+    low, high = _whole_limit(x, min, math.ceil), _whole_limit(x, max, math.floor)
+    return _clip_in_place(x, low, high)
+
+
+_clip_in_place = in_place_form(clip, "clip_")
 
 
 # ---- lerp, masked_fill, nan_to_num ---------------------------------------------------------------

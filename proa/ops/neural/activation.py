@@ -15,6 +15,7 @@ import numpy as np
 from ...core.errors import value_error
 from ...eager.declare import op, public
 from ...eager.infer import normalise_axis, same
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
@@ -399,6 +400,7 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
 
 @samples(*_PLAIN, reference=_expected(lambda x: x * np.tanh(np.logaddexp(0, x))))
 @public(module="nn.functional")
+@one_operator("mish")
 def mish(x: Tensor, name: str | None = None) -> Tensor:
     """`x * tanh(softplus(x))`."""
     return x * tanh(softplus(x))
@@ -520,6 +522,7 @@ def softsign(x: Tensor, name: str | None = None) -> Tensor:
 
 @samples(*_PLAIN, reference=_expected(lambda x: x - np.tanh(x)))
 @public(module="nn.functional")
+@one_operator("tanh_shrink")
 def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
     """`x - tanh(x)`."""
     return x - tanh(x)

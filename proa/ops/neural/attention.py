@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
+from ...core.dtype import FLOAT32
 from ...core.errors import value_error
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import require_tensor
-from ..basic import transpose_to
+from ..basic import cast_to, transpose_to
 from ..linear.linalg import matmul
 from ..math.ternary import where as choose_by
 from ..precision import wide
@@ -155,6 +156,7 @@ def attend(
 ) -> tuple[Any, Any]:
     """The result, and the weights where they are wanted."""
     _check(where, query, key, value, mask)
+    query, key, value = (cast_to(t, FLOAT32) if t._aval.dtype.kind in "biu" else t for t in (query, key, value))
     factor = 1.0 / math.sqrt(max(query._aval.shape[3], 1)) if scale is None else float(scale)
     groups = query._aval.shape[2] // key._aval.shape[2]
     if groups > 1:  # several heads of the query share one of key and value

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.dtype import is_floating
 from ...core.errors import type_error, value_error
 from ...eager.declare import public
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor
@@ -256,6 +257,7 @@ def _final_extents(
     reference=reference_conv_transpose,
 )
 @public(module="nn.functional")
+@one_operator("conv2d_transpose")
 def conv1d_transpose(
     x: Tensor,
     weight: Tensor,
@@ -295,6 +297,7 @@ def conv1d_transpose(
     reference=reference_conv_transpose,
 )
 @public(module="nn.functional")
+@one_operator("conv2d_transpose")
 def conv2d_transpose(
     x: Tensor,
     weight: Tensor,
@@ -335,6 +338,7 @@ def conv2d_transpose(
     reference=reference_conv_transpose,
 )
 @public(module="nn.functional")
+@one_operator("conv3d_transpose")
 def conv3d_transpose(
     x: Tensor,
     weight: Tensor,

@@ -17,6 +17,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
 from ...eager.declare import op
 from ...eager.tensor import Tensor
+from ...kernels.cpu.convolution import native_convolution, native_grad_input, native_grad_weight
 from ..basic import sum_over
 from ..precision import wide
 from .windows import Pairs, Sizes, join_shape, spatial_shape
@@ -347,6 +348,9 @@ def conv_grad_weight(
     return _xla_grad_weight(xp, x, y, shape, stride, padding, dilation, groups, channels_last)
 
 
+conv.operation.kernels["cpu"] = native_convolution(_xla_conv_with_bias)
+conv_grad_input.operation.kernels["cpu"] = native_grad_input(_xla_grad_input)
+conv_grad_weight.operation.kernels["cpu"] = native_grad_weight(_xla_grad_weight)
 conv.operation.kernels["numpy"] = _numpy_conv
 conv_grad_input.operation.kernels["numpy"] = _numpy_grad_input
 conv_grad_weight.operation.kernels["numpy"] = _numpy_grad_weight

@@ -8,12 +8,14 @@ import numpy as np
 
 from ...core.errors import value_error
 from ...eager.declare import public
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor
 from ..basic import reshape_to
 from ..linear.linalg import matmul
 from ..math.norm import norm
+from ..shape.repetition import broadcast_tensors
 
 
 @samples(
@@ -26,6 +28,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
     """The cosine of the angle between vectors along an axis."""
     a: Any = require_tensor("cosine_similarity", "x1", x1)
     b: Any = require_tensor("cosine_similarity", "x2", x2)
+    if a._aval.shape != b._aval.shape:  # a length counts as often as its vector is used
+        a, b = broadcast_tensors([a, b])
     product = (a * b).sum(axis)
     squares = (a * a).sum(axis) * (b * b).sum(axis)
     return product / squares.clip(min=float(eps) ** 2).sqrt()
@@ -55,6 +59,7 @@ def pairwise_distance(
     reference=lambda x, y, w, b=0: np.einsum("ni,oij,nj->no", x, w, y) + b,
 )  # fmt: skip
 @public(module="nn.functional")
+@one_operator("bilinear_tensor_product")
 def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
     """x1ᵀ W x2 for each of the matrices in `weight`, [out, in1, in2]."""
     avals = [require_tensor("bilinear", n, v)._aval for n, v in (("x1", x1), ("x2", x2), ("weight", weight))]

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.errors import value_error
 from ...eager.declare import op, public
 from ...eager.infer import broadcast
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
@@ -86,6 +87,7 @@ def _reference_smooth_l1(
     reference=_reference_smooth_l1,
 )
 @public(module="nn.functional")
+@one_operator("huber_loss")
 def smooth_l1_loss(
     input: Tensor,
     label: Tensor,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype import FLOAT32
 from ...core.errors import value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
@@ -20,6 +21,11 @@ from .cross_entropy import check_reduction, reduce_loss
 from .distance import pairwise_distance
 from .labels import checked_labels
 from .loss import _reduced, _same_shapes
+
+
+def _floating(x: Tensor) -> Tensor:
+    """Integers are computed with as float32."""
+    return cast_to(x, FLOAT32) if x._aval.dtype.kind in "iu" else x
 
 _SIGNS = A(4, values=[1.0, -1.0, -1.0, 1.0], grad=False)
 
@@ -99,6 +105,7 @@ def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name
     """log(1 + exp(-label input)), for labels of 1 and -1."""
     check_reduction("soft_margin_loss", reduction)
     _same_shapes("soft_margin_loss", input=input, label=label)
+    input = _floating(input)
     y = cast_to(label, input._aval.dtype) if label._aval.dtype != input._aval.dtype else label
     return reduce_loss(softplus(-(y * input)), reduction)  # type: ignore[operator]
 
@@ -206,6 +213,7 @@ def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean
     _same_shapes(where, input=input, label=label)
     if input._aval.ndim != 2:
         raise value_error(where, "input must be [batch, classes]", f"input: {input._aval}")
+    input = _floating(input)
     x: Any = input
     count = input._aval.shape[1]
     marks: Any = checked_labels(index_tensor(where, label, "label"), -1, count)

@@ -20,6 +20,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import replace_value
+from ...kernels.cpu import normalisation as native
 from ..arguments import require_tensor
 from ..basic import reshape_to, sum_over
 from ..precision import wide
@@ -225,6 +226,15 @@ def _frozen_grad_weight(
     scale = (variance + epsilon).rsqrt()  # type: ignore[attr-defined]
     return _sum_like(g * (x - reshape_to(mean, broadcast)) * reshape_to(scale, broadcast), broadcast, shape)
 
+
+for _primitive, _native in (
+    (normalise, native.native_normalise),
+    (normalise_grad_input, native.native_grad_input),
+    (normalise_grad_weight, native.native_grad_weight),
+    (running_statistics, native.native_running_statistics),
+):
+    _operation = _primitive.operation  # type: ignore[attr-defined]
+    _operation.kernels["cpu"] = _native(_operation.kernel)
 
 _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.dtype import is_floating
 from ...core.errors import type_error, value_error
 from ...eager.declare import public
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from .pooling_kernels import (
@@ -374,6 +375,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) ->
     reference=reference_adaptive_avg,
 )
 @public(module="nn.functional")
+@one_operator("pool2d")
 def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Means over windows that divide height and width as evenly as possible into `output_size`
     (None keeps an axis).

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.dtype import is_floating
 from ...core.errors import type_error, value_error
 from ...eager.declare import public
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
@@ -73,9 +74,11 @@ def rrelu(
 
 
 @samples(
-    S(A(2, 3)), S(A(2, 3), 0.5, axis=0), S(A(4), hard=True), gradient=False, why="drawn numbers differ from call to call",
+    S(A(2, 3)), S(A(2, 3), 0.5, axis=0), S(A(4), hard=True), random=True, gradient=False,
+    why="drawn numbers differ from call to call",
 )  # fmt: skip
 @public(module="nn.functional")
+@one_operator("gumbel_softmax")
 def gumbel_softmax(
     x: Tensor, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: str | None = None
 ) -> Tensor:
@@ -108,12 +111,12 @@ _LOWEST = -1.7580993408473766
 def _alpha(where: str, x: Any, p: Any, training: bool, by_channel: bool) -> Any:
     aval = require_tensor(where, "x", x)._aval
     chance = _probability(where, p)
-    if not is_floating(aval.dtype):
-        raise type_error(where, "x must have a floating type", f"x: {aval}")
     if not training or chance == 0:
         return x
     if chance == 1:
-        return x * 0.0
+        return x * 0
+    if not is_floating(aval.dtype):
+        raise type_error(where, "x must have a floating type", f"x: {aval}")
     if by_channel and aval.ndim < 2:
         raise value_error(where, "x must have a batch and channels", f"x: {aval}")
     shape = (*aval.shape[:2], *(1,) * (aval.ndim - 2)) if by_channel else aval.shape

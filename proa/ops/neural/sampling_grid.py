@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.errors import value_error
 from ...eager.declare import public
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import integers, require_tensor
@@ -51,6 +52,7 @@ def _reference_affine(theta: np.ndarray, out_shape: Any, align_corners: bool = T
     reference=_reference_affine,
 )  # fmt: skip
 @public(module="nn.functional", aliases="out_shape=size")
+@one_operator("affine_grid")
 def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Tensor:
     """Where the places of an image of `out_shape` lie under affine maps: `grid_sample` reads there.
 

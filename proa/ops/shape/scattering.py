@@ -14,6 +14,7 @@ from ...core.dtype import BOOL, INT64
 from ...core.errors import index_error, runtime_error, type_error, value_error
 from ...eager.declare import in_place_form, public
 from ...eager.infer import broadcast_shapes
+from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import integer, integers, one_axis, require_tensor
@@ -295,6 +296,7 @@ _MASK = A(2, 3, dtype="bool", values=[[True, False, True], [False, True, False]]
     reference=_reference_masked_scatter,
 )
 @public(method=True)
+@one_operator("masked_scatter")
 def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = None) -> Tensor:
     """`x` with the elements of `value`, one after the other, where the mask is true; IndexError if they do not
     suffice."""

@@ -14,7 +14,7 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
 from ..arguments import integer, require_tensor
-from ..basic import expand_to, full_of, reshape_to
+from ..basic import cast_to, expand_to, full_of, reshape_to
 from ..shape.padding import pad, pad_with
 from .fourier import as_complex, as_real, fft_c2c, fft_c2r, fft_r2c, real_dtype, scale_of
 from .frames import add_frames, frames_of
@@ -42,6 +42,7 @@ def _window(where: str, window: Any, size: int, points: int, dtype: np.dtype) ->
         made = require_tensor(where, "window", window)
         if made._aval.shape != (size,):
             raise value_error(where, f"the window must have the shape [{size}] (win_length)", f"window: {made._aval}")
+        made = cast_to(made, dtype) if made._aval.dtype.kind in "biu" else made
     before = (points - size) // 2
     return pad_with(made, 0, ((before, points - size - before),)) if size < points else made
 

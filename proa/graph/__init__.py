@@ -1,0 +1,17 @@
+"""One graph: dynamic code captured as a Program with names, run whole, saved, shown.
+
+    capture.py    runs a function on placeholders and gives the Graph
+    graph.py      Graph: the Program, what it needs from outside, how it runs
+    replay.py     runs a Graph op by op on the tape: gradients through captured code
+    control.py    conditions and loops: operations whose attributes are Programs
+    structure.py  nested lists and dictionaries of tensors
+
+The static API, `to_static`, saved models and predictors stand on this; nothing here knows of them.
+"""
+
+from __future__ import annotations
+
+from .capture import capture, placeholder
+from .graph import Graph, GraphInput
+
+__all__ = ["Graph", "GraphInput", "capture", "placeholder"]

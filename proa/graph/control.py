@@ -1,0 +1,313 @@
+"""Conditions and loops in a graph: operations whose attributes are Programs.
+
+`cond_of` and `while_of` capture their functions as Programs of their own ("blocks") when the predicate is a tensor that
+has no value yet; otherwise they are Python's own `if` and `while`. The results of a block are flat lists of tensors;
+tensors from outside that a block changes in place are results of it as well and get their new values behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval, make_aval
+from ..core.errors import type_error, value_error
+from ..eager.declare import op
+from ..eager.derived import DerivedVariadicGradient
+from ..eager.dispatch import record
+from ..eager.tensor import Tensor
+from ..eager.views import replace_value
+from ..ir.capture import CaptureSegment, Capturing
+from ..ir.dimensions import specialise
+from ..ir.interpreter import run_on_numpy
+from ..ir.lowering import call_kernel
+from ..ir.program import Program
+from ..ir.recorder import LOCAL
+from .capture import number_of, placeholder
+
+
+class Block:
+    """A Program inside a Program. Hashed by identity: a block is captured once and belongs to one instruction."""
+
+    def __init__(self, program: Program, scalars: list[Any]) -> None:
+        self.program = program
+        self.scalars = scalars
+
+    def infer(self, kinds: Sequence[Aval]) -> tuple[Aval, ...]:
+        """Abstract values of the results for operands that may have other sizes than at the capture."""
+        program = self.fitted(kinds)
+        values = {i.index + n: aval for i in program.instructions for n, aval in enumerate(i.outputs)}
+        return tuple(values[number] for number in program.outputs)
+
+    def fitted(self, kinds: Sequence[Aval]) -> Program:
+        if all(kind is aval for kind, aval in zip(kinds, self.program.inputs, strict=True)):
+            return self.program
+        return specialise(self.program, list(kinds))[0]
+
+    def run(self, xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """Its results for arrays, with NumPy or while XLA traces."""
+        place = self.program.inputs[0].place if self.program.inputs else LOCAL.place
+        program = self.fitted([make_aval(tuple(a.shape), np.dtype(a.dtype), place) for a in arrays])
+        if xp is np:
+            values = run_on_numpy(program, list(arrays), self.scalars)
+            return tuple(values[number] for number in program.outputs)
+        found: dict[int, Any] = {}
+        next_scalar = iter(self.scalars).__next__
+        for instruction in program.instructions:
+            dtypes = iter(instruction.scalar_dtypes)
+            arguments = [
+                (found[o] if o >= 0 else arrays[~o])
+                if o.__class__ is int
+                else None
+                if o is None
+                else xp.asarray(next_scalar(), next(dtypes))
+                for o in instruction.operands
+            ]
+            for offset, result in enumerate(call_kernel(xp, instruction, arguments, place)):
+                found[instruction.index + offset] = result
+        return tuple(found[number] for number in program.outputs)
+
+    def __repr__(self) -> str:
+        return f"block of {len(self.program.instructions)}"
+
+
+# ---- the operations ----------------------------------------------------------------------------------------------
+
+
+def _infer_cond(operation: Any, kinds: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, ...]:
+    then, otherwise, then_inputs, otherwise_inputs = attributes
+    first = then.infer([kinds[1 + i] for i in then_inputs])
+    second = otherwise.infer([kinds[1 + i] for i in otherwise_inputs])
+    for position, (a, b) in enumerate(zip(first, second, strict=True)):
+        if a is not b:
+            raise operation.error(
+                ValueError, f"both branches must give the same shape and type; result {position} is {a} or {b}", [],
+                fix="cast or reshape in one of the branches",
+            )  # fmt: skip
+    return first
+
+
+@op("arrays", variadic=True, outputs="list", infer=_infer_cond, name="cond")
+def cond_blocks(
+    xp: Any, arrays: list[Any], then: Block, otherwise: Block, then_inputs: tuple[int, ...], otherwise_inputs: tuple[int, ...]
+) -> Any:  # fmt: skip
+    """The results of one of two blocks, chosen by the first array."""
+    predicate, operands = arrays[0], arrays[1:]
+    chosen = [operands[i] for i in then_inputs], [operands[i] for i in otherwise_inputs]
+    if xp is np:
+        return then.run(np, chosen[0]) if bool(np.all(predicate)) else otherwise.run(np, chosen[1])
+    import jax
+
+    return jax.lax.cond(
+        predicate.reshape(()).astype(bool),
+        lambda: then.run(xp, chosen[0]),
+        lambda: otherwise.run(xp, chosen[1]),
+    )
+
+
+def _infer_while(operation: Any, kinds: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, ...]:
+    test, body, count, test_inputs, body_inputs = attributes
+    state = tuple(kinds[:count])
+    after = body.infer([kinds[i] for i in body_inputs])
+    for position, (a, b) in enumerate(zip(state, after, strict=True)):
+        if a is not b:
+            raise operation.error(
+                ValueError,
+                f"a loop variable must keep its shape and type; variable {position} is {a} before and {b} after a round",
+                [], fix="cast or reshape it before the loop or at the end of the body",
+            )  # fmt: skip
+    return state
+
+
+@op("arrays", variadic=True, outputs="list", infer=_infer_while, name="while_loop")
+def while_blocks(
+    xp: Any, arrays: list[Any], test: Block, body: Block, count: int, test_inputs: tuple[int, ...], body_inputs: tuple[int, ...]
+) -> Any:  # fmt: skip
+    """The loop variables (the first `count` arrays) after the last round; the others stay as they are."""
+    constants = arrays[count:]
+
+    def chosen(state: Sequence[Any], positions: tuple[int, ...]) -> list[Any]:
+        return [state[i] if i < count else constants[i - count] for i in positions]
+
+    if xp is np:
+        state: Sequence[Any] = tuple(arrays[:count])
+        while bool(np.all(test.run(np, chosen(state, test_inputs))[0])):
+            state = body.run(np, chosen(state, body_inputs))
+        return tuple(state)
+    from .loop_gradient import differentiable_loop
+
+    def with_constants(block: Block, positions: tuple[int, ...]) -> Any:
+        return lambda state, fixed: block.run(xp, [state[i] if i < count else fixed[i - count] for i in positions])
+
+    run_test, run_body = with_constants(test, test_inputs), with_constants(body, body_inputs)
+    return differentiable_loop(
+        lambda state, fixed: run_test(state, fixed)[0].reshape(()).astype(bool),
+        run_body,
+        [xp.asarray(a) for a in arrays[:count]],
+        [xp.asarray(a) for a in constants],
+    )
+
+
+def _replay_cond(
+    operands: list[Tensor], then: Block, otherwise: Block, then_inputs: tuple[int, ...], otherwise_inputs: tuple[int, ...]
+) -> Any:  # fmt: skip
+    from .replay import replay_program
+
+    block, positions = (then, then_inputs) if bool(operands[0]) else (otherwise, otherwise_inputs)
+    tensors = [operands[1 + i] for i in positions]
+    return replay_program(block.fitted([t._aval for t in tensors]), tensors, block.scalars)
+
+
+def _replay_while(
+    operands: list[Tensor], test: Block, body: Block, count: int, test_inputs: tuple[int, ...], body_inputs: tuple[int, ...]
+) -> Any:  # fmt: skip
+    from .replay import replay_program
+
+    def run(block: Block, positions: tuple[int, ...], state: list[Tensor]) -> list[Tensor]:
+        tensors = [state[i] if i < count else operands[i] for i in positions]
+        return replay_program(block.fitted([t._aval for t in tensors]), tensors, block.scalars)
+
+    state = list(operands[:count])
+    while bool(run(test, test_inputs, state)[0]):
+        state = run(body, body_inputs, state)
+    return state
+
+
+cond_blocks.operation.kernel.replay = _replay_cond  # type: ignore[attr-defined]
+while_blocks.operation.kernel.replay = _replay_while  # type: ignore[attr-defined]
+# For a backward pass that is captured itself (elsewhere `replay` differentiates what it runs).
+cond_blocks.operation.gradient = DerivedVariadicGradient(cond_blocks.operation)  # type: ignore[attr-defined]
+while_blocks.operation.gradient = DerivedVariadicGradient(while_blocks.operation)  # type: ignore[attr-defined]
+
+
+# ---- capturing them ----------------------------------------------------------------------------------------------
+
+
+def is_unknown(value: Any) -> bool:
+    """Whether something is a tensor whose value does not exist while the code is captured."""
+    return isinstance(value, Tensor) and value._value is None and value._segment is not None and value._segment.captures
+
+
+class _Captured:
+    """A function captured as a block: its results' numbers and the tensors that it changed."""
+
+    def __init__(self, segment: CaptureSegment, results: Sequence[Tensor]) -> None:
+        self.segment = segment
+        self.results = list(results)
+        self.avals = [tensor._aval for tensor in results]
+        self.numbers = [number_of(segment, tensor) for tensor in results]
+        self.updates = segment.updates()
+
+    def block(self, changed: Sequence[Tensor]) -> Block:
+        """With the new values of `changed` behind the results; what it did not change it passes through."""
+        numbers = list(self.numbers)
+        own = {id(tensor): index for tensor, index in self.updates}
+        with _reopened(self.segment):
+            for tensor in changed:
+                index = own.get(id(tensor))
+                numbers.append(index if index is not None and index >= 0 else number_of(self.segment, tensor))
+        return Block(self.segment.program(tuple(numbers)), self.segment.scalars)
+
+
+class _reopened:
+    def __init__(self, segment: CaptureSegment) -> None:
+        self.segment = segment
+
+    def __enter__(self) -> None:
+        self.before = LOCAL.segment
+        LOCAL.segment = self.segment
+
+    def __exit__(self, *_exception: Any) -> None:
+        LOCAL.segment = self.before
+
+
+def _capture(function: Callable[..., Sequence[Tensor]], avals: Sequence[Aval] = ()) -> _Captured:
+    with Capturing() as segment:
+        placeholders = [placeholder(segment, aval) for aval in avals]
+        try:
+            return _Captured(segment, function(*placeholders))
+        except BaseException:
+            segment.updates()
+            raise
+
+
+def _joined(first: Sequence[tuple[Tensor, int]], second: Sequence[tuple[Tensor, int]]) -> list[Tensor]:
+    return list({id(tensor): tensor for tensor, _ in (*first, *second)}.values())
+
+
+def _positions(tensors: list[Tensor], wanted: Sequence[Tensor], start: int = 0) -> tuple[int, ...]:
+    """Where the wanted tensors are in the list (from `start` on), to which new ones are added."""
+    found: list[int] = []
+    for tensor in wanted:
+        for position in range(start, len(tensors)):
+            if tensors[position] is tensor:
+                break
+        else:
+            position = len(tensors)
+            tensors.append(tensor)
+        found.append(position)
+    return tuple(found)
+
+
+def cond_of(
+    predicate: Tensor, then: Callable[[], Sequence[Tensor]], otherwise: Callable[[], Sequence[Tensor]]
+) -> list[Tensor]:
+    """The tensors that one of two functions gives, as part of the graph that is being captured."""
+    if not is_unknown(predicate):
+        return list(then() if bool(predicate) else otherwise())
+    if predicate._aval.size != 1:
+        raise value_error("cond", "the predicate must have one element", f"pred: {predicate._aval}")
+    first, second = _capture(then), _capture(otherwise)
+    if len(first.numbers) != len(second.numbers):
+        raise type_error(
+            "cond", "both branches must give the same number of tensors", f"{len(first.numbers)} and {len(second.numbers)}"
+        )
+    changed = _joined(first.updates, second.updates)
+    blocks = first.block(changed), second.block(changed)
+    operands: list[Tensor] = []
+    positions = _positions(operands, first.segment.inputs), _positions(operands, second.segment.inputs)
+    results = list(record(cond_blocks.operation, [predicate, *operands], (*blocks, *positions)))  # type: ignore[attr-defined]
+    return _settle(results, changed)
+
+
+def while_of(
+    test: Callable[..., Tensor], body: Callable[..., Sequence[Tensor]], state: Sequence[Tensor]
+) -> list[Tensor]:
+    """The loop variables after the last round, as part of the graph that is being captured."""
+    state = list(state)
+    avals = [tensor._aval for tensor in state]
+    first, second = _capture(lambda *t: [test(*t)], avals), _capture(body, avals)
+    if len(second.numbers) != len(state):
+        raise type_error(
+            "while_loop", f"the body must give {len(state)} loop variables", f"{len(second.numbers)}"
+        )
+    changed = [tensor for tensor, _ in second.updates]
+    # What the body changes is a loop variable too, though the user did not say so.
+    body_block = second.block(changed)
+    test_block = first.block([])
+    count = len(state) + len(changed)
+    operands = [*state, *changed]
+    test_inputs = _renumbered(first.segment.inputs, len(state), operands)
+    body_inputs = _renumbered(second.segment.inputs, len(state), operands)
+    attributes = (test_block, body_block, count, test_inputs, body_inputs)
+    results = list(record(while_blocks.operation, operands, attributes))  # type: ignore[attr-defined]
+    return _settle(results, changed)
+
+
+def _renumbered(inputs: Sequence[Tensor], num_state: int, operands: list[Tensor]) -> tuple[int, ...]:
+    """Where a block's inputs are among the loop's operands: its placeholders first, then tensors from outside."""
+    return (*range(num_state), *_positions(operands, inputs[num_state:], num_state))
+
+
+def _settle(results: list[Tensor], changed: list[Tensor]) -> list[Tensor]:
+    """Gives tensors that the blocks changed their new values; the rest is the user's."""
+    if changed:
+        for tensor, value in zip(changed, results[-len(changed) :], strict=True):
+            replace_value(tensor, value)
+        results = results[: -len(changed)]
+    return results
+
+
+__all__ = ["Block", "cond_of", "is_unknown", "while_of"]

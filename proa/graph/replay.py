@@ -1,0 +1,57 @@
+"""Running a Program again as eager code: its instructions are recorded one by one, with history.
+
+So captured code has gradients of any order, without a second implementation of them. Conditions and loops look at their
+predicate and replay the branch that is taken (see `control.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..eager.dispatch import record
+from ..eager.tensor import Tensor
+from ..ir.program import Program
+from .graph import Graph
+
+
+def replay_program(program: Program, inputs: Sequence[Tensor], scalars: Sequence[Any]) -> list[Tensor]:
+    """The Program's outputs, computed from tensors by recorded operations."""
+    values: dict[int, Any] = {}
+    next_scalar = iter(scalars).__next__
+    for instruction in program.instructions:
+        operands = [
+            (values[o] if o >= 0 else inputs[~o]) if o.__class__ is int else None if o is None else next_scalar()
+            for o in instruction.operands
+        ]
+        run = getattr(instruction.operation.kernel, "replay", None)
+        if run is None:
+            results = record(instruction.operation, operands, instruction.attributes)
+        else:
+            results = run(operands, *instruction.attributes)
+        if isinstance(results, Tensor):
+            results = (results,)
+        for offset, result in enumerate(results):
+            values[instruction.index + offset] = result
+    return [values[number] for number in program.outputs]
+
+
+def replay(graph: Graph, tensors: Sequence[Tensor]) -> Any:
+    """Runs a graph op by op, so that gradients flow to its inputs and parameters."""
+    graph.check_inputs(tensors)
+    program, scalars, held = graph.specialised(tensors)
+    from ..eager.tensor import wrap
+
+    captured = [
+        tensor if value is tensor._value else wrap(value) for value, tensor in zip(held, graph.captured, strict=True)
+    ]
+    outputs = replay_program(program, [*tensors, *captured], graph.fresh_scalars(scalars))
+    from ..eager.modes import no_grad
+
+    results = outputs[: graph.num_results]
+    with no_grad():
+        updates = outputs[graph.num_results :]
+        graph.deliver([*results, *updates])
+    from .structure import rebuild
+
+    return rebuild(graph.structure, results)

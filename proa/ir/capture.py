@@ -1,0 +1,143 @@
+"""Capturing: recording that is kept as a graph and never run.
+
+While a thread captures, its open segment is a `CaptureSegment`: every operation is recorded as always, but nothing can be
+looked at. Inputs are tensors without a value ("placeholders"), and whatever else the code uses from outside (parameters,
+buffers, constants) becomes an input when it is first used. A tensor that the code changes in place gets its old state
+back at the end; what it would have become is an update of the graph.
+
+Captures nest: the branches of a condition and the body of a loop are captured in segments of their own, whose inputs
+are tensors of the surrounding one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.aval import Aval
+from ..core.errors import message, user_location
+from ..core.place import Place
+from .program import Program
+from .recorder import LOCAL, Segment, WrongPlace, materialise
+from .trace import TraceRoot, grow_leaf, move_into
+
+_ENDLESS = 1 << 60
+
+
+class CaptureError(RuntimeError):
+    """The code cannot be captured as one graph; `location` is the user's file and line."""
+
+    def __init__(self, text: str, location: tuple[str, int] | None = None) -> None:
+        super().__init__(text if location is None else f"{text}\n  at {location[0]}:{location[1]}")
+        self.location = location
+
+
+class CaptureSegment(Segment):
+    """The open segment of a thread that captures. `inputs` are the tensors themselves, not their values."""
+
+    __slots__ = ("outer", "remembered", "tensor_ids")
+
+    captures = True
+
+    def __init__(self, place: Place, lock: Any, outer: Any = None) -> None:
+        super().__init__(place, lock)
+        self.root = TraceRoot(place, False, False, _ENDLESS)
+        self.node = move_into(self.root, LOCAL.scope)
+        self.outer = outer
+        self.tensor_ids: dict[int, int] = {}
+        # Tensors from outside that were changed here, with what they were: id -> (tensor, state).
+        self.remembered: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+
+    def input_index(self, tensor: Any) -> int:
+        """Makes a tensor from outside an input of the graph."""
+        index = self.tensor_ids.get(id(tensor))
+        if index is not None:
+            return index
+        if tensor._value is None and not (tensor._segment.captures and self._surrounds(tensor._segment)):
+            materialise(tensor)
+        aval: Aval = tensor._aval
+        if aval.place is not self.root.place:
+            raise WrongPlace(aval.place)
+        index = ~len(self.inputs)
+        node = self.node.get(aval)
+        self.node = node if node is not None else grow_leaf(self.node, aval)
+        self.inputs.append(_standing(tensor))
+        self.tensor_ids[id(tensor)] = index
+        self.refs.append(tensor)  # keeps its identity from being given to another
+        return index
+
+    def _surrounds(self, segment: Any) -> bool:
+        outer = self.outer
+        while outer is not None and outer is not segment:
+            outer = outer.outer
+        return outer is segment
+
+    def remember(self, tensor: Any) -> None:
+        """Called before a tensor changes: one from outside will get its state back."""
+        if tensor._segment is self or id(tensor) in self.remembered:
+            return
+        self.remembered[id(tensor)] = (tensor, _state(tensor))
+
+    def updates(self) -> list[tuple[Any, int]]:
+        """Tensors from outside that were changed, with the number of their new value; they get their old state back."""
+        found: list[tuple[Any, int]] = []
+        for tensor, state in self.remembered.values():
+            if tensor._segment is self and tensor._value is None:
+                found.append((tensor, tensor._index))
+            _restore(tensor, state)
+        self.remembered = {}
+        return found
+
+    def program(self, outputs: tuple[int, ...]) -> Program:
+        return self.node.program(outputs)
+
+
+def _standing(tensor: Any) -> Any:
+    """What stands for an input later: the tensor itself, whose value may be another one by then."""
+    return tensor
+
+
+def _state(tensor: Any) -> tuple[Any, ...]:
+    return (
+        tensor._aval, tensor._value, tensor._segment, tensor._index, tensor._node, tensor._version, tensor.stop_gradient,
+    )  # fmt: skip
+
+
+def _restore(tensor: Any, state: tuple[Any, ...]) -> None:
+    (
+        tensor._aval, tensor._value, tensor._segment, tensor._index, tensor._node, tensor._version, tensor.stop_gradient,
+    ) = state  # fmt: skip
+
+
+def refuse_to_read() -> CaptureError:
+    """The error for looking at a value that does not exist while the code is captured."""
+    return CaptureError(
+        message(
+            "capture",
+            "the value of a tensor is needed while the code is being captured, where only shapes and types are known",
+            fix="keep it a tensor (paddle.where, static.nn.cond, while_loop), or take the function out of the graph "
+            "with paddle.jit.not_to_static",
+        ),
+        user_location(3),
+    )
+
+
+class Capturing:
+    """`with Capturing(place) as segment:` what this thread does inside is recorded into `segment`."""
+
+    def __init__(self, place: Place | None = None) -> None:
+        self.place = place
+
+    def __enter__(self) -> CaptureSegment:
+        self.before = LOCAL.segment
+        outer = self.before if self.before.captures else None
+        self.segment = CaptureSegment(self.place or self.before.root.place, LOCAL.lock, outer)
+        self.place_before = LOCAL.place
+        LOCAL.place = self.segment.root.place
+        LOCAL.segment = self.segment
+        return self.segment
+
+    def __exit__(self, *_exception: Any) -> None:
+        LOCAL.segment = self.before
+        LOCAL.place = self.place_before
+        if LOCAL.scope is not self.before.node.scope:
+            self.before.node = move_into(self.before.node, LOCAL.scope)
