@@ -16,6 +16,7 @@ from ..eager.tensor import tensor_from_data
 from ..ir.recorder import LOCAL
 from ..ops.basic import creation_shape
 from .initializer import Initializer, default_initializer
+from .lazy_init import is_lazy, make_late
 
 
 class ParamAttr:
@@ -85,7 +86,8 @@ def make_parameter(
     initializer = settings.initializer or default_initializer(is_bias, proposed)
     place = LOCAL.place if device is None else parse_place(device)
     draw = getattr(initializer, "draw", None)
-    numbers = np.zeros(dims, kind) if draw is None else draw(dims, kind)
+    late = draw is not None and is_lazy()
+    numbers = np.zeros((0,) if late else dims, kind) if draw is None or late else draw(dims, kind)
     parameter = Parameter(
         tensor_from_data(numbers, kind, place),
         name=settings.name or unique_name(f"{owner}.{'b' if is_bias else 'w'}"),
@@ -95,6 +97,8 @@ def make_parameter(
         need_clip=settings.need_clip,
         do_model_average=settings.do_model_average,
     )
+    if late:
+        return make_late(parameter, dims, kind, place, initializer)
     if draw is None:  # a callable of the user's own
         initializer(parameter)
     return parameter

@@ -476,7 +476,7 @@ class Layer(PaddleNames):
         """
         missing: list[str] = []
         used: set[str] = set()
-        matched: list[tuple[Tensor, Any]] = []
+        matched: list[tuple[Tensor, Tensor]] = []  # all is checked before anything is changed
         for structured, tensor in self.state_dict(use_hook=False).items():
             key = structured if use_structured_name else tensor.name
             if key not in state_dict:
@@ -493,9 +493,9 @@ class Layer(PaddleNames):
                 missing.append(key)
                 continue
             used.add(key)
-            matched.append((tensor, value))
-        for tensor, value in matched:
-            _assign(tensor, value)
+            matched.append((tensor, _source(tensor, value)))
+        for tensor, source in matched:
+            replace_value(tensor, source)
         return missing, [key for key in state_dict if key not in used]
 
     set_dict = set_state_dict
@@ -561,8 +561,8 @@ def _convert_tensor(tensor: Tensor, place: Any, kind: np.dtype | None) -> None:
             _convert_tensor(tensor._grad, place, kind)
 
 
-def _assign(tensor: Tensor, value: Any) -> None:
-    """Gives a parameter or buffer the numbers of a tensor or array of its shape."""
+def _source(tensor: Tensor, value: Any) -> Tensor:
+    """A tensor or array of a parameter's shape as what the parameter can take over."""
     source = alias(value) if isinstance(value, Tensor) else tensor_from_data(value)
     if source._aval.dtype != tensor._aval.dtype:
         raise type_error(
@@ -571,4 +571,4 @@ def _assign(tensor: Tensor, value: Any) -> None:
             f"{source._aval} for {tensor._aval}",
             "convert one of them with astype()",
         )
-    replace_value(tensor, source._to_place(tensor._aval.place))
+    return source._to_place(tensor._aval.place)
