@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import type_error, value_error
-from .building import build, read_handlers, register
+from ..kernels.building import build, read_handlers, register
 from .custom_op import custom_op, described_results
 
 

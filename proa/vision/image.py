@@ -1,0 +1,61 @@
+"""Which kind of image is read from files: PIL images ("pil"), arrays in OpenCV's order ("cv2"), or Tensors ("tensor")."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import value_error
+from ..eager.tensor import tensor_from_data
+
+_BACKENDS = ("pil", "cv2", "tensor")
+_current = "pil"
+
+
+def _check(where: str, backend: Any) -> str:
+    if backend not in _BACKENDS:
+        raise value_error(where, "backend must be 'pil', 'cv2' or 'tensor'", f"backend: {backend!r}")
+    return backend
+
+
+def set_image_backend(backend: str) -> None:
+    """Chooses what `image_load` and the datasets give from now on."""
+    global _current
+    _current = _check("set_image_backend", backend)
+
+
+def get_image_backend() -> str:
+    """What `image_load` and the datasets give."""
+    return _current
+
+
+def image_load(path: Any, backend: str | None = None) -> Any:
+    """Reads an image file.
+
+    "pil" gives a PIL image as it is in the file, "cv2" an array [H, W, 3] of bytes in the order blue, green, red (no
+    OpenCV is needed), "tensor" a Tensor [C, H, W] of bytes.
+    """
+    chosen = _current if backend is None else _check("image_load", backend)
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        image = Image.open(path)
+        if chosen != "pil":
+            with image:
+                return _converted(image, chosen)
+    except UnidentifiedImageError:
+        raise value_error(
+            "image_load", "the file is not an image that can be read", f"path: {os.fspath(path)!r}"
+        ) from None
+    return image
+
+
+def _converted(image: Any, backend: str) -> Any:
+    if backend == "cv2":
+        return np.ascontiguousarray(np.asarray(image.convert("RGB"))[:, :, ::-1])
+    if image.mode not in ("L", "RGB", "RGBA"):
+        image = image.convert("RGB")
+    array = np.array(image)
+    return tensor_from_data(np.ascontiguousarray(array[None] if array.ndim == 2 else array.transpose(2, 0, 1)))

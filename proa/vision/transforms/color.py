@@ -1,0 +1,278 @@
+"""Transforms of values: conversion, normalisation, colour, erased rectangles."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import type_error, value_error
+from ...eager.tensor import Tensor
+from ...ops.basic import transpose
+from ...ops.create.random import normal
+from . import chance
+from . import functional as F
+from .base import BaseTransform, Compose
+from .geometric import probability
+from .kinds import describe_image, is_array, is_number, is_pil, size_of
+
+
+class ToTensor(BaseTransform):
+    """The image as a Tensor; bytes become float32 in [0, 1]."""
+
+    def __init__(self, data_format: str = "CHW", keys: Sequence[str] | None = None) -> None:
+        super().__init__(keys)
+        self.data_format = data_format
+
+    def _apply_image(self, image: Any) -> Any:
+        return F.to_tensor(image, self.data_format)
+
+
+class Transpose(BaseTransform):
+    """The axes of an image in another order, [H, W, C] to [C, H, W] unless told otherwise; PIL images become arrays."""
+
+    def __init__(self, order: Sequence[int] = (2, 0, 1), keys: Sequence[str] | None = None) -> None:
+        super().__init__(keys)
+        self.order = order
+
+    def _apply_image(self, image: Any) -> Any:
+        if isinstance(image, Tensor):
+            return transpose(image, list(self.order))
+        if is_pil(image):
+            image = np.asarray(image)
+        if not is_array(image):
+            raise type_error(
+                "Transpose", "img must be a PIL image, a NumPy array or a Tensor", f"img: {describe_image(image)}"
+            )
+        return (image[:, :, None] if image.ndim == 2 else image).transpose(self.order)
+
+
+class Normalize(BaseTransform):
+    """`(image - mean) / std`, channel by channel; one number stands for three channels."""
+
+    def __init__(
+        self,
+        mean: Any = 0.0,
+        std: Any = 1.0,
+        data_format: str = "CHW",
+        to_rgb: bool = False,
+        keys: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(keys)
+        self.mean = [mean, mean, mean] if is_number(mean) else mean
+        self.std = [std, std, std] if is_number(std) else std
+        self.data_format, self.to_rgb = data_format, to_rgb
+
+    def _apply_image(self, image: Any) -> Any:
+        return F.normalize(image, self.mean, self.std, self.data_format, self.to_rgb)
+
+
+class Grayscale(BaseTransform):
+    """The greys of a colour image, in one channel or in three equal ones."""
+
+    def __init__(self, num_output_channels: int = 1, keys: Sequence[str] | None = None) -> None:
+        super().__init__(keys)
+        self.num_output_channels = num_output_channels
+
+    def _apply_image(self, image: Any) -> Any:
+        return F.to_grayscale(image, self.num_output_channels)
+
+
+def _range(where: str, name: str, value: Any, centre: float, bounds: tuple[float, float]) -> Any:
+    """(least, greatest) of a factor, from how far it may go from the centre or from both ends; None: no change."""
+    if is_number(value):
+        if value < 0:
+            raise value_error(where, f"{name} must not be negative when it is one number", f"{name}: {value}")
+        ends: Any = [centre - value, centre + value]
+        if centre:
+            ends[0] = max(ends[0], 0)
+    elif isinstance(value, (list, tuple)) and len(value) == 2 and all(is_number(part) for part in value):
+        ends = value
+    else:
+        raise type_error(where, f"{name} must be a number or a pair (least, greatest)", f"{name}: {value!r}")
+    if not bounds[0] <= ends[0] <= ends[1] <= bounds[1]:
+        raise value_error(where, f"{name} must be in order and within {bounds}", f"{name}: {value!r}")
+    return None if ends[0] == ends[1] == centre else ends
+
+
+class _FactorTransform(BaseTransform):
+    """One factor drawn from a range, and a function that applies it."""
+
+    _name = ""
+    _centre = 1.0
+    _bounds = (0.0, math.inf)
+
+    def __init__(self, value: Any, keys: Sequence[str] | None = None) -> None:
+        super().__init__(keys)
+        self.value = _range(type(self).__name__, self._name, value, self._centre, self._bounds)
+
+    def _apply_image(self, image: Any) -> Any:
+        if self.value is None:
+            return image
+        return self._adjust(image, random.uniform(self.value[0], self.value[1]))
+
+    def _adjust(self, image: Any, factor: float) -> Any:
+        raise NotImplementedError
+
+
+class BrightnessTransform(_FactorTransform):
+    """A random brightness from 1 - value to 1 + value."""
+
+    _name = "brightness"
+
+    def _adjust(self, image: Any, factor: float) -> Any:
+        return F.adjust_brightness(image, factor)
+
+
+class ContrastTransform(_FactorTransform):
+    """A random contrast from 1 - value to 1 + value."""
+
+    _name = "contrast"
+
+    def _adjust(self, image: Any, factor: float) -> Any:
+        return F.adjust_contrast(image, factor)
+
+
+class SaturationTransform(_FactorTransform):
+    """A random saturation from 1 - value to 1 + value."""
+
+    _name = "saturation"
+
+    def _adjust(self, image: Any, factor: float) -> Any:
+        if is_array(image):
+            # Paddle draws once more for arrays; without it the same seeds would give other images.
+            factor = chance.uniform((max(0, 1 - factor), 1 + factor))
+        return F.adjust_saturation(image, factor)
+
+
+class HueTransform(_FactorTransform):
+    """A random turn of the hue from -value to value, at most half a turn."""
+
+    _name = "hue"
+    _centre = 0.0
+    _bounds = (-0.5, 0.5)
+
+    def _adjust(self, image: Any, factor: float) -> Any:
+        return F.adjust_hue(image, factor)
+
+
+class ColorJitter(BaseTransform):
+    """Brightness, contrast, saturation and hue at random, in random order."""
+
+    def __init__(
+        self,
+        brightness: Any = 0,
+        contrast: Any = 0,
+        saturation: Any = 0,
+        hue: Any = 0,
+        keys: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(keys)
+        self.brightness, self.contrast, self.saturation, self.hue = brightness, contrast, saturation, hue
+        self._get_param(brightness, contrast, saturation, hue, shuffle=False)  # refuses wrong ranges at once
+
+    def _get_param(self, brightness: Any, contrast: Any, saturation: Any, hue: Any, shuffle: bool = True) -> Compose:
+        transforms: list[BaseTransform] = []
+        if brightness is not None:
+            transforms.append(BrightnessTransform(brightness, self.keys))
+        if contrast is not None:
+            transforms.append(ContrastTransform(contrast, self.keys))
+        if saturation is not None:
+            transforms.append(SaturationTransform(saturation, self.keys))
+        if hue is not None:
+            transforms.append(HueTransform(hue, self.keys))
+        if shuffle:
+            random.shuffle(transforms)
+        return Compose(transforms)
+
+    def _apply_image(self, image: Any) -> Any:
+        transforms = self._get_param(self.brightness, self.contrast, self.saturation, self.hue).transforms
+        for transform in transforms:
+            image = transform._apply_image(image)  # type: ignore[attr-defined]
+        return image
+
+
+class RandomErasing(BaseTransform):
+    """A random rectangle set to a colour, or to noise with value="random", with probability `prob`."""
+
+    def __init__(
+        self,
+        prob: float = 0.5,
+        scale: Sequence[float] = (0.02, 0.33),
+        ratio: Sequence[float] = (0.3, 3.3),
+        value: Any = 0,
+        inplace: bool = False,
+        keys: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(keys)
+        where = "RandomErasing"
+        self.prob = probability(where, prob)
+        for name, pair, greatest in (("scale", scale, 1.0), ("ratio", ratio, math.inf)):
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                raise type_error(where, f"{name} must be a pair (least, greatest)", f"{name}: {pair!r}")
+            if not 0 <= pair[0] <= pair[1] <= greatest:
+                raise value_error(where, f"{name} must be in order, from 0 to {greatest:g}", f"{name}: {pair!r}")
+        if ratio[0] == 0:
+            raise value_error(where, "ratio must be positive", f"ratio: {ratio!r}")
+        if isinstance(value, str):
+            if value != "random":
+                raise value_error(
+                    where, "value must be a number, one for each channel, or 'random'", f"value: {value!r}"
+                )
+        elif not is_number(value) and not isinstance(value, (list, tuple)):
+            raise type_error(where, "value must be a number, one for each channel, or 'random'", f"value: {value!r}")
+        self.scale, self.ratio, self.value, self.inplace = scale, ratio, value, inplace
+
+    def _get_param(self, image: Any, channels: int) -> tuple[int, int, int, int, Any] | None:
+        """(top, left, height, width, colour), or None when ten draws were too large."""
+        width, height = size_of("RandomErasing", image)
+        logarithms = tuple(math.log(bound) for bound in self.ratio)
+        for _ in range(10):
+            area = chance.uniform(self.scale) * height * width
+            aspect = math.exp(chance.uniform(logarithms))
+            rows, columns = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+            if not (rows < height and columns < width):
+                continue
+            color = self._color(image, rows, columns, channels)
+            top = chance.below(height - rows + 1)
+            return top, chance.below(width - columns + 1), rows, columns, color
+        return None
+
+    def _color(self, image: Any, rows: int, columns: int, channels: int) -> Any:
+        if isinstance(self.value, str):
+            if isinstance(image, Tensor):
+                return normal(shape=[channels, rows, columns])
+            noise = chance.noise(rows, columns, channels)
+            if is_array(image) and image.dtype.kind == "f":
+                return noise
+            # Through integers, because what a negative float becomes as a byte is not defined.
+            return (noise * 255).astype(np.int64).astype(np.uint8)
+        if is_number(self.value):
+            return self.value
+        if isinstance(image, Tensor):
+            return F.tensor_from_data(np.array(self.value, image._aval.dtype).reshape(-1, 1, 1))
+        return np.array(self.value)
+
+    def _apply_image(self, image: Any) -> Any:
+        if random.random() >= self.prob:
+            return image
+        channels = _channels("RandomErasing", image)
+        if not isinstance(self.value, str) and not is_number(self.value) and len(self.value) not in (1, channels):
+            raise value_error(
+                "RandomErasing", f"value must be a number, or one for each of the {channels} channels",
+                f"img: {describe_image(image)}, value: {self.value!r}",
+            )  # fmt: skip
+        chosen = self._get_param(image, channels)
+        return image if chosen is None else F.erase(image, *chosen, self.inplace)
+
+
+def _channels(where: str, image: Any) -> int:
+    size_of(where, image)
+    if isinstance(image, Tensor):
+        return image._aval.shape[-3] if image._aval.ndim > 2 else 1
+    if is_pil(image):
+        return len(image.getbands())
+    return image.shape[2] if image.ndim == 3 else 1

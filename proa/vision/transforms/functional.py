@@ -1,0 +1,266 @@
+"""`paddle.vision.transforms.functional`: one function for PIL images, NumPy arrays and Tensors each.
+
+Arguments are checked here; the work is in `functional_pil`, `functional_array` and `functional_tensor`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import type_error, value_error
+from ...eager.tensor import Tensor, tensor_from_data
+from ...ops.shape.joining import concat
+from . import functional_array, functional_pil, functional_tensor
+from .kinds import backend_of, borders_of, choice_of, describe_image, is_array, is_number, is_pil, pair_of, size_of
+
+_BACKENDS = (functional_pil, functional_array, functional_tensor)
+PAD_MODES = ("constant", "edge", "reflect", "symmetric")
+
+
+def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
+    """The image as a Tensor; bytes become float32 in [0, 1], other types keep their numbers.
+
+    Example: `to_tensor(Image.open("cat.jpg"))` is float32 [3, H, W].
+    """
+    backend = backend_of("to_tensor", pic, _BACKENDS, "pic")
+    choice_of("to_tensor", "data_format", data_format, ("CHW", "HWC"))
+    return backend.to_tensor(pic, data_format)
+
+
+def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
+    """Resizes to (height, width); one number is the length of the shorter side, and the shape is kept."""
+    backend = backend_of("resize", img, _BACKENDS)
+    if is_number(size):
+        width, height = size_of("resize", img)
+        short, wanted = min(width, height), int(size)
+        if wanted < 1 or short < 1:
+            raise value_error("resize", "sides must be positive", f"img: {describe_image(img)}, size: {size}")
+        if short == wanted:
+            return img
+        # The longer side is cut off to whole pixels, as elsewhere.
+        height, width = (
+            (wanted, int(wanted * width / height)) if height < width else (int(wanted * height / width), wanted)
+        )
+    else:
+        height, width = pair_of("resize", "size", size)
+    if min(height, width) < 1:
+        raise value_error("resize", "sides must be positive", f"img: {describe_image(img)}, size: {size}")
+    return backend.resize(img, height, width, interpolation)
+
+
+def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -> Any:
+    """Adds borders: one width, (left and right, top and bottom), or (left, top, right, bottom)."""
+    backend = backend_of("pad", img, _BACKENDS)
+    borders = borders_of("pad", padding)
+    if not (is_number(fill) or isinstance(fill, (list, tuple))):
+        raise type_error("pad", "fill must be a number or one for each channel", f"fill: {fill!r}")
+    choice_of("pad", "padding_mode", padding_mode, PAD_MODES)
+    if min(borders) < 0:
+        raise value_error("pad", "padding must not be negative", f"padding: {padding!r}", "use crop to take away")
+    return backend.pad(img, borders, fill, padding_mode)
+
+
+def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
+    """The rectangle of `height` x `width` whose upper left corner is at (top, left)."""
+    return backend_of("crop", img, _BACKENDS).crop(img, top, left, height, width)
+
+
+def center_crop(img: Any, output_size: Any) -> Any:
+    """The middle of the image."""
+    width, height = size_of("center_crop", img)
+    crop_height, crop_width = pair_of("center_crop", "output_size", output_size)
+    top, left = round((height - crop_height) / 2.0), round((width - crop_width) / 2.0)
+    return crop(img, top, left, crop_height, crop_width)
+
+
+def hflip(img: Any) -> Any:
+    """Left becomes right."""
+    return backend_of("hflip", img, _BACKENDS).hflip(img)
+
+
+def vflip(img: Any) -> Any:
+    """Top becomes bottom."""
+    return backend_of("vflip", img, _BACKENDS).vflip(img)
+
+
+# ---- colour --------------------------------------------------------------------------------------
+
+
+def _factor(where: str, name: str, value: Any) -> float:
+    if not is_number(value):
+        raise type_error(where, f"{name} must be a number", f"{name}: {value!r}")
+    return float(value)
+
+
+def adjust_brightness(img: Any, brightness_factor: float) -> Any:
+    """0 is black, 1 the image itself, 2 twice as bright."""
+    backend = backend_of("adjust_brightness", img, _BACKENDS)
+    return backend.adjust_brightness(img, _factor("adjust_brightness", "brightness_factor", brightness_factor))
+
+
+def adjust_contrast(img: Any, contrast_factor: float) -> Any:
+    """0 is one grey, 1 the image itself."""
+    backend = backend_of("adjust_contrast", img, _BACKENDS)
+    return backend.adjust_contrast(img, _factor("adjust_contrast", "contrast_factor", contrast_factor))
+
+
+def adjust_saturation(img: Any, saturation_factor: float) -> Any:
+    """0 is the greys of the image, 1 the image itself."""
+    backend = backend_of("adjust_saturation", img, _BACKENDS)
+    return backend.adjust_saturation(img, _factor("adjust_saturation", "saturation_factor", saturation_factor))
+
+
+def adjust_hue(img: Any, hue_factor: float) -> Any:
+    """Turns all colours round the circle, by -0.5 to 0.5 of a turn."""
+    backend = backend_of("adjust_hue", img, _BACKENDS)
+    factor = _factor("adjust_hue", "hue_factor", hue_factor)
+    if not -0.5 <= factor <= 0.5:
+        raise value_error("adjust_hue", "hue_factor must be in [-0.5, 0.5]", f"hue_factor: {hue_factor}")
+    return backend.adjust_hue(img, factor)
+
+
+def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
+    """The greys of a colour image, in one channel or in three equal ones."""
+    backend = backend_of("to_grayscale", img, _BACKENDS)
+    choice_of("to_grayscale", "num_output_channels", num_output_channels, (1, 3))
+    return backend.to_grayscale(img, num_output_channels)
+
+
+# ---- geometry ------------------------------------------------------------------------------------
+
+
+def affine(img: Any, angle: Any, translate: Any, scale: Any, shear: Any, interpolation: str = "nearest",
+           fill: Any = 0, center: Any = None) -> Any:  # fmt: skip
+    """Turns clockwise by `angle` degrees, scales and shears about the centre, then moves by `translate` pixels."""
+    where = "affine"
+    if not is_number(angle):
+        raise type_error(where, "angle must be a number", f"angle: {angle!r}")
+    if not isinstance(translate, (list, tuple)):
+        raise type_error(where, "translate must be a pair (x, y)", f"translate: {translate!r}")
+    if len(translate) != 2:
+        raise value_error(where, "translate must be a pair (x, y)", f"translate: {translate!r}")
+    if not is_number(scale) or scale <= 0.0:
+        raise value_error(where, "scale must be positive", f"scale: {scale!r}")
+    shears = [shear, 0.0] if is_number(shear) else shear
+    if not isinstance(shears, (list, tuple)) or not all(is_number(part) for part in shears):
+        raise type_error(where, "shear must be a number of degrees or a pair of them", f"shear: {shear!r}")
+    if len(shears) == 1:
+        shears = [shears[0], shears[0]]
+    if len(shears) != 2:
+        raise value_error(where, "shear must be a number of degrees or a pair of them", f"shear: {shear!r}")
+    _check_center(where, center)
+    backend = backend_of(where, img, _BACKENDS)
+    return backend.affine(img, float(angle), translate, float(scale), shears, interpolation, fill, center)
+
+
+def rotate(img: Any, angle: float, interpolation: str = "nearest", expand: bool = False, center: Any = None,
+           fill: Any = 0) -> Any:  # fmt: skip
+    """Turns counter-clockwise by `angle` degrees; with `expand` the result is large enough to hold all of it."""
+    if not is_number(angle):
+        raise type_error("rotate", "angle must be a number", f"angle: {angle!r}")
+    _check_center("rotate", center)
+    return backend_of("rotate", img, _BACKENDS).rotate(img, float(angle), interpolation, bool(expand), center, fill)
+
+
+def perspective(img: Any, startpoints: Any, endpoints: Any, interpolation: str = "nearest", fill: Any = 0) -> Any:
+    """The projective map that takes the four `startpoints` (x, y) to the `endpoints`."""
+    backend = backend_of("perspective", img, _BACKENDS)
+    return backend.perspective(img, startpoints, endpoints, interpolation, fill)
+
+
+def _check_center(where: str, center: Any) -> None:
+    if center is not None and (not isinstance(center, (list, tuple)) or len(center) != 2):
+        raise value_error(where, "center must be a pair (x, y)", f"center: {center!r}")
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+def normalize(img: Any, mean: Any, std: Any, data_format: str = "CHW", to_rgb: bool = False) -> Any:
+    """`(img - mean) / std`, channel by channel; `to_rgb` reverses the channels of an array first."""
+    where = "normalize"
+    choice_of(where, "data_format", data_format, ("CHW", "HWC"))
+    if isinstance(img, Tensor):
+        dtype = img._aval.dtype if img._aval.dtype.kind == "f" else np.dtype(np.float32)
+        middle, spread = _statistics(mean, std, data_format, dtype)
+        axis = -3 if data_format == "CHW" else -1
+        if img._aval.ndim < 3:
+            raise value_error(where, "a Tensor image must have channels", f"img: {img._aval}")
+        _check_channels(where, img._aval.shape[axis], middle, img)
+        floats = img if img._aval.dtype.kind == "f" else img.astype("float32")
+        if to_rgb:
+            floats = functional_tensor.flip(floats, [axis])
+        return (floats - tensor_from_data(middle)) / tensor_from_data(spread)
+    if is_pil(img):
+        array = np.array(img).astype(np.float32)
+    elif isinstance(img, np.ndarray) and img.ndim >= 2:
+        array = img
+    else:
+        raise type_error(where, "img must be a PIL image, a NumPy array or a Tensor", f"img: {describe_image(img)}")
+    if array.ndim == 2:
+        array = array[None] if data_format == "CHW" else array[:, :, None]
+    middle, spread = _statistics(mean, std, data_format, np.dtype(np.float32))
+    _check_channels(where, array.shape[-3 if data_format == "CHW" else -1], middle, img)
+    if to_rgb:
+        array = array[..., ::-1, :, :] if data_format == "CHW" else array[..., ::-1]
+    return (array - middle) / spread
+
+
+def _statistics(mean: Any, std: Any, data_format: str, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        middle, spread = np.array(mean, dtype).ravel(), np.array(std, dtype).ravel()
+    except (TypeError, ValueError):
+        raise type_error("normalize", "mean and std must be numbers", f"mean: {mean!r}, std: {std!r}") from None
+    if (spread == 0).any():
+        raise value_error("normalize", "std must not be 0", f"std: {std!r}")
+    shape = (-1, 1, 1) if data_format == "CHW" else (-1,)
+    return middle.reshape(shape), spread.reshape(shape)
+
+
+def _check_channels(where: str, channels: int, middle: np.ndarray, img: Any) -> None:
+    if 1 not in (middle.size, channels) and middle.size != channels:
+        raise value_error(
+            where, f"mean and std must have one number, or one for each of the {channels} channels",
+            f"img: {describe_image(img)}, mean: {middle.ravel().tolist()}", "is data_format right?",
+        )  # fmt: skip
+
+
+def erase(img: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Any:
+    """The image with the rectangle of `h` x `w` at row `i` and column `j` set to `v`."""
+    where = "erase"
+    if isinstance(img, Tensor):
+        rows, columns = slice(i, i + h), slice(j, j + w)
+        if inplace:
+            img[..., rows, columns] = v
+            return img
+        result = concat([img], axis=0)  # a value of its own, not a view
+        result[..., rows, columns] = v
+        return result
+    value = v.numpy() if isinstance(v, Tensor) else v
+    if is_pil(img):
+        from PIL import Image
+
+        array = np.array(img)
+        array[i : i + h, j : j + w] = _erasing_value(where, value, array)
+        return Image.fromarray(array)
+    if not is_array(img):
+        raise type_error(where, "img must be a PIL image, a NumPy array or a Tensor", f"img: {describe_image(img)}")
+    array = img if inplace else img.copy()
+    array[i : i + h, j : j + w] = _erasing_value(where, value, array)
+    return array
+
+
+def _erasing_value(where: str, value: Any, array: np.ndarray) -> Any:
+    values = np.asarray(value)
+    if array.ndim == 2 and values.ndim == 3:
+        values = values[:, :, 0]
+    try:
+        np.broadcast_shapes(values.shape, array.shape[2:]) if values.ndim < 2 else None
+    except ValueError:
+        raise value_error(
+            where, "v must be one number, one for each channel, or a rectangle of pixels",
+            f"img: {describe_image(array)}, v: {values.dtype}{list(values.shape)}",
+        ) from None  # fmt: skip
+    return values
