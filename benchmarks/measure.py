@@ -14,8 +14,6 @@ from benchmarks.processes import Contender, Worker, WorkerError
 from benchmarks.ratios import Series, judge, ratio, value_differences
 from benchmarks.registry import Benchmark
 
-MINIMUM_WARM_RUNS = 4
-
 
 def progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
@@ -69,7 +67,7 @@ def measure_hot(benchmark: Benchmark, contenders: list[Contender], rounds: int, 
                 options = {**benchmark.options, **worker.contender.options}
                 answer = worker.ask("load", timeout, workload=benchmark.workload, options=options)
                 series.version = answer["version"]
-                answer = worker.ask("warm", timeout, runs=MINIMUM_WARM_RUNS, seconds=benchmark.warm_seconds)
+                answer = worker.ask("warm", timeout, runs=benchmark.warm_runs, seconds=benchmark.warm_seconds)
                 series.first_run_seconds = answer["first_run_seconds"]
                 series.first_value = answer["first_value"]
                 worker.sleep()

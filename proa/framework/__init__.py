@@ -1,7 +1,9 @@
-"""What belongs to the framework as a whole: saving and loading (`io.py`)."""
+"""What belongs to the framework as a whole: saving and loading (`io.py`), memory budgets (`memory_budget.py`)."""
 
 from __future__ import annotations
 
-from .io import load, save
+from . import io
+from .io import async_save, load, save
+from .memory_budget import memory_budget
 
-__all__ = ["load", "save"]
+__all__ = ["async_save", "io", "load", "memory_budget", "save"]

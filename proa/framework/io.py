@@ -1,68 +1,160 @@
-"""`paddle.save` and `paddle.load`, in Paddle's own file format.
+"""`paddle.save` and `paddle.load`: Paddle's own file format, its binary form of one tensor, and safetensors.
 
-The format is a pickle with two faces:
-
-* a *state dictionary* (every value a tensor, or a plain dictionary such as a schedule's state) is a
-  dictionary of NumPy arrays, with the tensors' own names under `StructuredToParameterName@@`;
-* anything else keeps its shape, and each tensor in it is a tuple of its name and a NumPy array.
-
-bfloat16 is stored as uint16. A pickle can make Python run anything, so files are read by an
-unpickler that knows nothing but arrays, numbers, strings and containers. Files are written beside
-their place and moved there when they are whole.
+A pickle can make Python run anything, so files are read by an unpickler that knows nothing but arrays, numbers, strings
+and containers (`unpickler.py`); what stands in a pickle is told in `content.py`. Files are written whole or not at all
+(`writing.py`) and end with a checksum behind the pickle, where Paddle does not look, so that damage is noticed.
 """
 
 from __future__ import annotations
 
-import contextlib
+import io
+import mmap
 import os
 import pickle
-from collections import OrderedDict
-from collections.abc import Iterator
+import threading
+import zlib
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..core.dtype import BFLOAT16
-from ..core.errors import message, type_error, value_error
+from ..core.errors import message, value_error
 from ..eager.declare import public
 from ..eager.tensor import Tensor, tensor_from_data
-from .unpickler import RestrictedUnpickler
+from . import dense, safetensors
+from .content import from_content, stored_array, to_content
+from .unpickler import Damaged, RestrictedUnpickler, scan
+from .writing import SummingWriter, replacing, writable_target
 
-_NAME_TABLE = "StructuredToParameterName@@"
-_SLICE_TABLE = "UnpackBigParamInfor@@"
 _LOAD_OPTIONS = ("model_filename", "params_filename", "keep_name_table", "return_numpy")
-
-# What may stand in a file: all that `load` can read back.
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray)
-_CONTAINERS = (dict, list, tuple, set, frozenset)
+_TRAILER = b"\nproa crc32 "  # then eight hexadecimal digits
+_SUFFIX = ".safetensors"
 
 
 @public()
 def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, **configs: Any) -> None:
     """Writes tensors, state dictionaries and nested containers of them to a file Paddle can read.
 
-    An interrupted save leaves the file as it was before.
+    A path that ends with `.safetensors` gives a file of that format (a flat dictionary of tensors). With
+    `use_binary_format=True` a single tensor is written in Paddle's binary form. An interrupted save leaves the file as it
+    was before.
     """
-    if not isinstance(protocol, int) or not 2 <= protocol <= 4:
+    _prepared(obj, path, protocol, configs)()
+
+
+@public()
+def async_save(
+    obj: Any, path: str | os.PathLike[str], protocol: int = 4, sync_other_task: bool = False, **configs: Any
+) -> None:
+    """`save` in the background: what is written are the values of now, whatever happens to the tensors later.
+
+    `clear_async_save_task_queue()` waits until all is written and raises what went wrong, as does the next `async_save`.
+    """
+    if hasattr(path, "write"):
+        raise value_error("async_save", "only files are written in the background", type(path).__name__, "use save()")
+    write = _prepared(obj, path, protocol, configs, copied=True)
+    if sync_other_task:
+        clear_async_save_task_queue()
+    _raise_failure()
+    task = _Task(write)
+    _TASKS.append(task)
+    task.start()
+
+
+def clear_async_save_task_queue() -> None:
+    """Waits until everything that `async_save` was given is written."""
+    for task in list(_TASKS):
+        task.join()
+    _raise_failure()
+
+
+class _Task(threading.Thread):
+    """A file being written in the background."""
+
+    def __init__(self, write: Any) -> None:
+        super().__init__(name="async_save")  # no daemon: the interpreter waits for it
+        self._write: Any = write
+        self.failure: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self._write()
+        except Exception as error:
+            self.failure = error
+        self._write = None
+
+
+_TASKS: list[_Task] = []
+
+
+def _raise_failure() -> None:
+    for task in list(_TASKS):
+        if not task.is_alive() and task.ident is not None:
+            _TASKS.remove(task)
+            if task.failure is not None:
+                raise task.failure
+
+
+def _prepared(obj: Any, path: Any, protocol: Any, configs: dict[str, Any], copied: bool = False) -> Any:
+    """Checks the arguments and takes the values; gives the function that writes them."""
+    if type(protocol) is not int or not 2 <= protocol <= 4:
         raise value_error("save", "protocol must be 2, 3 or 4", f"protocol: {protocol!r}")
-    if configs.pop("use_binary_format", False):
-        raise NotImplementedError(message("save", "use_binary_format is not supported"))
+    binary = configs.pop("use_binary_format", False)
     if configs:
-        raise value_error("save", f"there is no option {sorted(configs)}")
+        raise value_error("save", f"there is no option {sorted(configs)}", fix="use_binary_format is the only one")
     if hasattr(obj, "state_dict") and hasattr(obj, "sublayers"):
         raise value_error("save", "a Layer itself cannot be saved", type(obj).__name__, "save its state_dict()")
-    content = _state_dictionary(obj) if _is_state_dictionary(obj) else _with_arrays(obj)
-    if hasattr(path, "write"):
-        pickle.dump(content, path, protocol)  # type: ignore[arg-type]
-        return
-    target = _target("save", path)
-    with _replacing(target) as file:
-        pickle.dump(content, file, protocol)
+    to_stream = hasattr(path, "write")
+    if binary:
+        if not isinstance(obj, Tensor):
+            raise NotImplementedError(
+                message("save", "the binary format holds one tensor", type(obj).__name__, "leave use_binary_format out")
+            )
+        parts = dense.encode(_plain_array(obj, copied))
+        arrays = content = None
+    elif not to_stream and os.fspath(path).endswith(_SUFFIX):
+        arrays = safetensors.named_arrays(obj, lambda v: _plain_array(v, copied) if isinstance(v, Tensor) else None)
+        parts = content = None
+    else:
+        content = to_content(obj, protocol, copied)
+        parts = arrays = None
+    target = None if to_stream else writable_target("save", path)
+
+    def write_to(file: Any) -> None:
+        if parts is not None:
+            for part in parts:
+                file.write(part)
+        elif content is None:
+            safetensors.write(file, arrays)  # type: ignore[arg-type]
+        elif to_stream:
+            pickle.dump(content, file, protocol)
+        else:
+            summing = SummingWriter(file)
+            pickle.dump(content, summing, protocol)  # type: ignore[arg-type]
+            file.write(_TRAILER + b"%08x" % summing.checksum)
+
+    def write() -> None:
+        if target is None:
+            write_to(path)
+            return
+        with replacing(target) as file:
+            write_to(file)
+
+    return write
+
+
+def _plain_array(tensor: Tensor, copied: bool) -> np.ndarray:
+    """A tensor's numbers in their own data type."""
+    array = stored_array(tensor, copied)
+    return array.view(BFLOAT16) if tensor._aval.dtype == BFLOAT16 else array
+
+
+# ---- reading -------------------------------------------------------------------------------------
 
 
 @public()
 def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
-    """Reads a file that `save` wrote, here or in Paddle.
+    """Reads a file that `save` wrote, here or in Paddle, or a safetensors file.
 
     `return_numpy=True` gives arrays instead of tensors; `keep_name_table=True` keeps the table of
     tensor names of a state dictionary. Nothing in the file is executed: a file with anything but
@@ -71,200 +163,64 @@ def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
     unknown = sorted(set(configs) - set(_LOAD_OPTIONS))
     if unknown:
         raise value_error("load", f"there is no option {unknown}", fix=f"use one of {_LOAD_OPTIONS}")
+    options = bool(configs.get("return_numpy")), bool(configs.get("keep_name_table"))
     if hasattr(path, "read"):
-        content = _unpickle(path, "the given stream")
-    else:
-        name = os.fspath(path)  # type: ignore[arg-type]
-        if os.path.isdir(name):
-            raise IsADirectoryError(message("load", "the path is a folder", repr(name)))
-        if not os.path.exists(name):
-            raise FileNotFoundError(message("load", "there is no such file", repr(name)))
-        with open(name, "rb") as file:
-            content = _unpickle(file, repr(name))
-    return _restore(content, bool(configs.get("return_numpy")), bool(configs.get("keep_name_table")))
+        return _load_stream(path, *options)
+    name = os.fspath(path)  # type: ignore[arg-type]
+    if os.path.isdir(name):
+        raise IsADirectoryError(message("load", "the path is a folder", repr(name)))
+    if not os.path.exists(name):
+        raise FileNotFoundError(message("load", "there is no such file", repr(name)))
+    with open(name, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            raise value_error("load", "the file is empty: it was never written to its end", repr(name))
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return _decoded(data, file, repr(name), options)[0]
 
 
-def _unpickle(file: Any, name: str) -> Any:
-    try:
-        return RestrictedUnpickler(file).load()
-    except (
-        EOFError,
-        IndexError,
-        KeyError,
-        AttributeError,
-        UnicodeDecodeError,
-        MemoryError,
-    ) as error:
-        problem: Exception = error
-    except pickle.UnpicklingError as error:
-        if getattr(error, "refused", False):
-            raise
-        problem = error
-    except (TypeError, ValueError) as error:
-        problem = error
-    raise value_error(
-        "load", "the file is not one that save() writes, or it is damaged", f"{name}: {problem}"
-    ) from problem
-
-
-# ---- writing -------------------------------------------------------------------------------------
-
-
-def _target(where: str, path: Any) -> str:
-    name = os.fspath(path)
-    if not isinstance(name, str) or not os.path.basename(name):
-        raise value_error(where, "the path must end with a file name", f"path: {path!r}")
-    folder = os.path.dirname(name)
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-    return os.path.realpath(name)  # behind a link: the file itself is replaced
-
-
-@contextlib.contextmanager
-def _replacing(target: str) -> Iterator[BinaryIO]:
-    """A file that appears at `target` when the block ends well, and never otherwise."""
-    temporary = f"{target}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-    file = open(temporary, "xb")  # noqa: SIM115 (closed below, before it is moved)
-    try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _is_state_dictionary(obj: Any) -> bool:
-    """Whether every value is a tensor or a dictionary without tensors."""
-    if not isinstance(obj, dict) or not obj:
-        return False
-    tensors = 0
-    for key, value in obj.items():
-        if isinstance(value, Tensor):
-            tensors += 1
-        elif not isinstance(value, dict) or _has_tensor(value):
-            return False
-        if not isinstance(key, str):
-            return False
-    return tensors > 0
-
-
-def _has_tensor(obj: Any) -> bool:
-    if isinstance(obj, dict):
-        return any(_has_tensor(value) for value in obj.values())
-    if isinstance(obj, (list, tuple, set)):
-        return any(_has_tensor(value) for value in obj)
-    return isinstance(obj, Tensor)
-
-
-def _array(tensor: Tensor) -> np.ndarray:
-    array = np.ascontiguousarray(np.asarray(tensor._data()))
-    array = array.reshape(tensor._aval.shape)
-    return array.view(np.uint16) if array.dtype == BFLOAT16 else array
-
-
-def _state_dictionary(obj: dict[str, Any]) -> dict[str, Any]:
-    content: dict[str, Any] = {}
-    names: dict[str, str] = {}
-    for key, value in obj.items():
-        if isinstance(value, Tensor):
-            content[key] = _array(value)
-            names[key] = value.name
-        else:
-            content[key] = _with_arrays(value)
-    content[_NAME_TABLE] = names
-    return content
-
-
-def _with_arrays(obj: Any) -> Any:
-    """The same structure with tensors as (name, array); TypeError for what is not data."""
-    if isinstance(obj, Tensor):
-        return _NamedArray((obj.name, _array(obj)))
-    if isinstance(obj, dict):
-        pairs = [(_with_arrays(key), _with_arrays(value)) for key, value in obj.items()]
-        return OrderedDict(pairs) if isinstance(obj, OrderedDict) else dict(pairs)
-    if isinstance(obj, (set, frozenset)) or type(obj) in (list, tuple):
-        return type(obj)(_with_arrays(item) for item in obj)
-    if isinstance(obj, (np.ndarray, np.generic)):
-        if obj.dtype.hasobject:
-            raise type_error("save", "an array of Python objects cannot be saved", repr(obj.dtype))
-        return obj
-    if isinstance(obj, _PLAIN):
-        return obj
-    if isinstance(obj, _CONTAINERS):  # a named tuple, a list of the user's own class …
-        return _with_arrays(tuple(obj) if isinstance(obj, tuple) else list(obj))
-    raise type_error(
-        "save",
-        f"an object of the type {type(obj).__name__} cannot be saved",
-        repr(obj)[:80],
-        "save tensors, arrays, numbers, strings and containers of them (a layer's state_dict())",
-    )
-
-
-class _NamedArray(tuple):  # type: ignore[type-arg]
-    """A tensor as Paddle writes it: the call `tuple((name, array))`."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> Any:
-        return tuple, (tuple(self),)
-
-
-# ---- reading -------------------------------------------------------------------------------------
-
-
-def _restore(content: Any, return_numpy: bool, keep_name_table: bool) -> Any:
-    if isinstance(content, dict) and _NAME_TABLE in content:
-        return _restore_state(content, return_numpy, keep_name_table)
-    return _restore_nested(content, return_numpy)
-
-
-def _restore_state(content: dict[str, Any], return_numpy: bool, keep_name_table: bool) -> Any:
-    content = _joined_slices(content)
-    names = content.get(_NAME_TABLE)
-    found: dict[str, Any] = {}
-    for key, value in content.items():
-        if key == _NAME_TABLE:
-            if keep_name_table:
-                found[key] = value
-        elif isinstance(value, np.ndarray):
-            name = names.get(key) if isinstance(names, dict) else None
-            found[key] = value if return_numpy else _tensor(value, name)
-        else:
-            found[key] = _restore_nested(value, return_numpy)
+def _load_stream(stream: Any, *options: bool) -> Any:
+    begin = stream.tell() if hasattr(stream, "seek") else None
+    data = stream.read()
+    if not isinstance(data, bytes):
+        raise value_error("load", "the stream must give bytes", type(data).__name__, "open the file with mode 'rb'")
+    found, end = _decoded(data, io.BytesIO(data), "the given stream", options)
+    if begin is not None:  # the next load reads what was saved next
+        stream.seek(begin + end)
     return found
 
 
-def _joined_slices(content: dict[str, Any]) -> dict[str, Any]:
-    """Arrays above 1 GiB are cut into slices by Paddle's older protocols; puts them together."""
-    table = content.get(_SLICE_TABLE)
-    if not isinstance(table, dict):
-        return content
-    joined = {key: value for key, value in content.items() if key != _SLICE_TABLE}
-    for name, entry in table.items():
-        parts = [joined.pop(part) for part in entry["slices"]]
-        joined[name] = np.concatenate(parts).reshape(entry["OriginShape"])
-    return joined
+def _decoded(data: Any, file: Any, name: str, options: tuple[bool, ...]) -> tuple[Any, int]:
+    """What stands in `data`, which `file` reads as well; and where it ends."""
+    try:
+        if data[:4] == dense.MAGIC:
+            array, end = dense.decode(data)
+            return (array if options[0] else tensor_from_data(array)), end
+        if safetensors.looks_like(data):
+            arrays = safetensors.read(data)
+            return (arrays if options[0] else {key: tensor_from_data(a) for key, a in arrays.items()}), len(data)
+        end = scan(data)
+        if end < len(data) and isinstance(data, mmap.mmap):
+            _check_trailer(data, end)
+        content = RestrictedUnpickler(file).load()
+        return from_content(content, *options), end
+    except pickle.UnpicklingError as error:
+        if getattr(error, "refused", False):
+            error.add_note(f"The file is {name}.")
+            raise
+        problem: Exception = error
+    except (ArithmeticError, AttributeError, EOFError, ImportError, LookupError, MemoryError) as error:
+        problem = error
+    except (RecursionError, TypeError, ValueError) as error:
+        problem = error
+    reason = str(problem) if isinstance(problem, Damaged) else f"{type(problem).__name__}: {problem}"
+    raise value_error(
+        "load", "the file is not one that save() writes, or it is damaged", f"{name}: {reason[:300]}"
+    ) from problem
 
 
-def _tensor(array: np.ndarray, name: Any) -> Tensor:
-    tensor = tensor_from_data(array.view(BFLOAT16) if array.dtype == np.uint16 else array)
-    if isinstance(name, str):
-        tensor.name = name
-    return tensor
-
-
-def _restore_nested(obj: Any, return_numpy: bool) -> Any:
-    if isinstance(obj, tuple):
-        if len(obj) == 2 and isinstance(obj[0], str) and isinstance(obj[1], np.ndarray):
-            return obj[1] if return_numpy else _tensor(obj[1], obj[0])
-        return tuple(_restore_nested(item, return_numpy) for item in obj)
-    if isinstance(obj, list):
-        return [_restore_nested(item, return_numpy) for item in obj]
-    if isinstance(obj, dict):
-        kind = OrderedDict if isinstance(obj, OrderedDict) else dict
-        return kind((key, _restore_nested(value, return_numpy)) for key, value in obj.items())
-    return obj
+def _check_trailer(data: Any, end: int) -> None:
+    """Compares with the checksum behind the pickle (Paddle writes nothing there)."""
+    with memoryview(data) as view, view[:end] as pickled:
+        trailer = _TRAILER + b"%08x" % zlib.crc32(pickled)
+    if data[end:] != trailer:
+        raise Damaged("its checksum does not fit: it was changed or damaged after it was written")

@@ -1,0 +1,1 @@
+"""The parts a `DataLoader` is made of: datasets, samplers, collating. They also work without a loader."""

@@ -1,0 +1,134 @@
+"""Batch samplers: lists of indices, one list a batch; for one process or for each of several."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .dataset import IterableDataset, require
+from .sampler import RandomSampler, Sampler, SequenceSampler
+
+
+def _require_batch_size(where: str, batch_size: Any) -> None:
+    good = isinstance(batch_size, int) and not isinstance(batch_size, bool) and batch_size > 0
+    require(good, where, "batch_size must be a positive integer", f"{batch_size!r}")
+
+
+class BatchSampler(Sampler):
+    """Batches of the indices of `dataset` (in order or shuffled) or of a `sampler`."""
+
+    def __init__(
+        self,
+        dataset: Any = None,
+        sampler: Iterable[int] | None = None,
+        shuffle: bool = False,
+        batch_size: int = 1,
+        drop_last: bool = False,
+    ) -> None:
+        where = "BatchSampler"
+        require(isinstance(shuffle, bool), where, "shuffle is True or False", f"{shuffle!r}")
+        if dataset is None:
+            require(sampler is not None, where, "a dataset or a sampler is wanted")
+            require(not shuffle, where, "a sampler has an order of its own", "shuffle=True", "set shuffle=False")
+            self.sampler: Any = sampler
+        else:
+            require(sampler is None, where, "either a dataset or a sampler is wanted, not both")
+            require(not isinstance(dataset, IterableDataset), where, "a stream (IterableDataset) has no indices")
+            self.sampler = RandomSampler(dataset) if shuffle else SequenceSampler(dataset)
+        _require_batch_size(where, batch_size)
+        require(isinstance(drop_last, bool), where, "drop_last is True or False", f"{drop_last!r}")
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.drop_last = drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batch: list[int] = []
+        for index in self.sampler:
+            batch.append(index)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+    def __len__(self) -> int:
+        count = len(self.sampler)
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+class DistributedBatchSampler(BatchSampler):
+    """Batches of one process's share of a dataset that `num_replicas` processes work on together.
+
+    The order is a function of `epoch`, the same on every process; the last indices are filled up with the first so that
+    all processes have equally many.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = False,
+        drop_last: bool = False,
+    ) -> None:
+        where = "DistributedBatchSampler"
+        _require_batch_size(where, batch_size)
+        require(isinstance(shuffle, bool), where, "shuffle is True or False", f"{shuffle!r}")
+        require(isinstance(drop_last, bool), where, "drop_last is True or False", f"{drop_last!r}")
+        good = num_replicas is None or (isinstance(num_replicas, int) and num_replicas > 0)
+        require(good, where, "num_replicas must be a positive integer", f"{num_replicas!r}")
+        good = rank is None or (isinstance(rank, int) and rank >= 0)
+        require(good, where, "rank must be an integer that is not negative", f"{rank!r}")
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.drop_last = drop_last
+        self.nranks = _world("get_world_size", "PADDLE_TRAINERS_NUM", 1) if num_replicas is None else num_replicas
+        self.local_rank = _world("get_rank", "PADDLE_TRAINER_ID", 0) if rank is None else rank
+        require(self.local_rank < self.nranks, where, "rank must be less than num_replicas",
+                f"rank: {self.local_rank}, num_replicas: {self.nranks}")  # fmt: skip
+        self.epoch = 0
+        self.num_samples = -(-len(dataset) // self.nranks)
+        self.total_size = self.num_samples * self.nranks
+
+    def __iter__(self) -> Iterator[list[int]]:
+        length = len(self.dataset)
+        indices = np.resize(np.arange(length), self.total_size) if length else np.arange(0)
+        if self.shuffle:
+            np.random.RandomState(self.epoch).shuffle(indices)
+            self.epoch += 1
+        # Whole rounds of batches first, then what is left, in equal parts.
+        per_round = self.batch_size * self.nranks
+        whole = self.total_size - self.total_size % per_round
+        own = [
+            indices[start : start + self.batch_size]
+            for start in range(self.local_rank * self.batch_size, whole, per_round)
+        ]
+        share = (self.total_size - whole) // self.nranks
+        own.append(indices[whole + self.local_rank * share :][:share])
+        mine = np.concatenate(own).tolist()
+        for start in range(0, len(mine), self.batch_size):
+            batch = mine[start : start + self.batch_size]
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self) -> int:
+        count = self.num_samples
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Chooses the order of the next pass."""
+        self.epoch = epoch
+
+
+def _world(function: str, variable: str, default: int) -> int:
+    """What `paddle.distributed` says if the program uses it, else what a launcher put into the environment."""
+    distributed = sys.modules.get("proa.distributed")
+    if distributed is not None and hasattr(distributed, function):
+        return int(getattr(distributed, function)())
+    return int(os.environ.get(variable, default))
