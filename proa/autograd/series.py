@@ -423,10 +423,7 @@ def _sigmoid_grad(call: Call) -> Series:
 
 # ---- everything else -----------------------------------------------------------------------------
 
-_ELEMENTWISE_NAMES = (
-    "abs acos acosh asin asinh atan atanh digamma erf exponential_unit gelu hardswish i0 i0e i1 i1e leaky_relu lgamma "
-    "log10 log1p log2 log_sigmoid logit polygamma silu sinc_derivative softplus"
-)
+_ELEMENTWISE_NAMES = "digamma exponential_unit hardswish i0 i0e i1 i1e lgamma polygamma sinc_derivative"
 _ELEMENTWISE = frozenset(_ELEMENTWISE_NAMES.split())
 
 

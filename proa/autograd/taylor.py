@@ -17,6 +17,7 @@ from ..eager.engine import _leading_to, zeros_of
 from ..eager.modes import enable_grad
 from ..eager.tape import GradNode, OutputNode, PassNode, edge_of
 from ..eager.tensor import Tensor
+from . import series_functions  # noqa: F401 (declares further rules)
 from .functional import _call, _vectors
 from .series import Call, Series, advance
 

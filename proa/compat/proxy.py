@@ -1,13 +1,17 @@
 """`paddle.enable_compat()`: from then on `import torch` gives this package.
 
 A finder in `sys.meta_path` answers for `torch` and what is below it with stand-in modules. A stand-in looks a name up in
-`paddle.compat` first (PyTorch's signatures), then in `paddle`. With `scope`, only imports written in the named modules
-(and below them) are answered; once loaded, the stand-in is in `sys.modules` for everybody until `disable_compat()`. A
-real `torch` that was imported before is put aside meanwhile.
+`paddle.compat` first (PyTorch's signatures), then in `paddle`. A real `torch` that was imported before is put aside
+meanwhile.
+
+With `scope`, only imports written in the named modules (and below them) are answered, and those in `blocked_modules`
+never are. Python looks into `sys.modules` before it asks a finder, so the two kinds of modules take turns there: for the
+length of an import statement it holds those that the importing module is to see.
 """
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import importlib
 import importlib.machinery
@@ -49,7 +53,7 @@ class _StandIn(types.ModuleType):
             module = sys.modules.get(_own_name(self.__name__, package))
             value = getattr(module, name, None)
             if isinstance(value, types.ModuleType) and value.__name__.startswith(f"{_OWN}."):
-                return importlib.import_module(f"{self.__name__}.{name}")
+                return _stand_in(f"{self.__name__}.{name}")
             if value is not None:
                 return value
         raise AttributeError(f"module {self.__name__!r} (here {_own_name(self.__name__)}) has no attribute {name!r}")
@@ -59,6 +63,19 @@ class _StandIn(types.ModuleType):
         for package in (f"{_OWN}.compat", _OWN):
             names.update(dir(sys.modules.get(_own_name(self.__name__, package))))
         return sorted(names)
+
+
+def _stand_in(name: str) -> types.ModuleType:
+    """The stand-in module of that full name, made when first asked for."""
+    found = _state["ours"].get(name)
+    if found is None:
+        found = _state["ours"][name] = _StandIn(name, f"`{_own_name(name)}` under another name.")
+        version = getattr(sys.modules.get(_OWN), "__version__", None)
+        if version is not None:
+            found.__version__ = version  # type: ignore[attr-defined]
+        if _state["visible"] == "ours":
+            sys.modules[name] = found
+    return found
 
 
 class _Finder:
@@ -71,26 +88,24 @@ class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname.partition(".")[0] != _OTHER or not self._answers():
+        if fullname.partition(".")[0] != _OTHER or not self.answers(_importing_module()):
             return None
         if fullname != _OTHER and _find(_own_name(fullname)) is None:
             return None
         spec = importlib.machinery.ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
         return spec
 
-    def _answers(self) -> bool:
-        importer = _importing_module()
+    def answers(self, importer: str) -> bool:
+        """Whether an import written in that module is answered."""
         if _within(importer, self.blocked):
             return False
         return self.scope is None or _within(importer, self.scope)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        return _StandIn(spec.name, f"`{_own_name(spec.name)}` under another name.")
+        return _stand_in(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        version = getattr(sys.modules.get(_OWN), "__version__", None)
-        if version is not None:
-            module.__version__ = version  # type: ignore[attr-defined]
+        """Nothing to run: a stand-in looks its names up."""
 
 
 def _importing_module() -> str:
@@ -108,26 +123,67 @@ def _within(name: str, modules: Iterable[str]) -> bool:
     return any(name == module or name.startswith(f"{module}.") for module in modules)
 
 
-# The finder in force, and the modules of a real `torch` that were loaded before it.
-_state: dict[str, Any] = {"finder": None, "aside": {}}
+# The finder in force; stand-ins and the modules of a real `torch`; which of the two `sys.modules` holds now.
+_state: dict[str, Any] = {"finder": None, "ours": {}, "theirs": {}, "visible": "theirs"}
+_import, _import_module = builtins.__import__, importlib.import_module
 
 
-def _loaded() -> list[str]:
-    return [name for name in sys.modules if name.partition(".")[0] == _OTHER]
+def _show(side: str) -> None:
+    """Lets `sys.modules` hold the stand-ins ("ours") or the real modules ("theirs")."""
+    if side == _state["visible"]:
+        return
+    loaded = [name for name in sys.modules if name.partition(".")[0] == _OTHER]
+    _state[_state["visible"]] = {name: sys.modules.pop(name) for name in loaded}
+    _state["visible"] = side
+    sys.modules.update(_state[side])
+
+
+@contextlib.contextmanager
+def _as_seen_by(importer: str) -> Iterator[None]:
+    """`sys.modules` for the length of an import statement of a module."""
+    finder, before = _state["finder"], _state["visible"]
+    _show("ours" if finder is not None and finder.answers(importer) else "theirs")
+    try:
+        yield
+    finally:
+        _show(before)
+
+
+def _scoped_import(
+    name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+) -> types.ModuleType:
+    if level or name.partition(".")[0] != _OTHER:
+        return _import(name, globals, locals, fromlist, level)
+    with _as_seen_by((globals or {}).get("__name__", "")):
+        return _import(name, globals, locals, fromlist, level)
+
+
+def _scoped_import_module(name: str, package: str | None = None) -> types.ModuleType:
+    if name.partition(".")[0] != _OTHER:
+        return _import_module(name, package)
+    with _as_seen_by(_importing_module()):
+        return _import_module(name, package)
 
 
 def _install(finder: _Finder | None) -> None:
     """Makes `finder` the one in force (None: none), with the right modules loaded."""
     if _state["finder"] is not None:
         sys.meta_path.remove(_state["finder"])
-        for name in _loaded():
-            del sys.modules[name]
-        sys.modules.update(_state["aside"])
-        _state["aside"] = {}
+        _show("theirs")
+        _state["ours"] = {}
+        if builtins.__import__ is _scoped_import:
+            builtins.__import__, importlib.import_module = _import, _import_module
     _state["finder"] = finder
     if finder is not None:
-        _state["aside"] = {name: sys.modules.pop(name) for name in _loaded()}
         sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
+        _apply(finder)
+
+
+def _apply(finder: _Finder) -> None:
+    """Brings what `sys.modules` holds, and how imports are done, in line with the finder's scope."""
+    _show("ours" if finder.scope is None else "theirs")
+    if (finder.scope is not None or finder.blocked) and builtins.__import__ is _import:
+        builtins.__import__, importlib.import_module = _scoped_import, _scoped_import_module
 
 
 def _names(value: Any) -> frozenset[str] | None:
@@ -155,6 +211,7 @@ def enable_compat(
             warnings.warn("(enable_compat) it is enabled everywhere already; the scope is ignored.", stacklevel=2)
     elif current.scope is not None:
         current.scope = None if wanted is None else current.scope | wanted
+    _apply(current)
 
 
 @public()

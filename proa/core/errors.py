@@ -18,6 +18,15 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _OWN = (_PACKAGE, "<binder of ", "<gradient of ")
 
 
+class WrongType(TypeError, ValueError, RuntimeError):
+    """An argument of the wrong type. Paddle raises a ValueError for what is no tensor, and a RuntimeError for a dtype
+    without a kernel: whoever expects those catches this as well."""
+
+
+class AxisOutOfRange(ValueError, IndexError):
+    """An axis that the tensor does not have. Paddle raises either."""
+
+
 def message(where: str, what: str, received: str = "", fix: str = "") -> str:
     parts = [f"({where}) {what}"]
     if received:
@@ -32,7 +41,7 @@ def value_error(where: str, what: str, received: str = "", fix: str = "") -> Val
 
 
 def type_error(where: str, what: str, received: str = "", fix: str = "") -> TypeError:
-    return TypeError(message(where, what, received, fix))
+    return WrongType(message(where, what, received, fix))
 
 
 def index_error(where: str, what: str, received: str = "", fix: str = "") -> IndexError:

@@ -16,6 +16,11 @@ class Size(list[int]):
     def numel(self) -> int:
         return math.prod(self)
 
+    def __repr__(self) -> str:
+        return f"paddle.Size({list(self)})"
+
+    __str__ = __repr__
+
     def __eq__(self, other: object) -> bool:
         return list.__eq__(self, list(other) if isinstance(other, tuple) else other)  # type: ignore[arg-type]
 
@@ -33,3 +38,20 @@ class Size(list[int]):
     def __getitem__(self, item: SupportsIndex | slice) -> Any:  # type: ignore[override]
         found = _list_item(self, item)
         return Size(found) if isinstance(item, slice) else found
+
+
+class TensorSize(int):
+    """How many elements a tensor has; called, its shape (`x.size()`) or one dimension of it (`x.size(0)`)."""
+
+    _shape: tuple[int, ...]
+
+    def __new__(cls, shape: tuple[int, ...]) -> TensorSize:
+        made = int.__new__(cls, math.prod(shape))
+        made._shape = shape
+        return made
+
+    def __call__(self, dim: SupportsIndex | None = None) -> Any:
+        return Size(self._shape) if dim is None else self._shape[dim]
+
+    def __reduce__(self) -> tuple[Any, tuple[int]]:
+        return int, (int(self),)

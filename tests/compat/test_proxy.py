@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.util
 import sys
@@ -71,6 +72,39 @@ def test_scope_and_blocked_modules() -> None:
                 imported_in(name)
     assert imported_in("mine.deep").sin is paddle.sin  # type: ignore[attr-defined]
     paddle.disable_compat()
+
+
+@pytest.mark.parametrize(
+    "statement", ["import torch as found", "from torch import nn as found", "import torch.nn as found"]
+)
+def test_a_scope_does_not_leak(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a module of the scope has imported is not what others get, and the other way round."""
+    real = types.ModuleType("torch")
+    real.nn = real.sin = types.ModuleType("torch.nn")  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch", real)
+    monkeypatch.setitem(sys.modules, "torch.nn", real.nn)  # type: ignore[attr-defined]
+
+    def imported_in(name: str) -> object:
+        scope = {"__name__": name}
+        exec(statement, scope)
+        return scope["found"]
+
+    expected = real if statement == "import torch as found" else real.nn  # type: ignore[attr-defined]
+    builtin = builtins.__import__
+    paddle.enable_compat(scope="mine", blocked_modules="mine.other")
+    try:
+        for _ in range(2):
+            assert hasattr(imported_in("mine"), "Linear" if expected is not real else "to_tensor")
+            assert imported_in("elsewhere") is expected
+            assert imported_in("mine.other") is expected
+            assert sys.modules["torch"] is real
+        paddle.enable_compat(blocked_modules="elsewhere")
+        assert hasattr(imported_in("another"), "Linear" if expected is not real else "to_tensor")
+        assert imported_in("elsewhere") is expected
+    finally:
+        paddle.disable_compat()
+    assert builtins.__import__ is builtin
+    assert imported_in("mine") is expected
 
 
 def test_an_ignored_scope_is_said() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import plan, pool, report, settings
-from .compare import DISAGREEMENTS, compare, who_is_right
+from .compare import DISAGREEMENTS, compare, contradicts, who_is_right
 from .environment import ROOT, EnvironmentMissing, paddle_python
 
 
@@ -44,6 +44,11 @@ def main() -> int:
         row |= {"kind": kind, "detail": detail}
         if kind.endswith((" crashes", " hangs")):
             advance.say(f"{kind}: {request['path']}{request['sample']}, {request['variant']}")
+        if kind in ("value", "shape"):
+            dtype = None if request["variant"] == "as written" else request["variant"]
+            wanted = plan.expected(request["name"], request["sample"], dtype)
+            if wanted is not None and not contradicts(ours, wanted, request["tolerance"]):
+                row["paddle_wrong"] = contradicts(theirs, wanted, request["tolerance"])
         rows.append(row)
 
     with progress_bar(len(requests)) as advance:
@@ -85,7 +90,9 @@ def explain_gradients(
     pool.run(wide, python, note, jobs=options.jobs, seconds=options.seconds)
     for row in rows:
         if row["kind"] == "gradient":
-            row["detail"] += answers.get((row["name"], row["sample"]), "")
+            verdict = answers.get((row["name"], row["sample"]), "")
+            row["detail"] += verdict
+            row["paddle_wrong"] = "proa's right" in verdict and "Paddle's WRONG" in verdict
 
 
 class progress_bar:

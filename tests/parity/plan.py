@@ -14,7 +14,7 @@ from proa.eager.declare import PUBLIC
 from proa.eager.samples import A, Made, S, SampleSet
 
 from .encode import NotExpressible, encode, encode_array
-from .settings import HERMITIAN, attached_samples
+from .settings import HERMITIAN, POSITIONS, attached_samples
 
 # Paddle has (nearly) all functions of these modules as Tensor methods as well.
 WITH_METHODS = ("", "linalg")
@@ -91,6 +91,29 @@ def forms(name: str, function: Any, case: S) -> Iterator[tuple[str, str, int]]:
         yield "in-place", f"{name}_", target
 
 
+def expected(name: str, sample: str, dtype: str | None) -> list[np.ndarray] | None:
+    """What the reference (NumPy, SciPy) of a sample gives, as arrays; None where there is none or it fails."""
+    given = attached_samples(PUBLIC[name])
+    case = next((c for c in given.cases if repr(c) == sample), None)
+    if given.reference is None or case is None or given.random or given.unspecified:
+        return None
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Made):
+            return value.array
+        if isinstance(value, (list, tuple)):
+            return type(value)(plain(item) for item in value)
+        return value
+
+    args, kwargs = case.arrays(dtype)
+    try:
+        with np.errstate(all="ignore"):
+            found = given.reference(*plain(args), **{key: plain(value) for key, value in kwargs.items()})
+    except Exception:
+        return None
+    return [np.asarray(part) for part in found] if isinstance(found, (list, tuple)) else [np.asarray(found)]
+
+
 def requests(only: Sequence[str] = ()) -> tuple[list[dict[str, Any]], list[str]]:
     """All calls to compare, and the samples that cannot be sent to another framework."""
     found: list[dict[str, Any]] = []
@@ -122,6 +145,7 @@ def requests(only: Sequence[str] = ()) -> tuple[list[dict[str, Any]], list[str]]
                             "kwargs": kwargs,
                             "random": shape_only,
                             "hermitian": name in HERMITIAN,
+                            "positions": name in POSITIONS,
                             "sparse": is_sparse(case),
                             "differentiate": not shape_only and dtype != "int64",
                             "tolerance": given.tolerance,

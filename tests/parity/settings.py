@@ -11,6 +11,9 @@ from typing import Any
 # Functions of one triangle of a matrix: only the symmetric (Hermitian) part of their gradient has a meaning.
 HERMITIAN = ("eigh", "eigvalsh", "linalg.eigh", "linalg.eigvalsh")
 
+# Functions that give positions of elements: among equal elements Paddle takes any.
+POSITIONS = ("median", "nanmedian", "topk", "sort", "argsort", "kthvalue", "mode", "compat.median", "compat.nanmedian")
+
 
 def attached_samples(function: Any) -> Any:
     """The samples of a public function; an alias that was declared later carries none itself, what it wraps does."""

@@ -84,11 +84,8 @@ def _slope_of_mantissa(g0: Tensor | None, out1: Tensor) -> Tensor | None:
 @op(infer=_infer_parts, outputs=2, grad={"x": _slope_of_mantissa}, differentiable_outputs=(0,), name="frexp")
 def mantissa_and_exponent(xp: Any, x: Any) -> tuple[Any, Any]:
     mantissa, exponent = np.frexp(x)
-    return mantissa, np.where(np.isfinite(x), exponent, _exponent_of_special(np, x)).astype(x.dtype)
-
-
-def _exponent_of_special(xp: Any, x: Any) -> Any:
-    return xp.where(x != x, x, xp.ones_like(x))
+    exponent = np.where(np.isinf(x), 1, exponent).astype(x.dtype)
+    return mantissa, np.where(x != x, x, exponent)
 
 
 def _mantissa_and_exponent_xla(xp: Any, x: Any) -> tuple[Any, Any]:
@@ -107,8 +104,9 @@ def _mantissa_and_exponent_xla(xp: Any, x: Any) -> tuple[Any, Any]:
     biased = xp.where(is_small, 1 - lead, biased)
     is_special = (word & ~np.iinfo(bits).min == 0) | (biased == exponent_mask)
     mantissa = xp.where(is_special, word, sign_bit | (bits(bias) << fraction_bits) | fraction)
-    exponent = xp.where(is_special, 0, biased - bias).astype(x.dtype)
-    return lax.bitcast_convert_type(mantissa, x.dtype), xp.where(xp.isfinite(x), exponent, _exponent_of_special(xp, x))
+    exponent = xp.where(is_special, biased == exponent_mask, biased - bias).astype(x.dtype)
+    is_nan = (biased == exponent_mask) & (fraction != 0)
+    return lax.bitcast_convert_type(mantissa, x.dtype), xp.where(is_nan, x.dtype.type(np.nan), exponent)
 
 
 mantissa_and_exponent.operation.kernels["xla"] = _mantissa_and_exponent_xla  # type: ignore[attr-defined]

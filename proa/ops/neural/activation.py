@@ -19,6 +19,7 @@ from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
+from ...kernels.cpu.rows import native_gelu, native_gelu_slope
 from ..arguments import require_tensor
 from ..basic import reshape_to
 from ..math.arithmetic import affine, conjugate, gate, product, quotient, times
@@ -333,6 +334,10 @@ def gelu_of(xp: Any, x: Any, approximate: bool) -> Any:
     if approximate:
         return 0.5 * x * (1 + xp.tanh(_ROOT * (x + _CUBIC * x * x * x)))
     return 0.5 * x * (1 + special(xp).erf(x * math.sqrt(0.5)))
+
+
+gelu_slope.operation.kernels["cpu"] = native_gelu_slope(gelu_slope.operation.kernel)  # type: ignore[attr-defined]
+gelu_of.operation.kernels["cpu"] = native_gelu(gelu_of.operation.kernel)  # type: ignore[attr-defined]
 
 
 def _reference_gelu(x: Any, approximate: Any = False) -> Any:

@@ -21,7 +21,7 @@ from ..shape.repetition import broadcast_tensors
 @samples(
     S(A(3, 4), A(3, 4)), S(A(2, 3, 4), A(2, 3, 4), axis=-1), S(A(3, 4), A(1, 4), axis=0), S(A(4), A(4), axis=0),
     reference=lambda x, y, axis=1, eps=1e-8: (x * y).sum(axis) / np.sqrt(
-        np.maximum((x * x).sum(axis) * (y * y).sum(axis), eps * eps)),
+        np.maximum((x * x + 0 * y).sum(axis) * (y * y + 0 * x).sum(axis), eps * eps)),
 )  # fmt: skip
 @public(module="nn.functional")
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:

@@ -27,6 +27,7 @@ def _floating(x: Tensor) -> Tensor:
     """Integers are computed with as float32."""
     return cast_to(x, FLOAT32) if x._aval.dtype.kind in "iu" else x
 
+
 _SIGNS = A(4, values=[1.0, -1.0, -1.0, 1.0], grad=False)
 
 

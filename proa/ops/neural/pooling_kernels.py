@@ -23,6 +23,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import INT32, is_floating
 from ...eager.declare import op
 from ...eager.tensor import Tensor
+from ...kernels.cpu.pooling import native_max_pool_grad
 from ..basic import reshape_to
 from ..precision import wide
 from .windows import Pairs, Sizes, join_shape, spatial_axes
@@ -249,6 +250,9 @@ def max_pool_grad(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding
     winner = _winning_taps(xp, x, window)
     zero = np.zeros((), y.dtype)
     return window.spread(xp, [(winner, -1), (y, 0)], lambda number, w, value: xp.where(w == number, value, zero))
+
+
+max_pool_grad.operation.kernels["cpu"] = native_max_pool_grad(max_pool_grad.operation.kernel)
 
 
 def _infer_select(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
