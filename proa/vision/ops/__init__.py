@@ -1,0 +1,37 @@
+"""`paddle.vision.ops`: boxes, regions, deformable convolution, YOLO, and image files.
+
+They are compositions of ordinary operations, so gradients, both tiers and devices come with them. Where the number of
+results depends on values (suppression, proposals) they are computed on the host, which their docstrings say.
+"""
+
+from __future__ import annotations
+
+from .blocks import ConvNormActivation as ConvNormActivation
+from .boxes import box_coder, prior_box
+from .deformable import DeformConv2D, deform_conv2d
+from .files import decode_jpeg, read_file
+from .proposals import distribute_fpn_proposals, generate_proposals
+from .regions import PSRoIPool, RoIAlign, RoIPool, psroi_pool, roi_align, roi_pool
+from .suppression import matrix_nms, nms
+from .yolo import yolo_box, yolo_loss
+
+__all__ = [
+    "DeformConv2D",
+    "PSRoIPool",
+    "RoIAlign",
+    "RoIPool",
+    "box_coder",
+    "decode_jpeg",
+    "deform_conv2d",
+    "distribute_fpn_proposals",
+    "generate_proposals",
+    "matrix_nms",
+    "nms",
+    "prior_box",
+    "psroi_pool",
+    "read_file",
+    "roi_align",
+    "roi_pool",
+    "yolo_box",
+    "yolo_loss",
+]
