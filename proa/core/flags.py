@@ -50,6 +50,11 @@ define(
 )
 define("FLAGS_window", 20000, "How many operations may wait before they are run.", "PROA_WINDOW")
 define("FLAGS_hot_threshold", 3, "How often a segment must be seen before it is compiled.", "PROA_HOT_THRESHOLD")
+define(
+    "FLAGS_cpu_deterministic", False,
+    "A program that is started again gives the same bits: segments are compiled when first seen and cut where the code "
+    "says, not where it was learned.",
+)  # fmt: skip
 define("FLAGS_max_programs", 512, "How many compiled programs are kept; the least recently used one goes first.")
 define("FLAGS_cache_dir", "", "Folder of XLA's persistent compilation cache.", "PROA_CACHE_DIR")
 define("FLAGS_cache_size_mb", 2048, "Size limit of that folder.", "PROA_CACHE_SIZE_MB")

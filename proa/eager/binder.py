@@ -256,7 +256,8 @@ def _tape_lines(operands: list[Parameter], statics: list[Parameter], gradient: G
             "        kept._version = 0",
             "        kept._node = None",
             "        kept.stop_gradient = True",
-            "        segment.refs.append(kept)",
+            # In front of the result: when a result dies unused, what was saved with it dies first (see `_live_tensors`).
+            "        segment.refs.insert(-1, kept)",
         ]
     lines.append(f"        tape.saved = ({''.join(s + ', ' for s in saved)})")
     lines.append(f"        tape.version = {' + '.join(versions) or '0'}")

@@ -123,6 +123,11 @@ def _attach(operation: Operation, operands: Sequence[Any], attributes: tuple[Any
         )
         node.version = sum(t._version for i, _ in gradient.versioned if isinstance(t := saved[i], Tensor))
     node.saved = saved
+    refs, made = outputs[0]._segment.refs, len(outputs)
+    if refs[-1] is not outputs[-1]:
+        # Saved results go in front: when a result dies unused, what was saved with it dies too (see `_live_tensors`).
+        first = next(i for i in range(len(refs) - 1, -1, -1) if refs[i] is outputs[-1]) - made + 1
+        refs[first:] = refs[first + made :] + outputs
     if several:
         node.out_aval = tuple([out._aval for out in outputs])
         for position, out in enumerate(outputs):

@@ -17,7 +17,7 @@ from ..core.errors import type_error, value_error
 from ..eager.declare import op
 from ..eager.derived import DerivedVariadicGradient
 from ..eager.dispatch import record
-from ..eager.tensor import Tensor
+from ..eager.tensor import Tensor, alias
 from ..eager.views import replace_value
 from ..ir.capture import CaptureSegment, Capturing
 from ..ir.dimensions import specialise
@@ -26,6 +26,7 @@ from ..ir.lowering import call_kernel
 from ..ir.program import Program
 from ..ir.recorder import LOCAL
 from .capture import number_of, placeholder
+from .structure import map_tensors
 
 
 class Block:
@@ -190,21 +191,31 @@ def is_unknown(value: Any) -> bool:
     return isinstance(value, Tensor) and value._value is None and value._segment is not None and value._segment.captures
 
 
-class _Captured:
-    """A function captured as a block: its results' numbers and the tensors that it changed."""
+class BlockCapture:
+    """A function that was run in a segment of its own and is not a block yet.
 
-    def __init__(self, segment: CaptureSegment, results: Sequence[Tensor]) -> None:
+    `result` is what it gave, with tensors that stay what they are when the changes of the function are taken back;
+    `updates` are the tensors from outside that it changed. `record` adds to the block (casts, for instance).
+    """
+
+    def __init__(self, segment: CaptureSegment, result: Any) -> None:
         self.segment = segment
-        self.results = list(results)
-        self.avals = [tensor._aval for tensor in results]
-        self.numbers = [number_of(segment, tensor) for tensor in results]
+        self.result = map_tensors(self._kept, result)
         self.updates = segment.updates()
 
-    def block(self, changed: Sequence[Tensor]) -> Block:
+    def _kept(self, tensor: Tensor) -> Tensor:
+        return alias(tensor) if id(tensor) in self.segment.remembered else tensor
+
+    def record(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What `function` records becomes part of the block."""
+        with _reopened(self.segment):
+            return function(*arguments)
+
+    def block(self, results: Sequence[Tensor], changed: Sequence[Tensor]) -> Block:
         """With the new values of `changed` behind the results; what it did not change it passes through."""
-        numbers = list(self.numbers)
         own = {id(tensor): index for tensor, index in self.updates}
         with _reopened(self.segment):
+            numbers = [number_of(self.segment, tensor) for tensor in results]
             for tensor in changed:
                 index = own.get(id(tensor))
                 numbers.append(index if index is not None and index >= 0 else number_of(self.segment, tensor))
@@ -223,11 +234,12 @@ class _reopened:
         LOCAL.segment = self.before
 
 
-def _capture(function: Callable[..., Sequence[Tensor]], avals: Sequence[Aval] = ()) -> _Captured:
+def capture_block(function: Callable[..., Any], avals: Sequence[Aval] = ()) -> BlockCapture:
+    """Runs a function on placeholders in a segment of its own, inside the capture that is going on."""
     with Capturing() as segment:
         placeholders = [placeholder(segment, aval) for aval in avals]
         try:
-            return _Captured(segment, function(*placeholders))
+            return BlockCapture(segment, function(*placeholders))
         except BaseException:
             segment.updates()
             raise
@@ -251,49 +263,64 @@ def _positions(tensors: list[Tensor], wanted: Sequence[Tensor], start: int = 0) 
     return tuple(found)
 
 
+# Makes the results of two branches two lists of tensors that agree in shape and type, one for one.
+Unify = Callable[[BlockCapture, BlockCapture], tuple[Sequence[Tensor], Sequence[Tensor]]]
+
+
 def cond_of(
-    predicate: Tensor, then: Callable[[], Sequence[Tensor]], otherwise: Callable[[], Sequence[Tensor]]
+    predicate: Tensor, then: Callable[[], Any], otherwise: Callable[[], Any], unify: Unify | None = None
 ) -> list[Tensor]:
-    """The tensors that one of two functions gives, as part of the graph that is being captured."""
+    """The tensors that one of two functions gives, as part of the graph that is being captured.
+
+    With `unify` the functions may give anything; it makes tensors of what they gave.
+    """
     if not is_unknown(predicate):
         return list(then() if bool(predicate) else otherwise())
     if predicate._aval.size != 1:
         raise value_error("cond", "the predicate must have one element", f"pred: {predicate._aval}")
-    first, second = _capture(then), _capture(otherwise)
-    if len(first.numbers) != len(second.numbers):
-        raise type_error(
-            "cond", "both branches must give the same number of tensors", f"{len(first.numbers)} and {len(second.numbers)}"
-        )
+    first, second = capture_block(then), capture_block(otherwise)
+    results = (unify or _as_they_are)(first, second)
     changed = _joined(first.updates, second.updates)
-    blocks = first.block(changed), second.block(changed)
+    blocks = first.block(results[0], changed), second.block(results[1], changed)
     operands: list[Tensor] = []
     positions = _positions(operands, first.segment.inputs), _positions(operands, second.segment.inputs)
-    results = list(record(cond_blocks.operation, [predicate, *operands], (*blocks, *positions)))  # type: ignore[attr-defined]
-    return _settle(results, changed)
+    made = list(record(cond_blocks.operation, [predicate, *operands], (*blocks, *positions)))  # type: ignore[attr-defined]
+    return _settle(made, changed)
+
+
+def _as_they_are(first: BlockCapture, second: BlockCapture) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
+    if len(first.result) != len(second.result):
+        raise type_error(
+            "cond", "both branches must give the same number of tensors", f"{len(first.result)} and {len(second.result)}"
+        )
+    return first.result, second.result
 
 
 def while_of(
     test: Callable[..., Tensor], body: Callable[..., Sequence[Tensor]], state: Sequence[Tensor]
 ) -> list[Tensor]:
     """The loop variables after the last round, as part of the graph that is being captured."""
-    state = list(state)
     avals = [tensor._aval for tensor in state]
-    first, second = _capture(lambda *t: [test(*t)], avals), _capture(body, avals)
-    if len(second.numbers) != len(state):
-        raise type_error(
-            "while_loop", f"the body must give {len(state)} loop variables", f"{len(second.numbers)}"
-        )
-    changed = [tensor for tensor, _ in second.updates]
+    first, second = capture_block(lambda *t: [test(*t)], avals), capture_block(body, avals)
+    if len(second.result) != len(state):
+        raise type_error("while_loop", f"the body must give {len(state)} loop variables", f"{len(second.result)}")
+    return loop_of(first, first.result[0], second, second.result, state)
+
+
+def loop_of(
+    test: BlockCapture, outcome: Tensor, body: BlockCapture, results: Sequence[Tensor], state: Sequence[Tensor]
+) -> list[Tensor]:
+    """The loop of a test and a body that were captured already, each with a placeholder for every loop variable."""
     # What the body changes is a loop variable too, though the user did not say so.
-    body_block = second.block(changed)
-    test_block = first.block([])
+    changed = [tensor for tensor, _ in body.updates]
+    body_block, test_block = body.block(results, changed), test.block([outcome], [])
     count = len(state) + len(changed)
     operands = [*state, *changed]
-    test_inputs = _renumbered(first.segment.inputs, len(state), operands)
-    body_inputs = _renumbered(second.segment.inputs, len(state), operands)
+    test_inputs = _renumbered(test.segment.inputs, len(state), operands)
+    body_inputs = _renumbered(body.segment.inputs, len(state), operands)
     attributes = (test_block, body_block, count, test_inputs, body_inputs)
-    results = list(record(while_blocks.operation, operands, attributes))  # type: ignore[attr-defined]
-    return _settle(results, changed)
+    made = list(record(while_blocks.operation, operands, attributes))  # type: ignore[attr-defined]
+    return _settle(made, changed)
 
 
 def _renumbered(inputs: Sequence[Tensor], num_state: int, operands: list[Tensor]) -> tuple[int, ...]:
@@ -310,4 +337,4 @@ def _settle(results: list[Tensor], changed: list[Tensor]) -> list[Tensor]:
     return results
 
 
-__all__ = ["Block", "cond_of", "is_unknown", "while_of"]
+__all__ = ["Block", "BlockCapture", "capture_block", "cond_of", "is_unknown", "loop_of", "while_of"]

@@ -49,3 +49,10 @@ def map_leaves(function: Callable[[Leaf], Any], structure: Any) -> Any:
     if isinstance(structure, (list, tuple)):
         return type(structure)([map_leaves(function, part) for part in structure])
     return structure
+
+
+def map_tensors(function: Callable[[Tensor], Any], value: Any) -> Any:
+    """The same structure with every tensor replaced."""
+    tensors: list[Tensor] = []
+    structure = flatten(value, tensors)
+    return rebuild(structure, [function(tensor) for tensor in tensors])

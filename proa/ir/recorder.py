@@ -190,6 +190,7 @@ class _Mode:
     check_nan = False
     window = 20000
     threshold = 3
+    deterministic = False  # nothing that was learned changes what is compiled
     sharded = False  # some tensor holds an array that spans devices
 
 
@@ -224,7 +225,8 @@ def _read_flags(_name: str = "") -> None:
     _Mode.immediate = mode == "immediate"
     _Mode.check_nan = flags.get("FLAGS_check_nan_inf")
     _Mode.window = max(1, flags.get("FLAGS_window"))
-    _Mode.threshold = max(1, flags.get("FLAGS_hot_threshold"))
+    _Mode.deterministic = flags.get("FLAGS_cpu_deterministic")
+    _Mode.threshold = 1 if _Mode.deterministic else max(1, flags.get("FLAGS_hot_threshold"))
 
 
 _read_flags()
@@ -350,7 +352,7 @@ def read(tensor: Any) -> None:
     """The user looks at a tensor's value: makes sure that it has it, and learns where segments are best cut."""
     segment, recent = tensor._segment, LOCAL.recent
     if tensor._value is None:
-        if segment is LOCAL.segment:
+        if segment is LOCAL.segment and not _Mode.deterministic:
             note_late_read(segment.node, tensor._index)
         materialise(tensor)
     elif recent is not None:
@@ -485,7 +487,7 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
 
 def _note_run(end: TraceNode, ending: Ending, values: dict[int, Any]) -> None:
     """Lets `read` know what was made, in the first runs of a path."""
-    if end.late_reads >= 0 and ending.count <= _RUNS_TO_LEARN_FROM:
+    if not _Mode.deterministic and end.late_reads >= 0 and ending.count <= _RUNS_TO_LEARN_FROM:
         LOCAL.recent = (end, {id(value): index for index, value in values.items()})
 
 

@@ -8,6 +8,8 @@ behind a `barrier`, so that XLA does not find both computations equal (see `ops/
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -69,23 +71,24 @@ def _cuts(program: Program, end: int, num_chunks: int) -> list[int]:
                 last_before[index] = position
             elif index in made_at:
                 kept.add(index)
-    crossing = np.zeros(end + 1)
-    weight = np.zeros(end)
-    for index, position in made_at.items():
-        aval = program.instructions[position].outputs[index - program.instructions[position].index]
-        until = last_before.get(index, position)
-        crossing[position + 1 : until + 1] += aval.nbytes
-        if index in kept:
-            weight[position] += aval.nbytes
-    reached = np.cumsum(weight)
+    changes = [0] * (end + 2)
+    reached: list[int] = []  # kept bytes made up to each position
+    for position, instruction in enumerate(program.instructions[:end]):
+        reached.append(reached[-1] if reached else 0)
+        for index, aval in zip(_produced(instruction), instruction.outputs, strict=True):
+            changes[position + 1] += aval.nbytes
+            changes[last_before.get(index, position) + 1] -= aval.nbytes
+            if index in kept:
+                reached[-1] += aval.nbytes
+    crossing = list(accumulate(changes))  # bytes that a cut before each position would divide from their use
     if not end or not reached[-1]:
         return []
     cuts: list[int] = []
     for number in range(1, num_chunks):
         low, high = (
-            np.searchsorted(reached, (number + d) * reached[-1] / num_chunks) for d in (-_LEEWAY / 2, _LEEWAY / 2)
+            bisect_left(reached, (number + shift) * reached[-1] / num_chunks) for shift in (-_LEEWAY / 2, _LEEWAY / 2)
         )
-        window = range(max(1, int(low)), min(end, int(high) + 1))
+        window = range(max(1, low), min(end, high + 1))
         if window:
             cuts.append(min(window, key=lambda position: crossing[position]))
     return sorted(set(cuts))
@@ -183,6 +186,9 @@ class _Builder:
             for operand in instruction.operands
         )
 
+    def _input_size(self, operand: int) -> int:
+        return self.old.inputs[~operand].nbytes
+
     def add(self, instruction: Instruction) -> None:
         self._append(instruction, self._renamed(instruction, {}), instruction.flagged)
         for index in _produced(instruction):
@@ -193,16 +199,16 @@ class _Builder:
         made = {index for instruction in part for index in _produced(instruction)}
         entries = {o: None for i in part for o in _values_used(i) if o not in made}
         for instruction in part:  # work on inputs of the program alone needs a barrier as well
-            operands = [o for o in instruction.operands if o.__class__ is int]
+            operands: list[int] = [o for o in instruction.operands if o.__class__ is int]
             if operands and all(o < 0 and o not in entries for o in operands):
-                entries[min(operands, key=lambda o: self.old.inputs[~o].nbytes)] = None
+                entries[min(operands, key=self._input_size)] = None
         passed = [*entries, *trigger[:1]]
         avals = tuple(self.old.inputs[~o] if o < 0 else self.avals[o] for o in passed)
         barrier = find_operation("barrier")
-        operands = (int, *(o if o < 0 else self.names[o] for o in passed))
+        passed_on = (int, *(o if o < 0 else self.names[o] for o in passed))
         kinds = (int, *avals)
         self.instructions.append(
-            Instruction(barrier, operands, (), avals, self.next_index, (np.dtype(np.int64),), kinds, False)
+            Instruction(barrier, passed_on, (), avals, self.next_index, (np.dtype(np.int64),), kinds, False)
         )
         self.scalars.append(-1)
         instead = {old: self.next_index + offset for offset, old in enumerate(entries)}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import gc
 import os
@@ -38,7 +39,17 @@ def started_jax() -> Any:
     # JAX brings some hundred thousand objects that stay for good. Recording makes many short-lived ones, and every full run
     # of the garbage collector would look at all of JAX again (tens of milliseconds): it need not look at them any more.
     gc.freeze()
+    atexit.register(_wait_for_work, jax)
     return jax
+
+
+def _wait_for_work(jax: Any) -> None:
+    """Lets running executables finish before the process is torn down under them (XLA crashes otherwise)."""
+    for array in jax.live_arrays():
+        try:
+            array.block_until_ready()
+        except Exception:  # a failed or deleted one has nothing left to wait for
+            continue
 
 
 def cache_folder() -> pathlib.Path:

@@ -6,9 +6,8 @@
 The training writes one checkpoint file every few steps: model, optimiser with its schedule, random state, position in the
 data, the losses so far. The file is replaced as a whole (`paddle.save`), so a kill at any moment leaves a good one.
 
-Bit-identical means that every step runs the same machine code before and after a restart. So programs are compiled at
-first sight (`FLAGS_hot_threshold` 1): otherwise a restarted process would run its first steps op by op, with the same
-values but for rounding.
+Bit-identical means that every step runs the same machine code before and after a restart: `FLAGS_cpu_deterministic`. Without
+it a restarted process would run its first steps op by op, with the same values but for rounding.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def worker(folder: Path, steps: int, pause: float) -> None:
 
     import proa as paddle
 
-    paddle.set_flags({"FLAGS_hot_threshold": 1})
+    paddle.set_flags({"FLAGS_cpu_deterministic": True})
     paddle.seed(11)
     nn = paddle.nn
     net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1D(16), nn.GELU(), nn.Dropout(0.3), nn.Linear(16, 3))
@@ -62,10 +61,10 @@ def worker(folder: Path, steps: int, pause: float) -> None:
         order = np.random.default_rng(epoch).permutation(SAMPLES)[batch * BATCH : (batch + 1) * BATCH]
         logits = net(paddle.to_tensor(features[order]))
         loss = nn.functional.cross_entropy(logits, paddle.to_tensor(labels[order]))
-        losses.append(float(loss).hex())
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
+        losses.append(float(loss).hex())
         schedule.step()
         position += 1
         if position % EVERY == 0 or position == steps:
