@@ -57,6 +57,7 @@ def examine() -> Report:
     _check_nvidia(report)
     _list_devices(report)
     _check_cache(report)
+    _check_native_kernels(report)
     return report
 
 
@@ -179,6 +180,19 @@ def _check_cache(report: Report) -> None:
         return
     size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) if folder.exists() else 0
     report.notes.append(f"compiled programs are cached in {folder} ({size / 2**20:.0f} MiB)")
+
+
+def _check_native_kernels(report: Report) -> None:
+    """Says whether the CPU's native kernels work; they are compiled here if they were not before."""
+    if report.versions["jax"] == "not installed":
+        return
+    from ..kernels.cpu.library import why_not
+
+    reason = why_not()
+    if reason:
+        report.notes.append(f"no native CPU kernels, everything runs on XLA alone: {reason}")
+    else:
+        report.notes.append("native CPU kernels are in use (PROA_NATIVE=0 switches them off)")
 
 
 def render(report: Report) -> str:

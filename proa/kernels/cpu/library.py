@@ -1,0 +1,134 @@
+"""Compiles and loads the native kernels: once for each machine, when the first of them is wanted.
+
+Every source file of `native/` becomes a library of its own, kept in the cache folder by content, compiler and processor.
+All are compiled at the same time; who needs a kernel waits for its library alone, and not for ever. Without a compiler,
+on another processor or with `PROA_NATIVE=0` there are simply no native kernels, and `why_not` says so.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import platform
+import sys
+import threading
+from typing import Any
+
+from ...core import flags
+from ...ir.xla import cache_folder, started_jax
+
+flags.define("FLAGS_native_kernels", True, "Whether C++ kernels are used on the CPU.", "PROA_NATIVE")
+
+_SOURCES = pathlib.Path(__file__).parent / "native"
+# How long a program that is being compiled waits for its kernels; then it goes without them.
+_PATIENCE = 60.0
+
+
+@functools.cache
+def _processor() -> str:
+    """What `-march=native` depends on."""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    found = dict(line.split(":", 1) for line in reversed(lines) if ":" in line)
+    return "".join(found.get(key, "") for key in sorted(found) if key.strip() in ("flags", "model name"))
+
+
+class _Libraries:
+    """The libraries of this process, by source file."""
+
+    def __init__(self) -> None:
+        from ..building import read_handlers
+
+        self.lock = threading.Lock()
+        self.futures: dict[str, Any] = {}
+        self.owners: dict[str, str] = {}
+        for source in sorted(_SOURCES.glob("*.cc")):
+            for symbol in read_handlers("proa", [str(source)]):
+                self.owners[symbol] = source.stem
+
+    def start(self) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with self.lock:
+            if self.futures:
+                return
+            pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="proa-kernels")
+            self.futures = {name: pool.submit(_make, name) for name in dict.fromkeys(self.owners.values())}
+            pool.shutdown(wait=False)
+
+    def targets_of(self, symbol: str) -> dict[str, str]:
+        self.start()
+        return self.futures[self.owners[symbol]].result(_PATIENCE)
+
+
+@functools.cache
+def _libraries() -> _Libraries:
+    return _Libraries()
+
+
+def _make(name: str) -> dict[str, str]:
+    from ..building import build, read_handlers, register
+
+    source = str(_SOURCES / f"{name}.cc")
+    extra = os.environ.get("PROA_NATIVE_FLAGS", "").split()  # -fsanitize=address, say
+    library = build(
+        "proa", f"proa_{name}", [source], ["-march=native", *extra], [], [], str(cache_folder() / "native"),
+        headers_of=[str(header) for header in sorted(_SOURCES.glob("*.h"))], identity=_processor(),
+    )  # fmt: skip
+    return register("proa", library, read_handlers("proa", [source]))
+
+
+@functools.cache
+def _unsuitable() -> str:
+    """Why native kernels cannot be used in this process at all, or an empty text."""
+    if platform.machine() not in ("x86_64", "AMD64") or sys.platform != "linux":
+        return f"there are none for {platform.system()} {platform.machine()}"
+    if len(started_jax().local_devices(backend="cpu")) > 1:
+        return "XLA cannot divide them among several CPU devices"
+    return ""
+
+
+def target(symbol: str) -> str | None:
+    """The name by which XLA knows a native kernel, or None when the XLA kernel must do."""
+    if not flags.get("FLAGS_native_kernels") or _unsuitable():
+        return None
+    try:
+        return _libraries().targets_of(symbol)[symbol]
+    except (RuntimeError, OSError, TimeoutError):
+        return None
+
+
+def why_not() -> str:
+    """Why there are no native kernels, in words; an empty text where there are. Compiles them if need be."""
+    if not flags.get("FLAGS_native_kernels"):
+        return "switched off (PROA_NATIVE or FLAGS_native_kernels)"
+    if _unsuitable():
+        return _unsuitable()
+    libraries = _libraries()
+    libraries.start()
+    for future in libraries.futures.values():
+        try:
+            future.result(_PATIENCE)
+        except TimeoutError:
+            return f"they are still being compiled after {_PATIENCE:.0f} seconds"
+        except (RuntimeError, OSError) as error:
+            return str(error).strip()
+    return ""
+
+
+def call(symbol: str, outputs: Any, *operands: Any, **attributes: Any) -> Any:
+    """Puts a call of a native kernel, which must be there, into the program being traced."""
+    name = target(symbol)
+    assert name is not None
+    jax = started_jax()
+    return jax.ffi.ffi_call(name, outputs, vmap_method="sequential")(*operands, **attributes)
+
+
+def shaped(shape: tuple[int, ...]) -> Any:
+    """A float32 result of a native kernel."""
+    import numpy as np
+
+    return started_jax().ShapeDtypeStruct(shape, np.float32)

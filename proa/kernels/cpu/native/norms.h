@@ -1,0 +1,217 @@
+// Normalisation. Over channels only the sums are computed here: what follows is elementwise and is fused by XLA with its
+// neighbours. Over rows everything is, because a row stays in the cache.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "parallel.h"
+#include "vectors.h"
+
+namespace proa {
+
+constexpr int64_t kBlock = 2048;  // elements whose sum stays in float; blocks are added up in double
+
+// sums of f(i, count of lanes, lane 0 at i) over [0, count), where f returns two vectors.
+template <class Pair>
+void sum_pairs(int64_t count, const Pair& pair, double& first, double& second) {
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const int64_t end = smaller(count, begin + kBlock);
+    Vector a0{}, b0{}, a1{}, b1{};
+    int64_t i = begin;
+    for (; i + 2 * kLanes <= end; i += 2 * kLanes) {
+      pair(i, kLanes, a0, b0);
+      pair(i + kLanes, kLanes, a1, b1);
+    }
+    for (; i < end; i += kLanes) pair(i, int(smaller<int64_t>(kLanes, end - i)), a0, b0);
+    first += sum_of(a0 + a1);
+    second += sum_of(b0 + b1);
+  }
+}
+
+inline Vector load_up_to(const float* p, int count) { return count == kLanes ? load(p) : load_some(p, count); }
+inline void store_up_to(float* p, Vector v, int count) {
+  if (count == kLanes) store(p, v);
+  else store_some(p, v, count);
+}
+// The first `count` lanes, 0 behind them.
+inline Vector keep(Vector v, int count) {
+  if (count == kLanes) return v;
+  float lanes[kLanes];
+  store(lanes, v);
+  return load_some(lanes, count);
+}
+
+inline int64_t norm_tasks(ffi::ThreadPool& pool, int64_t pieces, int64_t elements) {
+  return elements < 30000 ? 1 : smaller<int64_t>(pieces, 4 * threads_of(pool));
+}
+
+// x is [outer, channels, inner]. With `grad`: sums of grad and of grad * (x - shift); without: of (x - shift) and its square.
+// `shift` holds a number for each channel, near the mean.
+inline void channel_sums(ffi::ThreadPool& pool, int64_t outer, int64_t channels, int64_t inner, const float* x,
+                         const float* grad, const float* shift, double* first, double* second) {
+  if (inner > 1) {
+    const int64_t tasks = norm_tasks(pool, channels, outer * channels * inner);
+    parallel_for(pool, tasks, [&](int64_t task) {
+      for (int64_t c = channels * task / tasks; c < channels * (task + 1) / tasks; c++) {
+        const Vector middle = all(shift[c]);
+        double a = 0, b = 0;
+        for (int64_t n = 0; n < outer; n++) {
+          const float* plane = x + (n * channels + c) * inner;
+          const float* grads = grad ? grad + (n * channels + c) * inner : nullptr;
+          if (grad) {
+            sum_pairs(inner, [&](int64_t i, int count, Vector& p, Vector& q) {
+              const Vector g = load_up_to(grads + i, count);
+              p += g;
+              q += g * (load_up_to(plane + i, count) - middle);
+            }, a, b);
+          } else {
+            sum_pairs(inner, [&](int64_t i, int count, Vector& p, Vector& q) {
+              const Vector d = keep(load_up_to(plane + i, count) - middle, count);
+              p += d;
+              q += d * d;
+            }, a, b);
+          }
+        }
+        first[c] = a;
+        second[c] = b;
+      }
+    });
+    return;
+  }
+  const int64_t tasks = norm_tasks(pool, ceil_div(outer, 16), outer * channels);
+  std::vector<double> sums(2 * channels * tasks, 0.0);
+  parallel_for(pool, tasks, [&](int64_t task) {
+    double* mine = sums.data() + 2 * channels * task;
+    std::vector<float> block(2 * channels);
+    const int64_t end = outer * (task + 1) / tasks;
+    for (int64_t begin = outer * task / tasks; begin < end; begin += 256) {
+      std::fill(block.begin(), block.end(), 0.0f);
+      float *p = block.data(), *q = p + channels;
+      for (int64_t n = begin; n < smaller(end, begin + 256); n++) {
+        const float* line = x + n * channels;
+        const float* grads = grad ? grad + n * channels : nullptr;
+        for (int64_t c = 0; c < channels; c += kLanes) {
+          const int count = int(smaller<int64_t>(kLanes, channels - c));
+          const Vector d = load_up_to(line + c, count) - load_up_to(shift + c, count);
+          const Vector g = grad ? load_up_to(grads + c, count) : d;
+          store_up_to(p + c, load_up_to(p + c, count) + g, count);
+          store_up_to(q + c, load_up_to(q + c, count) + g * d, count);
+        }
+      }
+      for (int64_t c = 0; c < 2 * channels; c++) mine[c] += block[c];
+    }
+  });
+  for (int64_t c = 0; c < channels; c++) {
+    first[c] = second[c] = 0;
+    for (int64_t t = 0; t < tasks; t++) {
+      first[c] += sums[2 * channels * t + c];
+      second[c] += sums[2 * channels * t + channels + c];
+    }
+  }
+}
+
+struct Moments {
+  float mean, factor;
+};
+
+// Mean (0 unless `centred`) and 1 / sqrt(variance + epsilon) of a row.
+inline Moments moments_of(const float* row, int64_t length, float epsilon, bool centred) {
+  double sum = 0, squares = 0, unused = 0;
+  if (centred) {
+    sum_pairs(length, [&](int64_t i, int count, Vector& p, Vector&) { p += load_up_to(row + i, count); }, sum, unused);
+  }
+  const float mean = float(sum / length);
+  const Vector middle = all(mean);
+  double rest = 0;
+  sum_pairs(length, [&](int64_t i, int count, Vector& p, Vector& q) {
+    const Vector d = keep(load_up_to(row + i, count) - middle, count);
+    p += d * d;
+    q += d;
+  }, squares, rest);
+  rest /= length;  // what the rounded mean left out
+  const double variance = squares / length - (centred ? rest * rest : 0.0);
+  return {mean, float(1.0 / std::sqrt(variance + epsilon))};
+}
+
+inline void row_norm(ffi::ThreadPool& pool, int64_t rows, int64_t length, const float* x, const float* weight,
+                     const float* bias, float epsilon, bool centred, float* y) {
+  const int64_t tasks = norm_tasks(pool, rows, rows * length);
+  parallel_for(pool, tasks, [&](int64_t task) {
+    for (int64_t r = rows * task / tasks; r < rows * (task + 1) / tasks; r++) {
+      const float* from = x + r * length;
+      float* to = y + r * length;
+      const Moments m = moments_of(from, length, epsilon, centred);
+      const Vector mean = all(m.mean), factor = all(m.factor);
+      for (int64_t i = 0; i < length; i += kLanes) {
+        const int count = int(smaller<int64_t>(kLanes, length - i));
+        Vector value = (load_up_to(from + i, count) - mean) * factor;
+        if (weight) value *= load_up_to(weight + i, count);
+        if (bias) value += load_up_to(bias + i, count);
+        store_up_to(to + i, value, count);
+      }
+    }
+  });
+}
+
+inline void row_norm_grad_input(ffi::ThreadPool& pool, int64_t rows, int64_t length, const float* x, const float* grad,
+                                const float* weight, float epsilon, bool centred, float* dx) {
+  const int64_t tasks = norm_tasks(pool, rows, rows * length);
+  parallel_for(pool, tasks, [&](int64_t task) {
+    for (int64_t r = rows * task / tasks; r < rows * (task + 1) / tasks; r++) {
+      const float *from = x + r * length, *grads = grad + r * length;
+      float* to = dx + r * length;
+      const Moments m = moments_of(from, length, epsilon, centred);
+      const Vector mean = all(m.mean), factor = all(m.factor);
+      auto scaled = [&](int64_t i, int count) {
+        const Vector g = load_up_to(grads + i, count);
+        return weight ? g * load_up_to(weight + i, count) : g;
+      };
+      double sum = 0, along = 0;
+      sum_pairs(length, [&](int64_t i, int count, Vector& p, Vector& q) {
+        const Vector g = scaled(i, count);
+        p += g;
+        q += g * ((load_up_to(from + i, count) - mean) * factor);
+      }, sum, along);
+      const Vector level = all(centred ? float(sum / length) : 0.0f), slope = all(float(along / length));
+      for (int64_t i = 0; i < length; i += kLanes) {
+        const int count = int(smaller<int64_t>(kLanes, length - i));
+        const Vector standard = (load_up_to(from + i, count) - mean) * factor;
+        store_up_to(to + i, (scaled(i, count) - level - standard * slope) * factor, count);
+      }
+    }
+  });
+}
+
+// The sum over rows of grad * standardised x.
+inline void row_norm_grad_weight(ffi::ThreadPool& pool, int64_t rows, int64_t length, const float* x,
+                                 const float* grad, float epsilon, bool centred, float* dw) {
+  const int64_t tasks = norm_tasks(pool, ceil_div(rows, 8), rows * length);
+  std::vector<double> sums(length * tasks, 0.0);
+  parallel_for(pool, tasks, [&](int64_t task) {
+    double* mine = sums.data() + length * task;
+    float* block = scratch<0>(length);
+    const int64_t end = rows * (task + 1) / tasks;
+    for (int64_t begin = rows * task / tasks; begin < end; begin += 256) {
+      std::memset(block, 0, sizeof(float) * length);
+      for (int64_t r = begin; r < smaller(end, begin + 256); r++) {
+        const float *from = x + r * length, *grads = grad + r * length;
+        const Moments m = moments_of(from, length, epsilon, centred);
+        const Vector mean = all(m.mean), factor = all(m.factor);
+        for (int64_t i = 0; i < length; i += kLanes) {
+          const int count = int(smaller<int64_t>(kLanes, length - i));
+          const Vector standard = (load_up_to(from + i, count) - mean) * factor;
+          store_up_to(block + i, load_up_to(block + i, count) + load_up_to(grads + i, count) * standard, count);
+        }
+      }
+      for (int64_t i = 0; i < length; i++) mine[i] += block[i];
+    }
+  });
+  for (int64_t i = 0; i < length; i++) {
+    double total = 0;
+    for (int64_t t = 0; t < tasks; t++) total += sums[length * t + i];
+    dw[i] = float(total);
+  }
+}
+
+}  // namespace proa

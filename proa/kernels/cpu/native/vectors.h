@@ -1,0 +1,98 @@
+// The widest vector of floats of the processor that this is compiled for (-march=native), as a plain type.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace proa {
+
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
+#define PROA_AVX512 1
+constexpr int kLanes = 16;
+constexpr int kMaxRows = 14;  // 14 x 2 sums, 2 columns of b and one broadcast: 31 of 32 registers
+#elif defined(__AVX2__) && defined(__FMA__)
+constexpr int kLanes = 8;
+constexpr int kMaxRows = 6;  // 6 x 2 sums, 2 columns and one broadcast: 15 of 16 registers
+#else
+constexpr int kLanes = 4;
+constexpr int kMaxRows = 6;
+#endif
+constexpr int kWidth = 2 * kLanes;  // columns of a tile
+
+// Aligned like a float: these are read from and written to anywhere.
+typedef float Vector __attribute__((vector_size(kLanes * 4), aligned(4), may_alias));
+typedef int32_t Integers __attribute__((vector_size(kLanes * 4), aligned(4), may_alias));
+
+inline Vector load(const float* p) { return *reinterpret_cast<const Vector*>(p); }
+inline void store(float* p, Vector v) { *reinterpret_cast<Vector*>(p) = v; }
+inline Vector all(float x) {
+  return x - Vector{};  // the same in every lane; x - 0 is x for every x, so nothing is subtracted
+}
+inline Vector greater(Vector a, Vector b) { return a > b ? a : b; }
+inline float sum_of(Vector v) {
+  float total = 0;
+  for (int i = 0; i < kLanes; i++) total += v[i];
+  return total;
+}
+inline float largest_of(Vector v) {
+  float best = v[0];
+  for (int i = 1; i < kLanes; i++) best = v[i] > best ? v[i] : best;
+  return best;
+}
+
+// The first `count` lanes only; the others are 0 or left alone. Nothing behind them is touched.
+inline Vector load_some(const float* p, int count) {
+#if PROA_AVX512
+  return (Vector)_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), p);
+#else
+  float lanes[kLanes] = {};
+  std::memcpy(lanes, p, sizeof(float) * count);
+  return load(lanes);
+#endif
+}
+inline void store_some(float* p, Vector v, int count) {
+#if PROA_AVX512
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), (__m512)v);
+#else
+  float lanes[kLanes];
+  store(lanes, v);
+  std::memcpy(p, lanes, sizeof(float) * count);
+#endif
+}
+
+// to[k * to_step + i] = from[i * from_step + k] for 8 rows i and `count` values of k, through 8 x 8 blocks.
+// `rows[i]` are the rows; all 8 must be readable.
+inline void transpose_8(float* to, int64_t to_step, const float* const rows[8], int64_t count) {
+  int64_t k = 0;
+#if defined(__AVX__)
+  for (; k + 8 <= count; k += 8) {
+    __m256 a[8], b[8];
+    for (int i = 0; i < 8; i++) a[i] = _mm256_loadu_ps(rows[i] + k);
+    for (int i = 0; i < 8; i += 2) {
+      b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
+      b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+      a[i] = _mm256_shuffle_ps(b[i], b[i + 2], 0x44);
+      a[i + 1] = _mm256_shuffle_ps(b[i], b[i + 2], 0xEE);
+      a[i + 2] = _mm256_shuffle_ps(b[i + 1], b[i + 3], 0x44);
+      a[i + 3] = _mm256_shuffle_ps(b[i + 1], b[i + 3], 0xEE);
+    }
+    for (int i = 0; i < 4; i++) {
+      _mm256_storeu_ps(to + (k + i) * to_step, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
+    }
+    for (int i = 0; i < 4; i++) {
+      _mm256_storeu_ps(to + (k + 4 + i) * to_step, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+    }
+  }
+#endif
+  for (; k < count; k++) {
+    for (int i = 0; i < 8; i++) to[k * to_step + i] = rows[i][k];
+  }
+}
+
+}  // namespace proa

@@ -1,0 +1,120 @@
+"""Many random cases of every native kernel: `python -m tests.kernels.random_shapes --cases 10000`.
+
+For a run that finds reads and writes out of bounds:
+
+    PROA_NATIVE_FLAGS="-fsanitize=address -g" LD_PRELOAD=$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \\
+        python -m tests.kernels.random_shapes --cases 10000
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import proa
+from proa.kernels.cpu import library
+from proa.ops.neural import convolution_kernels, normalization
+from tests.kernels import references as r
+
+# What one program holds: compiling it costs far more than running it.
+_AT_ONCE = 8
+
+
+def _kernel(primitive: Any) -> Any:
+    return primitive.operation.kernels["cpu"]
+
+
+def _product(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
+    arrays, flags = r.product_case(generator)
+    return arrays, lambda xp, *given: (_kernel(proa.matmul)(xp, *given, *flags),), [r.product_reference(arrays, flags)]
+
+
+def _convolution(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
+    ops = convolution_kernels
+    (x, weight, bias), window = r.convolution_case(generator)
+    wide = [a.astype(np.float64) for a in (x, weight, bias)]
+    y = ops._numpy_conv(np, *wide, *window)
+    dy = r.draw(generator, *y.shape)
+
+    def run(xp: Any, x: Any, weight: Any, bias: Any, dy: Any) -> Any:
+        return (
+            _kernel(ops.conv)(xp, x, weight, bias, *window),
+            _kernel(ops.conv_grad_input)(xp, dy, weight, x.shape, *window),
+            _kernel(ops.conv_grad_weight)(xp, x, dy, weight.shape, *window),
+        )
+
+    grads = dy.astype(np.float64)
+    dx = ops._numpy_grad_input(np, grads, wide[1], x.shape, *window)
+    dw = ops._numpy_grad_weight(np, wide[0], grads, weight.shape, *window)
+    return [x, weight, bias, dy], run, [y, dx, dw]
+
+
+def _norm(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
+    ops = normalization
+    arrays, attributes = r.norm_case(generator)
+
+    def run(xp: Any, x: Any, grad: Any, weight: Any, bias: Any) -> Any:
+        epsilon = xp.asarray(1e-3)
+        return (
+            _kernel(ops.normalise)(xp, x, weight, bias, epsilon, *attributes),
+            _kernel(ops.normalise_grad_input)(xp, x, grad, weight, epsilon, *attributes),
+            _kernel(ops.normalise_grad_weight)(xp, x, grad, epsilon, *attributes),
+        )
+
+    return arrays, run, r.norm_references(arrays, 1e-3, attributes)
+
+
+KINDS: dict[str, Callable[[np.random.Generator], Any]] = {
+    "product": _product,
+    "convolution": _convolution,
+    "norm": _norm,
+}
+
+
+def run_cases(kind: str, seeds: range) -> float:
+    """The largest error of the cases, which are compiled into one program."""
+    cases = [KINDS[kind](np.random.default_rng(seed)) for seed in seeds]
+    given = [arrays for arrays, _, _ in cases]
+
+    def run(xp: Any, *flat: Any) -> Any:
+        values, results = iter(flat), []
+        for arrays, function, _ in cases:
+            results += function(xp, *[None if a is None else next(values) for a in arrays])
+        return tuple(results)
+
+    found = iter(r.jitted(run, [a for arrays in given for a in arrays if a is not None]))
+    worst = 0.0
+    for seed, (arrays, _, expected) in zip(seeds, cases, strict=True):
+        for reference in expected:
+            error = r.error_of(next(found), reference)
+            assert error < 1e-5, f"{kind}, seed {seed}: {error:.1e}; {[None if a is None else a.shape for a in arrays]}"
+            worst = max(worst, error)
+    return worst
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=1000, help="how many in all")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--only", choices=sorted(KINDS), help="one kind of kernel")
+    arguments = parser.parse_args()
+    if library.why_not():
+        print(f"There are no native kernels: {library.why_not()}")
+        return 1
+    kinds = [arguments.only] if arguments.only else list(KINDS)
+    each = -(-arguments.cases // len(kinds))
+    for kind in kinds:
+        started, worst = time.perf_counter(), 0.0
+        for first in range(arguments.seed, arguments.seed + each, _AT_ONCE):
+            worst = max(worst, run_cases(kind, range(first, min(first + _AT_ONCE, arguments.seed + each))))
+        print(f"{kind}: {each} cases, largest error {worst:.1e}, {time.perf_counter() - started:.0f} s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

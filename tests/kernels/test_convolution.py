@@ -1,0 +1,77 @@
+"""Native convolutions and their gradients against float64 and against the definition."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from proa.kernels.cpu import library
+from proa.ops.neural import convolution_kernels as kernels
+from tests.kernels.references import calls_native, draw, error_of, jitted
+
+pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
+
+CONV, GRAD_INPUT, GRAD_WEIGHT = (
+    primitive.operation.kernels["cpu"]
+    for primitive in (kernels.conv, kernels.conv_grad_input, kernels.conv_grad_weight)
+)
+
+
+def references(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, dy: Any, window: tuple[Any, ...]) -> list[Any]:
+    """Result and gradients in float64 by NumPy (tier 0's kernels, tested on their own)."""
+    x, weight, bias = (a.astype(np.float64) for a in (x, weight, bias))
+    y = kernels._numpy_conv(np, x, weight, bias, *window)
+    dy = dy(y.shape).astype(np.float64)
+    return [
+        y, dy, kernels._numpy_grad_input(np, dy, weight, x.shape, *window),
+        kernels._numpy_grad_weight(np, x, dy, weight.shape, *window),
+    ]  # fmt: skip
+
+
+def check(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, window: tuple[Any, ...], seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    y, dy, dx, dw = references(x, weight, bias, lambda shape: draw(generator, *shape), window)
+    dy = dy.astype(np.float32)
+
+    def all_three(xp: Any, x: Any, weight: Any, bias: Any, dy: Any) -> Any:
+        return (
+            CONV(xp, x, weight, bias, *window), GRAD_INPUT(xp, dy, weight, x.shape, *window),
+            GRAD_WEIGHT(xp, x, dy, weight.shape, *window),
+        )  # fmt: skip
+
+    found = jitted(all_three, [x, weight, bias, dy])
+    for what, one, reference in zip(("y", "dx", "dw"), found, (y, dx, dw)):
+        assert error_of(one, reference) < 1e-5, (what, x.shape, weight.shape, window)
+
+
+@pytest.mark.parametrize(
+    ("shape", "filters", "kernel", "stride", "padding", "groups"),
+    [
+        ((2, 64, 14, 14), 64, 3, 1, 1, 1), ((2, 3, 40, 40), 24, 7, 2, 3, 1), ((3, 64, 7, 7), 96, 1, 1, 0, 1),
+        ((2, 32, 14, 14), 64, 1, 2, 0, 1), ((2, 40, 15, 15), 40, 3, 2, 1, 40), ((2, 40, 15, 15), 40, 5, 1, 2, 40),
+        ((1, 32, 9, 9), 64, 3, 2, 1, 4), ((1, 17, 1, 1), 33, 1, 1, 0, 1), ((2, 4, 30, 5), 6, 9, 1, 8, 1),
+    ],
+)  # fmt: skip
+def test_layers_of_known_networks(
+    shape: tuple[int, ...], filters: int, kernel: int, stride: int, padding: int, groups: int
+) -> None:
+    generator = np.random.default_rng(math.prod(shape))
+    x, weight = draw(generator, *shape), draw(generator, filters, shape[1] // groups, kernel, kernel)
+    window = ((stride,) * 2, ((padding,) * 2,) * 2, (1, 1), groups, False)
+    if math.prod(shape) > 1000:
+        assert calls_native(CONV, [x, weight, None], window)
+    check(x, weight, draw(generator, filters), window, 0)
+
+
+def test_what_has_no_native_form_stays_with_xla() -> None:
+    generator = np.random.default_rng(0)
+    x, weight = draw(generator, 2, 16, 9, 9), draw(generator, 16, 16, 3, 3)
+    window = ((1, 1), ((1, 1), (1, 1)), (1, 1), 1, False)
+    assert calls_native(CONV, [x, weight, None], window)
+    assert not calls_native(CONV, [x.astype(np.float64), weight.astype(np.float64), None], window)
+    assert not calls_native(CONV, [x[:0], weight, None], window)
+    volume = ((1,) * 3, ((1, 1),) * 3, (1,) * 3, 1, False)
+    assert not calls_native(CONV, [draw(generator, 1, 4, 8, 8, 8), draw(generator, 8, 4, 3, 3, 3), None], volume)
