@@ -13,6 +13,8 @@ import pytest
 # The workers of pytest-xdist inherit the folder from the process that started them.
 _OWNS_CACHE = "PYTEST_XDIST_WORKER" not in os.environ
 if _OWNS_CACHE:
+    # Native kernels are named by their content: compiling them once on a machine is enough.
+    os.environ.setdefault("PROA_NATIVE_DIR", os.path.expanduser("~/.cache/proa/native"))
     os.environ["PROA_CACHE_DIR"] = tempfile.mkdtemp(prefix="proa-test-cache-")
 # Several workers share one GPU: none of them may reserve most of its memory in advance.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")

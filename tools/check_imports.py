@@ -30,8 +30,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("graph",),
     ("autograd", "device", "distribution", "framework", "io", "utils", "version"),
     ("nn",),
+    ("formats",),
+    ("static",),
     (OTHERS,),
-    ("audio", "hapi", "hub", "text", "vision"),
+    ("audio", "hapi", "hub", "inference", "text", "vision"),
     ("callbacks", "cli"),
 )
 # `proa/__init__.py` and `proa/__main__.py` are above everything.

@@ -2,8 +2,11 @@
 
 For a run that finds reads and writes out of bounds:
 
-    PROA_NATIVE_FLAGS="-fsanitize=address -g" LD_PRELOAD=$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \\
+    PROA_NATIVE_FLAGS="-fsanitize=address -O1" ASAN_OPTIONS=detect_leaks=0 \\
+        LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so)" \\
         python -m tests.kernels.random_shapes --cases 10000
+
+The code for smaller processors: PROA_NATIVE_FLAGS=-mno-avx512f, or "-mno-avx512f -mno-avx2 -mno-fma".
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import numpy as np
 
 import proa
 from proa.kernels.cpu import library
-from proa.ops.neural import convolution_kernels, normalization
+from proa.ops.neural import convolution_kernels, normalization, pooling_kernels
 from tests.kernels import references as r
 
 # What one program holds: compiling it costs far more than running it.
@@ -69,10 +72,18 @@ def _norm(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any]
     return arrays, run, r.norm_references(arrays, 1e-3, attributes)
 
 
+def _pool(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
+    primitive = pooling_kernels.max_pool_grad
+    (x, y), window = r.pool_case(generator)
+    reference = primitive.operation.kernel(np, x, y.astype(np.float64), *window)
+    return [x, y], lambda xp, *given: (_kernel(primitive)(xp, *given, *window),), [reference]
+
+
 KINDS: dict[str, Callable[[np.random.Generator], Any]] = {
     "product": _product,
     "convolution": _convolution,
     "norm": _norm,
+    "pool": _pool,
 }
 
 

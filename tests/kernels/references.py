@@ -70,7 +70,7 @@ def draw(generator: np.random.Generator, *shape: int) -> np.ndarray:
 def product_case(generator: np.random.Generator) -> tuple[list[np.ndarray], tuple[bool, bool]]:
     """Operands of `matmul` of random size: tiles with every remainder, vectors, batches, transposed or not."""
     sizes = [int(2 ** generator.uniform(0, 7.5)) for _ in range(3)]
-    if generator.random() < 0.15:
+    if generator.random() < 0.3:
         sizes[int(generator.integers(3))] = int(generator.integers(300, 3000))
     if generator.random() < 0.15:
         sizes[int(generator.integers(2)) * 2] = 1

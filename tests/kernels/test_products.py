@@ -22,9 +22,10 @@ LINEAR = proa.nn.functional.linear.operation.kernels["cpu"]
 def test_every_remainder_of_a_tile(transposed: tuple[bool, bool]) -> None:
     generator = np.random.default_rng(0)
     cases = []
-    for rows in (1, 2, 7, 8, 13, 14, 15, 29, 43, 64):
+    for rows in (1, 2, 7, 8, 13, 14, 15, 29, 43, 64, 470):
         for columns in (1, 5, 16, 17, 32, 33, 70):
-            x, y = draw(generator, rows, 137), draw(generator, 137, columns)
+            depth = int(generator.choice([137, 700]))  # one block of k, or three that are added up
+            x, y = draw(generator, rows, depth), draw(generator, depth, columns)
             cases.append([x.T.copy() if transposed[0] else x, y.T.copy() if transposed[1] else y])
 
     def run(xp: Any, *flat: Any) -> Any:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from ...ir.xla import cache_folder
-from .library import why_not
+from .library import folder, why_not
 
 if __name__ == "__main__":
     reason = why_not()
-    print(reason or f"The native kernels are in {cache_folder() / 'native'}.")
+    print(reason or f"The native kernels are in {folder()}.")
     sys.exit(1 if reason else 0)

@@ -22,7 +22,12 @@ flags.define("FLAGS_native_kernels", True, "Whether C++ kernels are used on the 
 
 _SOURCES = pathlib.Path(__file__).parent / "native"
 # How long a program that is being compiled waits for its kernels; then it goes without them.
-_PATIENCE = 60.0
+_PATIENCE = 30.0
+
+
+def folder() -> pathlib.Path:
+    """Where the libraries are kept; one folder may serve any number of processes, versions and machines."""
+    return pathlib.Path(os.environ.get("PROA_NATIVE_DIR") or cache_folder() / "native")
 
 
 @functools.cache
@@ -44,24 +49,34 @@ class _Libraries:
 
         self.lock = threading.Lock()
         self.futures: dict[str, Any] = {}
+        self.told = False
         self.owners: dict[str, str] = {}
         for source in sorted(_SOURCES.glob("*.cc")):
             for symbol in read_handlers("proa", [str(source)]):
                 self.owners[symbol] = source.stem
 
-    def start(self) -> None:
+    def start(self, wanted: str = "") -> None:
+        """Begins with the library that somebody waits for."""
         from concurrent.futures import ThreadPoolExecutor
 
         with self.lock:
             if self.futures:
                 return
             pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="proa-kernels")
-            self.futures = {name: pool.submit(_make, name) for name in dict.fromkeys(self.owners.values())}
+            names = sorted(set(self.owners.values()), key=lambda name: (name != wanted, name))
+            self.futures = {name: pool.submit(_make, name) for name in names}
             pool.shutdown(wait=False)
 
     def targets_of(self, symbol: str) -> dict[str, str]:
-        self.start()
-        return self.futures[self.owners[symbol]].result(_PATIENCE)
+        self.start(self.owners[symbol])
+        future = self.futures[self.owners[symbol]]
+        try:
+            return future.result(1.5)
+        except TimeoutError:
+            if not self.told:
+                self.told = True
+                print("proa compiles its native CPU kernels, once for this machine ...", file=sys.stderr, flush=True)
+        return future.result(_PATIENCE)
 
 
 @functools.cache
@@ -75,7 +90,7 @@ def _make(name: str) -> dict[str, str]:
     source = str(_SOURCES / f"{name}.cc")
     extra = os.environ.get("PROA_NATIVE_FLAGS", "").split()  # -fsanitize=address, say
     library = build(
-        "proa", f"proa_{name}", [source], ["-march=native", *extra], [], [], str(cache_folder() / "native"),
+        "proa", f"proa_{name}", [source], ["-march=native", *extra], [], [], str(folder()),
         headers_of=[str(header) for header in sorted(_SOURCES.glob("*.h"))], identity=_processor(),
     )  # fmt: skip
     return register("proa", library, read_handlers("proa", [source]))
@@ -102,7 +117,10 @@ def target(symbol: str) -> str | None:
 
 
 def why_not() -> str:
-    """Why there are no native kernels, in words; an empty text where there are. Compiles them if need be."""
+    """Why there are no native kernels, in words; an empty text where there are.
+
+    Compiles them if need be, and waits for that: unlike a program, who asks this has nothing else to do.
+    """
     if not flags.get("FLAGS_native_kernels"):
         return "switched off (PROA_NATIVE or FLAGS_native_kernels)"
     if _unsuitable():
@@ -111,9 +129,7 @@ def why_not() -> str:
     libraries.start()
     for future in libraries.futures.values():
         try:
-            future.result(_PATIENCE)
-        except TimeoutError:
-            return f"they are still being compiled after {_PATIENCE:.0f} seconds"
+            future.result()
         except (RuntimeError, OSError) as error:
             return str(error).strip()
     return ""
