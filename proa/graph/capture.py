@@ -14,6 +14,7 @@ from ..ir.capture import CaptureError, CaptureSegment, Capturing
 from ..ir.dimensions import SMALLEST, differences, placeholder_shape
 from ..ir.recorder import LOCAL
 from .graph import Graph, GraphInput
+from .stops import Stops
 from .structure import flatten
 
 
@@ -92,10 +93,12 @@ def finish(segment: CaptureSegment, result: Any, inputs: list[GraphInput], name:
     updates = segment.updates()
     program = segment.program((*numbers, *(index for _, index in updates)))
     captured = segment.inputs[len(inputs) :]
-    return Graph(
+    graph = Graph(
         name, program, inputs, captured, segment.scalars, structure, [tensor for tensor, _ in updates],
         segment.locations,
     )  # fmt: skip
+    graph.stops = Stops(segment, program, results)
+    return graph
 
 
 def number_of(segment: CaptureSegment, tensor: Tensor) -> int:
@@ -104,7 +107,7 @@ def number_of(segment: CaptureSegment, tensor: Tensor) -> int:
 
     if tensor._segment is segment and tensor._value is None and tensor._index >= 0:
         return tensor._index
-    before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+    before, LOCAL.grad_enabled = LOCAL.grad_enabled, True  # passing through is no place where a gradient ends
     try:
         return assign_to(tensor)._index
     finally:

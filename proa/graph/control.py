@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..core.aval import Aval, make_aval
+from ..core.dtype import is_differentiable
 from ..core.errors import type_error, value_error
+from ..core.generator import default_generator
 from ..eager.declare import op
 from ..eager.derived import DerivedVariadicGradient
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor, alias
-from ..eager.views import replace_value
+from ..eager.views import take_over
 from ..ir.capture import CaptureSegment, Capturing
 from ..ir.dimensions import specialise
 from ..ir.interpreter import run_on_numpy
@@ -26,15 +28,35 @@ from ..ir.lowering import call_kernel
 from ..ir.program import Program
 from ..ir.recorder import LOCAL
 from .capture import number_of, placeholder
+from .graph import positions_of_draws
+from .stops import Stops
 from .structure import map_tensors
 
 
 class Block:
     """A Program inside a Program. Hashed by identity: a block is captured once and belongs to one instruction."""
 
-    def __init__(self, program: Program, scalars: list[Any]) -> None:
+    def __init__(self, program: Program, scalars: list[Any], stops: Any = None) -> None:
         self.program = program
         self.scalars = scalars
+        self.stops = stops  # where gradients end (stops.py)
+
+    def fresh_scalars(self, kinds: Sequence[Aval]) -> list[Any]:
+        """The scalars for these operands, with new seeds for the random operations."""
+        scalars = list(self.fitted_scalars(kinds))
+        for seed, offset in positions_of_draws(self.program):
+            scalars[seed], scalars[offset] = default_generator.draw()
+        return scalars
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether running it does more than make its results (see `passes/nature.py`)."""
+        return any(
+            i.flagged
+            or getattr(i.operation.kernel, "has_effect", False)
+            or any(getattr(attribute, "has_effect", False) for attribute in i.attributes)
+            for i in self.program.instructions
+        )
 
     def infer(self, kinds: Sequence[Aval]) -> tuple[Aval, ...]:
         """Abstract values of the results for operands that may have other sizes than at the capture."""
@@ -47,15 +69,24 @@ class Block:
             return self.program
         return specialise(self.program, list(kinds))[0]
 
+    def fitted_scalars(self, kinds: Sequence[Aval]) -> list[Any]:
+        """The dynamic scalars for these operands: numbers may be sizes, or computed from them."""
+        if all(kind is aval for kind, aval in zip(kinds, self.program.inputs, strict=True)):
+            return self.scalars
+        sizes = specialise(self.program, list(kinds))[1]
+        drawn = {position for pair in positions_of_draws(self.program) for position in pair}
+        return [s if position in drawn else sizes.resolve_scalar(s) for position, s in enumerate(self.scalars)]
+
     def run(self, xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Its results for arrays, with NumPy or while XLA traces."""
         place = self.program.inputs[0].place if self.program.inputs else LOCAL.place
-        program = self.fitted([make_aval(tuple(a.shape), np.dtype(a.dtype), place) for a in arrays])
+        kinds = [make_aval(tuple(a.shape), np.dtype(a.dtype), place) for a in arrays]
+        program, scalars = self.fitted(kinds), self.fitted_scalars(kinds)
         if xp is np:
-            values = run_on_numpy(program, list(arrays), self.scalars)
+            values = run_on_numpy(program, list(arrays), scalars)
             return tuple(values[number] for number in program.outputs)
         found: dict[int, Any] = {}
-        next_scalar = iter(self.scalars).__next__
+        next_scalar = iter(scalars).__next__
         for instruction in program.instructions:
             dtypes = iter(instruction.scalar_dtypes)
             arguments = [
@@ -151,24 +182,27 @@ def while_blocks(
     )
 
 
+def _replay_block(block: Block, tensors: list[Tensor]) -> list[Tensor]:
+    from .replay import replay_program
+
+    kinds = [tensor._aval for tensor in tensors]
+    return replay_program(block.fitted(kinds), tensors, block.fresh_scalars(kinds), block.stops)
+
+
 def _replay_cond(
     operands: list[Tensor], then: Block, otherwise: Block, then_inputs: tuple[int, ...], otherwise_inputs: tuple[int, ...]
 ) -> Any:  # fmt: skip
-    from .replay import replay_program
-
     block, positions = (then, then_inputs) if bool(operands[0]) else (otherwise, otherwise_inputs)
     tensors = [operands[1 + i] for i in positions]
-    return replay_program(block.fitted([t._aval for t in tensors]), tensors, block.scalars)
+    return _replay_block(block, tensors)
 
 
 def _replay_while(
     operands: list[Tensor], test: Block, body: Block, count: int, test_inputs: tuple[int, ...], body_inputs: tuple[int, ...]
 ) -> Any:  # fmt: skip
-    from .replay import replay_program
-
     def run(block: Block, positions: tuple[int, ...], state: list[Tensor]) -> list[Tensor]:
         tensors = [state[i] if i < count else operands[i] for i in positions]
-        return replay_program(block.fitted([t._aval for t in tensors]), tensors, block.scalars)
+        return _replay_block(block, tensors)
 
     state = list(operands[:count])
     while bool(run(test, test_inputs, state)[0]):
@@ -204,7 +238,11 @@ class BlockCapture:
         self.updates = segment.updates()
 
     def _kept(self, tensor: Tensor) -> Tensor:
-        return alias(tensor) if id(tensor) in self.segment.remembered else tensor
+        if id(tensor) not in self.segment.remembered:
+            return tensor
+        kept = alias(tensor)
+        kept.stop_gradient, kept._node = tensor.stop_gradient, tensor._node
+        return kept
 
     def record(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What `function` records becomes part of the block."""
@@ -219,7 +257,8 @@ class BlockCapture:
             for tensor in changed:
                 index = own.get(id(tensor))
                 numbers.append(index if index is not None and index >= 0 else number_of(self.segment, tensor))
-        return Block(self.segment.program(tuple(numbers)), self.segment.scalars)
+        program = self.segment.program(tuple(numbers))
+        return Block(program, self.segment.scalars, Stops(self.segment, program))
 
 
 class _reopened:
@@ -237,7 +276,8 @@ class _reopened:
 def capture_block(function: Callable[..., Any], avals: Sequence[Aval] = ()) -> BlockCapture:
     """Runs a function on placeholders in a segment of its own, inside the capture that is going on."""
     with Capturing() as segment:
-        placeholders = [placeholder(segment, aval) for aval in avals]
+        # Whether a loop variable has a gradient is only known behind the loop: it is taken to have one.
+        placeholders = [placeholder(segment, aval, not is_differentiable(aval.dtype)) for aval in avals]
         try:
             return BlockCapture(segment, function(*placeholders))
         except BaseException:
@@ -329,10 +369,16 @@ def _renumbered(inputs: Sequence[Tensor], num_state: int, operands: list[Tensor]
 
 
 def _settle(results: list[Tensor], changed: list[Tensor]) -> list[Tensor]:
-    """Gives tensors that the blocks changed their new values; the rest is the user's."""
+    """Gives tensors that the blocks changed their new values; the rest is the user's.
+
+    Tensors that share memory are all among those changed, so nothing is carried between them here.
+    """
     if changed:
         for tensor, value in zip(changed, results[-len(changed) :], strict=True):
-            replace_value(tensor, value)
+            node, stop = tensor._node, tensor.stop_gradient
+            take_over(tensor, value)
+            if value.stop_gradient:
+                tensor._node, tensor.stop_gradient = node, stop
         results = results[: -len(changed)]
     return results
 

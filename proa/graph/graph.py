@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..core.aval import Aval
-from ..core.errors import value_error
+from ..core.errors import locate, value_error
 from ..core.generator import default_generator
 from ..eager.tensor import Tensor, tensor_from_data, wrap
 from ..eager.views import replace_value
+from ..ir.capture import LiveNumber
 from ..ir.dimensions import SMALLEST, Sizes, may_hold_sizes, shown_shape, specialise
 from ..ir.lowering import CompiledProgram, flagged_instructions
 from ..ir.program import Program
@@ -67,9 +68,14 @@ class Graph:
         self.structure = structure  # of the results; the Program's first outputs are its tensors
         self.updates = updates  # changed by a run: the Program's last outputs are their new values
         self.locations = locations or {}
+        self.stops: Any = None  # where gradients end (stops.py); None: nowhere
         self.num_results = len(program.outputs) - len(updates)
-        self._draws = _positions_of_draws(program)
+        self.generator = default_generator
+        self._draws = positions_of_draws(program)
+        self._live = [position for position, number in enumerate(scalars) if isinstance(number, LiveNumber)]
         self._compiled: dict[Any, tuple[CompiledProgram, list[Any], list[Any]]] = {}
+        self._fitted: dict[Any, Graph] = {}
+        self._optimised: dict[int, Any] = {}
         self._lock = threading.Lock()
 
     @property
@@ -98,17 +104,84 @@ class Graph:
             if not fits or aval.dtype != wanted.dtype:
                 raise value_error(self.name, f"input {given.name} must be {given!r}", f"{given.name}: {aval}")
 
+    def held_values(self) -> list[Any]:
+        """The values now of what comes from outside."""
+        return [tensor._data() for tensor in self.captured]
+
+    def sizes(self, tensors: Sequence[Tensor]) -> Sizes | None:
+        """What is known of sizes before the Program is made for inputs of these ones."""
+        return None
+
+    def optimised(self, level: int | None = None) -> Graph:
+        """The graph after the passes of a level (0: none, 1: what only takes away, 2: all; None: the usual one)."""
+        from .optimised import optimise
+        from .passes import registry
+
+        level = registry.DEFAULT_LEVEL if level is None else level
+        found = self._optimised.get(level)
+        if found is None or not found.is_current():
+            with self._lock:
+                found = self._optimised.get(level)
+                if found is None or not found.is_current():
+                    found = self._optimised[level] = optimise(self, level)
+        return found
+
+    def explain(self, *examples: Any, level: int | None = None) -> Any:
+        """What the graph consists of, what it costs and what each pass did, as text to print (see report.py)."""
+        from .report import explain
+
+        return explain(self, examples, level)
+
+    def stablehlo(self, *examples: Any, level: int | None = None) -> str:
+        """The program that XLA gets for inputs like the examples (tensors or shapes)."""
+        from .report import stablehlo
+
+        return stablehlo(self, examples, level)
+
+    def report(self, path: Any, *examples: Any, level: int | None = None) -> str:
+        """Writes all that `explain` knows, and the instructions with their lines, as one HTML file."""
+        from .report import write_report
+
+        return write_report(self, path, examples, level)
+
     def specialised(self, tensors: Sequence[Tensor]) -> tuple[Program, list[Any], list[Any]]:
         """The Program, scalars and values from outside for inputs of these sizes."""
-        held: list[Any] = [tensor._data() for tensor in self.captured]
+        return self._specialised(tensors, self.held_values())
+
+    def _specialised(self, tensors: Sequence[Tensor], held: list[Any]) -> tuple[Program, list[Any], list[Any]]:
         if not self.has_unknown_sizes:
             return self.program, self.scalars, held
         actual = [tensor._aval for tensor in tensors] + [tensor._aval for tensor in self.captured]
-        program, sizes = specialise(self.program, actual)
-        scalars = [sizes.resolve(s) if s.__class__ is int else s for s in self.scalars]
-        for position, _ in self._draws:
-            scalars[position] = self.scalars[position]
+        program, sizes = specialise(self.program, actual, self.sizes(tensors))
+        drawn = {position for pair in self._draws for position in pair}  # seeds are no sizes
+        scalars = [
+            s if position in drawn else sizes.resolve_scalar(s) for position, s in enumerate(self.scalars)
+        ]
         return program, scalars, [_with_sizes(value, sizes) for value in held]
+
+    def fitted(self, tensors: Sequence[Tensor]) -> Graph:
+        """The graph for inputs of these sizes: nothing in it is unknown, so passes see the numbers that are meant."""
+        if not self.has_unknown_sizes:
+            return self
+        key = tuple(tensor._aval for tensor in tensors)
+        with self._lock:
+            found = self._fitted.get(key)
+            if found is None:
+                before = self.held_values()
+                program, scalars, held = self._specialised(tensors, before)
+                captured = [
+                    tensor if value is old else wrap(value)
+                    for tensor, value, old in zip(self.captured, held, before, strict=True)
+                ]
+                inputs = [GraphInput(given.name, aval) for given, aval in zip(self.inputs, key, strict=True)]
+                found = Graph(
+                    self.name, program, inputs, captured, scalars, self.structure, self.updates, self.locations
+                )
+                found.generator = self.generator
+                while len(self._fitted) >= _MOST_COMPILED:
+                    self._fitted.pop(next(iter(self._fitted)))
+                self._fitted[key] = found
+        return found
 
     def executable(self, tensors: Sequence[Tensor]) -> tuple[CompiledProgram, list[Any], list[Any]]:
         """The executable for inputs of these sizes, its scalars, and replacements of constants that hold sizes."""
@@ -118,35 +191,39 @@ class Graph:
             with self._lock:
                 found = self._compiled.get(key)
                 if found is None:
-                    program, scalars, held = self.specialised(tensors)
+                    before = self.held_values()
+                    program, scalars, held = self._specialised(tensors, before)
                     values = [tensor._data() for tensor in tensors]
                     compiled = CompiledProgram(program, [*values, *held], scalars, self.place, (), False)
-                    replaced = [
-                        None if value is tensor._value else value
-                        for value, tensor in zip(held, self.captured, strict=True)
-                    ]
+                    replaced = [None if value is b else value for value, b in zip(held, before, strict=True)]
                     while len(self._compiled) >= _MOST_COMPILED:
                         self._compiled.pop(next(iter(self._compiled)))
                     found = self._compiled[key] = (compiled, scalars, replaced)
         return found
 
     def __call__(self, *tensors: Tensor) -> Any:
-        """Runs the graph as one executable, without gradients."""
+        """Runs the graph as one executable, without gradients, after the passes (`graph.passes`)."""
         self.check_inputs(tensors)
+        return self.optimised().run(tensors)
+
+    def run(self, tensors: Sequence[Tensor]) -> Any:
+        """Runs this very Program as one executable, for inputs that fit."""
         compiled, scalars, replaced = self.executable(tensors)
-        held = [t._data() if r is None else r for t, r in zip(self.captured, replaced, strict=True)]
+        held = [value if r is None else r for value, r in zip(self.held_values(), replaced, strict=True)]
         results = compiled([*(t._data() for t in tensors), *held], self.fresh_scalars(scalars))
         if compiled.num_flags:
             self._verify(compiled, results[-1], tensors)
         return self.deliver([wrap(value) for value in results[: len(self.program.outputs)]])
 
     def fresh_scalars(self, scalars: list[Any]) -> list[Any]:
-        """The scalars with new seeds for the random operations."""
-        if not self._draws:
+        """The scalars with new seeds for the random operations, and what is read at each run (learning rates)."""
+        if not self._draws and not self._live:
             return scalars
         scalars = list(scalars)
         for seed, offset in self._draws:
-            scalars[seed], scalars[offset] = default_generator.draw()
+            scalars[seed], scalars[offset] = self.generator.draw()
+        for position in self._live:
+            scalars[position] = self.scalars[position].read()
         return scalars
 
     def deliver(self, outputs: list[Tensor]) -> Any:
@@ -159,13 +236,27 @@ class Graph:
         good = np.asarray(flags)
         if not good.all():
             program, _, _ = self.specialised(tensors)
-            raise flagged_instructions(program, False)[int(np.argmin(good))].value_error()
+            instruction = flagged_instructions(program, False)[int(np.argmin(good))]
+            raise locate(instruction.value_error(), self.locations.get(instruction.index))
+
+    def verify(self) -> None:
+        """Checks the Program against the rules of the intermediate representation (`ir/verify.py`)."""
+        from ..ir.verify import verify
+
+        verify(self.program, self.scalars)
+
+    def draw(self, path: Any = None) -> str:
+        """A picture of the graph as SVG text, written to `path` if one is given."""
+        from .drawing import draw_program
+
+        names = {~position: given.name for position, given in enumerate(self.inputs)}
+        return draw_program(self.program, path, names)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         return f"graph {self.name}({', '.join(map(repr, self.inputs))})\n{self.program}"
 
 
-def _positions_of_draws(program: Program) -> list[tuple[int, int]]:
+def positions_of_draws(program: Program) -> list[tuple[int, int]]:
     """Where among the scalars each random operation has its seed and offset."""
     found: list[tuple[int, int]] = []
     position = 0

@@ -10,20 +10,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..eager.dispatch import record
-from ..eager.tensor import Tensor
+from ..eager.tensor import Tensor, alias
 from ..ir.program import Program
 from .graph import Graph
+from .stops import Stops
 
 
-def replay_program(program: Program, inputs: Sequence[Tensor], scalars: Sequence[Any]) -> list[Tensor]:
+def replay_program(
+    program: Program, inputs: Sequence[Tensor], scalars: Sequence[Any], stops: Stops | None = None
+) -> list[Tensor]:
     """The Program's outputs, computed from tensors by recorded operations."""
+    stopped = stops.operands if stops is not None else {}
     values: dict[int, Any] = {}
     next_scalar = iter(scalars).__next__
     for instruction in program.instructions:
-        operands = [
+        operands: list[Any] = [
             (values[o] if o >= 0 else inputs[~o]) if o.__class__ is int else None if o is None else next_scalar()
             for o in instruction.operands
         ]
+        if stopped and instruction.index in stopped:
+            for position in stopped[instruction.index]:
+                operands[position] = alias(operands[position])
         run = getattr(instruction.operation.kernel, "replay", None)
         if run is None:
             results = record(instruction.operation, operands, instruction.attributes)
@@ -45,7 +52,7 @@ def replay(graph: Graph, tensors: Sequence[Tensor]) -> Any:
     captured = [
         tensor if value is tensor._value else wrap(value) for value, tensor in zip(held, graph.captured, strict=True)
     ]
-    outputs = replay_program(program, [*tensors, *captured], graph.fresh_scalars(scalars))
+    outputs = replay_program(program, [*tensors, *captured], graph.fresh_scalars(scalars), graph.stops)
     from ..eager.modes import no_grad
 
     results = outputs[: graph.num_results]

@@ -11,13 +11,14 @@ are tensors of the surrounding one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..core.aval import Aval
 from ..core.errors import message, user_location
 from ..core.place import Place
 from .program import Program
-from .recorder import LOCAL, Segment, WrongPlace, materialise
+from .recorder import LOCAL, Segment, WrongPlace, flush_current, materialise
 from .trace import TraceRoot, grow_leaf, move_into
 
 _ENDLESS = 1 << 60
@@ -34,15 +35,17 @@ class CaptureError(RuntimeError):
 class CaptureSegment(Segment):
     """The open segment of a thread that captures. `inputs` are the tensors themselves, not their values."""
 
-    __slots__ = ("outer", "remembered", "tensor_ids")
+    __slots__ = ("outer", "owner", "remembered", "tensor_ids")
 
     captures = True
 
     def __init__(self, place: Place, lock: Any, outer: Any = None) -> None:
         super().__init__(place, lock)
         self.root = TraceRoot(place, False, False, _ENDLESS)
+        self.root.hook = True  # every instruction's line is remembered: graphs are shown and explained
         self.node = move_into(self.root, LOCAL.scope)
         self.outer = outer
+        self.owner = None if outer is None else outer.owner
         self.tensor_ids: dict[int, int] = {}
         # Tensors from outside that were changed here, with what they were: id -> (tensor, state).
         self.remembered: dict[int, tuple[Any, tuple[Any, ...]]] = {}
@@ -65,6 +68,10 @@ class CaptureSegment(Segment):
         self.refs.append(tensor)  # keeps its identity from being given to another
         return index
 
+    def after_record(self, node: Any) -> None:
+        super().after_record(node)
+        self.locations.setdefault(node.index, user_location(2))
+
     def _surrounds(self, segment: Any) -> bool:
         outer = self.outer
         while outer is not None and outer is not segment:
@@ -75,7 +82,7 @@ class CaptureSegment(Segment):
         """Called before a tensor changes: one from outside will get its state back."""
         if tensor._segment is self or id(tensor) in self.remembered:
             return
-        self.remembered[id(tensor)] = (tensor, _state(tensor))
+        self.remembered[id(tensor)] = (tensor, saved_state(tensor))
 
     def updates(self) -> list[tuple[Any, int]]:
         """Tensors from outside that were changed, with the number of their new value; they get their old state back."""
@@ -83,9 +90,30 @@ class CaptureSegment(Segment):
         for tensor, state in self.remembered.values():
             if tensor._segment is self and tensor._value is None:
                 found.append((tensor, tensor._index))
-            _restore(tensor, state)
+            restore_state(tensor, state)
         self.remembered = {}
         return found
+
+    def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+        return None if self.outer is None else self.outer.existing_parameter(name, shape, dtype)
+
+    def note_parameter(self, parameter: Any, initializer: Any) -> None:
+        if self.outer is not None:
+            self.outer.note_parameter(parameter, initializer)
+
+    def note_states(self, tensors: Any) -> None:
+        if self.outer is not None:
+            self.outer.note_states(tensors)
+
+    def shape_of(self, aval: Aval) -> tuple[int, ...]:
+        """The shape of a tensor as the code that is captured sees it."""
+        return aval.shape if self.outer is None else self.outer.shape_of(aval)
+
+    def describe(self, tensor: Any) -> str:
+        """The text of a tensor that has no value."""
+        if self.outer is None:
+            raise refuse_to_read()
+        return self.outer.describe(tensor)
 
     def program(self, outputs: tuple[int, ...]) -> Program:
         return self.node.program(outputs)
@@ -96,13 +124,13 @@ def _standing(tensor: Any) -> Any:
     return tensor
 
 
-def _state(tensor: Any) -> tuple[Any, ...]:
+def saved_state(tensor: Any) -> tuple[Any, ...]:
     return (
         tensor._aval, tensor._value, tensor._segment, tensor._index, tensor._node, tensor._version, tensor.stop_gradient,
     )  # fmt: skip
 
 
-def _restore(tensor: Any, state: tuple[Any, ...]) -> None:
+def restore_state(tensor: Any, state: tuple[Any, ...]) -> None:
     (
         tensor._aval, tensor._value, tensor._segment, tensor._index, tensor._node, tensor._version, tensor.stop_gradient,
     ) = state  # fmt: skip
@@ -121,6 +149,62 @@ def refuse_to_read() -> CaptureError:
     )
 
 
+class LiveNumber(float):
+    """A number that a captured program reads anew at each run: a learning rate, and what is computed from it."""
+
+    read: Callable[[], float]
+
+    def __new__(cls, read: Callable[[], float]) -> LiveNumber:
+        made = float.__new__(cls, read())
+        made.read = read
+        return made
+
+    def __mul__(self, other: Any) -> Any:
+        return LiveNumber(lambda: self.read() * _now(other))
+
+    def __add__(self, other: Any) -> Any:
+        return LiveNumber(lambda: self.read() + _now(other))
+
+    def __sub__(self, other: Any) -> Any:
+        return LiveNumber(lambda: self.read() - _now(other))
+
+    def __rsub__(self, other: Any) -> Any:
+        return LiveNumber(lambda: _now(other) - self.read())
+
+    def __truediv__(self, other: Any) -> Any:
+        return LiveNumber(lambda: self.read() / _now(other))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return LiveNumber(lambda: _now(other) / self.read())
+
+    def __neg__(self) -> Any:
+        return LiveNumber(lambda: -self.read())
+
+    __rmul__ = __mul__
+    __radd__ = __add__
+
+
+def _now(number: Any) -> Any:
+    return number.read() if isinstance(number, LiveNumber) else number
+
+
+class outside_capture:
+    """`with outside_capture():` what is recorded inside runs as always, though the thread captures.
+
+    For what a capture must find ready-made: the states of an optimiser, buffers.
+    """
+
+    def __enter__(self) -> None:
+        self.before = LOCAL.segment
+        if self.before.captures:
+            LOCAL.segment = Segment(self.before.root.place, LOCAL.lock)
+
+    def __exit__(self, *_exception: Any) -> None:
+        if self.before.captures:
+            flush_current()
+            LOCAL.segment = self.before
+
+
 class Capturing:
     """`with Capturing(place) as segment:` what this thread does inside is recorded into `segment`."""
 
@@ -137,7 +221,10 @@ class Capturing:
         return self.segment
 
     def __exit__(self, *_exception: Any) -> None:
-        LOCAL.segment = self.before
         LOCAL.place = self.place_before
+        if self.before.done:  # it ran meanwhile: the capture needed a value that was pending there
+            LOCAL.segment = Segment(self.before.root.place, LOCAL.lock, LOCAL.window, LOCAL.scope)
+            return
+        LOCAL.segment = self.before
         if LOCAL.scope is not self.before.node.scope:
             self.before.node = move_into(self.before.node, LOCAL.scope)

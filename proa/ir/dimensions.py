@@ -12,6 +12,8 @@ found; `differences` compares two captures made with different numbers and names
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -27,6 +29,10 @@ _OTHER_PRIMES = (401, 409, 419, 421, 431, 433, 439, 443, 449)
 SMALLEST = 50_000  # no number below this is taken for one that depends on an unknown size
 _LARGEST_FACTOR = 4096
 _LARGEST_OFFSET = 4096
+_LARGEST_NUMERATOR = 8
+_WRITTEN_DIGITS = 13  # a float with fewer significant digits was written by somebody
+_MOST_COMBINED = 8
+_LARGEST_QUOTIENT = 64
 _MOST_ELEMENTS = 64  # of a constant that may hold sizes
 
 
@@ -50,6 +56,46 @@ def placeholder_shape(shape: Sequence[int | None], other: bool = False) -> tuple
 def shown_shape(shape: Iterable[int]) -> list[int]:
     """A captured shape as users see it: -1 for what depends on an unknown dimension."""
     return [-1 if size >= SMALLEST else size for size in shape]
+
+
+class UnknownDimension(int):
+    """An unknown size as users of a static program see it: -1 to look at and to compare, its number to compute with."""
+
+    def __repr__(self) -> str:
+        return "-1"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format(-1, spec)
+
+    def __eq__(self, other: object) -> bool:
+        return other == -1 or int.__eq__(self, other) is True
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = int.__hash__
+
+    def __lt__(self, other: Any) -> bool:
+        return other > -1 if other <= 0 else int.__lt__(self, other)
+
+    def __le__(self, other: Any) -> bool:
+        return other >= -1 if other <= 0 else int.__le__(self, other)
+
+    def __gt__(self, other: Any) -> bool:
+        return other < -1 if other <= 0 else int.__gt__(self, other)
+
+    def __ge__(self, other: Any) -> bool:
+        return other <= -1 if other <= 0 else int.__ge__(self, other)
+
+    def _no_float(self, *_other: Any) -> Any:
+        raise UnknownSize(
+            "a float cannot be computed from an unknown dimension before the program runs; "
+            "use paddle.shape(x), or give the dimension a fixed size"
+        )
+
+    __truediv__ = __rtruediv__ = __float__ = _no_float
 
 
 class Sizes:
@@ -92,7 +138,8 @@ class Sizes:
                 return real * factor
         for size, real in known:
             if size % number == 0 and size // number <= _LARGEST_FACTOR:
-                return real // (size // number)
+                whole, rest = divmod(real, size // number)
+                return None if rest else whole  # rounded up or down? nobody knows here
         for size, real in known:
             factor, offset = divmod(number, size)
             if size - offset <= _LARGEST_OFFSET:
@@ -107,10 +154,79 @@ class Sizes:
                     return real * other_real * (number // (size * other))
         return None
 
+    def resolve_float(self, number: float) -> float:
+        """The real value of a float that was computed from a size: the size, a simple part of it, or a root.
+
+        Means, variances and their gradients divide by sizes. A number that somebody wrote has few digits; one that was
+        divided by a size has all of them, so the two are not confused.
+        """
+        if number < 0:
+            return -self.resolve_float(-number)
+        if not 0 < number < math.inf:
+            return number
+        if number == int(number):
+            found = self._part(int(number)) if number >= SMALLEST else None
+            return number if found is None else float(found)
+        if len(f"{number:.15g}".split("e")[0].replace(".", "").strip("0")) < _WRITTEN_DIGITS:
+            return number
+        for size, real in self.known.items():
+            if number == size**0.5:
+                return real**0.5
+            if number * size**0.5 == 1 or number == 1 / size**0.5:
+                return 1 / real**0.5 if real else number
+        if number > _LARGEST_QUOTIENT / SMALLEST:
+            return number
+        for numerator in range(1, _LARGEST_NUMERATOR + 1):
+            size = round(numerator / number)
+            if SMALLEST <= size < 1 << 53 and numerator / size == number:
+                for offset in (0, 1, 2, -1):
+                    found = self._part(size + offset)
+                    if found is not None and found > offset:
+                        return numerator / (found - offset)
+        for size, real in self._combinations():
+            quotient = _quotient(number, size)
+            if quotient is not None and real:
+                return quotient / real
+        return number
+
+    def _part(self, number: int) -> int | None:
+        """What an integer is, if it is made of unknown sizes."""
+        if number in self.known:
+            return self.known[number]
+        for size, real in self.known.items():
+            factor, rest = divmod(number, size)
+            if rest == 0 and factor <= _LARGEST_FACTOR:
+                return real * factor
+            if rest == 0 and factor >= SMALLEST and (other := self._part(factor)) is not None:
+                return real * other
+            if number and size % number == 0 and size // number <= _LARGEST_FACTOR:
+                whole, rest = divmod(real, size // number)
+                return None if rest else whole  # rounded up or down? nobody knows here
+        return None
+
+    def _combinations(self) -> list[tuple[int, int]]:
+        """Unknown sizes and products of two or three of them."""
+        sizes = [(size, real) for size, real in self.known.items() if size != real]
+        found = list(sizes)
+        for count in (2, 3):
+            for chosen in itertools.combinations_with_replacement(sizes[:_MOST_COMBINED], count):
+                found.append((math.prod(size for size, _ in chosen), math.prod(real for _, real in chosen)))
+        return found
+
+    def resolve_scalar(self, number: Any) -> Any:
+        """The real value of a dynamic scalar of the capture."""
+        if number.__class__ is int:
+            return self.resolve(number)
+        return self.resolve_float(number) if number.__class__ is float else number
+
     def resolve_all(self, value: Any) -> Any:
         """The same for the integers inside attributes."""
         if value.__class__ is int:
             return self.resolve(value)
+        if value.__class__ is float:
+            return self.resolve_float(value)
+        if value.__class__ is UnknownDimension:
+            return self.resolve(int(value))
         if value.__class__ is tuple:
             return tuple([self.resolve_all(part) for part in value])
         if isinstance(value, slice):
@@ -118,14 +234,37 @@ class Sizes:
         return value
 
 
+def _quotient(number: float, size: int) -> float | None:
+    """What was divided by `size` to give `number`, if that is a plain number; None where it was something else."""
+    quotient = number * size
+    if not 1 / SMALLEST < quotient <= _LARGEST_QUOTIENT:
+        return None
+    prime = next((prime for prime in (*_PRIMES, *_OTHER_PRIMES) if size % prime == 0), None)
+    if prime is None:
+        whole = round(quotient) or 1 / round(1 / quotient)
+        return whole if abs(quotient - whole) <= 1e-15 * quotient else None
+    if _short(number * (size // prime)) is not None:  # a plain number by itself, not divided by the prime
+        return None
+    short = _short(quotient)
+    if short is None and (below := _short(1 / quotient)) is not None:
+        short = 1 / below
+    return short
+
+
+def _short(value: float) -> float | None:
+    """The number with few digits that this is, if it is one."""
+    short = float(f"{value:.6g}")
+    return short if abs(value - short) <= 1e-15 * value else None
+
+
 def may_hold_sizes(array: Any) -> bool:
     """Whether a constant is a small array of integers, some of which depend on unknown dimensions."""
     return array.dtype.kind == "i" and 0 < array.size <= _MOST_ELEMENTS and bool((np.abs(array) >= SMALLEST).any())
 
 
-def specialise(program: Program, actual: Sequence[Aval]) -> tuple[Program, Sizes]:
-    """The program for inputs of other sizes than it was captured with."""
-    sizes = Sizes(program.inputs, actual)
+def specialise(program: Program, actual: Sequence[Aval], known: Sizes | None = None) -> tuple[Program, Sizes]:
+    """The program for inputs of other sizes than it was captured with; `known` may have sizes from elsewhere."""
+    sizes = known or Sizes(program.inputs, actual)
     values: dict[int, Aval] = {}
     instructions: list[Instruction] = []
     for instruction in program.instructions:
@@ -186,6 +325,8 @@ def _agrees(sizes: Sizes, before: Any, now: Any) -> bool:
         return all(_agrees(sizes, a, b) for a, b in zip(before, now, strict=True))
     if hasattr(before, "program") and hasattr(now, "program"):  # a block of a condition or loop
         return not differences(before.program, before.scalars, now.program, now.scalars)
+    if isinstance(before, float):  # passes may already have computed with it when sizes become known
+        return before == now
     try:
         return bool(sizes.resolve_all(before) == now)
     except UnknownSize:

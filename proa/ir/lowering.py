@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, cast
 
 import numpy as np
@@ -102,29 +103,16 @@ class CompiledProgram:
         self.last_content = b""
         self.last_vectors: list[Any] | None = None
         self.scalar_groups = _group_scalars(program.scalar_kinds)
-        num_inputs = len(inputs)
         self.num_flags = len(flagged_instructions(program, check_nan))
-
-        def run(*arguments: Any) -> tuple[Any, ...]:
-            return _trace(jax.numpy, program, arguments[:num_inputs], arguments[num_inputs:], place, check_nan)
-
-        run.__name__ = f"segment_of_{len(program.instructions)}"
-        arguments = [*inputs, *self.pack(scalars)]
-        jitted = jax.jit(run, donate_argnums=donated)
-        with warnings.catch_warnings():
+        lowered, context = lower_program(program, inputs, scalars, place, donated, check_nan)
+        with warnings.catch_warnings(), context:
             # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
             warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-            if place is CPU or any(isinstance(value, jax.Array) for value in inputs):
-                self.executable = jitted.lower(*arguments).compile()
-            else:
-                with jax.default_device(jax_device(place)):
-                    self.executable = jitted.lower(*arguments).compile()
+            self.executable = lowered.compile()
         self.seconds = time.perf_counter() - started
 
     def pack(self, scalars: list[Any]) -> list[np.ndarray]:
-        return [
-            np.array([scalars[i] for i in positions], SCALAR_DTYPES[kind]) for kind, positions in self.scalar_groups
-        ]
+        return _packed(self.scalar_groups, scalars)
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:
         """The outputs, then (if any instruction is checked) the vector of flags."""
@@ -141,6 +129,30 @@ class CompiledProgram:
                     self.last_vectors = [jax_module().device_put(vector, self.device) for vector in vectors]
                 vectors = self.last_vectors
         return self.executable(*inputs, *vectors)
+
+
+def lower_program(
+    program: Program, inputs: list[Any], scalars: list[Any], place: Place, donated: tuple[int, ...] = (), check_nan: bool = False
+) -> tuple[Any, Any]:  # fmt: skip
+    """The Program as JAX's lowered form (StableHLO), and the context to compile it in."""
+    jax = started_jax()
+    num_inputs = len(inputs)
+
+    def run(*arguments: Any) -> tuple[Any, ...]:
+        return _trace(jax.numpy, program, arguments[:num_inputs], arguments[num_inputs:], place, check_nan)
+
+    run.__name__ = f"segment_of_{len(program.instructions)}"
+    arguments = [*inputs, *_packed(_group_scalars(program.scalar_kinds), scalars)]
+    on_device = place is CPU or any(isinstance(value, jax.Array) for value in inputs)
+    context = nullcontext() if on_device else jax.default_device(jax_device(place))
+    with warnings.catch_warnings(), context:
+        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+        lowered = jax.jit(run, donate_argnums=donated).lower(*arguments)
+    return lowered, nullcontext() if on_device else jax.default_device(jax_device(place))
+
+
+def _packed(groups: list[tuple[type, list[int]]], scalars: list[Any]) -> list[np.ndarray]:
+    return [np.array([scalars[i] for i in positions], SCALAR_DTYPES[kind]) for kind, positions in groups]
 
 
 def _group_scalars(kinds: list[type]) -> list[tuple[type, list[int]]]:

@@ -18,6 +18,8 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
 from sys import getrefcount
 from typing import Any, cast
 
@@ -38,6 +40,8 @@ from .trace import Scope, TraceNode, find_root, grow_instruction, grow_leaf, mov
 from .watch import nan_error, watch_results
 
 _ndarray = np.ndarray
+# The window of a segment that is not cut, however long it gets (see `one_segment`).
+WHOLE = 1 << 40
 _MOST_UNCHECKED = 64
 # How many more runs until a program that could not be compiled is tried again.
 _RETRY_AFTER = 1000
@@ -71,6 +75,7 @@ class Segment:
     """Work recorded by one thread and not run yet."""
 
     captures = False  # whether it is kept as a graph instead of being run (see capture.py)
+    owner: Any = None  # the static program that it belongs to
 
     __slots__ = (
         "begun",
@@ -131,6 +136,15 @@ class Segment:
             tensor._segment = self
             tensor._index = index
         return index
+
+    def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+        """The parameter that code asks for by a name that exists: static programs share parameters so."""
+
+    def note_parameter(self, parameter: Any, initializer: Any) -> None:
+        """A parameter was made: who keeps a program remembers how it is initialised."""
+
+    def note_states(self, tensors: Any) -> None:
+        """An optimiser has made its states."""
 
     def after_record(self, node: TraceNode) -> None:
         """What few instructions need: remember the user's line, run at once, run because the window is full."""
@@ -329,8 +343,22 @@ def run_next_at_once() -> None:
 
 def boundary() -> None:
     """A natural place to cut (new data arrives, gradients were cleared): runs if an optimiser has stepped."""
-    if LOCAL.segment.stepped:
+    if LOCAL.segment.stepped and LOCAL.segment.root.window != WHOLE:
         flush(LOCAL.segment)
+
+
+@contextmanager
+def one_segment() -> Generator[None]:
+    """What is recorded inside is one segment, unless a value is read: nothing else cuts it; it is compiled at once."""
+    flush_current()
+    before, LOCAL.window = LOCAL.window, WHOLE
+    LOCAL.segment = Segment(LOCAL.segment.root.place, LOCAL.lock, WHOLE, LOCAL.scope)
+    try:
+        yield
+    finally:
+        LOCAL.window = before
+        flush_current()
+        LOCAL.segment = Segment(LOCAL.segment.root.place, LOCAL.lock, before, LOCAL.scope)
 
 
 def materialise(tensor: Any) -> None:
@@ -352,7 +380,7 @@ def read(tensor: Any) -> None:
     """The user looks at a tensor's value: makes sure that it has it, and learns where segments are best cut."""
     segment, recent = tensor._segment, LOCAL.recent
     if tensor._value is None:
-        if segment is LOCAL.segment and not _Mode.deterministic:
+        if segment is LOCAL.segment and not _Mode.deterministic and segment.root.window != WHOLE:
             note_late_read(segment.node, tensor._index)
         materialise(tensor)
     elif recent is not None:
@@ -451,7 +479,8 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
     ending.count += 1
     root = segment.root
     LOCAL.recent = None
-    if ending.compiled is None and not root.immediate and ending.count >= _Mode.threshold:
+    threshold = _Mode.threshold if root.window != WHOLE else 1
+    if ending.compiled is None and not root.immediate and ending.count >= threshold:
         donated = donation.donatable(segment.inputs)
         try:
             ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
@@ -487,7 +516,10 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
 
 def _note_run(end: TraceNode, ending: Ending, values: dict[int, Any]) -> None:
     """Lets `read` know what was made, in the first runs of a path."""
-    if not _Mode.deterministic and end.late_reads >= 0 and ending.count <= _RUNS_TO_LEARN_FROM:
+    assert end.root is not None
+    if end.root.window == WHOLE or _Mode.deterministic:
+        return
+    if end.late_reads >= 0 and ending.count <= _RUNS_TO_LEARN_FROM:
         LOCAL.recent = (end, {id(value): index for index, value in values.items()})
 
 

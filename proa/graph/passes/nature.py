@@ -1,0 +1,81 @@
+"""What passes may do with an operation, and which values of a graph are constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.dimensions import SMALLEST, may_hold_sizes
+from .draft import Draft, Node, Operand, Scalar, Value, is_unknown
+
+# In these, the order of the first two operands does not matter.
+COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum"})
+_ORDERING = frozenset({"barrier"})  # keeps others from being joined or moved
+
+
+def is_random(node: Node) -> bool:
+    """Whether each run draws new numbers for it."""
+    return "seed" in node.operation.operand_names and "offset" in node.operation.operand_names
+
+
+def has_effect(node: Node) -> bool:
+    """Whether running it does more than make its results: it may raise, or its kernel says so (`kernel.has_effect`)."""
+    if node.flagged or getattr(node.operation.kernel, "has_effect", False) or node.name in _ORDERING:
+        return True
+    return any(getattr(attribute, "has_effect", False) for attribute in node.attributes)  # a block inside it
+
+
+def is_pure(node: Node) -> bool:
+    """Whether equal operands always give equal results, and nothing else happens."""
+    return not (is_random(node) or has_effect(node) or has_blocks(node))
+
+
+def has_blocks(node: Node) -> bool:
+    """Whether it is a condition or a loop: its attributes hold Programs."""
+    return any(hasattr(attribute, "program") for attribute in node.attributes)
+
+
+def constants(draft: Draft) -> set[int]:
+    """Ids of the values that depend on tensors from outside alone, not on inputs, sizes of inputs or chance.
+
+    Tensors that a run of the graph changes are no constants; parameters are, until somebody changes them.
+    """
+    unknown = draft.has_unknown_sizes
+    found = {id(value) for value in draft.captured if value.tensor is not None and _is_constant(draft, value, unknown)}
+    for node in draft.nodes:
+        if not is_pure(node):
+            continue
+        if all(_is_fixed(o, found, unknown) for o in node.operands):
+            if unknown and (any(is_unknown(v.aval) for v in node.outputs) or _is_size(node.attributes, True)):
+                continue
+            found.update(map(id, node.outputs))
+    return found
+
+
+def _is_fixed(operand: Operand, found: set[int], unknown: bool) -> bool:
+    if isinstance(operand, Scalar):
+        return not operand.is_live and not _is_size(operand.value, unknown)
+    return operand is None or id(operand) in found
+
+
+def _is_constant(draft: Draft, value: Value, unknown: bool) -> bool:
+    tensor = value.tensor
+    if tensor is None or id(tensor) in draft.updated or (unknown and is_unknown(value.aval)):
+        return False
+    if unknown and value.aval.dtype.kind == "i" and value.aval.ndim <= 1 and value.aval.size <= 64:
+        return not may_hold_sizes(np.asarray(tensor._data()))
+    return True
+
+
+def _is_size(value: Any, unknown: bool) -> bool:
+    """Whether a number, or one inside attributes, depends on an unknown dimension."""
+    if not unknown:
+        return False
+    if isinstance(value, int):
+        return abs(int(value)) >= SMALLEST
+    if value.__class__ is tuple:
+        return any(_is_size(part, True) for part in value)
+    if isinstance(value, slice):
+        return any(_is_size(part, True) for part in (value.start, value.stop, value.step))
+    return False
