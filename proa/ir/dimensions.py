@@ -103,13 +103,15 @@ class Sizes:
 
     def __init__(self, captured: Iterable[Aval], actual: Iterable[Aval]) -> None:
         self.known: dict[int, int] = {}
+        # Numbers that stand for several sizes: unknown dimensions of two inputs that were taken to be equal and are not.
+        self.ambiguous: set[int] = set()
         for before, now in zip(captured, actual, strict=True):
             self.learn(before, now)
 
     def learn(self, before: Aval, now: Aval) -> None:
         for size, real in zip(before.shape, now.shape, strict=True):
-            if size >= SMALLEST:
-                self.known.setdefault(size, real)
+            if size >= SMALLEST and self.known.setdefault(size, real) != real:
+                self.ambiguous.add(size)
 
     def resolve(self, number: int) -> int:
         """The real value of a number from the capture."""
@@ -117,6 +119,11 @@ class Sizes:
             return number
         if number < 0:
             return -self.resolve(-number)
+        if self.ambiguous and any(number % size == 0 or size % number == 0 for size in self.ambiguous):
+            raise UnknownSize(
+                "unknown dimensions at the same axis of several inputs have different sizes, and the code computes with "
+                "one of them; give one of these dimensions a fixed size in the InputSpec"
+            )
         found = self.known.get(number)
         if found is None:
             found = self._derive(number)

@@ -1,6 +1,31 @@
-"""Seeing and steering how eager code compiles itself: `explain`, `eager_mode`."""
+"""Code as graphs: `to_static`, `train_step`; seeing and steering how eager code compiles itself: `explain`, `eager_mode`."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from .api import ignore_module, not_to_static, to_static
+from .concrete_program import ConcreteProgram
 from .explain import Explanation, explain, reset_statistics
 from .mode import eager_mode
+from .settings import enable_to_static, set_code_level, set_verbosity
+from .static_function import StaticFunction
+from .train_step import TrainStep, train_step
 
-__all__ = ["Explanation", "eager_mode", "explain", "reset_statistics"]
+_SAVING = ("TranslatedLayer", "load", "save")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SAVING:
+        try:
+            from . import saving  # type: ignore[attr-defined]
+        except ImportError:
+            raise AttributeError(f"module 'proa.jit' has no attribute {name!r}") from None
+        return getattr(saving, name)
+    raise AttributeError(f"module 'proa.jit' has no attribute {name!r}")
+
+
+__all__ = [
+    "ConcreteProgram", "Explanation", "StaticFunction", "TrainStep", "eager_mode", "enable_to_static", "explain",
+    "ignore_module", "not_to_static", "reset_statistics", "set_code_level", "set_verbosity", "to_static", "train_step",
+]  # fmt: skip

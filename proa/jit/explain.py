@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir import report
+from .inspection import CAPTURING
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Explanation:
     compiles: int
     compile_seconds: float
     evictions: int
+    captured: list[str] = field(default_factory=list)
 
     @property
     def num_programs(self) -> int:
@@ -55,7 +57,7 @@ class Explanation:
                 f"{number:>3} {p.operations:>6} {p.inputs:>5} {p.outputs:>5} {p.donated:>7} {p.hits:>8} "
                 f"{p.compile_seconds:>9.2f}  {p.reason}; {p.main_operations}"
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.captured])
 
 
 def explain() -> Explanation:
@@ -85,6 +87,7 @@ def explain() -> Explanation:
         statistics.compiles,
         statistics.compile_seconds,
         statistics.evictions,
+        [function.explain() for function in list(CAPTURING)],
     )
 
 

@@ -154,3 +154,21 @@ def test_results_keep_their_structure() -> None:
     assert result["b"][1] is None
     np.testing.assert_array_equal(result["a"][0].numpy(), [2, 2])
     np.testing.assert_array_equal(result["b"][0].numpy(), [1, 1])
+
+
+def test_half_of_an_odd_size_is_refused_rather_than_guessed() -> None:
+    graph = capture(lambda x: x[::2], [InputSpec([None])])
+    assert graph(paddle.ones([4])).shape == [2]
+    with pytest.raises(ValueError, match="unknown dimension"):
+        graph(paddle.ones([5]))
+
+
+def test_unknown_dimensions_of_two_inputs_may_differ_unless_the_code_computes_with_them() -> None:
+    specs = [InputSpec([None, 2]), InputSpec([None, 2])]
+    x, y = paddle.ones([3, 2]), paddle.ones([5, 2])
+    joined = capture(lambda x, y: paddle.matmul(x, y, transpose_y=True), specs)
+    assert joined(x, y).shape == [3, 5]
+    repeated = capture(lambda x, y: y.reshape([y.shape[0] * 2]) + x.sum(), specs)
+    assert repeated(x, x).shape == [6]
+    with pytest.raises(ValueError, match="different sizes"):
+        repeated(x, y)

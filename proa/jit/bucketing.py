@@ -1,0 +1,248 @@
+"""Calls of many sizes share few executables: inputs are padded to the size of a bucket, results are cut.
+
+Which axes may be padded, and what that needs, is decided by analysis (`padding.py`); results are those of the program
+without padding. At most `max_programs` executables are made. When a size fits none of them any more, a warning says so,
+with the reasons, and such calls run operation by operation.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.place import CPU
+from ..eager.tensor import Tensor, wrap
+from ..graph import Graph
+from ..graph.optimised import on_device
+from ..ir.dimensions import SMALLEST
+from ..ir.interpreter import run_on_jax, run_on_numpy
+from ..ir.lowering import CompiledProgram, flagged_instructions
+from ..ir.xla import started_jax
+from .padded_program import padded_program
+from .padding import plan_padding
+
+# A bucket serves sizes down to this part of its own (in elements), unless no other can be made; less so when half of the
+# budget is spent.
+_LEAST_USE, _LEAST_USE_LATER = 0.6, 0.4
+_STEP = 1.25
+_MULTIPLE = 8
+
+
+class Bucket:
+    """An executable for inputs up to some sizes."""
+
+    __slots__ = ("compiled", "program", "runs", "sizes")
+
+    def __init__(self, sizes: tuple[int, ...], program: Any, compiled: Any) -> None:
+        self.sizes = sizes
+        self.program = program
+        self.compiled = compiled
+        self.runs = 0
+
+
+class Buckets:
+    """Runs a graph with unknown sizes, under a budget of executables."""
+
+    def __init__(self, graph: Graph, max_programs: int = 8) -> None:
+        self.graph = graph
+        self.max_programs = max_programs
+        self.plan = plan_padding(graph.program, [given.aval for given in graph.inputs])
+        self.order = sorted(self.plan.sizes)
+        self.buckets: dict[Any, Bucket] = {}
+        self._sizes: dict[Any, tuple[list[Any], list[Any]]] = {}
+        self._warned = False
+        self._lock = threading.Lock()
+
+    @property
+    def num_programs(self) -> int:
+        return len(self.buckets)
+
+    def __call__(self, *tensors: Tensor) -> Any:
+        self.graph.check_inputs(tensors)
+        real = self._real_sizes(tensors)
+        bucket = self._bucket_for(real, tensors)
+        scalars, held = self._outside(tensors)
+        if bucket is None:
+            return self._op_by_op(tensors)
+        values = [self._padded(i, t, bucket.sizes) for i, t in enumerate(tensors)]
+        sizes = [np.asarray(real[n], np.int32) for n in self.order] if bucket.sizes else []
+        results = bucket.compiled([*values, *held, *sizes], self.graph.fresh_scalars(scalars))
+        bucket.runs += 1
+        if bucket.compiled.num_flags:
+            self._verify(bucket, results[-1])
+        return self.graph.deliver([wrap(v) for v in self._cut(results, real, bucket)])
+
+    # ---- sizes and buckets -----------------------------------------------------------------------------------------
+
+    def _real_sizes(self, tensors: Sequence[Tensor]) -> dict[int, int]:
+        """The sizes that may be padded; empty where two inputs do not agree on one."""
+        found: dict[int, int] = {}
+        for given, tensor in zip(self.graph.inputs, tensors, strict=True):
+            for number, size in zip(given.aval.shape, tensor._aval.shape, strict=True):
+                if number in self.plan.sizes and found.setdefault(number, size) != size:
+                    return {}
+        return found if all(found.values()) else {}
+
+    def _others(self, tensors: Sequence[Tensor]) -> tuple[int, ...]:
+        """Unknown sizes that are not padded."""
+        return tuple(
+            size
+            for given, tensor in zip(self.graph.inputs, tensors, strict=True)
+            for number, size in zip(given.aval.shape, tensor._aval.shape, strict=True)
+            if number >= SMALLEST and number not in self.plan.sizes
+        )
+
+    def _bucket_for(self, real: dict[int, int], tensors: Sequence[Tensor]) -> Bucket | None:
+        others = self._others(tensors)
+        if not real:
+            key: Any = tuple(tensor._aval for tensor in tensors)
+            found = self.buckets.get(key)
+            return found or self._make(key, (), tensors)
+        wanted = tuple(real[number] for number in self.order)
+        fitting = [
+            (_volume(bucket.sizes), bucket)
+            for key, bucket in self.buckets.items()
+            if key[0] == "padded"
+            and key[1] == others
+            and all(a >= b for a, b in zip(bucket.sizes, wanted, strict=True))
+        ]
+        best = min(fitting, key=lambda pair: pair[0])[1] if fitting else None
+        if best is not None:
+            last = len(self.buckets) >= self.max_programs - 1
+            least = _LEAST_USE if 2 * len(self.buckets) < self.max_programs else _LEAST_USE_LATER
+            if last or _volume(wanted) >= least * _volume(best.sizes):
+                return best
+        made = tuple(_rounded(size) for size in wanted)
+        if best is None and len(self.buckets) == self.max_programs - 1:
+            made = tuple(_rounded(2 * size) for size in wanted)  # the last one: with room to grow
+        return self._make(("padded", others, made), made, tensors)
+
+    def _make(self, key: Any, sizes: tuple[int, ...], tensors: Sequence[Tensor]) -> Bucket | None:
+        with self._lock:
+            found = self.buckets.get(key)
+            if found is not None:
+                return found
+            if len(self.buckets) >= self.max_programs:
+                self._warn(tensors)
+                return None
+            scalars, held = self._outside(tensors)
+            graph = self.graph
+            if not sizes:
+                program, _, _ = graph.specialised(tensors)
+                values = [t._data() for t in tensors]
+                lengths: list[Any] = []
+            else:
+                values = [self._padded(i, t, sizes) for i, t in enumerate(tensors)]
+                avals = [t._aval.with_shape(tuple(v.shape)) for t, v in zip(tensors, values, strict=True)]
+                avals += [t._aval for t in graph.captured]
+                program = padded_program(graph.program, self.plan, avals)
+                lengths = [np.asarray(n, np.int32) for n in sizes]
+            compiled = CompiledProgram(program, [*values, *held, *lengths], scalars, graph.place, (), False)
+            made = self.buckets[key] = Bucket(sizes, program, compiled)
+            return made
+
+    def _outside(self, tensors: Sequence[Tensor]) -> tuple[list[Any], list[Any]]:
+        """Scalars and values from outside; those computed from sizes follow the real ones."""
+        key = tuple(tensor._aval for tensor in tensors)
+        found = self._sizes.get(key)
+        if found is None:
+            _, scalars, held = self.graph.specialised(tensors)
+            replaced = [
+                None if value is tensor._value else value
+                for value, tensor in zip(held, self.graph.captured, strict=True)
+            ]
+            if len(self._sizes) > 4096:
+                self._sizes.clear()
+            found = self._sizes[key] = (scalars, replaced)
+        scalars, replaced = found
+        return scalars, [on_device(t) if r is None else r for t, r in zip(self.graph.captured, replaced, strict=True)]
+
+    # ---- padding and cutting ---------------------------------------------------------------------------------------
+
+    def _padded(self, position: int, tensor: Tensor, sizes: tuple[int, ...]) -> Any:
+        """The value of an input, with zeros up to the sizes of a bucket."""
+        value = tensor._data()
+        target = dict(zip(self.order, sizes, strict=False))
+        captured = self.graph.inputs[position].aval.shape
+        shape = tuple(target.get(number, size) for number, size in zip(captured, tensor._aval.shape, strict=True))
+        if shape == tensor._aval.shape:
+            return value
+        if self.graph.place is not CPU:
+            pairs = [(0, n - m) for n, m in zip(shape, tensor._aval.shape, strict=True)]
+            return started_jax().numpy.pad(value, pairs)
+        longer = np.zeros(shape, tensor._aval.dtype)
+        longer[tuple(slice(0, n) for n in tensor._aval.shape)] = np.asarray(value)
+        return longer
+
+    def _cut(self, results: Sequence[Any], real: dict[int, int], bucket: Bucket) -> list[Any]:
+        count = len(self.graph.program.outputs)
+        if not bucket.sizes:
+            return list(results[:count])
+        cut: list[Any] = []
+        for value, axes in zip(results[:count], self.plan.outputs, strict=True):
+            if any(number is not None for number in axes):
+                slices = tuple(slice(None) if n is None else slice(0, real[n]) for n in axes)
+                value = np.asarray(value)[slices] if self.graph.place is CPU else value[slices]
+            cut.append(value)
+        return cut
+
+    # ---- the rest --------------------------------------------------------------------------------------------------
+
+    def _op_by_op(self, tensors: Sequence[Tensor]) -> Any:
+        program, scalars, held = self.graph.specialised(tensors)
+        inputs, scalars = [*(t._data() for t in tensors), *held], self.graph.fresh_scalars(scalars)
+        place = self.graph.place
+        values = run_on_numpy(program, inputs, scalars) if place is CPU else run_on_jax(program, inputs, scalars, place)
+        return self.graph.deliver([wrap(values[number]) for number in program.outputs])
+
+    def _verify(self, bucket: Bucket, flags: Any) -> None:
+        good = np.asarray(flags)
+        if not good.all():
+            raise flagged_instructions(bucket.program, False)[int(np.argmin(good))].value_error()
+
+    def _warn(self, tensors: Sequence[Tensor]) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        reasons = "; ".join(self.plan.reasons) or "the sizes are larger than all those before"
+        warnings.warn(
+            f"(to_static) {self.graph.name}: the budget of {self.max_programs} compiled programs is spent (buckets: "
+            f"{self.described()}), and inputs {', '.join(str(t._aval) for t in tensors)} fit none of them; such calls run "
+            f"operation by operation. Why not padded: {reasons}. A larger max_programs, or fixed sizes, would help.",
+            RuntimeWarning,
+            stacklevel=6,
+        )
+
+    def described(self) -> str:
+        return (
+            ", ".join("exact" if not b.sizes else " x ".join(map(str, b.sizes)) for b in self.buckets.values())
+            or "none"
+        )
+
+    def explain(self) -> str:
+        """The buckets, how often each ran, and why sizes are not padded."""
+        lines = [f"{len(self.buckets)} of at most {self.max_programs} executables"]
+        for bucket in self.buckets.values():
+            shown = "up to " + " x ".join(map(str, bucket.sizes)) if bucket.sizes else "exact sizes"
+            lines.append(f"  {shown}: {bucket.runs} run(s), compiled in {bucket.compiled.seconds:.2f} s")
+        lines += [f"  not padded: {reason}" for reason in self.plan.reasons]
+        return "\n".join(lines)
+
+
+def _volume(sizes: Sequence[int]) -> float:
+    return float(np.prod(np.array(sizes, np.float64)))
+
+
+def _rounded(size: int) -> int:
+    """The size of a bucket: powers of two while small, then steps of a quarter."""
+    bucket = 1
+    while bucket < size:
+        bucket = bucket * 2 if bucket < 16 else -(-int(bucket * _STEP) // _MULTIPLE) * _MULTIPLE
+    return bucket
+
+
+__all__ = ["Bucket", "Buckets"]

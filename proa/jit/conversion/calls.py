@@ -1,0 +1,191 @@
+"""Calls made by converted code: builtins that know tensors of the graph, and helpers converted in their turn."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType, MethodType
+from typing import Any
+
+from ...eager.tensor import Tensor, alias
+from ...graph.control import is_unknown
+from ...nn.layer import Layer
+from .convert import convert, leave_alone
+from .iterables import Enumerated, GraphIterable, Mapped, Rows, TensorRange, Zipped, as_graph_iterable
+from .state import ConversionError
+
+
+class _Seen(threading.local):
+    layers: list[Any] | None = None  # layers that the code being captured calls
+    failures: list[ConversionError] | None = None  # helpers that could not be converted
+
+
+SEEN = _Seen()
+
+
+def call(function: Any) -> Any:
+    """What to call instead of `function`."""
+    kind = function.__class__
+    if kind is FunctionType:
+        return _converted(function)
+    if kind is MethodType:
+        target = function.__func__
+        if isinstance(target, FunctionType) and not leave_alone(target):
+            if target is Layer.__call__:
+                return call(function.__self__)
+            return MethodType(_converted(target), function.__self__)
+        return function
+    if isinstance(function, Layer):
+        return functools.partial(_call_layer, function)
+    try:
+        return _BUILTINS.get(function, function)
+    except TypeError:
+        return function
+
+
+def _converted(function: FunctionType) -> Any:
+    if leave_alone(function):
+        return function
+    try:
+        return convert(function)
+    except ConversionError as error:
+        if SEEN.failures is not None:
+            SEEN.failures.append(error)
+        return function  # it may well run as it is
+
+
+def _call_layer(layer: Layer, *arguments: Any, **options: Any) -> Any:
+    if SEEN.layers is not None:
+        SEEN.layers.append(layer)
+    with converted_forwards(layer):
+        return layer(*arguments, **options)
+
+
+@contextmanager
+def converted_forwards(layer: Layer) -> Iterator[None]:
+    """Inside, the layer and those in it run their converted `forward`."""
+    changed: list[Any] = []
+    for each in layer.sublayers(include_self=True):
+        own = each.__dict__
+        forward = type(each).forward
+        if "forward" in own or not isinstance(forward, FunctionType) or leave_alone(forward):
+            continue
+        own["forward"] = MethodType(_converted(forward), each)
+        changed.append(own)
+    try:
+        yield
+    finally:
+        for own in changed:
+            own.pop("forward", None)
+
+
+# ---- builtins --------------------------------------------------------------------------------------------------------
+
+
+def _any_unknown(values: Any) -> bool:
+    return any(is_unknown(value) for value in values)
+
+
+def _range(*arguments: Any) -> Any:
+    return TensorRange(*arguments) if _any_unknown(arguments) else builtins.range(*arguments)
+
+
+def _enumerate(iterable: Any, start: Any = 0) -> Any:
+    graph = as_graph_iterable(iterable)
+    return builtins.enumerate(iterable, start) if graph is None else Enumerated(graph, start)
+
+
+def _zip(*iterables: Any, strict: bool = False) -> Any:
+    graphs = [as_graph_iterable(iterable) for iterable in iterables]
+    if all(graph is None for graph in graphs):
+        return builtins.zip(*iterables, strict=strict)
+    return Zipped([graph or _rows(iterable) for graph, iterable in builtins.zip(graphs, iterables, strict=True)])
+
+
+def _rows(iterable: Any) -> GraphIterable:
+    if isinstance(iterable, Tensor):
+        return Rows(iterable)
+    from ...ops.create.creation import to_tensor
+    from ...ops.shape.joining import stack
+
+    items = list(iterable)
+    return Rows(stack([item if isinstance(item, Tensor) else to_tensor(item) for item in items]))
+
+
+def _map(function: Any, *iterables: Any) -> Any:
+    graph = as_graph_iterable(iterables[0]) if len(iterables) == 1 else None
+    return builtins.map(call(function), *iterables) if graph is None else Mapped(call(function), graph)
+
+
+def _print(*values: Any, **options: Any) -> None:
+    if _any_unknown(values) and options.get("file") is None:
+        from .effects import graph_print
+
+        graph_print(*values, **options)
+    else:
+        builtins.print(*values, **options)
+
+
+def _number(kind: Any, dtype: str) -> Callable[..., Any]:
+    def convert_number(*arguments: Any) -> Any:
+        if len(arguments) == 1 and is_unknown(arguments[0]):
+            from ...ops.basic import cast, reshape
+
+            value = alias(arguments[0])  # a Python number has no gradient
+            return cast(reshape(value, []) if value._aval.shape else value, dtype)
+        return kind(*arguments)
+
+    return convert_number
+
+
+def _float(*arguments: Any) -> Any:
+    from ...core.dtype import get_default_dtype
+
+    return _number(float, str(get_default_dtype()))(*arguments)
+
+
+def _extreme(builtin: Any, name: str) -> Callable[..., Any]:
+    def pick(*values: Any, **options: Any) -> Any:
+        items = list(values[0]) if len(values) == 1 and isinstance(values[0], (list, tuple)) else list(values)
+        if options or not _any_unknown(items) or (len(values) == 1 and isinstance(values[0], Tensor)):
+            return builtin(*values, **options)
+        from ...ops.math import extremes
+
+        both = getattr(extremes, name)
+        result = items[0]
+        for item in items[1:]:
+            result = both(*_as_tensors(result, item))
+        return result
+
+    return pick
+
+
+def _as_tensors(a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    from .merge import as_tensor, common_dtype
+
+    dtype = common_dtype(a, b)
+    return as_tensor(a, dtype, ()), as_tensor(b, dtype, ())
+
+
+def _combined(builtin: Any, name: str) -> Callable[..., Any]:
+    def combine(values: Any) -> Any:
+        if isinstance(values, (Tensor, GraphIterable)):
+            return builtin(values)
+        from . import runtime
+
+        items = list(values)
+        if not _any_unknown(items):
+            return builtin(items)
+        return getattr(runtime, name)(*[lambda item=item: item for item in items])
+
+    return combine
+
+
+_BUILTINS: dict[Any, Any] = {
+    range: _range, enumerate: _enumerate, zip: _zip, map: _map, print: _print,
+    int: _number(int, "int64"), bool: _number(bool, "bool"), float: _float,
+    max: _extreme(max, "maximum"), min: _extreme(min, "minimum"), any: _combined(any, "or_"), all: _combined(all, "and_"),
+}  # fmt: skip

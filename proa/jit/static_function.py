@@ -1,0 +1,364 @@
+"""StaticFunction: a function that is captured once for each kind of call and then runs as a graph.
+
+A call is taken apart into tensors and everything else. The first call of a kind captures the converted function
+(`conversion/`); later ones run the Graph: as one executable where no gradient is wanted, else replayed on the tape, so
+that gradients of any order are those of eager code. Python's side effects happen at the capture only.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import warnings
+import weakref
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from ..core.errors import type_error
+from ..eager.tensor import Tensor
+from ..eager.views import assign_in_place, replace_value
+from ..graph import Graph, capture
+from ..graph.replay import replay
+from ..graph.structure import rebuild
+from ..ir.capture import CaptureError
+from ..ir.dimensions import UnknownSize
+from ..ir.recorder import LOCAL
+from ..nn.layer import Layer
+from . import settings
+from .arguments import Arguments, Input, flat_specs, positional, signature_of
+from .concrete_program import ConcreteProgram
+from .conversion import convert, converted_source, leave_alone
+from .conversion.calls import SEEN, converted_forwards
+from .conversion.state import Journal, attributes_of_the_graph, put
+from .guards import Guard
+from .inspection import CAPTURING, Inspection
+from .recomputed import run_and_recompute
+
+_MANY_CAPTURES = 32
+
+
+class StaticFunction(Inspection):
+    """A function, method or `Layer.forward` that runs as a captured graph."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        input_spec: Any = None,
+        build_strategy: Any = None,
+        backend: Any = None,
+        full_graph: bool = False,
+        max_programs: int = 8,
+        instance: Any = None,
+    ) -> None:
+        if isinstance(function, MethodType):
+            function, instance = function.__func__, function.__self__
+        if not callable(function):
+            raise type_error("to_static", "a function or Layer is needed", type(function).__name__)
+        self._function: Any = function
+        self._instance = instance
+        self._specs = flat_specs(input_spec)
+        self._build_strategy = build_strategy
+        self._backend = backend
+        self._full_graph = full_graph
+        self._max_programs = max_programs
+        self._programs: dict[Any, list[ConcreteProgram]] = {}
+        self._eager_keys: set[Any] = set()
+        self._last: ConcreteProgram | None = None
+        self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
+        self._lock = threading.RLock()
+        self._signature = signature_of(function, instance is not None)
+        self._warned = False
+        for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+            if hasattr(function, name):
+                setattr(self, name, getattr(function, name))
+        self.__wrapped__ = function
+
+    # ---- what it stands for ----------------------------------------------------------------------------------------
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function as it was written (bound to its instance, if it is a method)."""
+        return self._function if self._instance is None else MethodType(self._function, self._instance)
+
+    dygraph_function = function
+
+    @property
+    def input_spec(self) -> Any:
+        return None if self._specs is None else list(self._specs)
+
+    @property
+    def full_graph(self) -> bool:
+        return self._full_graph
+
+    def __get__(self, instance: Any, owner: Any = None) -> StaticFunction:
+        if instance is None:
+            return self
+        bound = self._bound.get(instance)
+        if bound is None:
+            bound = self._bound[instance] = StaticFunction(
+                self._function, self._specs, self._build_strategy, self._backend, self._full_graph, self._max_programs,
+                instance,
+            )  # fmt: skip
+        return bound
+
+    def rollback(self) -> Callable[..., Any]:
+        """The function as it was before; a layer gets its own `forward` back."""
+        if isinstance(self._instance, Layer):
+            own = self._instance.__dict__
+            if own.get("forward") is self:
+                del own["forward"]
+        return self.function
+
+    def __repr__(self) -> str:
+        return f"<StaticFunction of {getattr(self._function, '__qualname__', self._function)!s}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> StaticFunction:
+        import copy
+
+        instance = None if self._instance is None else copy.deepcopy(self._instance, memo)
+        return StaticFunction(
+            self._function, self._specs, self._build_strategy, self._backend, self._full_graph, self._max_programs,
+            instance,
+        )  # fmt: skip
+
+    # ---- calling ---------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not settings.enabled:
+            return self.function(*args, **kwargs)
+        if LOCAL.segment.captures:
+            return self._converted()(*args, **kwargs)  # part of the graph that is being captured
+        arguments = self._arguments(args, kwargs)
+        program = self._program_for(arguments)
+        if program is None:
+            return self.function(*args, **kwargs)
+        return self._run(program, arguments, args, kwargs)
+
+    def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        if self._specs is not None:
+            args, kwargs = positional(self._signature, args, kwargs)
+        return Arguments(args, kwargs, self._specs)
+
+    def _run(self, program: ConcreteProgram, arguments: Arguments, args: Any, kwargs: Any) -> Any:
+        tensors = arguments.tensors if not program.guard.states else [*arguments.tensors, *program.state()]
+        if not program.wants_gradient:
+            results, changes, kept = program.run(*tensors)
+        elif program.graph.stops.custom:
+            # A PyLayer brings a gradient of its own, which only eager code knows.
+            return self.function(*args, **kwargs)
+        elif program.recomputes:
+            results, changes, kept = run_and_recompute(program.graph, tensors)
+        else:
+            results, changes, kept = replay(program.graph, tensors)
+        for position, value in zip(program.changed, changes, strict=True):
+            _take(tensors[position], value, program.wants_gradient)
+        if kept:
+            program.set_attributes(kept)
+        return results
+
+    def _program_for(self, arguments: Arguments) -> ConcreteProgram | None:
+        """The graph for this kind of call, captured if need be; None: it runs eagerly."""
+        key = (arguments.key, LOCAL.grad_enabled, LOCAL.scope, LOCAL.place, settings.default_dtype())
+        for program in self._programs.get(key, ()):
+            if program.guard.holds():
+                self._last = program
+                return program
+        if key in self._eager_keys:
+            return None
+        with self._lock:
+            try:
+                program = self._capture(arguments)
+            except (CaptureError, UnknownSize) as error:
+                if self._full_graph:
+                    raise
+                self._eager_keys.add(key)
+                self._warn(error)
+                return None
+            found = self._programs.setdefault(key, [])
+            found[:] = [*[p for p in found if p.guard.holds()][-4:], program]
+            self._last = program
+            if len(self._programs) == _MANY_CAPTURES:
+                warnings.warn(
+                    f"(to_static) {self._title()} was captured for {_MANY_CAPTURES} kinds of calls; sizes that change can "
+                    "be None in input_spec, and numbers that change can be tensors.",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+        return program
+
+    def _title(self) -> str:
+        return getattr(self._function, "__qualname__", type(self._function).__name__)
+
+    def _warn(self, error: Exception) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        warnings.warn(
+            f"(to_static) {self._title()} runs eagerly, since it cannot be captured as one graph: {error}",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+    # ---- capturing -------------------------------------------------------------------------------------------------
+
+    def _converted(self) -> Callable[..., Any]:
+        """The function with control flow that knows tensors."""
+        function = self._function
+        if isinstance(function, FunctionType) and not leave_alone(function):
+            try:
+                function = convert(function)
+            except CaptureError as error:
+                if "source" not in str(error):
+                    raise
+        if self._instance is None:
+            return function
+        bound = MethodType(function, self._instance)
+        if not isinstance(self._instance, Layer):
+            return bound
+
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            with converted_forwards(self._instance):
+                return bound(*args, **kwargs)
+
+        return forward
+
+    def _capture(self, arguments: Arguments) -> ConcreteProgram:
+        function = self._converted()
+        settings.show_code(self)
+        CAPTURING.add(self)
+        changed: list[int] = []
+        layers: list[Any] = [self._instance] if isinstance(self._instance, Layer) else []
+
+        attributes: list[Any] = []
+        states: list[Any] = []
+
+        def build(tensors: list[Tensor]) -> Any:
+            args, kwargs = rebuild(arguments.structure, list(tensors))
+            own = tensors[: len(arguments.inputs)]
+            journal = Journal()
+            try:
+                for (owner, name, _), tensor in zip(states, tensors[len(own) :], strict=True):
+                    put(owner, name, tensor)
+                with journal:
+                    result = function(*args, **kwargs)
+            finally:
+                kept = attributes_of_the_graph(journal, states)
+                for owner, name, value in states:
+                    put(owner, name, value)
+            attributes[:] = [entry for entry, _ in kept]
+            changed[:] = [i for i, tensor in enumerate(own) if tensor._index >= 0 or tensor._value is not None]
+            return result, [own[i] for i in changed], [value for _, value in kept]
+
+        seen, failures, SEEN.layers, SEEN.failures = SEEN.layers, SEEN.failures, layers, []
+        try:
+            names = self._names(arguments)
+            for given, name in zip(arguments.inputs, names, strict=True):
+                given.name = given.name or name
+            graph = capture(function, arguments.inputs, name=self._title(), build=build)
+            states += [entry for entry in attributes if isinstance(entry[2], Tensor)]
+            if states:  # found by the first capture, inputs of the second one
+                found = [Input(t._aval.shape, t._aval.dtype, name, t.stop_gradient) for _, name, t in states]
+                graph = capture(function, [*arguments.inputs, *found], name=self._title(), build=build)
+        except CaptureError as error:
+            for failure in SEEN.failures or ():
+                error.add_note(f"A function that is called could not be converted: {failure}")
+            raise
+        finally:
+            SEEN.layers, SEEN.failures = seen, failures
+        others = [entry for entry in attributes if not any(entry[:2] == state[:2] for state in states)]
+        guard = Guard(layers, graph.captured, states, others)
+        names = [entry[:2] for entry in attributes]
+        return ConcreteProgram(graph, arguments.inputs, guard, changed, names, self._max_programs)
+
+    def _names(self, arguments: Arguments) -> list[str | None]:
+        """Names for the inputs: those of the parameters where they are plain tensors."""
+        names: list[str | None] = [None] * len(arguments.inputs)
+        parameters = list(self._signature.parameters) if self._signature is not None else []
+        for name, part in zip(parameters, arguments.structure[0], strict=False):
+            position = getattr(part, "position", None)
+            if position is not None:
+                names[position] = name
+        return names
+
+    # ---- what was captured -----------------------------------------------------------------------------------------
+
+    def get_concrete_program(self, *args: Any, **kwargs: Any) -> tuple[ConcreteProgram, Graph]:
+        """The captured program for these arguments (tensors or InputSpecs), and its graph."""
+        with settings.capturing_specs():
+            arguments = self._arguments(
+                tuple(_as_tensor(a) for a in args), {k: _as_tensor(v) for k, v in kwargs.items()}
+            )
+            program = self._program_for(arguments)
+        if program is None:
+            raise CaptureError(f"(to_static) {self._title()} cannot be captured as one graph; see the warning before")
+        return program, program.graph
+
+    @property
+    def concrete_program(self) -> ConcreteProgram:
+        """What was captured last, or is captured now for `input_spec`."""
+        if self._last is None:
+            if self._specs is None:
+                raise RuntimeError(
+                    f"(to_static) {self._title()} was not called yet, so nothing is captured; call it or give an input_spec."
+                )
+            required = [_example(spec) for spec in self._specs]
+            self.get_concrete_program(*required)
+        assert self._last is not None
+        return self._last
+
+    def concrete_program_specify_input_spec(self, input_spec: Any = None, **_options: Any) -> ConcreteProgram:
+        if input_spec is None:
+            return self.concrete_program
+        other = StaticFunction(
+            self._function, input_spec, None, None, True, self._max_programs, self._instance
+        )  # fmt: skip
+        return other.concrete_program
+
+    @property
+    def main_program(self) -> Any:
+        return self.concrete_program.main_program
+
+    program = main_program
+
+    @property
+    def inputs(self) -> list[Any]:
+        return self.concrete_program.inputs
+
+    @property
+    def outputs(self) -> list[Any]:
+        return self.concrete_program.outputs
+
+    @property
+    def code(self) -> str:
+        """The converted source."""
+        if not isinstance(self._function, FunctionType) or leave_alone(self._function):
+            return inspect.getsource(self._function)
+        return converted_source(self._function)
+
+
+def _take(target: Tensor, value: Tensor, with_history: bool) -> None:
+    """A tensor from outside gets the value that the function has given it."""
+    if with_history:
+        assign_in_place(target, value, "to_static")
+    else:
+        replace_value(target, value)
+
+
+def _as_tensor(value: Any) -> Any:
+    return _example(value) if hasattr(value, "from_tensor") else value
+
+
+def _example(spec: Any) -> Any:
+    """A tensor that fits a spec, for a capture without real arguments."""
+    from ..ops.create.creation import zeros
+
+    if isinstance(spec, (list, tuple)):
+        return type(spec)([_example(part) for part in spec])
+    if isinstance(spec, dict):
+        return {key: _example(part) for key, part in spec.items()}
+    if not hasattr(spec, "shape"):
+        return spec
+    tensor = zeros([1 if n in (None, -1) else n for n in spec.shape], spec.dtype)
+    tensor.stop_gradient = getattr(spec, "stop_gradient", True)
+    return tensor

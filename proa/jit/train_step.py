@@ -1,0 +1,65 @@
+"""`train_step`: forward, backward and update as one program.
+
+Eager code compiles itself already; a step that reads its loss late may be cut in two, though, and what follows
+`clear_grad` is a segment of its own. Here the whole function is one segment: it is run when the function returns.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..core.errors import type_error
+from ..ir.program import Program
+from ..ir.recorder import LOCAL, flush_current, one_segment
+
+
+class TrainStep:
+    """A training step that runs as one program. The first call is the warm-up: it makes the optimiser's state."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        if not callable(function):
+            raise type_error("train_step", "a function is needed", type(function).__name__)
+        self._function = function
+        self._program: Program | None = None
+        self._is_warm = False
+        functools.update_wrapper(self, function, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._is_warm:
+            # Not compiled: what makes the optimiser's state is another program than all later steps.
+            result = self._function(*args, **kwargs)
+            flush_current()
+            self._is_warm = True
+            return result
+        with one_segment():
+            result = self._function(*args, **kwargs)
+            segment = LOCAL.segment
+            node = segment.node
+            flush_current()
+        self._note(node)
+        return result
+
+    def _note(self, node: Any) -> None:
+        """Keeps the longest program that this call has run (a value read inside the step cuts it)."""
+        endings = node.endings
+        if endings:
+            self._program = list(endings.values())[-1].program
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    @property
+    def program(self) -> Program:
+        """The Program of the last call."""
+        if self._program is None:
+            raise RuntimeError(
+                "(train_step) there is no program yet: the first call makes the optimiser's state, the second one compiles."
+            )
+        return self._program
+
+
+def train_step(function: Callable[..., Any] | None = None) -> Any:
+    """Makes a function (forward, backward, optimiser) one program; it returns what the function returns."""
+    return train_step if function is None else TrainStep(function)
