@@ -21,11 +21,14 @@ _MODULES = (
 
 # Areas that a program may never touch are imported when they are first asked for (`proa/__init__.py`).
 LAZY_MODULES = frozenset({
-    "audio", "callbacks", "debug", "distributed", "hapi", "hub", "metric", "profiler", "static", "text", "vision",
+    "audio", "callbacks", "debug", "distributed", "hapi", "hub", "inference", "metric", "profiler", "static", "text",
+    "vision",
 })  # fmt: skip
 
 # Single names of such areas, and the module each is found in.
-LAZY_NAMES = {"Model": "hapi", "flops": "hapi", "summary": "hapi"}
+LAZY_NAMES = {
+    "Model": "hapi", "disable_static": "static", "enable_static": "static", "flops": "hapi", "summary": "hapi",
+}  # fmt: skip
 
 
 def collect(namespace: dict[str, Any]) -> None:

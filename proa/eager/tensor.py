@@ -107,6 +107,9 @@ class Tensor:
 
     @property
     def shape(self) -> Size:
+        segment = self._segment
+        if segment is not None and segment.captures:
+            return Size(segment.shape_of(self._aval))
         return Size(self._aval.shape)
 
     @property
@@ -296,6 +299,8 @@ class Tensor:
 
     def __repr__(self) -> str:
         aval = self._aval
+        if self._value is None and self._segment.captures:
+            return self._segment.describe(self)
         return tensor_to_string(
             np.asarray(self._data()), shape=list(aval.shape), dtype_name=self.dtype.name,
             place_text=repr(aval.place), stop_gradient=self.stop_gradient, prefix=self._print_prefix,

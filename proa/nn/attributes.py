@@ -13,6 +13,7 @@ from ..eager.declare import public
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import tensor_from_data
+from ..ir.capture import outside_capture
 from ..ir.recorder import LOCAL
 from ..ops.basic import creation_shape
 from .initializer import Initializer, default_initializer
@@ -83,14 +84,19 @@ def make_parameter(
         return None
     dims = creation_shape("create_parameter", shape)
     kind = to_numpy_dtype(dtype)
+    name = settings.name or unique_name(f"{owner}.{'b' if is_bias else 'w'}")
     initializer = settings.initializer or default_initializer(is_bias, proposed)
+    existing = LOCAL.segment.existing_parameter(name, dims, kind)
+    if existing is not None:
+        LOCAL.segment.note_parameter(existing, initializer)
+        return existing
     place = LOCAL.place if device is None else parse_place(device)
     draw = getattr(initializer, "draw", None)
     late = draw is not None and is_lazy()
     numbers = np.zeros((0,) if late else dims, kind) if draw is None or late else draw(dims, kind)
     parameter = Parameter(
         tensor_from_data(numbers, kind, place),
-        name=settings.name or unique_name(f"{owner}.{'b' if is_bias else 'w'}"),
+        name=name,
         trainable=settings.trainable,
         learning_rate=settings.learning_rate,
         regularizer=settings.regularizer,
@@ -98,9 +104,11 @@ def make_parameter(
         do_model_average=settings.do_model_average,
     )
     if late:
-        return make_late(parameter, dims, kind, place, initializer)
-    if draw is None:  # a callable of the user's own
-        initializer(parameter)
+        parameter = make_late(parameter, dims, kind, place, initializer)
+    elif draw is None:  # a callable of the user's own
+        with outside_capture():
+            initializer(parameter)
+    LOCAL.segment.note_parameter(parameter, initializer)
     return parameter
 
 

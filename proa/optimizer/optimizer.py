@@ -23,6 +23,7 @@ from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import replace_value
 from ..ir import recorder
+from ..ir.capture import LiveNumber, outside_capture
 from ..ir.recorder import LOCAL
 from ..ops.basic import cast_to, full_of
 from .fusion import FusedStorage
@@ -118,6 +119,8 @@ class Optimizer(FusedStorage):
         name: str | None = None,
     ) -> None:
         where = type(self).__name__
+        if parameters is None and LOCAL.segment.owner is not None:
+            parameters = []  # of a static program: those that the loss given to minimize() depends on
         if parameters is None:
             raise value_error(where, "parameters must be given", "None", "pass model.parameters()")
         if isinstance(parameters, Tensor):
@@ -233,8 +236,11 @@ class Optimizer(FusedStorage):
         ]
         same = len(active) == len(group.active) and all(map(is_, active, group.active))
         if not same or factors != group.factors:
-            self._make_buckets(group, active, factors)
-        rate = self.get_lr() * group.options.get("learning_rate", 1.0)
+            with outside_capture():
+                self._make_buckets(group, active, factors)
+            LOCAL.segment.note_states([tensor for bucket in group.buckets for tensor in bucket.tail])
+        rate = self.get_lr() if not LOCAL.segment.captures else LiveNumber(self.get_lr)
+        rate = rate * group.options.get("learning_rate", 1.0)
         for bucket in group.buckets:
             chosen = grads if len(grads) == len(bucket.members) else [grads[i] for i in bucket.positions]
             bucket.steps += 1
@@ -332,8 +338,13 @@ class Optimizer(FusedStorage):
         parameters: Any = None,
         no_grad_set: Any = None,
     ) -> tuple[list[Any], list[tuple[Any, Tensor]]]:
-        """`step()`, after `loss.backward()`; gives the (parameter, gradient) pairs as well."""
-        pairs = self.backward(loss)
+        """`step()`, after `loss.backward()`; gives the (parameter, gradient) pairs as well.
+
+        In a static program the gradients are computed here.
+        """
+        pairs = self.backward(loss, startup_program, parameters, no_grad_set)
+        if LOCAL.segment.owner is not None:
+            return self.apply_gradients(pairs), pairs
         self.step()
         return [], pairs
 
@@ -345,7 +356,15 @@ class Optimizer(FusedStorage):
         no_grad_set: Any = None,
         callbacks: Any = None,
     ) -> list[tuple[Any, Tensor]]:
-        """The (parameter, gradient) pairs that `loss.backward()` left."""
+        """The (parameter, gradient) pairs that `loss.backward()` left; in a static program, those it would give."""
+        program = LOCAL.segment.owner
+        if program is not None:
+            wanted = parameters if parameters is not None else self._parameter_list or None
+            pairs = program.backward_of(loss, wanted, no_grad_set)
+            new = [parameter for parameter, _ in pairs if id(parameter) not in self._groups]
+            if new:
+                self._add_param_group({"params": new})
+            return pairs
         return [
             (parameter, parameter.grad)
             for parameter in self._parameter_list

@@ -19,6 +19,7 @@ from ..eager.tensor import Tensor
 from ..eager.views import replace_value
 from ..ir.operation import Operation
 from ..ir.recorder import LOCAL, WrongPlace, extend
+from ..kernels.cpu.updates import native_adam, native_momentum, native_sgd
 
 
 def record_update(
@@ -51,6 +52,9 @@ def record_update(
         node = extend(segment, key, operation, operands, kinds, attributes)
     segment.node = node
     segment.scalars += scalars
+    if segment.captures:
+        for target in targets:
+            segment.remember(target)
     index = node.index
     append = segment.refs.append
     for target in targets:
@@ -196,3 +200,7 @@ def adam_update(
         return value - rate.astype(kind) * (first / root), first, second, *largest
 
     return (*each(arrays[:-1], 5, count, has_masters, rule), steps)
+
+
+for _update, _native in ((sgd_update, native_sgd), (momentum_update, native_momentum), (adam_update, native_adam)):
+    _update.operation.kernels["cpu"] = _native(_update.operation.kernel)  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ from ...core.errors import type_error, value_error
 from ...eager.declare import PUBLIC, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.recorder import LOCAL
 from ..arguments import require_tensor
 from ..neural import convolution, normalization, pooling  # noqa: F401 (they declare what is offered again below)
 from ..neural.softmax import softmax as softmax_along_axis
@@ -79,8 +80,8 @@ def set_default_dtype(d: Any) -> None:
 
 @public()
 def in_dynamic_mode() -> bool:
-    """Whether operations run as they are called: always, here."""
-    return True
+    """Whether this thread's operations run as they are called, and are not part of a static program."""
+    return LOCAL.segment.owner is None
 
 
 @public()

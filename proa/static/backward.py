@@ -1,0 +1,70 @@
+"""`append_backward` and `gradients`: the backward pass as part of the Program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.errors import type_error, value_error
+from ..eager import engine
+from ..eager.tensor import Tensor
+from .mode import require_static
+
+
+def append_backward(
+    loss: Tensor,
+    parameter_list: Any = None,
+    no_grad_set: Any = None,
+    callbacks: Any = None,
+    checkpoints: Any = None,
+    distop_context: Any = None,
+) -> list[tuple[Any, Tensor]]:
+    """Adds the gradients of `loss` with respect to the parameters; gives (parameter, gradient) pairs."""
+    program = require_static("append_backward")
+    if not isinstance(loss, Tensor):
+        raise type_error("append_backward", "loss must be a variable", type(loss).__name__)
+    if loss._aval.size != 1:
+        raise value_error("append_backward", "loss must have one element", f"loss: {loss._aval}", "take its mean")
+    given = program.all_parameters() if parameter_list is None else _variables(program, parameter_list)
+    constants = _variables(program, no_grad_set)
+    blocked = {id(tensor) for tensor in constants}
+    parameters = [p for p in given if not p.stop_gradient and id(p) not in blocked]
+    if loss.stop_gradient:
+        raise value_error(
+            "append_backward", "no parameter has a gradient of this loss", f"loss: {loss._aval}",
+            "compute it from parameters that are trainable",
+        )  # fmt: skip
+    found = engine.gradients([loss], parameters, constants=constants)
+    return [(p, _named(grad, p)) for p, grad in zip(parameters, found, strict=True) if grad is not None]
+
+
+def gradients(
+    targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Any = None
+) -> list[Tensor | None]:
+    """Adds the gradients of `targets` with respect to `inputs`; None for an input they do not depend on."""
+    program = require_static("gradients")
+    outputs = engine.tensor_list("gradients", "targets", targets)
+    wanted = engine.tensor_list("gradients", "inputs", inputs)
+    seeds = None if target_gradients is None else engine.tensor_list("gradients", "target_gradients", target_gradients)
+    if seeds is not None and len(seeds) != len(outputs):
+        raise value_error("gradients", "a gradient is needed for each target", f"{len(seeds)} for {len(outputs)}")
+    for tensor in wanted:
+        if tensor.stop_gradient:
+            raise value_error(
+                "gradients", f"the gradient with respect to {tensor.name} was switched off by stop_gradient",
+                f"{tensor.name}: {tensor._aval}", "set its stop_gradient to False before it is used",
+            )  # fmt: skip
+    found = engine.gradients(outputs, wanted, seeds, True, _variables(program, no_grad_set))
+    return [None if grad is None else _named(grad, tensor) for tensor, grad in zip(wanted, found, strict=True)]
+
+
+def _variables(program: Any, given: Any) -> list[Any]:
+    """Variables that are given themselves or by name."""
+    if given is None:
+        return []
+    given = [given] if isinstance(given, (str, Tensor)) else list(given)
+    return [program.variable("append_backward", item) if isinstance(item, str) else item for item in given]
+
+
+def _named(grad: Tensor, tensor: Tensor) -> Tensor:
+    grad.name = f"{tensor.name}@GRAD"
+    return grad

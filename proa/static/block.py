@@ -1,0 +1,157 @@
+"""Block and Operator: a Program seen as Paddle shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.dtype import to_numpy_dtype
+from ..core.errors import value_error
+from ..eager.tensor import Tensor
+from ..ir.dimensions import placeholder_shape
+from ..ir.program import Instruction
+from ..ir.program import Program as Instructions
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+class Operator:
+    """One operation of a program."""
+
+    def __init__(self, block: Block, instruction: Instruction, position: int) -> None:
+        self.block = block
+        self.instruction = instruction
+        self.idx = position
+
+    @property
+    def type(self) -> str:
+        return self.instruction.operation.name
+
+    def name(self) -> str:
+        return self.type
+
+    @property
+    def input_arg_names(self) -> list[str]:
+        return [self.block.name_of(o) for o in self.instruction.operands if o.__class__ is int]
+
+    @property
+    def output_arg_names(self) -> list[str]:
+        first = self.instruction.index
+        return [self.block.name_of(first + n) for n in range(len(self.instruction.outputs))]
+
+    @property
+    def attr_names(self) -> list[str]:
+        return list(self.instruction.operation.attribute_names)
+
+    def attr(self, name: str) -> Any:
+        found = self.all_attrs()
+        if name not in found:
+            raise value_error("Operator.attr", f"{self.type} has no attribute {name!r}", f"{sorted(found)}")
+        return found[name]
+
+    def all_attrs(self) -> dict[str, Any]:
+        return dict(zip(self.attr_names, self.instruction.attributes, strict=False))
+
+    def to_string(self, throw_on_error: bool = False) -> str:
+        from .printing import instruction_text
+
+        return instruction_text(self.instruction, self.block.name_of, self.block.program.segment.shape_of)
+
+    __str__ = __repr__ = to_string
+
+
+class Block:
+    """A list of operations: the program's own (index 0), or the body of a condition or loop."""
+
+    def __init__(
+        self, program: Program, idx: int = 0, parent_idx: int = -1, instructions: Instructions | None = None
+    ) -> None:
+        self.program = program
+        self.idx = idx
+        self.parent_idx = parent_idx
+        self._instructions = instructions
+        self._names: dict[int, str] | None = None
+
+    @staticmethod
+    def all_of(program: Program) -> list[Block]:
+        """The blocks of a program, outer ones first."""
+        found = [Block(program)]
+        for block in found:  # grows while it is walked
+            for instruction in block.instructions.instructions:
+                for inner in blocks_of(instruction):
+                    found.append(Block(program, len(found), block.idx, inner.program))
+        return found
+
+    @property
+    def instructions(self) -> Instructions:
+        return self._instructions if self._instructions is not None else self.program.segment.node.program(())
+
+    @property
+    def ops(self) -> list[Operator]:
+        return [Operator(self, instruction, n) for n, instruction in enumerate(self.instructions.instructions)]
+
+    def name_of(self, number: int) -> str:
+        """The name of a value: the user's, if there is one."""
+        if self._instructions is not None:
+            return f"%{number}" if number >= 0 else f"in{~number}"
+        if self._names is None:
+            segment = self.program.segment
+            self._names = {~k: tensor.name for k, tensor in enumerate(segment.inputs)}
+            for tensor in segment.refs:
+                if tensor._name is not None and tensor._segment is segment:
+                    self._names.setdefault(tensor._index, tensor._name)
+        return self._names.get(number) or f"%{number}"
+
+    # ---- variables ---------------------------------------------------------------------------------------------
+
+    @property
+    def vars(self) -> dict[str, Tensor]:
+        return {tensor.name: tensor for tensor in self.program.variables()}
+
+    def var(self, name: str) -> Tensor:
+        return self.program.variable("Block.var", name)
+
+    def has_var(self, name: str) -> bool:
+        return self.program.find(name) is not None
+
+    def all_parameters(self) -> list[Any]:
+        return self.program.all_parameters()
+
+    def create_var(
+        self, name: str | None = None, shape: Any = None, dtype: Any = "float32", persistable: bool = False, **_: Any
+    ) -> Tensor:
+        """A variable that operations may write to."""
+        from . import mode
+        from .variable import create_global_var
+
+        sizes = placeholder_shape(() if shape is None else shape)
+        with mode.recording(self.program):
+            if persistable:
+                return create_global_var(sizes, 0, dtype, True, name=name)
+            from ..ops.basic import full_of
+
+            made = full_of(0, sizes, np.dtype(to_numpy_dtype(dtype)))
+        if name is not None:
+            made.name = name
+        return made
+
+    def create_parameter(self, shape: Any, dtype: Any = "float32", name: str | None = None, **options: Any) -> Any:
+        from . import mode
+        from .variable import create_parameter
+
+        with mode.recording(self.program):
+            return create_parameter(shape, dtype, name, **options)
+
+    def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
+        from .printing import block_text
+
+        return block_text(self)
+
+    __str__ = __repr__ = to_string
+
+
+def blocks_of(instruction: Instruction) -> list[Any]:
+    """The blocks among an instruction's attributes."""
+    return [value for value in instruction.attributes if hasattr(value, "program") and hasattr(value, "scalars")]

@@ -1,0 +1,189 @@
+"""Executor: runs Programs. A Program is cut to what is fetched and what it updates, and compiled once for each set of
+input shapes, by the same machinery that runs captured functions (`graph/graph.py`)."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import make_aval
+from ..core.errors import type_error, value_error
+from ..core.place import parse_place
+from ..eager.convert import host_array
+from ..eager.tensor import Tensor, tensor_from_data
+from ..ir.dimensions import SMALLEST
+from . import mode
+from .program import Program
+from .scope import Scope, global_scope
+from .strategies import CompiledProgram
+
+
+class Executor:
+    """Runs programs: `run(program, feed={name: array}, fetch_list=[variables or names])`."""
+
+    def __init__(self, place: Any = None) -> None:
+        self.place = None if place is None else parse_place(place)
+        self._closed = False
+
+    def close(self) -> None:
+        """Nothing is held that would have to be given back."""
+        self._closed = True
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def run(
+        self,
+        program: Any = None,
+        feed: Any = None,
+        fetch_list: Any = None,
+        feed_var_name: str = "feed",
+        fetch_var_name: str = "fetch",
+        scope: Scope | None = None,
+        return_numpy: bool = True,
+        use_program_cache: bool = False,
+        return_merged: bool = True,
+        use_prune: bool = False,
+    ) -> list[Any]:
+        """Runs a program once and gives the values of what `fetch_list` names."""
+        chosen = mode.default_main_program() if program is None else program
+        if isinstance(chosen, CompiledProgram):
+            chosen = chosen.program
+        if not isinstance(chosen, Program):
+            raise type_error("Executor.run", "program must be a Program", type(program).__name__)
+        fetches = _fetches(chosen, fetch_list)
+        arrays = _feeds(feed)
+        with mode.running():
+            return self._run(chosen, arrays, fetches, scope or global_scope(), return_numpy)
+
+    def _run(
+        self, program: Program, arrays: dict[str, Any], fetches: list[Tensor], scope: Scope, return_numpy: bool
+    ) -> list[Any]:
+        if program.initialisations:
+            tensors = [initialisation.tensor for initialisation in program.initialisations]
+            with program.run_lock, scope.in_force(tensors, initialising=True), _seeds_of(program):
+                for initialisation in program.initialisations:
+                    initialisation.run()
+        if program._segment is None:
+            return []
+        for name in arrays:
+            if name not in program.data:
+                warnings.warn(f"(Executor.run) the program has no input named {name!r}; it is ignored.", stacklevel=4)
+        results = program.compute(lambda given: _input(program, given, arrays), fetches, scope)
+        return [result.numpy() for result in results] if return_numpy else results
+
+    def split_program_by_device(self, program: Any) -> Any:
+        raise NotImplementedError("(Executor.split_program_by_device) programs are not split; XLA runs them whole.")
+
+    def start_heter_trainer(self, *arguments: Any, **named: Any) -> Any:
+        raise NotImplementedError("(Executor.start_heter_trainer) parameter servers are not part of proa.")
+
+    def train_from_dataset(
+        self,
+        program: Any = None,
+        dataset: Any = None,
+        scope: Any = None,
+        thread: int = 0,
+        debug: bool = False,
+        fetch_list: Any = None,
+        fetch_info: Any = None,
+        print_period: int = 100,
+        fetch_handler: Any = None,
+    ) -> None:
+        raise NotImplementedError("(Executor.train_from_dataset) use a DataLoader and Executor.run().")
+
+    def infer_from_dataset(
+        self,
+        program: Any = None,
+        dataset: Any = None,
+        scope: Any = None,
+        thread: int = 0,
+        debug: bool = False,
+        fetch_list: Any = None,
+        fetch_info: Any = None,
+        print_period: int = 100,
+        fetch_handler: Any = None,
+    ) -> None:
+        raise NotImplementedError("(Executor.infer_from_dataset) use a DataLoader and Executor.run().")
+
+
+@contextlib.contextmanager
+def _seeds_of(program: Program) -> Any:
+    """Initialises by the program's own seed, where it has one."""
+    from ..core.generator import default_generator
+
+    if not program.random_seed:
+        yield
+        return
+    state = default_generator.get_state()
+    default_generator.manual_seed(program.random_seed)
+    try:
+        yield
+    finally:
+        default_generator.set_state(state)
+
+
+def _fetches(program: Program, fetch_list: Any) -> list[Tensor]:
+    if fetch_list is None:
+        return []
+    given = [fetch_list] if isinstance(fetch_list, (str, Tensor)) else fetch_list
+    found: list[Tensor] = []
+    for item in given:
+        if isinstance(item, (list, tuple)):
+            found += _fetches(program, item)
+        elif isinstance(item, str):
+            found.append(program.variable("Executor.run", item))
+        elif isinstance(item, Tensor):
+            found.append(item)
+        else:
+            raise type_error("Executor.run", "fetch_list holds variables or their names", type(item).__name__)
+    return found
+
+
+def _feeds(feed: Any) -> dict[str, Any]:
+    if feed is None:
+        return {}
+    if isinstance(feed, (list, tuple)) and len(feed) == 1 and isinstance(feed[0], Mapping):
+        feed = feed[0]
+    if not isinstance(feed, Mapping):
+        raise type_error("Executor.run", "feed must be a dictionary of arrays by name", type(feed).__name__)
+    return dict(feed)
+
+
+def _input(program: Program, given: Any, arrays: dict[str, Any]) -> Tensor:
+    """The tensor for an input of the program, checked."""
+    aval = given.aval
+    if given.name not in arrays:
+        raise value_error(
+            "Executor.run", f"the program needs the input {given!r}, which is not fed", f"feed: {sorted(arrays)}"
+        )
+    array = arrays[given.name]
+    if isinstance(array, Tensor):
+        tensor = array
+    else:
+        if not isinstance(array, np.ndarray) and not hasattr(array, "dtype"):
+            array = np.asarray(host_array(array, None)).astype(aval.dtype)
+        tensor = tensor_from_data(array, None, aval.place)
+    if tensor._aval.dtype != aval.dtype:
+        raise value_error(
+            "Executor.run", f"the input {given!r} has another data type", f"{given.name}: {tensor._aval}",
+            f"convert it with astype('{aval.dtype.name}')",
+        )  # fmt: skip
+    shape = tensor._aval.shape
+    fits = len(shape) == aval.ndim and all(
+        size == wanted or (wanted >= SMALLEST and wanted not in program.segment.fixed)
+        for size, wanted in zip(shape, aval.shape, strict=True)
+    )
+    if not fits:
+        raise value_error(
+            "Executor.run", f"the input {given!r} does not fit", f"{given.name}: {make_aval(shape, aval.dtype)}"
+        )
+    return tensor._to_place(aval.place)
+
+
+
+__all__ = ["Executor"]

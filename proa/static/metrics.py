@@ -1,0 +1,102 @@
+"""Metrics as parts of a program; what they count over many runs is kept in global variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.errors import type_error, value_error
+from ..eager.tensor import Tensor
+from ..ops.basic import cast_to, full_of
+from ..ops.create.creation import assign
+from .variable import create_global_var
+
+
+def accuracy(
+    input: Tensor, label: Tensor, k: int = 1, correct: Tensor | None = None, total: Tensor | None = None
+) -> Tensor:
+    """The share of rows whose label is among the `k` largest outputs; `correct` and `total` receive the counts."""
+    for what, given in (("input", input), ("label", label)):
+        if not isinstance(given, Tensor):
+            raise type_error("static.accuracy", f"{what} must be a variable", type(given).__name__)
+    x: Any = input
+    _, best = x.topk(k, -1)
+    hits = (best == label.reshape([-1, 1])).any(-1).astype("float32")  # type: ignore[attr-defined]
+    if correct is not None:
+        assign(hits.sum().astype(correct.dtype).reshape(list(correct.shape)), correct)
+    if total is not None:
+        ones = hits * 0 + 1
+        assign(ones.sum().astype(total.dtype).reshape(list(total.shape)), total)
+    return hits.mean()
+
+
+def auc(
+    input: Tensor,
+    label: Tensor,
+    curve: str = "ROC",
+    num_thresholds: int = 4095,
+    topk: int = 1,
+    slide_steps: int = 1,
+    ins_tag_weight: Tensor | None = None,
+) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """The area under the curve over all runs, over the last `slide_steps` of them, and the counts it comes from."""
+    if curve not in ("ROC", "PR"):
+        raise value_error("static.auc", "curve is 'ROC' or 'PR'", repr(curve))
+    x: Any = input
+    labels: Any = label
+    count = num_thresholds + 1
+    weight = None if ins_tag_weight is None else ins_tag_weight.reshape([-1]).astype("int64")  # type: ignore[attr-defined]
+    bins = (x[:, -1] * num_thresholds).astype("int64").clip(0, num_thresholds)
+    positive = (labels.reshape([-1]) != 0).astype("int64")
+    counted = []
+    for chosen in (positive, 1 - positive):
+        numbers = chosen if weight is None else chosen * weight
+        counted.append(full_of(0, (count,), numbers._aval.dtype).index_add(bins, 0, numbers))  # type: ignore[attr-defined]
+    steps = max(1, slide_steps)
+    recent = [create_global_var([steps, count], 0, "int64", True) for _ in range(2)]
+    ever = [create_global_var([1, count], 0, "int64", True) for _ in range(2)]
+    from ..ops.shape.joining import concat
+
+    for window, total, numbers in zip(recent, ever, counted, strict=True):
+        row = numbers.reshape([1, count])
+        assign(row if steps == 1 else concat([window[1:], row], 0), window)
+        assign(total + row, total)
+    batch = [window.sum(0) for window in recent] if slide_steps else [total.sum(0) for total in ever]  # type: ignore[attr-defined]
+    areas = [_area(p, n, curve) for p, n in ((ever[0].sum(0), ever[1].sum(0)), batch)]  # type: ignore[attr-defined]
+    return areas[0], areas[1], [*recent, *ever]
+
+
+def _area(positive: Any, negative: Any, curve: str) -> Tensor:
+    """The area under the curve, by trapezoids from the highest threshold to the lowest."""
+    hits = cast_to(positive, _double()).flip(0).cumsum(0)
+    misses = cast_to(negative, _double()).flip(0).cumsum(0)
+    zero = hits[:1] * 0
+    from ..ops.shape.joining import concat
+
+    if curve == "PR":
+        along, height = hits / hits[-1].clip(1.0), hits / (hits + misses).clip(1.0)
+    else:
+        along, height = misses / misses[-1].clip(1.0), hits / hits[-1].clip(1.0)
+    along, height = concat([zero, along], 0), concat([zero if curve == "ROC" else zero + 1, height], 0)
+    return ((along[1:] - along[:-1]) * (height[1:] + height[:-1])).sum() / 2
+
+
+def _double() -> Any:
+    import numpy as np
+
+    return np.dtype(np.float64)
+
+
+def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Tensor | None = None) -> tuple[Tensor, ...]:
+    """Sums over all runs: squared error, absolute error, predictions, their sigmoids, clicks, samples."""
+    x: Any = input
+    labels: Any = label.astype("float32")  # type: ignore[attr-defined]
+    weight: Any = 1.0 if ins_tag_weight is None else ins_tag_weight.reshape([-1, 1])  # type: ignore[attr-defined]
+    error = x - labels
+    ones = x * 0 + 1
+    parts = [error * error, error.abs(), x, x.sigmoid(), labels, ones]
+    sums = []
+    for part in parts:
+        total = create_global_var([1], 0.0, "float32", True)
+        assign(total + (part * weight).sum().reshape([1]), total)
+        sums.append(total)
+    return tuple(sums)

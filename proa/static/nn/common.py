@@ -1,0 +1,134 @@
+"""Dense layers and embeddings as functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.dtype import dtype_of, to_numpy_dtype
+from ...core.errors import value_error
+from ...eager.naming import unique_name
+from ...eager.tensor import Tensor
+from ...nn import functional as F
+from ...nn.attributes import make_parameter
+from ...nn.initializer import Constant, XavierUniform
+from .parameters import Parameters, activated
+
+
+def fc(
+    x: Any,
+    size: int,
+    num_flatten_dims: int = 1,
+    weight_attr: Any = None,
+    bias_attr: Any = None,
+    activation: str | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """A fully connected layer over everything behind the first `num_flatten_dims` dimensions."""
+    inputs = list(x) if isinstance(x, (list, tuple)) else [x]
+    make = Parameters("fc", inputs[0] if inputs else None, name)
+    attrs = weight_attr if isinstance(weight_attr, (list, tuple)) else [weight_attr] * len(inputs)
+    total: Any = None
+    for tensor, attr in zip(inputs, attrs, strict=True):
+        shape = tensor.shape
+        kept = num_flatten_dims if num_flatten_dims >= 0 else len(shape) + num_flatten_dims
+        if not 1 <= kept < len(shape):
+            raise value_error(
+                "static.nn.fc", f"num_flatten_dims must be from 1 to {len(shape) - 1}", f"{num_flatten_dims}"
+            )
+        make._check(shape[kept:])
+        width = math.prod(shape[kept:])
+        weight = make.weight([width, size], attr, XavierUniform())
+        rows = tensor if kept == len(shape) - 1 else tensor.reshape([*map(int, shape[:kept]), width])
+        total = F.linear(rows, weight) if total is None else total + F.linear(rows, weight)
+    bias = make.bias([size], bias_attr)
+    if bias is not None:
+        total = total + bias
+    return activated("static.nn.fc", total, activation)
+
+
+def embedding(
+    input: Tensor,
+    size: Any,
+    is_sparse: bool = False,
+    is_distributed: bool = False,
+    padding_idx: int | None = None,
+    param_attr: Any = None,
+    dtype: Any = "float32",
+) -> Tensor:
+    """The rows of a table of `size` that the integers in `input` name."""
+    weight = _table("embedding", size, param_attr, dtype)
+    index = None if padding_idx is None else padding_idx if padding_idx >= 0 else int(size[0]) + padding_idx
+    return F.embedding(input, weight, padding_idx=index)
+
+
+def sparse_embedding(
+    input: Tensor,
+    size: Any,
+    padding_idx: int | None = None,
+    is_test: bool = False,
+    entry: Any = None,
+    table_class: str = "MemorySparseTable",
+    param_attr: Any = None,
+    dtype: Any = "float32",
+    slot: Any = None,
+) -> Tensor:
+    """As `embedding`: the table is an ordinary parameter, there is no parameter server."""
+    return embedding(input, size, True, False, padding_idx, param_attr, dtype)
+
+
+def _table(kind: str, size: Any, attr: Any, dtype: Any) -> Any:
+    if not isinstance(size, (list, tuple)) or len(size) != 2:
+        raise value_error(f"static.nn.{kind}", "size must be [rows, width]", f"{size!r}")
+    number_type = dtype_of(np.dtype(to_numpy_dtype(dtype)))
+    weight = make_parameter(list(size), number_type, attr, False, XavierUniform(), unique_name(kind))
+    if weight is None:
+        raise value_error(f"static.nn.{kind}", "an embedding needs its parameter", "param_attr: False")
+    return weight
+
+
+def prelu(x: Tensor, mode: str, param_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """`x` where it is positive, else `x` times a slope: one for all, for each channel, or for each element."""
+    make = Parameters("prelu", x, name)
+    shape = x.shape
+    channel = 1 if data_format.startswith("NC") else len(shape) - 1
+    if mode == "all":
+        sizes = [1]
+    elif mode == "channel":
+        if len(shape) < 2:
+            raise value_error(make.where, "x must have at least two dimensions for mode 'channel'", f"x: {x._aval}")
+        sizes = [int(size) if axis == channel else 1 for axis, size in enumerate(shape)]
+    elif mode == "element":
+        sizes = [1, *shape[1:]]
+    else:
+        raise value_error(make.where, "mode is 'all', 'channel' or 'element'", f"{mode!r}")
+    slope = make.weight(sizes, param_attr, Constant(0.25))
+    return F.relu(x) - slope * F.relu(-x)
+
+
+def bilinear_tensor_product(
+    x: Tensor, y: Tensor, size: int, act: str | None = None, name: str | None = None, param_attr: Any = None,
+    bias_attr: Any = None,
+) -> Tensor:  # fmt: skip
+    """`x[n] W[k] y[n]` for each k below `size`."""
+    make = Parameters("bilinear_tensor_product", x, name)
+    weight = make.weight([size, x.shape[1], y.shape[1]], param_attr, XavierUniform())
+    bias = make.bias([1, size], bias_attr)
+    return activated(make.where, F.bilinear(x, y, weight, bias), act)
+
+
+def row_conv(input: Tensor, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Tensor:
+    """Each step of a sequence [batch, time, width] as a weighted sum of itself and the steps that follow."""
+    make = Parameters("row_conv", input)
+    if input._aval.ndim != 3:
+        raise value_error(make.where, "input must be [batch, time, width]", f"input: {input._aval}")
+    weight = make.weight([future_context_size + 1, input.shape[2]], param_attr, XavierUniform())
+    length = input._aval.shape[1]
+    padded = F.pad(input, [0, 0, 0, future_context_size, 0, 0]) if future_context_size else input
+    total: Any = None
+    for step in range(future_context_size + 1):
+        term = padded[:, step : step + length] * weight[step]
+        total = term if total is None else total + term
+    return activated(make.where, total, act)

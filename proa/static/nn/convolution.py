@@ -1,0 +1,137 @@
+"""Convolutions as functions."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any
+
+from ...core.errors import value_error
+from ...eager.tensor import Tensor
+from ...nn import functional as F
+from ...nn.initializer import Normal, XavierUniform
+from .parameters import Parameters, activated
+
+
+def _several(value: Any, count: int) -> list[int]:
+    return [int(v) for v in value] if isinstance(value, (list, tuple)) else [int(value)] * count
+
+
+def _channels(where: str, x: Tensor, data_format: str, dimensions: int) -> int:
+    if x._aval.ndim != dimensions + 2:
+        raise value_error(where, f"the input must have {dimensions + 2} dimensions", f"input: {x._aval}")
+    return x.shape[1 if data_format.startswith("NC") else -1]
+
+
+def _conv(
+    dimensions: int, input: Tensor, num_filters: int, filter_size: Any, stride: Any, padding: Any, dilation: Any,
+    groups: int | None, param_attr: Any, bias_attr: Any, act: str | None, name: str | None, data_format: str,
+) -> Tensor:  # fmt: skip
+    make = Parameters(f"conv{dimensions}d", input, name)
+    channels = _channels(make.where, input, data_format, dimensions)
+    parts = groups or 1
+    if channels % parts or num_filters % parts:
+        raise value_error(make.where, "channels and filters must be multiples of groups", f"{channels}, {num_filters}")
+    kernel = _several(filter_size, dimensions)
+    spread = math.sqrt(2.0 / (math.prod(kernel) * channels))
+    weight = make.weight([num_filters, channels // parts, *kernel], param_attr, Normal(0.0, spread))
+    bias = make.bias([num_filters], bias_attr)
+    function = F.conv2d if dimensions == 2 else F.conv3d
+    out = function(input, weight, bias, stride, padding, dilation, parts, data_format)
+    return activated(make.where, out, act)
+
+
+def conv2d(
+    input: Tensor, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
+    act: str | None = None, name: str | None = None, data_format: str = "NCHW",
+) -> Tensor:  # fmt: skip
+    """A convolution of images with filters of its own."""
+    return _conv(
+        2, input, num_filters, filter_size, stride, padding, dilation, groups, param_attr, bias_attr, act, name, data_format
+    )  # fmt: skip
+
+
+def conv3d(
+    input: Tensor, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
+    act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
+) -> Tensor:  # fmt: skip
+    """A convolution of volumes with filters of its own."""
+    return _conv(
+        3, input, num_filters, filter_size, stride, padding, dilation, groups, param_attr, bias_attr, act, name, data_format
+    )  # fmt: skip
+
+
+def _transposed(
+    dimensions: int, input: Tensor, num_filters: int, output_size: Any, filter_size: Any, padding: Any, stride: Any,
+    dilation: Any, groups: int | None, param_attr: Any, bias_attr: Any, act: str | None, name: str | None,
+    data_format: str,
+) -> Tensor:  # fmt: skip
+    make = Parameters(f"conv{dimensions}d_transpose", input, name)
+    channels = _channels(make.where, input, data_format, dimensions)
+    steps, spread = _several(stride, dimensions), _several(dilation, dimensions)
+    if filter_size is None:
+        if output_size is None:
+            raise value_error(make.where, "filter_size or output_size must be given", "None and None")
+        wanted, pads = _several(output_size, dimensions), _several(padding, dimensions)
+        start = 2 if data_format.startswith("NC") else 1
+        sizes = input.shape[start : start + dimensions]
+        make._check(sizes)
+        kernel = [
+            (o - (i - 1) * s + 2 * p - 1) // d + 1
+            for o, i, s, p, d in zip(wanted, sizes, steps, pads, spread, strict=True)
+        ]
+    else:
+        kernel = _several(filter_size, dimensions)
+    parts = groups or 1
+    weight = make.weight([channels, num_filters // parts, *kernel], param_attr, XavierUniform())
+    bias = make.bias([num_filters], bias_attr)
+    function = F.conv2d_transpose if dimensions == 2 else F.conv3d_transpose
+    size = None if output_size is None else _several(output_size, dimensions)
+    out = function(
+        input, weight, bias, stride=steps, padding=padding, groups=parts, dilation=spread, output_size=size,
+        data_format=data_format,
+    )  # fmt: skip
+    return activated(make.where, out, act)
+
+
+def conv2d_transpose(
+    input: Tensor, num_filters: int, output_size: Any = None, filter_size: Any = None, padding: Any = 0, stride: Any = 1,
+    dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
+    act: str | None = None, name: str | None = None, data_format: str = "NCHW",
+) -> Tensor:  # fmt: skip
+    """A transposed convolution of images; without `filter_size` the filters are as large as `output_size` asks."""
+    return _transposed(
+        2, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act,
+        name, data_format,
+    )  # fmt: skip
+
+
+def conv3d_transpose(
+    input: Tensor, num_filters: int, output_size: Any = None, filter_size: Any = None, padding: Any = 0, stride: Any = 1,
+    dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
+    act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
+) -> Tensor:  # fmt: skip
+    """A transposed convolution of volumes."""
+    return _transposed(
+        3, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act,
+        name, data_format,
+    )  # fmt: skip
+
+
+def deform_conv2d(
+    x: Tensor, offset: Tensor, mask: Tensor | None, num_filters: int, filter_size: Any, stride: Any = 1,
+    padding: Any = 0, dilation: Any = 1, groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1,
+    weight_attr: Any = None, bias_attr: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A convolution whose sampling points are moved by `offset`."""
+    make = Parameters("deform_conv2d", x, name)
+    channels = _channels(make.where, x, "NCHW", 2)
+    kernel = _several(filter_size, 2)
+    spread = math.sqrt(2.0 / (math.prod(kernel) * channels))
+    weight = make.weight([num_filters, channels // groups, *kernel], weight_attr, Normal(0.0, spread))
+    bias = make.bias([num_filters], bias_attr)
+    # The operation is one of paddle.vision's, which stands above this package.
+    function = importlib.import_module("proa.vision.ops").deform_conv2d
+    return function(x, offset, weight, bias, stride, padding, dilation, deformable_groups, groups, mask)

@@ -1,0 +1,96 @@
+"""Functions of sequences in padded form, [batch, time, …]: every sequence is as long as the tensor says.
+
+Paddle's own take ragged tensors, which neither its newer programs nor proa have; mask padding before calling these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.errors import value_error
+from ...eager.tensor import Tensor
+from ...nn import functional as F
+from ...nn.initializer import XavierUniform
+from .parameters import Parameters, activated
+
+
+def _checked(where: str, x: Any, ndim: int = 2) -> Tensor:
+    if not isinstance(x, Tensor) or x._aval.ndim < ndim:
+        given = x._aval if isinstance(x, Tensor) else type(x).__name__
+        raise value_error(
+            f"static.nn.{where}", f"the input must be a padded batch with at least {ndim} dimensions, [batch, time, …]",
+            f"input: {given}", "ragged tensors are not supported; pad them with sequence lengths kept apart",
+        )  # fmt: skip
+    return x
+
+
+def sequence_softmax(input: Tensor, use_cudnn: bool = False, name: str | None = None) -> Tensor:
+    """A softmax over the time of each sequence."""
+    return F.softmax(_checked("sequence_softmax", input), axis=1)
+
+
+def sequence_pool(input: Tensor, pool_type: str, is_test: bool = False, pad_value: float = 0.0) -> Tensor:
+    """One vector for each sequence: its "sum", "average", "sqrt" (sum / root of the length), "max", "last" or "first"."""
+    x: Any = _checked("sequence_pool", input)
+    kind = pool_type.lower()
+    if kind == "sum":
+        return x.sum(1)
+    if kind == "average":
+        return x.mean(1)
+    if kind == "sqrt":
+        # The length may be unknown here: the mean knows it.
+        ones = x * 0 + 1
+        return x.sum(1) / ones.sum(1).sqrt()
+    if kind == "max":
+        return x.max(1)
+    if kind in ("last", "first"):
+        return x[:, -1 if kind == "last" else 0]
+    raise value_error("static.nn.sequence_pool", "pool_type is sum, average, sqrt, max, last or first", repr(pool_type))
+
+
+def sequence_first_step(input: Tensor) -> Tensor:
+    """The first step of each sequence."""
+    return sequence_pool(_checked("sequence_first_step", input), "first")
+
+
+def sequence_last_step(input: Tensor) -> Tensor:
+    """The last step of each sequence."""
+    return sequence_pool(_checked("sequence_last_step", input), "last")
+
+
+def sequence_expand(x: Tensor, y: Tensor, ref_level: int = -1, name: str | None = None) -> Tensor:
+    """Each row of `x` as often as the sequences of `y` are long: [batch, …] becomes [batch * time, …]."""
+    rows, like = _checked("sequence_expand", x, 1), _checked("sequence_expand", y)
+    batch, length = like._aval.shape[:2]
+    rest = rows._aval.shape[1:]
+    repeated: Any = rows.unsqueeze(1).expand([batch, length, *rest])  # type: ignore[attr-defined]
+    return repeated.reshape([-1, *rest])
+
+
+def sequence_conv(
+    input: Tensor, num_filters: int, filter_size: int = 3, filter_stride: int = 1, padding: bool = True,
+    padding_start: int | None = None, bias_attr: Any = None, param_attr: Any = None, act: str | None = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Windows of `filter_size` steps, from `padding_start` steps off on, times a matrix."""
+    x: Any = _checked("sequence_conv", input, 3)
+    make = Parameters("sequence_conv", x, name)
+    if filter_stride != 1:
+        raise value_error(make.where, "filter_stride must be 1", f"{filter_stride}")
+    start = -(filter_size // 2) if padding_start is None else padding_start
+    width, length = x.shape[-1], x._aval.shape[1]
+    before, behind = max(0, -start), max(0, start + filter_size - 1)
+    padded: Any = F.pad(x, [0, 0, before, behind, 0, 0])
+    first = start + before
+    windows = [padded[:, first + step : first + step + length] for step in range(filter_size)]
+    from ...ops.shape.joining import concat
+
+    weight = make.weight([filter_size * width, num_filters], param_attr, XavierUniform())
+    bias = make.bias([num_filters], bias_attr)
+    out = F.linear(concat(windows, -1), weight)
+    return activated(make.where, out if bias is None else out + bias, act)
+
+
+__all__ = [
+    "sequence_conv", "sequence_expand", "sequence_first_step", "sequence_last_step", "sequence_pool", "sequence_softmax",
+]  # fmt: skip

@@ -1,0 +1,103 @@
+"""Saving and loading what programs keep: parameters and optimiser states by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import type_error, value_error
+from ..eager.tensor import Tensor
+from ..framework.io import load as load_object
+from ..framework.io import save as save_object
+from .program import Program
+from .strategies import CompiledProgram
+
+
+def _program(where: str, given: Any) -> Program:
+    program = given.program if isinstance(given, CompiledProgram) else given
+    if not isinstance(program, Program):
+        raise type_error(where, "program must be a Program", type(given).__name__)
+    return program
+
+
+def _prefix(where: str, path: Any) -> str:
+    prefix = os.fspath(path)
+    if not os.path.basename(prefix):
+        raise value_error(where, "model_path must end with a file's name", repr(prefix), "add a name behind the folder")
+    for ending in (".pdparams", ".pdopt", ".pdmodel"):
+        if prefix.endswith(ending):
+            return prefix[: -len(ending)]
+    return prefix
+
+
+def save(program: Any, model_path: str, protocol: int = 4, **configs: Any) -> None:
+    """Writes parameters (`.pdparams`) and, where there are any, optimiser states (`.pdopt`)."""
+    chosen = _program("static.save", program)
+    prefix = _prefix("static.save", model_path)
+    folder = os.path.dirname(prefix)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    from .mode import running
+
+    states = {ending: chosen.state_dict(mode) for ending, mode in ((".pdparams", "param"), (".pdopt", "opt"))}
+    with running():
+        for ending, tensors in states.items():
+            save_object(_arrays(tensors), prefix + ending, protocol)
+
+
+def _arrays(tensors: dict[str, Tensor]) -> dict[str, np.ndarray]:
+    return {name: np.asarray(tensor._data()) for name, tensor in tensors.items()}
+
+
+def load_program_state(model_path: str, var_list: Sequence[Tensor] | None = None) -> dict[str, np.ndarray]:
+    """The arrays that `save` wrote, by name; only those of `var_list` where it is given."""
+    prefix = _prefix("load_program_state", model_path)
+    if not os.path.isfile(prefix + ".pdparams"):
+        raise FileNotFoundError(f"(load_program_state) there is no {prefix}.pdparams; save with paddle.static.save().")
+    found: dict[str, Any] = {}
+    for ending in (".pdparams", ".pdopt"):
+        if os.path.isfile(prefix + ending):
+            loaded = load_object(prefix + ending, return_numpy=True)
+            if not isinstance(loaded, dict):
+                raise value_error("load_program_state", "the file must hold a dictionary of arrays", prefix + ending)
+            found.update(loaded)
+    found.pop("StructuredToParameterName@@", None)
+    if var_list is not None:
+        wanted = {tensor.name for tensor in var_list}
+        found = {name: array for name, array in found.items() if name in wanted}
+    return found
+
+
+def set_program_state(program: Any, state_dict: dict[str, Any]) -> None:
+    """Gives a program's parameters and states the arrays of a dictionary, by name."""
+    _program("set_program_state", program).set_state_dict(state_dict)
+
+
+def load(program: Any, model_path: str, executor: Any = None, var_list: Sequence[Tensor] | None = None) -> None:
+    """Loads what `save` wrote into a program; every parameter of it must be there."""
+    chosen = _program("static.load", program)
+    state = load_program_state(model_path, var_list)
+    wanted = [p.name for p in chosen.all_parameters()] if var_list is None else [t.name for t in var_list]
+    missing = [name for name in wanted if name not in state]
+    if missing:
+        raise value_error("static.load", f"the file has no {missing[0]}", f"{model_path}: {sorted(state)[:5]}")
+    chosen.set_state_dict(state)
+
+
+def save_to_file(path: str, content: bytes) -> None:
+    """Writes bytes to a file, whole or not at all."""
+    if not isinstance(content, bytes):
+        raise type_error("save_to_file", "content must be bytes", type(content).__name__)
+    temporary = f"{path}.part{os.getpid()}"
+    with open(temporary, "wb") as file:
+        file.write(content)
+    os.replace(temporary, path)
+
+
+def load_from_file(path: str) -> bytes:
+    """The bytes of a file."""
+    with open(path, "rb") as file:
+        return file.read()
