@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from . import doctor
+from . import doctor, verify
 
 
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="proa", description="proa: PaddlePaddle's API on OpenXLA.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     doctor.add_parser(commands)
+    verify.add_parser(commands)
     return parser
 
 

@@ -1,0 +1,326 @@
+"""Programs as plain JSON, and back, with everything checked on the way back.
+
+    program      {"inputs": [type], "instructions": [instruction], "outputs": [number], "scalars": [number]}
+    type         "float32[2,3]"; sizes of unknown dimensions are the numbers of the capture
+    instruction  {"op": name, "in": [operand], "attributes": [value], "out": [type], "checked": bool?, "at": [file, line]?}
+    operand      a number (negative: ~k is input k), null (absent), or a name: "float", "int", "bool", "complex" (a scalar)
+    value        null, true, 1, 1.5, "text", [values] (a tuple), or an object with one key: {"float": "inf"},
+                 {"complex": [re, im]}, {"dtype": "float32"}, {"slice": [a, b, c]}, {"block": program}
+
+The operations and the order of their attributes are those of the op table of the version that wrote the file; a version
+that changes them raises `VERSION` (archive.py) and translates older programs before they are decoded.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.aval import Aval, make_aval
+from ...core.dtype import name_of, to_numpy_dtype
+from ...core.place import Place
+from ...graph.control import Block
+from ...graph.stops import Stops
+from ...graph.structure import Leaf
+from ...ir.operation import all_operations
+from ...ir.program import Instruction, Program
+from .archive import DamagedArtifact
+from .kinds import unfit_attribute
+
+_SCALARS: dict[str, type] = {"float": float, "int": int, "bool": bool, "complex": complex}
+_TYPE = re.compile(r"([a-z0-9_]{3,20})\[([0-9,]{0,400})\]")
+_LARGEST = 1 << 62
+_MOST_AXES = 64
+_DEEPEST = 24
+_MOST_RESULTS = 100_000
+
+
+# ---- writing -----------------------------------------------------------------------------------------------------
+
+
+def encode_type(aval: Aval) -> str:
+    return f"{name_of(aval.dtype)}[{','.join(map(str, aval.shape))}]"
+
+
+def encode_number(value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        return number if math.isfinite(number) else {"float": repr(number)}
+    if isinstance(value, (complex, np.complexfloating)):
+        return {"complex": [encode_number(value.real), encode_number(value.imag)]}
+    raise TypeError(f"(save) {type(value).__name__} is not a number")
+
+
+def encode_value(value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (bool, int, float, complex, np.number, np.bool_)) and not isinstance(value, np.dtype):
+        return encode_number(value)
+    if isinstance(value, tuple):
+        return [encode_value(part) for part in value]
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return {"dtype": name_of(np.dtype(value))}
+    if isinstance(value, slice):
+        return {"slice": [encode_value(part) for part in (value.start, value.stop, value.step)]}
+    if isinstance(value, Block):
+        return {"block": encode_program(value.program, value.scalars, {}, value.stops)}
+    raise TypeError(f"(save) an attribute of type {type(value).__name__} cannot be saved")
+
+
+def encode_program(
+    program: Program, scalars: Sequence[Any], locations: dict[int, tuple[str, int]], stops: Stops | None
+) -> dict[str, Any]:
+    """The Program; numbers of values are made gapless."""
+    numbers: dict[int, int] = {}
+    instructions: list[dict[str, Any]] = []
+    kept: list[Any] = []
+    given = iter(scalars)
+    for instruction in program.instructions:
+        entry: dict[str, Any] = {"op": instruction.operation.name, "in": []}
+        for operand in instruction.operands:
+            if operand.__class__ is int:
+                entry["in"].append(numbers[operand] if operand >= 0 else operand)
+            elif operand is None:
+                entry["in"].append(None)
+            else:
+                entry["in"].append(operand.__name__)
+                kept.append(encode_number(next(given)))
+        try:
+            entry["attributes"] = [encode_value(value) for value in instruction.attributes]
+        except TypeError as error:
+            raise NotImplementedError(f"{error}; it belongs to {instruction.operation.name}") from None
+        unfit = unfit_attribute(instruction.operation, instruction.attributes)
+        if unfit is not None:
+            raise NotImplementedError(
+                f"(save) {instruction.operation.name} holds {instruction.attributes[unfit]!r:.60}, which is not plain data"
+            )
+        entry["out"] = [encode_type(aval) for aval in instruction.outputs]
+        for offset in range(len(instruction.outputs)):
+            numbers[instruction.index + offset] = len(numbers)
+        if instruction.flagged:
+            entry["checked"] = True
+        where = locations.get(instruction.index)
+        if where is not None:
+            entry["at"] = [os.path.basename(where[0]), where[1]]
+        stopped = stops.operands.get(instruction.index) if stops is not None else None
+        if stopped:
+            entry["stopped"] = list(stopped)
+        instructions.append(entry)
+    encoded: dict[str, Any] = {
+        "inputs": [encode_type(aval) for aval in program.inputs], "instructions": instructions,
+        "outputs": [numbers[number] if number >= 0 else number for number in program.outputs], "scalars": kept,
+    }  # fmt: skip
+    if stops is not None and stops.custom:
+        encoded["custom_gradient"] = True
+    return encoded
+
+
+def encode_structure(value: Any) -> Any:
+    if isinstance(value, Leaf):
+        return {"tensor": value.position}
+    if isinstance(value, dict):
+        return {"dict": [[encode_value(key), encode_structure(part)] for key, part in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return {type(value).__name__ if type(value) in (list, tuple) else "tuple": [encode_structure(v) for v in value]}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return {"value": encode_value(value)}
+    raise TypeError(
+        f"(save) a result of type {type(value).__name__} cannot be saved; return tensors in lists, tuples or dictionaries"
+    )
+
+
+# ---- reading -----------------------------------------------------------------------------------------------------
+
+
+def _want(condition: bool, text: str) -> None:
+    if not condition:
+        raise DamagedArtifact(f"(load) {text}; the file is damaged")
+
+
+def _is_int(value: Any) -> bool:
+    return value.__class__ is int and -_LARGEST < value < _LARGEST
+
+
+def decode_type(text: Any, place: Place) -> Aval:
+    match = _TYPE.fullmatch(text) if isinstance(text, str) else None
+    _want(match is not None, f"{str(text)[:60]!r} is not a type")
+    assert match is not None
+    sizes = [int(size) for size in match[2].split(",")] if match[2] else []
+    _want(len(sizes) <= _MOST_AXES and all(size < _LARGEST for size in sizes), f"{text[:60]!r} has absurd sizes")
+    try:
+        dtype = to_numpy_dtype(match[1])
+    except (TypeError, ValueError):
+        raise DamagedArtifact(f"(load) the data type {match[1]!r} is not known") from None
+    return make_aval(tuple(sizes), dtype, place)
+
+
+def decode_value(value: Any, place: Place, depth: int = 0) -> Any:
+    _want(depth <= _DEEPEST, "attributes are nested too deep")
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        _want(_is_int(value), "an attribute is an absurd number")
+        return value
+    if isinstance(value, float):
+        return value
+    if isinstance(value, list):
+        return tuple([decode_value(part, place, depth + 1) for part in value])
+    _want(isinstance(value, dict) and len(value) == 1, "an attribute is of no known kind")
+    ((kind, content),) = value.items()
+    if kind == "float":
+        _want(content in ("inf", "-inf", "nan"), "an attribute is not a number")
+        return float(content)
+    if kind == "complex":
+        _want(isinstance(content, list) and len(content) == 2, "a complex number has two parts")
+        parts = [decode_value(part, place, depth + 1) for part in content]
+        _want(all(isinstance(part, (int, float)) for part in parts), "a complex number has numbers as parts")
+        return complex(*parts)
+    if kind == "dtype":
+        return decode_type(f"{content}[]", place).dtype
+    if kind == "slice":
+        _want(isinstance(content, list) and len(content) == 3, "a slice has three parts")
+        parts = [decode_value(part, place, depth + 1) for part in content]
+        _want(all(part is None or part.__class__ is int for part in parts), "a slice has numbers as parts")
+        return slice(*parts)
+    _want(kind == "block", f"{kind[:40]!r} is no known kind of attribute")
+    program, scalars, stops, _ = decode_program(content, place, depth + 1)
+    return Block(program, scalars, stops)
+
+
+def decode_program(
+    content: Any, place: Place, depth: int = 0
+) -> tuple[Program, list[Any], Stops, dict[int, tuple[str, int]]]:
+    """The Program, its scalars, where gradients stop, and the lines of the user's code."""
+    _want(isinstance(content, dict), "a program is not an object")
+    parts = [content.get(key) for key in ("inputs", "instructions", "outputs", "scalars")]
+    _want(all(isinstance(part, list) for part in parts), "a program lacks one of its lists")
+    inputs = [decode_type(text, place) for text in parts[0] or []]
+    values: list[Aval] = []
+    instructions: list[Instruction] = []
+    locations: dict[int, tuple[str, int]] = {}
+    stops: Stops = Stops.__new__(Stops)
+    stops.operands, stops.custom = {}, content.get("custom_gradient") is True
+    stops.results_want, stops.wants = True, set()
+    for entry in parts[1] or []:
+        index = len(values)
+        instruction = _instruction(entry, inputs, values, place, depth)
+        instructions.append(instruction)
+        values += instruction.outputs
+        where, stopped = entry.get("at"), entry.get("stopped")
+        if isinstance(where, list) and len(where) == 2 and isinstance(where[0], str) and _is_int(where[1]):
+            locations[index] = (where[0], where[1])
+        if stopped is not None:
+            _want(
+                isinstance(stopped, list) and all(_is_int(p) and 0 <= p < len(instruction.operands) for p in stopped),
+                "operands that stop gradients are not among the operands",
+            )
+            stops.operands[index] = tuple(stopped)
+    outputs = parts[2] or []
+    _want(all(_is_int(o) and -len(inputs) <= o < len(values) for o in outputs), "a result is no value of the program")
+    _want(all(o >= 0 for o in outputs), "a result is an input; programs copy those")
+    program = Program(inputs, instructions, tuple(outputs))
+    scalars = [decode_value(number, place) for number in parts[3] or []]
+    _want(len(scalars) == len(program.scalar_kinds), "the numbers do not fit the operands that stand for them")
+    fitting = zip(scalars, program.scalar_kinds, strict=True)
+    _want(all(_fits(number, kind) for number, kind in fitting), "a number is of another kind than its operand")
+    return program, scalars, stops, locations
+
+
+def _fits(number: Any, kind: type) -> bool:
+    if kind is complex:
+        return isinstance(number, (int, float, complex))
+    if kind is float:
+        return isinstance(number, (int, float)) and not isinstance(number, bool)
+    return number.__class__ is kind or (kind is int and number.__class__ is bool)
+
+
+def _instruction(entry: Any, inputs: list[Aval], values: list[Aval], place: Place, depth: int) -> Instruction:
+    _want(isinstance(entry, dict), "an instruction is not an object")
+    name, given, attributes, types = (entry.get(key) for key in ("op", "in", "attributes", "out"))
+    _want(
+        isinstance(name, str) and isinstance(given, list) and isinstance(attributes, list), "an instruction lacks parts"
+    )
+    _want(isinstance(types, list) and 0 < len(types) <= _MOST_RESULTS, "an instruction has no results")
+    operation = all_operations().get(name)
+    if operation is None:
+        raise DamagedArtifact(f"(load) the operation {str(name)[:60]!r} is not in the op table of this version")
+    operands: list[Any] = []
+    kinds: list[Any] = []
+    for operand in given:
+        if operand is None:
+            kind: Any = None
+        elif isinstance(operand, str):
+            _want(operand in _SCALARS, "an operand is of no known kind")
+            operand = kind = _SCALARS[operand]
+        else:
+            _want(
+                _is_int(operand) and -len(inputs) <= operand < len(values), f"{name} reads a value before it is defined"
+            )
+            kind = values[operand] if operand >= 0 else inputs[~operand]
+        operands.append(operand)
+        kinds.append(kind)
+    if not operation.variadic:
+        _want(len(operands) == len(operation.operand_names), f"{name} has {len(operands)} operands")
+    decoded = tuple(decode_value(value, place, depth) for value in attributes)
+    _want(operation.variadic or len(decoded) == len(operation.attribute_names), f"{name} has {len(decoded)} attributes")
+    unfit = unfit_attribute(operation, decoded)
+    _want(unfit is None, f"attribute {unfit} of {name} is of another kind than the operation takes")
+    outputs = tuple(decode_type(text, place) for text in types)
+    scalar_dtypes = _verified(operation, tuple(kinds), decoded, outputs, place)
+    checked = entry.get("checked") is True and operation.check is not None
+    return Instruction(
+        operation, tuple(operands), decoded, outputs, len(values), scalar_dtypes, tuple(kinds), checked
+    )  # fmt: skip
+
+
+def _verified(
+    operation: Any, kinds: tuple[Any, ...], attributes: tuple[Any, ...], outputs: tuple[Aval, ...], place: Place
+) -> Any:
+    """Shapes inferred anew must be those in the file. (Operations without a rule are inferred when they are lowered.)"""
+    if operation.infer_rule is None:
+        return operation._scalar_dtypes(kinds)
+    if operation.name == "unbind" and isinstance(kinds[0], Aval):
+        axis: Any = attributes[0] if attributes else None
+        _want(axis.__class__ is int and -kinds[0].ndim <= axis < kinds[0].ndim, "unbind has no such axis")
+        _want(kinds[0].shape[axis] == len(outputs), "unbind has another number of results")
+    try:
+        inferred = operation.infer_rule(operation, kinds, attributes, place)
+        inferred = inferred if isinstance(inferred, tuple) else (inferred,)
+        dtypes = operation._scalar_dtypes(kinds)
+    except MemoryError:
+        raise
+    except Exception as error:  # a rule that meets attributes of the wrong kind may raise anything
+        raise DamagedArtifact(f"(load) {operation.name} does not fit its operands: {str(error)[:300]}") from None
+    if inferred != outputs:
+        found, wanted = ", ".join(map(str, inferred[:4])), ", ".join(map(str, outputs[:4]))
+        raise DamagedArtifact(f"(load) {operation.name} gives {found}, and the file says {wanted}; the file is damaged")
+    return dtypes
+
+
+def decode_structure(content: Any, count: int, depth: int = 0) -> Any:
+    _want(
+        depth <= _DEEPEST and isinstance(content, dict) and len(content) == 1, "the structure of the results is damaged"
+    )
+    ((kind, inner),) = content.items()
+    if kind == "tensor":
+        _want(_is_int(inner) and 0 <= inner < count, "a result is not among the results")
+        return Leaf(inner)
+    if kind == "value":
+        _want(inner is None or isinstance(inner, (bool, int, float, str, dict)), "a result is of no known kind")
+        return decode_value(inner, None, depth)  # type: ignore[arg-type]
+    _want(isinstance(inner, list) and kind in ("list", "tuple", "dict"), "a result is of no known kind")
+    if kind == "dict":
+        _want(all(isinstance(p, list) and len(p) == 2 for p in inner), "a result is of no known kind")
+        keys = [decode_value(key, None, depth) for key, _ in inner]  # type: ignore[arg-type]
+        return dict(zip(keys, [decode_structure(part, count, depth + 1) for _, part in inner], strict=True))
+    parts = [decode_structure(part, count, depth + 1) for part in inner]
+    return parts if kind == "list" else tuple(parts)

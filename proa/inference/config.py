@@ -1,0 +1,321 @@
+"""Config: which model a predictor runs, where, and how.
+
+XLA decides by itself what Paddle's engines, passes and thread pools are configured for. Such options are accepted and
+remembered (their questions answer what was set), so that scripts written for Paddle run unchanged; they have no effect.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import type_error, value_error
+from ..core.place import CPU, Place, make_place
+from .kinds import PrecisionType
+
+# Options without effect: method -> (what it sets, value it sets when called without arguments).
+_ACCEPTED: dict[str, tuple[str, Any]] = {
+    "collect_shape_range_info": ("shape_range_info_path", ""),
+    "delete_pass": ("deleted_pass", ""),
+    "disable_glog_info": ("glog_info_disabled", True),
+    "disable_mkldnn": ("onednn_enabled", False),
+    "disable_mkldnn_fc_passes": ("onednn_fc_passes_disabled", True),
+    "disable_onednn": ("onednn_enabled", False),
+    "disable_onednn_fc_passes": ("onednn_fc_passes_disabled", True),
+    "disable_onnxruntime": ("onnxruntime_enabled", False),
+    "enable_cinn": ("cinn_enabled", True),
+    "enable_custom_passes": ("custom_passes", ()),
+    "enable_low_precision_io": ("low_precision_io", True),
+    "enable_memory_optim": ("memory_optim", True),
+    "enable_mkldnn": ("onednn_enabled", True),
+    "enable_mkldnn_bfloat16": ("onednn_bfloat16", True),
+    "enable_mkldnn_int8": ("onednn_int8_enabled", True),
+    "enable_new_executor": ("new_executor", True),
+    "enable_new_ir": ("new_ir_enabled", True),
+    "enable_onednn": ("onednn_enabled", True),
+    "enable_onednn_bfloat16": ("onednn_bfloat16", True),
+    "enable_onednn_int8": ("onednn_int8_enabled", True),
+    "enable_ort_optimization": ("ort_optimization", True),
+    "enable_profile": ("profile", True),
+    "enable_save_optim_model": ("save_optim_model", False),
+    "exp_disable_mixed_precision_ops": ("mixed_precision_disabled", ()),
+    "exp_disable_tensorrt_dynamic_shape_ops": ("trt_dynamic_shape_disabled", True),
+    "exp_disable_tensorrt_ops": ("trt_ops_disabled", ()),
+    "exp_disable_tensorrt_subgraph": ("trt_subgraph_disabled", ()),
+    "exp_enable_mixed_precision_ops": ("mixed_precision_enabled", ()),
+    "exp_enable_use_cutlass": ("cutlass", True),
+    "exp_sparse_conv_using_buffer": ("sparse_conv_buffer", ()),
+    "exp_specify_tensorrt_subgraph_precision": ("trt_subgraph_precision", ()),
+    "mark_trt_engine_outputs": ("trt_outputs", ()),
+    "set_bfloat16_op": ("bfloat16_ops", ()),
+    "set_mkldnn_cache_capacity": ("onednn_cache_capacity", 0),
+    "set_mkldnn_op": ("onednn_ops", ()),
+    "set_onednn_cache_capacity": ("onednn_cache_capacity", 0),
+    "set_onednn_op": ("onednn_ops", ()),
+    "set_optim_cache_dir": ("optim_cache_dir", ""),
+    "set_optimization_level": ("optimization_level", 2),
+    "set_tensorrt_optimization_level": ("tensorrt_optimization_level", 3),
+    "switch_ir_debug": ("ir_debug", True),
+    "switch_ir_optim": ("ir_optim", True),
+    "switch_specify_input_names": ("specify_input_name", True),
+    "switch_use_feed_fetch_ops": ("use_feed_fetch_ops_enabled", True),
+    "use_optimized_model": ("optimized_model", True),
+}
+# Engines of other companies' libraries: asking for one says that there is none, and the model runs with XLA.
+_ENGINES = {
+    "TensorRT": (
+        "enable_tensorrt_engine enable_tensorrt_dla enable_tensorrt_explicit_quantization enable_tensorrt_inspector "
+        "enable_tensorrt_memory_optim enable_tensorrt_varseqlen enable_tuned_tensorrt_dynamic_shape "
+        "set_trt_dynamic_shape_info"
+    ),
+    "OpenVINO": "enable_openvino_engine",
+    "ONNX Runtime": "enable_onnxruntime",
+    "IPU": "enable_ipu load_ipu_config set_ipu_config set_ipu_custom_info",
+    "XPU": "enable_xpu set_xpu_config set_xpu_device_id",
+}
+# Questions about options, with the answer before anything was set.
+_QUESTIONS: dict[str, tuple[str, Any]] = {
+    "glog_info_disabled": ("glog_info_disabled", False),
+    "ir_optim": ("ir_optim", True),
+    "mkldnn_enabled": ("onednn_enabled", False),
+    "mkldnn_int8_enabled": ("onednn_int8_enabled", False),
+    "new_ir_enabled": ("new_ir_enabled", False),
+    "onednn_enabled": ("onednn_enabled", False),
+    "onednn_int8_enabled": ("onednn_int8_enabled", False),
+    "onnxruntime_enabled": ("", False),
+    "openvino_engine_enabled": ("", False),
+    "shape_range_info_path": ("shape_range_info_path", ""),
+    "specify_input_name": ("specify_input_name", False),
+    "tensorrt_dla_enabled": ("", False),
+    "tensorrt_dynamic_shape_enabled": ("", False),
+    "tensorrt_engine_enabled": ("", False),
+    "tensorrt_explicit_quantization_enabled": ("", False),
+    "tensorrt_inspector_enabled": ("", False),
+    "tensorrt_optimization_level": ("tensorrt_optimization_level", 3),
+    "tensorrt_precision_mode": ("", PrecisionType.Float32),
+    "tensorrt_varseqlen_enabled": ("", False),
+    "trt_allow_build_at_runtime": ("", False),
+    "tuned_tensorrt_dynamic_shape": ("", False),
+    "use_feed_fetch_ops_enabled": ("use_feed_fetch_ops_enabled", False),
+    "use_xpu": ("", False),
+    "xpu_device_id": ("", 0),
+}
+
+
+class XpuConfig:
+    """Options of XPU devices; remembered only."""
+
+    def __init__(self) -> None:
+        self.device_id = 0
+        self.l3_size = 0
+
+
+class PassBuilder:
+    """The list of passes of a Config: XLA has its own, so changing it changes nothing."""
+
+    def __init__(self) -> None:
+        self._passes: list[str] = []
+
+    def append_pass(self, name: str) -> None:
+        self._passes.append(name)
+
+    def insert_pass(self, position: int, name: str) -> None:
+        self._passes.insert(position, name)
+
+    def delete_pass(self, name: str) -> None:
+        self._passes = [kept for kept in self._passes if kept != name]
+
+    def all_passes(self) -> list[str]:
+        return list(self._passes)
+
+
+class Config:
+    """Which model to run, and how.
+
+    `Config(folder)`, `Config("folder/model")` (the files' common beginning), `Config(program, parameters)`, or `Config()`
+    and `set_model` later.
+
+    Examples:
+        >>> import proa as paddle
+        >>> config = paddle.inference.Config("resnet.json", "resnet.pdiparams")
+        >>> config.enable_memory_optim()
+        >>> config.prog_file()
+        'resnet.json'
+    """
+
+    if TYPE_CHECKING:  # the methods of the tables above, attached below
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, *args: Any) -> None:
+        self._model_dir = self._program = self._params = ""
+        self._buffers: tuple[bytes, bytes] | None = None
+        self._place: Place = CPU
+        self._memory_mb = 100
+        self._threads = 1
+        self._options: dict[str, Any] = {}
+        self._passes = PassBuilder()
+        self._xpu = XpuConfig()
+        if len(args) == 1 and isinstance(args[0], Config):
+            self.__dict__.update({**args[0].__dict__, "_options": dict(args[0]._options)})
+        elif args:
+            self.set_model(*args)
+
+    # ---- the model -----------------------------------------------------------------------------------------------
+
+    def set_model(self, *args: Any) -> None:
+        """A folder or the files' common beginning; or the program's and the parameters' file."""
+        if not 1 <= len(args) <= 2 or not all(isinstance(part, (str, os.PathLike)) for part in args):
+            raise type_error("Config", "a folder, or a program's and a parameters' file are needed", repr(args))
+        paths = [os.fspath(part) for part in args]
+        self._model_dir = paths[0] if len(paths) == 1 else ""
+        self._program, self._params = paths if len(paths) == 2 else ("", "")
+        self._buffers = None
+
+    def set_model_buffer(self, prog: bytes, prog_size: int, params: bytes, params_size: int) -> None:
+        """The content of the two files instead of their paths."""
+        if not isinstance(prog, (bytes, bytearray)) or not isinstance(params, (bytes, bytearray)):
+            raise type_error(
+                "Config.set_model_buffer", "bytes are needed", f"{type(prog).__name__}, {type(params).__name__}"
+            )
+        self._buffers = (bytes(prog[:prog_size]), bytes(params[:params_size]))
+
+    def set_prog_file(self, path: str) -> None:
+        self._program = os.fspath(path)
+
+    def set_params_file(self, path: str) -> None:
+        self._params = os.fspath(path)
+
+    def model_dir(self) -> str:
+        return self._model_dir
+
+    def prog_file(self) -> str:
+        return self._program
+
+    def params_file(self) -> str:
+        return self._params
+
+    def model_from_memory(self) -> bool:
+        return self._buffers is not None
+
+    # ---- the device ----------------------------------------------------------------------------------------------
+
+    def enable_use_gpu(
+        self, memory_pool_init_size_mb: int, device_id: int = 0, precision_mode: Any = PrecisionType.Float32
+    ) -> None:
+        """Runs on a GPU. Without one this warns, and the model runs on the CPU (as in Paddle)."""
+        from ..core.place import jax_devices
+
+        self._memory_mb = int(memory_pool_init_size_mb)
+        try:
+            found = len(jax_devices("gpu"))
+        except Exception:
+            found = 0
+        if not 0 <= device_id < found:
+            import warnings
+
+            warnings.warn(
+                f"(Config.enable_use_gpu) there is no gpu:{device_id}; the model runs on the CPU.", stacklevel=2
+            )
+            return
+        self._place = make_place("gpu", int(device_id))
+
+    def disable_gpu(self) -> None:
+        self._place = CPU
+
+    def use_gpu(self) -> bool:
+        return self._place.kind == "gpu"
+
+    def gpu_device_id(self) -> int:
+        return self._place.index if self.use_gpu() else 0
+
+    def enable_custom_device(
+        self, device_type: str, device_id: int = 0, precision: Any = PrecisionType.Float32
+    ) -> None:
+        """Runs on the device of another PJRT plug-in ("tpu")."""
+        self._place = make_place(device_type, int(device_id))
+
+    def memory_pool_init_size_mb(self) -> int:
+        return self._memory_mb
+
+    def fraction_of_gpu_memory_for_pool(self) -> float:
+        return 0.0
+
+    def set_cpu_math_library_num_threads(self, num: int) -> None:
+        """Remembered; XLA takes the threads that the machine has."""
+        if not isinstance(num, int) or num < 1:
+            raise value_error("Config.set_cpu_math_library_num_threads", "a number of at least 1 is needed", repr(num))
+        self._threads = num
+
+    def cpu_math_library_num_threads(self) -> int:
+        return self._threads
+
+    # ---- the rest ------------------------------------------------------------------------------------------------
+
+    def pass_builder(self) -> PassBuilder:
+        return self._passes
+
+    def xpu_config(self) -> XpuConfig:
+        return self._xpu
+
+    def shape_range_info_collected(self) -> bool:
+        return "shape_range_info_path" in self._options
+
+    def to_native_config(self) -> Config:
+        return Config(self)
+
+    def summary(self) -> str:
+        """The options as a table."""
+        rows: list[tuple[str, Any] | None] = [
+            ("model_dir", self._model_dir) if self._model_dir else ("model_file", self._program),
+            *([] if self._model_dir else [("params_file", self._params)]),
+            None,
+            ("engine", "XLA"),
+            ("device", f"{self._place.kind}:{self._place.index}"),
+            ("cpu_math_thread", self._threads),
+            None,
+            *sorted(self._options.items()),
+        ]
+        text = [(name, str(value)) for row in rows if row is not None for name, value in [row]]
+        left = max(len("Option"), *(len(name) for name, _ in text))
+        right = max(len("Value"), *(len(value) for _, value in text))
+        line = f"+-{'-' * left}-+-{'-' * right}-+"
+        lines = [line, f"| {'Option':{left}} | {'Value':{right}} |", line]
+        lines += [line if row is None else f"| {row[0]:{left}} | {row[1]!s:{right}} |" for row in rows]
+        return "\n".join([*lines, line])
+
+
+def _accepting(method: str, option: str, default: Any) -> Any:
+    def accept(self: Config, *args: Any, **kwargs: Any) -> None:
+        given = [*args, *kwargs.values()]
+        self._options[option] = given[0] if len(given) == 1 else tuple(given) or default
+
+    accept.__name__, accept.__doc__ = method, "Accepted and remembered; XLA needs no such option."
+    return accept
+
+
+def _without_engine(method: str, engine: str) -> Any:
+    def refuse(self: Config, *args: Any, **kwargs: Any) -> None:
+        import warnings
+
+        warnings.warn(f"(Config.{method}) there is no {engine} here; the model runs with XLA.", stacklevel=2)
+
+    refuse.__name__, refuse.__doc__ = method, f"Warns that {engine} is not there; the model runs with XLA."
+    return refuse
+
+
+def _answering(method: str, option: str, default: Any) -> Any:
+    def answer(self: Config) -> Any:
+        return self._options.get(option, default)
+
+    answer.__name__, answer.__doc__ = method, "What was set, or the default."
+    return answer
+
+
+for _name, _setting in _ACCEPTED.items():
+    setattr(Config, _name, _accepting(_name, *_setting))
+for _engine, _methods in _ENGINES.items():
+    for _name in _methods.split():
+        setattr(Config, _name, _without_engine(_name, _engine))
+for _name, _setting in _QUESTIONS.items():
+    setattr(Config, _name, _answering(_name, *_setting))

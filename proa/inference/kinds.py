@@ -1,0 +1,65 @@
+"""The enumerations of `paddle.inference`, and the data types behind them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+
+class DataType(IntEnum):
+    """Data types of input and output tensors."""
+
+    FLOAT32 = 0
+    INT64 = 1
+    INT32 = 2
+    UINT8 = 3
+    INT8 = 4
+    FLOAT16 = 5
+    BOOL = 6
+    FLOAT64 = 7
+    BFLOAT16 = 8
+
+
+class PlaceType(IntEnum):
+    """Where a tensor lives."""
+
+    UNK = -1
+    CPU = 0
+    GPU = 1
+    XPU = 2
+    CUSTOM = 4
+
+
+class PrecisionType(IntEnum):
+    """In which precision an engine computes."""
+
+    Float32 = 0
+    Int8 = 1
+    Half = 2
+    Bfloat16 = 3
+
+
+_BY_NAME = {
+    "float32": DataType.FLOAT32, "int64": DataType.INT64, "int32": DataType.INT32, "uint8": DataType.UINT8,
+    "int8": DataType.INT8, "float16": DataType.FLOAT16, "bool": DataType.BOOL, "float64": DataType.FLOAT64,
+    "bfloat16": DataType.BFLOAT16,
+}  # fmt: skip
+_BYTES = {
+    DataType.FLOAT64: 8, DataType.FLOAT32: 4, DataType.FLOAT16: 2, DataType.BFLOAT16: 2, DataType.INT64: 8,
+    DataType.INT32: 4, DataType.UINT8: 1, DataType.INT8: 1, DataType.BOOL: 1,
+}  # fmt: skip
+
+
+def data_type_of(dtype: np.dtype | str) -> DataType:
+    """The member for a NumPy dtype or our name of one."""
+    name = dtype if isinstance(dtype, str) else dtype.name
+    found = _BY_NAME.get(name)
+    if found is None:
+        raise TypeError(f"(inference) tensors of type {name} cannot be fed or fetched; use {', '.join(_BY_NAME)}.")
+    return found
+
+
+def get_num_bytes_of_data_type(dtype: DataType) -> int:
+    """How many bytes an element takes."""
+    return _BYTES[DataType(dtype)]
