@@ -169,6 +169,28 @@ BENCHMARKS = [
         warm_seconds=5.0,
         peer_threads=(2, 1),
     ),
+    *[
+        Benchmark(
+            name=name,
+            title=title,
+            mode="hot",
+            unit=STEPS_PER_SECOND,
+            work=10,
+            workload=workload,
+            options={"num_steps": 10},
+            rounds=8,
+            # A pass is ten steps: two of them are enough to have everything compiled.
+            warm_seconds=5.0,
+            warm_runs=2,
+            peer_threads=(2, 1),
+            bar=Bar(speed, PADDLE_AND_TORCH, f"≥ {speed} × faster of both"),
+        )
+        for name, workload, speed, title in (
+            ("cnn", "cnn", 1.3, "CNN on 28 × 28 pictures, Adam, batch 64"),
+            ("char-gpt", "char_gpt", 1.2, "char-GPT, 6 layers, 192 wide, 128 context, batch 16"),
+            ("lstm-layer", "lstm_layer", 1.2, "nn.LSTM 2 × 256, 64 steps, batch 32"),
+        )
+    ],
     Benchmark(
         name="pinn-burgers",
         title="PINN step, second derivative (Burgers)",

@@ -79,10 +79,14 @@ class Program:
         self._last_uses: list[tuple[int, ...]] | None = None
 
     @property
+    def size(self) -> int:
+        """Elements made by all instructions: a rough measure of the work."""
+        return sum(aval.size for instruction in self.instructions for aval in instruction.outputs)
+
+    @property
     def mean_size(self) -> float:
         """Elements made by an instruction, on average: small where recording it takes longer than running it."""
-        made = sum(aval.size for instruction in self.instructions for aval in instruction.outputs)
-        return made / max(1, len(self.instructions))
+        return self.size / max(1, len(self.instructions))
 
     def last_uses(self) -> list[tuple[int, ...]]:
         """For each instruction, the values that nobody needs after it: lets tier 0 free memory as it goes."""

@@ -8,6 +8,7 @@ results. Everything is captured in evaluation mode.
 from __future__ import annotations
 
 import glob
+import inspect
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -99,7 +100,7 @@ def _methods(layer: Any, input_spec: Any, skip_forward: bool) -> dict[str, tuple
     if not skip_forward:
         found[_FORWARD] = (layer.forward, input_spec)
     for name in dir(type(layer)):
-        if name != _FORWARD and isinstance(getattr(type(layer), name, None), StaticFunction):
+        if name != _FORWARD and isinstance(inspect.getattr_static(type(layer), name, None), StaticFunction):
             function = getattr(layer, name)
             if input_spec is not None and _specs_of(function) is None:
                 raise value_error(

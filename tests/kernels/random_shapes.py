@@ -22,6 +22,7 @@ import numpy as np
 import proa
 from proa.kernels.cpu import library
 from proa.ops.neural import convolution_kernels, normalization, pooling_kernels
+from tests.kernels import recurrences
 from tests.kernels import references as r
 
 # What one program holds: compiling it costs far more than running it.
@@ -79,11 +80,20 @@ def _pool(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any]
     return [x, y], lambda xp, *given: (_kernel(primitive)(xp, *given, *window),), [reference]
 
 
+def _recurrence(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
+    arrays, attributes = recurrences.recurrence_case(generator, str(generator.choice(recurrences.KINDS)))
+    grads = 2 if attributes[0] == "LSTM" else 1
+    given = arrays + [r.draw(generator, arrays[0].shape[0], *arrays[1].shape) for _ in range(grads)]
+    references = recurrences.both(np, tuple(recurrences.wide(given)), grads, False, attributes)
+    return given, lambda xp, *flat: recurrences.both(xp, flat, grads, True, attributes), list(references)
+
+
 KINDS: dict[str, Callable[[np.random.Generator], Any]] = {
     "product": _product,
     "convolution": _convolution,
     "norm": _norm,
     "pool": _pool,
+    "recurrence": _recurrence,
 }
 
 

@@ -3,6 +3,7 @@
     archive.py    the file: a zip whose entries are stored as they are, read with limits
     encoding.py   Programs, attributes and result structures as plain JSON, and back
     kinds.py      what an attribute of an operation may be
+    upgrades.py   what operations learned after files were written
     artifact.py   `save_artifact`, `load_artifact`: graphs with their weights
     tests.py      recorded test vectors: making them, replaying them
 

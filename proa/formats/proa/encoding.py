@@ -7,8 +7,7 @@
     value        null, true, 1, 1.5, "text", [values] (a tuple), or an object with one key: {"float": "inf"},
                  {"complex": [re, im]}, {"dtype": "float32"}, {"slice": [a, b, c]}, {"block": program}
 
-The operations and the order of their attributes are those of the op table of the version that wrote the file; a version
-that changes them raises `VERSION` (archive.py) and translates older programs before they are decoded.
+The operations and the order of their attributes are those of the op table; `upgrades.py` says what older files lack.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ from ...graph.structure import Leaf
 from ...ir.operation import all_operations
 from ...ir.program import Instruction, Program
 from .archive import DamagedArtifact
-from .kinds import unfit_attribute
+from .kinds import attribute_count, unfit_attribute
+from .upgrades import upgraded
 
 _SCALARS: dict[str, type] = {"float": float, "int": int, "bool": bool, "complex": complex}
 _TYPE = re.compile(r"([a-z0-9_]{3,20})\[([0-9,]{0,400})\]")
@@ -270,8 +270,9 @@ def _instruction(entry: Any, inputs: list[Aval], values: list[Aval], place: Plac
         kinds.append(kind)
     if not operation.variadic:
         _want(len(operands) == len(operation.operand_names), f"{name} has {len(operands)} operands")
-    decoded = tuple(decode_value(value, place, depth) for value in attributes)
-    _want(operation.variadic or len(decoded) == len(operation.attribute_names), f"{name} has {len(decoded)} attributes")
+    count = attribute_count(operation)
+    decoded = upgraded(name, tuple(decode_value(value, place, depth) for value in attributes), count)
+    _want(count is None or len(decoded) == count, f"{name} has {len(decoded)} attributes")
     unfit = unfit_attribute(operation, decoded)
     _want(unfit is None, f"attribute {unfit} of {name} is of another kind than the operation takes")
     outputs = tuple(decode_type(text, place) for text in types)

@@ -74,6 +74,12 @@ def _annotations(operation: Operation) -> tuple[str, ...] | None:
     return tuple(str(parameter.annotation) for parameter in parameters[first:])
 
 
+def attribute_count(operation: Operation) -> int | None:
+    """How many attributes the kernel takes; None where it does not say."""
+    annotations = _annotations(operation)
+    return None if annotations is None else len(annotations)
+
+
 def unfit_attribute(operation: Operation, attributes: tuple[Any, ...]) -> int | None:
     """The position of an attribute that is not what the kernel says it takes."""
     annotations = _annotations(operation)

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.errors import value_error
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ops.basic import cast_to, transpose_to
+from ...ops.linear.linalg import matmul
 from ...ops.neural.recurrent import run_recurrence
 from .. import functional as F
 from ..container import LayerList
@@ -45,7 +46,11 @@ def _is_fused(cell: Any) -> bool:
 def _run_fused(cell: Any, sequence: Tensor, states: Any, lengths: Tensor | None, reverse: bool) -> tuple[Tensor, Any]:
     """All steps of one of Paddle's cells: states after every step, and the last ones. Time comes first."""
     first = list(states) if isinstance(states, (list, tuple)) else [states]
-    found = run_recurrence(cell.project(sequence), first, cell.weight_hh, cell.bias_hh, lengths, cell._kind, reverse)
+    if cell._kind == "GRU":  # whose candidate takes the recurrent part times a gate
+        projected, bias = cell.project(sequence), cell.bias_hh
+    else:  # both are added to the same sum: once, to each other, and not to every step
+        projected, bias = matmul(sequence, cell.weight_ih, False, True), cell.bias_ih + cell.bias_hh
+    found = run_recurrence(projected, first, cell.weight_hh, bias, lengths, cell._kind, reverse)
     last = [state[0 if reverse else -1] for state in found]  # type: ignore[index]
     return found[0], (tuple(last) if len(last) > 1 else last[0])
 

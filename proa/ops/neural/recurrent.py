@@ -5,6 +5,9 @@ gates of all steps are recomputed at once from the states that the forward pass 
 step, and the gradient of the weight is again one large product. In XLA a scan is a loop that is compiled once, in NumPy
 a Python loop.
 
+An LSTM that will be differentiated keeps its gates, as one more result, and its gradient takes them in the place of the
+projected input; a gradient that is itself differentiated computes them again.
+
 Operands of both: projected [time, batch, gates * hidden], first hidden state [batch, hidden] (for an LSTM also the first
 cell), weight_hh, bias_hh and lengths, the last two where there are any.
 """
@@ -22,19 +25,20 @@ from ...eager.declare import op
 from ...eager.dispatch import record
 from ...eager.tensor import Tensor
 from ...ir.recorder import LOCAL
+from ...kernels.cpu.recurrence import native_recurrence, native_recurrence_grad
 from ..basic import full_of
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
-# (kind of cell, backwards in time, is there a bias, are there lengths)
-Attributes = tuple[str, bool, bool, bool]
+# (kind of cell, backwards in time, is there a bias, are there lengths, are the gates kept)
+Attributes = tuple[str, bool, bool, bool, bool]
 
 
 class _Operands:
     """The operands by name, in a type to compute in."""
 
     def __init__(self, xp: Any, arrays: Sequence[Any], attributes: Attributes) -> None:
-        self.kind, self.reverse, has_bias, has_lengths = attributes
+        self.kind, self.reverse, has_bias, has_lengths, self.keeps = attributes
         self.is_lstm = self.kind == "LSTM"
         dtype = arrays[0].dtype
         self.dtype = dtype
@@ -118,7 +122,7 @@ def _forward(xp: Any, o: _Operands) -> tuple[Any, ...]:
         else:
             new = gates
         new = tuple(_kept(mask, a, b) for a, b in zip(new, state, strict=True))
-        return new, new
+        return new, (*new, xp.concatenate(gates, axis=-1)) if o.keeps else new
 
     first = (o.hidden, o.cell) if o.is_lstm else (o.hidden,)
     return _loop(xp, step, first, (o.projected, o.mask), o.reverse)[1]
@@ -140,10 +144,13 @@ def _backward(xp: Any, o: _Operands) -> tuple[Any, ...]:
         hidden, grad_hidden = o.rest
         cell_before = grad_cell = None
     before = _before(xp, o.hidden, hidden, o.reverse)
-    recurrent = before @ o.weight.T
-    if o.bias is not None:
-        recurrent = recurrent + o.bias
-    gates = _activations(xp, o, o.projected, recurrent)
+    if o.keeps:
+        gates = tuple(xp.split(o.projected, 4, axis=-1))
+    else:
+        recurrent = before @ o.weight.T
+        if o.bias is not None:
+            recurrent = recurrent + o.bias
+        gates = _activations(xp, o, o.projected, recurrent)
     # Everything that does not depend on the gradient is computed for all steps at once.
     if o.is_lstm:
         i, f, g, out = gates
@@ -205,19 +212,24 @@ def _infer_forward(operation: Any, operands: Any, attributes: Any, place: Any) -
     projected, hidden = operands[0], operands[1]
     shape = (projected.shape[0], *hidden.shape)
     outputs = 2 if attributes[0] == "LSTM" else 1
-    return (projected.with_shape(shape),) * outputs
+    return (projected.with_shape(shape),) * outputs + (projected,) * attributes[-1]
 
 
 def _infer_backward(operation: Any, operands: Any, attributes: Any, place: Any) -> tuple[Aval, ...]:
-    kind, _, has_bias, _ = attributes
+    kind, _, has_bias, _, _ = attributes
     return tuple(operands[: 3 + (kind == "LSTM") + has_bias])
 
 
 def _gradients(grads: Any, tensors: list[Any], attributes: Any, needed: Any) -> list[Any]:
-    kind, _, _, has_lengths = attributes
-    outputs = 2 if kind == "LSTM" else 1
+    kind, _, _, has_lengths, keeps = attributes
+    outputs = (2 if kind == "LSTM" else 1) + keeps
     operands, states = tensors[:-outputs], tensors[-outputs:]
+    if keeps:
+        *states, gates = states
+        grads = grads[:-1]  # of the gates: nobody saw them
+        operands = [gates, *operands[1:]]
     if LOCAL.grad_enabled:  # differentiated again: states that know where they came from
+        operands, attributes = [tensors[0], *operands[1:]], (*attributes[:-1], False)
         states = list(record(recurrence.operation, operands, attributes))  # type: ignore[attr-defined]
     seeds = [
         full_of(0.0, state._aval.shape, state._aval.dtype) if grad is None else grad
@@ -229,9 +241,11 @@ def _gradients(grads: Any, tensors: list[Any], attributes: Any, needed: Any) -> 
 
 
 @op(variadic=True, outputs="list", infer=_infer_forward, grad=_gradients)
-def recurrence(xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool) -> Any:
-    """The states after every step: hidden ones, and the cells of an LSTM."""
-    operands = _Operands(xp, arrays, (kind, reverse, has_bias, has_lengths))
+def recurrence(
+    xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keeps: bool
+) -> Any:
+    """The states after every step: hidden ones, and the cells of an LSTM, and its gates where they are kept."""
+    operands = _Operands(xp, arrays, (kind, reverse, has_bias, has_lengths, keeps))
     return tuple(state.astype(operands.dtype) for state in _forward(xp, operands))
 
 
@@ -239,9 +253,11 @@ recurrence.operation.gradient.saves_outputs = True  # type: ignore[attr-defined]
 
 
 @op(variadic=True, outputs="list", infer=_infer_backward)
-def recurrence_grad(xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool) -> Any:
+def recurrence_grad(
+    xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keeps: bool
+) -> Any:
     """Gradients of the operands of `recurrence`, from its operands, its results and their gradients."""
-    operands = _Operands(xp, arrays, (kind, reverse, has_bias, has_lengths))
+    operands = _Operands(xp, arrays, (kind, reverse, has_bias, has_lengths, keeps))
     return tuple(grad.astype(operands.dtype) for grad in _backward(xp, operands))
 
 
@@ -253,6 +269,9 @@ def _derive_again() -> None:
 
 
 _derive_again()
+
+recurrence.operation.kernels["cpu"] = native_recurrence(recurrence.operation.kernel)  # type: ignore[attr-defined]
+recurrence_grad.operation.kernels["cpu"] = native_recurrence_grad(recurrence_grad.operation.kernel)  # type: ignore[attr-defined]
 
 
 def run_recurrence(
@@ -270,5 +289,7 @@ def run_recurrence(
         operands.append(bias)
     if lengths is not None:
         operands.append(lengths)
-    attributes = (kind, bool(reverse), bias is not None, lengths is not None)
-    return tuple(record(recurrence.operation, operands, attributes))  # type: ignore[attr-defined]
+    keeps = kind == "LSTM" and LOCAL.grad_enabled and not all(operand.stop_gradient for operand in operands)
+    attributes = (kind, bool(reverse), bias is not None, lengths is not None, keeps)
+    found = tuple(record(recurrence.operation, operands, attributes))  # type: ignore[attr-defined]
+    return found[:-1] if keeps else found

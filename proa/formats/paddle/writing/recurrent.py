@@ -19,7 +19,7 @@ from .registry import Call, translates
 
 @translates("recurrence")
 def recurrence(b: Builder, c: Call) -> list[Made | None]:
-    kind, reverse, has_bias, has_lengths = c.attributes
+    kind, reverse, has_bias, has_lengths = c.attributes[:4]
     given = iter(c.operands)
     projected, hidden = next(given), next(given)
     cell = next(given) if kind == "LSTM" else None
@@ -57,7 +57,8 @@ def recurrence(b: Builder, c: Call) -> list[Made | None]:
         out = b.flip(out, [0])
     finals = [b.reshape(state, state.sizes[1:]) for state in last]
     _hand_out(c, finals, 0 if reverse else steps[0] - 1)
-    return [out, None] if kind == "LSTM" else [out]
+    # The cells of every step, and the gates that are kept for a gradient, do not exist there.
+    return [out, *[None] * (len(c.types) - 1)]
 
 
 def _stacked(b: Builder, state: Made, both: bool) -> Made:

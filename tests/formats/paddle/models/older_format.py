@@ -7,6 +7,7 @@ For these the operation that earlier releases wrote is appended here, by Paddle'
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 
@@ -103,7 +104,7 @@ def repair(paddle: Any) -> None:
     # Saving asks every tensor for this property, and it raises for a buffer of a recurrent layer.
     kind.device = property(lambda self: None)
     for name, old in TOP_LEVEL.items():
-        for module in (paddle, paddle.tensor):
+        for module in (paddle, sys.modules["paddle.tensor"]):
             setattr(module, name, _either(paddle, getattr(module, name), old))
         setattr(paddle.static.Variable, name, old)
     for name, old in FUNCTIONAL.items():

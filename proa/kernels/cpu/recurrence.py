@@ -1,0 +1,107 @@
+"""Recurrent layers over a whole sequence by native code, for the op table's CPU backend.
+
+Native code walks the steps: the recurrent product, the gates and the states, and backwards their gradients. The products
+that concern all steps at once (the gates again, and the gradient of the weight) are ordinary native products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.xla import started_jax
+from . import library
+from .products import multiply
+
+_KINDS = {"LSTM": 0, "GRU": 1, "RNN_TANH": 2, "RNN_RELU": 3}
+# Fewer multiplications than this in all steps are left to XLA's loop.
+_WORTHWHILE = 20_000
+
+
+def _suits(symbol: str, arrays: Sequence[Any], has_lengths: bool, position: int) -> bool:
+    """Whether native code should do it; `position` is that of the lengths, if there are any."""
+    floats = [a for i, a in enumerate(arrays) if not (has_lengths and i == position)]
+    if any(a.dtype != np.float32 or not a.size for a in floats):
+        return False
+    steps, batch, width = arrays[0].shape
+    hidden = arrays[1].shape[-1]
+    if hidden < 4 or steps * batch * width * hidden < _WORTHWHILE:
+        return False
+    return library.target(symbol) is not None and library.target("Product") is not None
+
+
+def _lengths(xp: Any, arrays: Sequence[Any], has_lengths: bool, position: int) -> Any:
+    return arrays[position].astype(np.int32) if has_lengths else xp.zeros(0, np.int32)
+
+
+def _call(symbol: str, shapes: Sequence[Any], aliases: dict[int, int], *operands: Any, **attributes: Any) -> Any:
+    """A native call that writes a result over an operand where XLA finds that nobody else needs it."""
+    name = library.target(symbol)
+    assert name is not None
+    outputs = tuple(library.shaped(shape) for shape in shapes)
+    run = started_jax().ffi.ffi_call(name, outputs, vmap_method="sequential", input_output_aliases=aliases)
+    return run(*operands, **attributes)
+
+
+def native_recurrence(fallback: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of `recurrence`."""
+
+    def kernel(xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keep: bool) -> Any:
+        is_lstm = kind == "LSTM"
+        count = 3 + is_lstm + has_bias  # operands before the lengths
+        if not _suits("Recurrence", arrays, has_lengths, count):
+            return fallback(xp, arrays, kind, reverse, has_bias, has_lengths, keep)
+        states = (arrays[0].shape[0], *arrays[1].shape)
+        return tuple(
+            _call(
+                "Recurrence", [*[states] * (1 + is_lstm), *[arrays[0].shape] * keep], {0: 2} if keep else {}, arrays[0],
+                _lengths(xp, arrays, has_lengths, count), *arrays[1:count], kind=np.int64(_KINDS[kind]),
+                reverse=bool(reverse), has_bias=bool(has_bias), keep=bool(keep),
+            )
+        )  # fmt: skip
+
+    return kernel
+
+
+def _before(xp: Any, first: Any, sequence: Any, reverse: bool) -> Any:
+    """The state that each step started from, one row for each step and each member of the batch."""
+    parts = [sequence[1:], first[None]] if reverse else [first[None], sequence[:-1]]
+    return xp.concatenate(parts).reshape(-1, first.shape[-1])
+
+
+def native_recurrence_grad(fallback: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of `recurrence_grad`."""
+
+    def kernel(xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keep: bool) -> Any:
+        is_lstm = kind == "LSTM"
+        count = 3 + is_lstm + has_bias
+        if not _suits("RecurrenceGrad", arrays, has_lengths, count):
+            return fallback(xp, arrays, kind, reverse, has_bias, has_lengths, keep)
+        projected, hidden, weight = arrays[0], arrays[1], arrays[2 + is_lstm]
+        bias = arrays[count - 1] if has_bias else None
+        rest = arrays[count + has_lengths :]
+        before = _before(xp, hidden, rest[0], reverse)
+        if keep:  # the gates stand in the place of the projected input
+            recurrent = []
+        elif kind in ("LSTM", "GRU"):
+            recurrent = [multiply(before, weight, False, True, bias)]
+        else:  # simple layers need nothing but their states
+            recurrent = [projected]
+        outputs = [projected.shape, *[hidden.shape] * (1 + is_lstm), weight.shape[:1]]
+        if kind == "GRU":
+            outputs.append(projected.shape)
+        found = _call(
+            "RecurrenceGrad", outputs, {0: 0} if kind in ("LSTM", "GRU") else {}, projected,
+            _lengths(xp, arrays, has_lengths, count), *recurrent, *arrays[1 : 2 + is_lstm], weight, *rest,
+            kind=np.int64(_KINDS[kind]), reverse=bool(reverse), kept=bool(keep),
+        )  # fmt: skip
+        d_projected, *d_states, d_bias = found[: 3 + is_lstm]
+        d_gates = found[-1] if kind == "GRU" else d_projected
+        d_weight = multiply(d_gates.reshape(-1, d_gates.shape[-1]), before, True, False)
+        if d_weight is None:  # one step of one sequence
+            d_weight = d_gates.reshape(-1, d_gates.shape[-1]).T @ before
+        return (d_projected, *d_states, d_weight, *([d_bias] if has_bias else []))
+
+    return kernel
