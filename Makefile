@@ -15,7 +15,7 @@ ARGS ?=
 # Two recipes must never install into one environment at the same time.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help env demo test check docs bench fuzz parity clean clean-all
+.PHONY: help env demo test check docs bench fuzz parity parity-models trajectories clean clean-all
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,12 @@ fuzz: env  ## run the random-program tests
 
 parity: env  ## compare every sample with real PaddlePaddle, installed into .venv-paddle (ARGS="--only matmul")
 	@$(RUN) tests.parity $(ARGS)
+
+parity-models: env  ## models saved by real PaddlePaddle, loaded and run here (ARGS="--only resnet18 --format json")
+	@$(RUN) tests.formats.paddle.models $(ARGS)
+
+trajectories: env  ## loss curves of 200 steps beside real PaddlePaddle's
+	@$(RUN) benchmarks.trajectories $(ARGS)
 
 clean:  ## remove build outputs and caches
 	@rm -rf build dist .pytest_cache .ruff_cache .hypothesis

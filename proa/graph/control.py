@@ -123,7 +123,8 @@ def _infer_cond(operation: Any, kinds: Any, attributes: tuple[Any, ...], place: 
 
 @op("arrays", variadic=True, outputs="list", infer=_infer_cond, name="cond")
 def cond_blocks(
-    xp: Any, arrays: list[Any], then: Block, otherwise: Block, then_inputs: tuple[int, ...], otherwise_inputs: tuple[int, ...]
+    xp: Any, arrays: list[Any], then: Block, otherwise: Block,
+    then_inputs: tuple[int, ...], otherwise_inputs: tuple[int, ...],
 ) -> Any:  # fmt: skip
     """The results of one of two blocks, chosen by the first array."""
     predicate, operands = arrays[0], arrays[1:]
@@ -140,7 +141,7 @@ def cond_blocks(
 
 
 def _infer_while(operation: Any, kinds: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Aval, ...]:
-    test, body, count, test_inputs, body_inputs = attributes
+    _test, body, count, _test_inputs, body_inputs = attributes
     state = tuple(kinds[:count])
     after = body.infer([kinds[i] for i in body_inputs])
     for position, (a, b) in enumerate(zip(state, after, strict=True)):
@@ -155,7 +156,8 @@ def _infer_while(operation: Any, kinds: Any, attributes: tuple[Any, ...], place:
 
 @op("arrays", variadic=True, outputs="list", infer=_infer_while, name="while_loop")
 def while_blocks(
-    xp: Any, arrays: list[Any], test: Block, body: Block, count: int, test_inputs: tuple[int, ...], body_inputs: tuple[int, ...]
+    xp: Any, arrays: list[Any], test: Block, body: Block, count: int,
+    test_inputs: tuple[int, ...], body_inputs: tuple[int, ...],
 ) -> Any:  # fmt: skip
     """The loop variables (the first `count` arrays) after the last round; the others stay as they are."""
     constants = arrays[count:]
@@ -331,7 +333,9 @@ def cond_of(
 def _as_they_are(first: BlockCapture, second: BlockCapture) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
     if len(first.result) != len(second.result):
         raise type_error(
-            "cond", "both branches must give the same number of tensors", f"{len(first.result)} and {len(second.result)}"
+            "cond",
+            "both branches must give the same number of tensors",
+            f"{len(first.result)} and {len(second.result)}",
         )
     return first.result, second.result
 

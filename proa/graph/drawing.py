@@ -87,7 +87,9 @@ def _nodes(program: Program, names: dict[int, str | None]) -> list[_Node]:
             if isinstance(value, (int, float, str, bool)) or (isinstance(value, tuple) and len(value) <= 4):
                 lines.append(f"{name}={_attribute(value)}")
         for number in list(numbers)[:3]:
-            lines.append(f"{names.get(number) or f'%{number}'}: {_shape(instruction.outputs[number - instruction.index])}")
+            lines.append(
+                f"{names.get(number) or f'%{number}'}: {_shape(instruction.outputs[number - instruction.index])}"
+            )
         if len(numbers) > 3:
             lines.append(f"… {len(numbers) - 3} more results")
         node = _Node(lines, "result" if wanted & set(numbers) else "op")

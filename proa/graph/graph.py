@@ -99,7 +99,8 @@ class Graph:
         for given, tensor in zip(self.inputs, tensors, strict=True):
             aval, wanted = tensor._aval, given.aval
             fits = aval.ndim == wanted.ndim and all(
-                size == expected or expected >= SMALLEST for size, expected in zip(aval.shape, wanted.shape, strict=True)
+                size == expected or expected >= SMALLEST
+                for size, expected in zip(aval.shape, wanted.shape, strict=True)
             )
             if not fits or aval.dtype != wanted.dtype:
                 raise value_error(self.name, f"input {given.name} must be {given!r}", f"{given.name}: {aval}")
@@ -154,9 +155,7 @@ class Graph:
         actual = [tensor._aval for tensor in tensors] + [tensor._aval for tensor in self.captured]
         program, sizes = specialise(self.program, actual, self.sizes(tensors))
         drawn = {position for pair in self._draws for position in pair}  # seeds are no sizes
-        scalars = [
-            s if position in drawn else sizes.resolve_scalar(s) for position, s in enumerate(self.scalars)
-        ]
+        scalars = [s if position in drawn else sizes.resolve_scalar(s) for position, s in enumerate(self.scalars)]
         return program, scalars, [_with_sizes(value, sizes) for value in held]
 
     def fitted(self, tensors: Sequence[Tensor]) -> Graph:

@@ -18,7 +18,8 @@ State = tuple[Any, ...]
 
 
 def differentiable_loop(
-    test: Callable[[State, State], Any], body: Callable[[State, State], State], state: Sequence[Any], constants: Sequence[Any]
+    test: Callable[[State, State], Any], body: Callable[[State, State], State],
+    state: Sequence[Any], constants: Sequence[Any],
 ) -> State:  # fmt: skip
     """`while test(state, constants): state = body(state, constants)`, traced by JAX."""
     import jax

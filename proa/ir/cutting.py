@@ -6,8 +6,8 @@ is made. From then on the first part runs while Python records the second one, t
 and the second part runs while Python records the next step.
 
 A cut costs fusions across it and memory for what crosses it. So it is made only where recording takes a notable part of
-the time: where the work of an instruction is small. That is decided by shapes alone, so the same program is always cut
-in the same places and gives the same bits. On an accelerator nothing is cut: there a second launch costs as much as it
+the time: where all the work is small. That is decided by shapes alone, so the same program is always cut in the same
+places and gives the same bits. On an accelerator nothing is cut: there a second launch costs as much as it
 hides (measured: a small MLP lost a fifth, a GPT gained nothing). Nor is a long loop cut: its tiles start early anyway.
 """
 
@@ -19,8 +19,8 @@ from .trace import TraceNode
 _READS_BEFORE_CUT = 2
 # With less than this behind the value there is nothing to overlap with.
 _FEWEST_BEHIND = 12
-# Elements made by an instruction, on average, from which on the work outweighs its recording.
-_HEAVY = 200_000
+# Elements made by a program (some milliseconds of work) from which on running it outweighs recording it.
+_HEAVY = 1 << 22
 
 
 def note_late_read(end: TraceNode, index: int) -> None:
@@ -45,4 +45,4 @@ def _pays(end: TraceNode) -> bool:
     root = end.root
     assert root is not None
     program = end.program(())
-    return root.place is CPU and program.mean_size <= _HEAVY and find_tiles(program, root.place) is None
+    return root.place is CPU and program.size <= _HEAVY and find_tiles(program, root.place) is None

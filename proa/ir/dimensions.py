@@ -313,7 +313,9 @@ def differences(first: Program, first_scalars: list[Any], second: Program, secon
     scalars = iter(zip(first_scalars, second_scalars, strict=True))
     for one, other in zip(first.instructions, second.instructions, strict=True):
         if one.operation is not other.operation or one.operands != other.operands:
-            return [f"which operations run depends on an unknown dimension: {one.operation.name}, {other.operation.name}"]
+            return [
+                f"which operations run depends on an unknown dimension: {one.operation.name}, {other.operation.name}"
+            ]
         for before, now in zip(one.outputs, other.outputs, strict=True):
             if before.ndim == now.ndim:
                 sizes.learn(before, now)

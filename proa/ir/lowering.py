@@ -132,7 +132,8 @@ class CompiledProgram:
 
 
 def lower_program(
-    program: Program, inputs: list[Any], scalars: list[Any], place: Place, donated: tuple[int, ...] = (), check_nan: bool = False
+    program: Program, inputs: list[Any], scalars: list[Any], place: Place, donated: tuple[int, ...] = (),
+    check_nan: bool = False,
 ) -> tuple[Any, Any]:  # fmt: skip
     """The Program as JAX's lowered form (StableHLO), and the context to compile it in."""
     jax = started_jax()

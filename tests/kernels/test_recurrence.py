@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import proa
 from proa.kernels.cpu import library
 from tests.kernels.recurrences import FORWARD, KINDS, both, recurrence_case, wide
 from tests.kernels.references import calls_native, draw, error_of, jitted
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
+
 
 def check(arrays: list[np.ndarray], attributes: tuple[Any, ...], generator: np.random.Generator) -> None:
     grads = 2 if attributes[0] == "LSTM" else 1
@@ -87,3 +89,26 @@ def test_layers_that_run_at_the_same_time_share_the_pool() -> None:
     found = jitted(run, [array for arrays, _ in cases for array in arrays])
     for one, (arrays, attributes) in zip(found, cases, strict=True):
         assert error_of(one, FORWARD.kernel(np, wide(arrays), *attributes)[0]) < 1e-5
+
+
+def test_a_gradient_that_is_differentiated_again() -> None:
+    """The kept gates serve first derivatives alone: second ones agree with those in float64, which are XLA's."""
+    x = draw(np.random.default_rng(8), 2, 5, 24)
+    proa.seed(3)
+    layer = proa.nn.LSTM(24, 24)
+
+    def penalty(values: np.ndarray) -> list[np.ndarray]:
+        given = proa.to_tensor(values, stop_gradient=False)
+        out, _ = layer(given)
+        (grad,) = proa.grad((out * out).sum(), [given], create_graph=True)
+        (grad * grad).sum().backward()
+        found = [given.grad.numpy(), layer.parameters()[0].grad.numpy()]
+        layer.clear_gradients()
+        return found
+
+    found = penalty(x)
+    layer.to(dtype="float64")
+    expected = penalty(x.astype(np.float64))
+    for one, reference in zip(found, expected, strict=True):
+        assert reference.dtype == np.float64
+        assert error_of(one, reference) < 1e-4

@@ -48,7 +48,9 @@ def _call(symbol: str, shapes: Sequence[Any], aliases: dict[int, int], *operands
 def native_recurrence(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `recurrence`."""
 
-    def kernel(xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keep: bool) -> Any:
+    def kernel(
+        xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keep: bool
+    ) -> Any:
         is_lstm = kind == "LSTM"
         count = 3 + is_lstm + has_bias  # operands before the lengths
         if not _suits("Recurrence", arrays, has_lengths, count):
@@ -74,7 +76,9 @@ def _before(xp: Any, first: Any, sequence: Any, reverse: bool) -> Any:
 def native_recurrence_grad(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `recurrence_grad`."""
 
-    def kernel(xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keep: bool) -> Any:
+    def kernel(
+        xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keep: bool
+    ) -> Any:
         is_lstm = kind == "LSTM"
         count = 3 + is_lstm + has_bias
         if not _suits("RecurrenceGrad", arrays, has_lengths, count):
