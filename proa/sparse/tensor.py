@@ -20,6 +20,7 @@ from ..core.aval import make_aval
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.place import Place
 from ..core.printing import array_to_string
+from ..core.size import Size
 from ..eager import engine
 from ..eager.hooks import RemovableHandle, register_hook
 from ..eager.moving import moved
@@ -65,6 +66,10 @@ class SparseTensor(Tensor):
     _value = property(_refuse)  # type: ignore[assignment]
     _segment = property(_refuse)  # type: ignore[assignment]
     _index = property(_refuse)  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> Size:
+        return Size(self._aval.shape)
 
     def __init__(self, pattern: Pattern, values: Tensor) -> None:
         """Takes `values` over: they must belong to this tensor alone (see `stand_in`)."""

@@ -160,6 +160,7 @@ def test_the_logger_refuses():
 
 def test_an_interrupted_line_is_ended(monkeypatch, make_model, batches):
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")  # long times must not be cut off
     stream = Terminal()
     monkeypatch.setattr("sys.stdout", stream)
 

@@ -282,6 +282,8 @@ def _weigh(outputs: list[Tensor], weights: dict[int, np.ndarray]) -> float:
 
 # Their in-place forms give the tensor another shape.
 RESHAPING = {"reshape", "squeeze", "unsqueeze", "flatten"}
+# Integers stay integers in place, where the other form gives floats for limits that are floats.
+KEEPING_TYPE = {"clip", "clamp"}
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
@@ -300,6 +302,8 @@ def test_in_place_form(name: str) -> None:
             continue
         expected = run(FUNCTIONS[name], case)[0]
         if expected._aval.shape != args[position].array.shape and name not in RESHAPING:
+            continue
+        if name in KEEPING_TYPE and expected._aval.dtype != args[position].array.dtype:
             continue
         tensors = to_tensors(args, [], False)
         result = changing(*tensors, **to_tensors(kwargs, [], False))

@@ -15,6 +15,7 @@ ENOUGH = 3
 # Functions whose results no sample can describe: dotted name, or a whole module with a dot at its end.
 WITHOUT = {
     "Generator": "makes a generator, not a tensor",
+    "async_save": "writes a file; tests/framework",
     "autocast": "a switch; tests/amp",
     "autograd.": "takes a function or a graph; tests/autograd",
     "batch": "takes a reader and gives another; tests/ops/test_create_names.py",
@@ -41,6 +42,7 @@ WITHOUT = {
     "is_compiled_with_": "speaks about the machine; tests/device",
     "is_grad_enabled": "speaks about the thread; tests/autograd",
     "load": "reads a file; tests/framework",
+    "memory_budget": "a setting; tests/framework",
     "manual_seed": "state of the generator; tests/ops/test_random.py",
     "random.initial_seed": "state of the generator; tests/ops/test_random.py",
     "save": "writes a file; tests/framework",

@@ -101,7 +101,7 @@ def _unsuitable() -> str:
     """Why native kernels cannot be used in this process at all, or an empty text."""
     if platform.machine() not in ("x86_64", "AMD64") or sys.platform != "linux":
         return f"there are none for {platform.system()} {platform.machine()}"
-    if len(started_jax().local_devices(backend="cpu")) > 1:
+    if started_jax().device_count("cpu") > 1:  # those of other processes count as well
         return "XLA cannot divide them among several CPU devices"
     return ""
 
