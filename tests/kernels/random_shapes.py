@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import proa
-from proa.kernels.cpu import library
+from proa.kernels.cpu import library, products
 from proa.ops.neural import convolution_kernels, normalization, pooling_kernels
 from tests.kernels import recurrences
 from tests.kernels import references as r
@@ -119,6 +119,7 @@ def run_cases(kind: str, seeds: range) -> float:
 
 
 def main() -> int:
+    products.WORTHWHILE = 4096  # small cases are to reach the native code as well
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=1000, help="how many in all")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")

@@ -10,20 +10,23 @@ import numpy as np
 
 from . import library
 
-# Fewer multiplications than this are a plain loop, which XLA may fuse with what is around it.
-_WORTHWHILE = 4096
+# Fewer multiplications than this take XLA no longer, and a step of many small products is quicker without foreign calls
+# (measured: the loop of a small MLP loses up to a third with them).
+WORTHWHILE = 1_500_000
 
 
 def _suits(*arrays: Any) -> bool:
     return all(array.dtype == np.float32 and array.size for array in arrays)
 
 
-def multiply(x: Any, y: Any, transpose_x: bool, transpose_y: bool, bias: Any = None) -> Any:
+def multiply(
+    x: Any, y: Any, transpose_x: bool, transpose_y: bool, bias: Any = None, smallest: int | None = None
+) -> Any:
     """The product of two batches of matrices of equal rank, or None when XLA should do it."""
     rows, depth = x.shape[-2:][::-1] if transpose_x else x.shape[-2:]
     columns = y.shape[-2] if transpose_y else y.shape[-1]
     work = math.prod(x.shape[:-2]) * rows * columns * depth
-    if depth == 1 or work < _WORTHWHILE or library.target("Product") is None:
+    if depth == 1 or work < (WORTHWHILE if smallest is None else smallest) or library.target("Product") is None:
         return None
     operands = (x, y) if bias is None else (x, y, bias)
     return library.call(

@@ -90,7 +90,7 @@ def native_recurrence_grad(fallback: Callable[..., Any]) -> Callable[..., Any]:
         if keep:  # the gates stand in the place of the projected input
             recurrent = []
         elif kind in ("LSTM", "GRU"):
-            recurrent = [multiply(before, weight, False, True, bias)]
+            recurrent = [multiply(before, weight, False, True, bias, smallest=0)]
         else:  # simple layers need nothing but their states
             recurrent = [projected]
         outputs = [projected.shape, *[hidden.shape] * (1 + is_lstm), weight.shape[:1]]
@@ -103,7 +103,7 @@ def native_recurrence_grad(fallback: Callable[..., Any]) -> Callable[..., Any]:
         )  # fmt: skip
         d_projected, *d_states, d_bias = found[: 3 + is_lstm]
         d_gates = found[-1] if kind == "GRU" else d_projected
-        d_weight = multiply(d_gates.reshape(-1, d_gates.shape[-1]), before, True, False)
+        d_weight = multiply(d_gates.reshape(-1, d_gates.shape[-1]), before, True, False, smallest=0)
         if d_weight is None:  # one step of one sequence
             d_weight = d_gates.reshape(-1, d_gates.shape[-1]).T @ before
         return (d_projected, *d_states, d_weight, *([d_bias] if has_bias else []))

@@ -17,12 +17,15 @@ from . import library
 _DECAYS = {"l1": 1, "l2": 2, "decoupled": 3}
 _RULES = {"sgd": 0, "momentum": 1, "adam": 2}
 _NUM_FACTORS = 7
+WORTHWHILE = 1 << 16  # parameters; for fewer XLA's loops are as quick
 
 
 def _suits(tensors: Sequence[Any], count: int, has_masters: bool, decay_kind: str) -> bool:
     if has_masters or not count or decay_kind not in ("", "none", *_DECAYS):
         return False
     if any(t.dtype != np.float32 or not t.size for t in tensors):
+        return False
+    if sum(t.size for t in tensors[:count]) < WORTHWHILE:
         return False
     return library.target("Update") is not None
 
