@@ -33,6 +33,9 @@ from .stops import Stops
 from .structure import map_tensors
 
 
+_MOST_FITS = 64
+
+
 class Block:
     """A Program inside a Program. Hashed by identity: a block is captured once and belongs to one instruction."""
 
@@ -40,6 +43,8 @@ class Block:
         self.program = program
         self.scalars = scalars
         self.stops = stops  # where gradients end (stops.py)
+        # The Program and scalars for operands of other sizes: a loop asks for the same ones in every round.
+        self._fits: dict[tuple[Aval, ...], tuple[Program, list[Any]]] = {}
 
     def fresh_scalars(self, kinds: Sequence[Aval]) -> list[Any]:
         """The scalars for these operands, with new seeds for the random operations."""
@@ -65,17 +70,25 @@ class Block:
         return tuple(values[number] for number in program.outputs)
 
     def fitted(self, kinds: Sequence[Aval]) -> Program:
-        if all(kind is aval for kind, aval in zip(kinds, self.program.inputs, strict=True)):
-            return self.program
-        return specialise(self.program, list(kinds))[0]
+        return self._fit(kinds)[0]
 
     def fitted_scalars(self, kinds: Sequence[Aval]) -> list[Any]:
         """The dynamic scalars for these operands: numbers may be sizes, or computed from them."""
+        return self._fit(kinds)[1]
+
+    def _fit(self, kinds: Sequence[Aval]) -> tuple[Program, list[Any]]:
         if all(kind is aval for kind, aval in zip(kinds, self.program.inputs, strict=True)):
-            return self.scalars
-        sizes = specialise(self.program, list(kinds))[1]
-        drawn = {position for pair in positions_of_draws(self.program) for position in pair}
-        return [s if position in drawn else sizes.resolve_scalar(s) for position, s in enumerate(self.scalars)]
+            return self.program, self.scalars
+        key = tuple(kinds)
+        found = self._fits.get(key)
+        if found is None:
+            program, sizes = specialise(self.program, list(kinds))
+            drawn = {position for pair in positions_of_draws(self.program) for position in pair}  # seeds are no sizes
+            scalars = [s if n in drawn else sizes.resolve_scalar(s) for n, s in enumerate(self.scalars)]
+            if len(self._fits) >= _MOST_FITS:
+                self._fits.clear()
+            found = self._fits[key] = (program, scalars)
+        return found
 
     def run(self, xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Its results for arrays, with NumPy or while XLA traces."""

@@ -63,7 +63,7 @@ class CaptureSegment(Segment):
         index = ~len(self.inputs)
         node = self.node.get(aval)
         self.node = node if node is not None else grow_leaf(self.node, aval)
-        self.inputs.append(_standing(tensor))
+        self.inputs.append(tensor)  # itself: its value may be another one when the graph runs
         self.tensor_ids[id(tensor)] = index
         self.refs.append(tensor)  # keeps its identity from being given to another
         return index
@@ -117,11 +117,6 @@ class CaptureSegment(Segment):
 
     def program(self, outputs: tuple[int, ...]) -> Program:
         return self.node.program(outputs)
-
-
-def _standing(tensor: Any) -> Any:
-    """What stands for an input later: the tensor itself, whose value may be another one by then."""
-    return tensor
 
 
 def saved_state(tensor: Any) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.aval import Aval, make_aval
+from ..core.aval import Aval
 from .program import Instruction, Program
 
 # Divisible by what strides, heads and groups usually are, so that exact divisions stay exact.
@@ -292,10 +292,6 @@ def specialise(program: Program, actual: Sequence[Aval], known: Sizes | None = N
             )
         )  # fmt: skip
     return Program(list(actual), instructions, program.outputs), sizes
-
-
-def with_sizes(aval: Aval, shape: Sequence[int]) -> Aval:
-    return make_aval(tuple(shape), aval.dtype, aval.place)
 
 
 def differences(first: Program, first_scalars: list[Any], second: Program, second_scalars: list[Any]) -> list[str]:

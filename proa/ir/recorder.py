@@ -47,8 +47,6 @@ _MOST_UNCHECKED = 64
 _RETRY_AFTER = 1000
 # Copies of donated inputs that were still in use, after which a program is compiled without donating them.
 _MOST_COPIES = 50
-# Elements made by a program from which on it is compiled when first seen: op by op it would take longer than compiling.
-_HEAVY = 1 << 25
 # In how many runs of a path late reads are looked for.
 _RUNS_TO_LEARN_FROM = 16
 
@@ -65,11 +63,10 @@ class Failure:
 class Ending:
     """One way a path ends: which values are wanted, how often it was seen, and the executable once it is hot."""
 
-    __slots__ = ("compiled", "count", "is_heavy", "program")
+    __slots__ = ("compiled", "count", "program")
 
     def __init__(self, node: TraceNode, outputs: tuple[int, ...]) -> None:
         self.program = node.program(outputs)
-        self.is_heavy = self.program.size >= _HEAVY
         self.count = 0
         self.compiled: Any = None
 

@@ -80,7 +80,7 @@ class Executor:
         raise NotImplementedError("(Executor.split_program_by_device) programs are not split; XLA runs them whole.")
 
     def start_heter_trainer(self, *arguments: Any, **named: Any) -> Any:
-        raise NotImplementedError("(Executor.start_heter_trainer) parameter servers are not part of proa.")
+        raise NotImplementedError("(Executor.start_heter_trainer) parameter servers are not there yet.")
 
     def train_from_dataset(
         self,
