@@ -32,7 +32,6 @@ from .graph import positions_of_draws
 from .stops import Stops
 from .structure import map_tensors
 
-
 _MOST_FITS = 64
 
 
