@@ -15,7 +15,7 @@ ARGS ?=
 # Two recipes must never install into one environment at the same time.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help env demo test check docs bench fuzz parity parity-models trajectories clean clean-all
+.PHONY: help env demo test check docs bench bench-cpu wheel fuzz parity parity-models trajectories clean clean-all
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,9 @@ docs: env  ## run every Python example in README.md and docs/
 bench: env  ## measure proa side by side with its peers
 	@$(RUN) benchmarks $(ARGS)
 
+bench-cpu: env  ## training steps on the CPU beside every form of the peers (ARGS="--only encoder --rounds 3")
+	@$(RUN) benchmarks.cpu $(ARGS)
+
 fuzz: env  ## run the random-program tests
 	@$(RUN) pytest -n 2 -q -m fuzz --timeout=3600 $(ARGS)
 
@@ -54,6 +57,12 @@ parity-models: env  ## models saved by real PaddlePaddle, loaded and run here (A
 
 trajectories: env  ## loss curves of 200 steps beside real PaddlePaddle's
 	@$(RUN) benchmarks.trajectories $(ARGS)
+
+wheel: env  ## dist/proa-*.whl; native kernels travel as sources, compiled at first use or by `python -m proa.kernels.cpu`
+	@$(RUN) pip wheel -qq --disable-pip-version-check --no-deps -w dist .
+	@$(VENV)/bin/python -c 'import glob, zipfile; path = max(glob.glob("dist/proa-*.whl")); \
+		names = [n for n in zipfile.ZipFile(path).namelist() if "/native/" in n]; assert names, "no native sources"; \
+		print(f"{path}: with {len(names)} files of native kernels")'
 
 clean:  ## remove build outputs and caches
 	@rm -rf build dist .pytest_cache .ruff_cache .hypothesis

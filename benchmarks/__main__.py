@@ -85,9 +85,10 @@ def run_one(benchmark: Benchmark, subject: Contender, peers: list[Contender], ro
 def main() -> int:
     arguments = parse_arguments()
     if arguments.list:
+        widths = [max(len(getattr(benchmark, part)) for benchmark in BENCHMARKS) + 2 for part in ("name", "title")]
         for benchmark in BENCHMARKS:
             goal = benchmark.bar.text if benchmark.bar else ""
-            print(f"{benchmark.name:22}{benchmark.title:52}{goal}")
+            print(f"{benchmark.name:{widths[0]}}{benchmark.title:{widths[1]}}{goal}")
         return 0
     folder = arguments.results or (RESULTS / "quick" if arguments.quick else RESULTS)
     subject = subject_contender()

@@ -30,12 +30,12 @@ class Peer:
 PEERS = {
     "paddle": Peer(
         name="paddle",
-        requirements=("paddlepaddle==3.3.1", "numpy", "setuptools"),
+        requirements=("paddlepaddle==3.3.1", "numpy", "pillow", "setuptools"),
         variable="PROA_BENCH_PADDLE_PYTHON",
     ),
     "torch": Peer(
         name="torch",
-        requirements=("torch==2.13.0", "numpy"),
+        requirements=("torch==2.13.0", "numpy", "pillow"),
         variable="PROA_BENCH_TORCH_PYTHON",
     ),
 }

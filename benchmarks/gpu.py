@@ -55,6 +55,33 @@ TINY_GPT = {
 }
 
 
+# As the users of mixed precision write it: float32 master weights, attention by the framework's own function.
+GPT2 = {
+    "model": "gpt",
+    "num_layers": 12,
+    "width": 768,
+    "num_heads": 12,
+    "num_tokens": 1024,
+    "batch": 16,
+    "vocabulary": 50304,
+    "num_steps": 10,
+    "fused_attention": True,
+}
+TINY_GPT2 = {**TINY_GPT, "model": "gpt", "fused_attention": True}
+del TINY_GPT2["dtype"]
+RESNET = {"model": "resnet50", "batch": 256, "extent": 224, "num_steps": 10}
+TINY_RESNET = {"model": "resnet50", "batch": 2, "extent": 64, "num_steps": 2}
+
+BARS = (
+    Bar(1.0, ("torch", "torch-fused"), "≥ 1 × PyTorch eager (the faster row)"),
+    Bar(0.9, ("jax",), "≥ 0.9 × hand-written JAX"),
+)
+COMPILED_BARS = (
+    Bar(1.0, ("torch-compile", "torch-compile-bf16"), "≥ 1 × torch.compile (the faster row)"),
+    Bar(0.97, ("jax",), "≥ 0.97 × hand-written JAX, cuDNN attention"),
+)
+
+
 @dataclass(frozen=True)
 class Loop:
     """A training loop to measure, and who takes part in it."""
@@ -68,6 +95,7 @@ class Loop:
     # The share of the time still left that this loop may take.
     share: float
     warm_seconds: float = 3.0
+    bars: tuple[Bar, ...] = BARS
 
     @property
     def num_steps(self) -> int:
@@ -95,15 +123,29 @@ def loops(tiny: bool) -> list[Loop]:
             TINY_GPT if tiny else GPT,
             ("proa", "torch", "torch-fused", "jax"),
             BFLOAT16_TOLERANCE,
+            0.35,
+        ),
+        Loop(
+            "gpt2",
+            "GPT-2-small shape, bfloat16 O2, 1,024 tokens, batch 16" if not tiny else "tiny GPT, bfloat16 O2",
+            "mixed_precision",
+            TINY_GPT2 if tiny else GPT2,
+            ("proa", "torch-compile", "torch-compile-bf16", "jax"),
+            BFLOAT16_TOLERANCE,
+            0.5,
+            bars=COMPILED_BARS,
+        ),
+        Loop(
+            "resnet50",
+            "ResNet-50, bfloat16 O2, batch 256" if not tiny else "ResNet-50, bfloat16 O2, tiny pictures",
+            "mixed_precision",
+            TINY_RESNET if tiny else RESNET,
+            ("proa", "torch-compile", "torch-compile-bf16"),
+            BFLOAT16_TOLERANCE,
             1.0,
+            bars=COMPILED_BARS[:1],
         ),
     ]
-
-
-BARS = [
-    Bar(1.0, ("torch", "torch-fused"), "≥ 1 × PyTorch eager (the faster row)"),
-    Bar(0.9, ("jax",), "≥ 0.9 × hand-written JAX"),
-]
 
 
 def all_contenders(device: str) -> dict[str, Contender]:
@@ -119,6 +161,8 @@ def all_contenders(device: str) -> dict[str, Contender]:
         Contender("proa", "paddle", module, proa_python, 2, {"device": device}, xla),
         Contender("torch", "torch", "torch", torch_python, 2, on_torch),
         Contender("torch-fused", "torch", "torch", torch_python, 2, fused),
+        Contender("torch-compile", "torch", "torch", torch_python, 2, on_torch),
+        Contender("torch-compile-bf16", "torch", "torch", torch_python, 2, {**on_torch, "parameters": "bfloat16"}),
         Contender("jax", "jax", "jax", jax_python, 2, {}, xla),
     ]
     return {contender.name: contender for contender in contenders}
@@ -184,8 +228,8 @@ def record_of(loop: Loop, series: list[Series]) -> dict[str, Any]:
     }
     if ours is not None and ours.usable:
         record["ratios"] = [asdict(ratio(ours, other)) for other in others if other.usable]
-        for bar in BARS:
-            # PyTorch has its second row in the GPT loop alone.
+        for bar in loop.bars:
+            # Not every loop has every row.
             against = tuple(n for n in bar.against if n in present) or bar.against
             record["bars"].append(judge(ours, others, replace(bar, against=against)))
     return record
@@ -230,8 +274,12 @@ def gpu_facts() -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--out", type=Path, required=True, help="folder for gpu.json")
-    parser.add_argument("--only", default="", help="comma-separated loops: mlp, mlp-unread, gpt")
-    parser.add_argument("--frameworks", default="proa,torch,torch-fused,jax", help="default: %(default)s")
+    parser.add_argument("--only", default="", help="comma-separated loops: mlp, mlp-unread, gpt, gpt2, resnet50")
+    parser.add_argument(
+        "--frameworks",
+        default="proa,torch,torch-fused,torch-compile,torch-compile-bf16,jax",
+        help="default: %(default)s",
+    )
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--limit", type=float, default=330.0, help="seconds for everything")
     parser.add_argument("--device", default="gpu", choices=("gpu", "cpu"))

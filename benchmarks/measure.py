@@ -55,6 +55,14 @@ def attempt(series: Series, action: Callable[[], None]) -> bool:
     return True
 
 
+def note_peak(worker: Worker, series: Series, timeout: float) -> None:
+    """The most memory the process had during the rounds, and in all."""
+    with awake(worker):
+        series.round_peak_bytes = worker.ask("memory", timeout)["peak_bytes"]
+    if series.round_peak_bytes is not None:
+        series.peak_bytes = max(series.peak_bytes or 0, series.round_peak_bytes)
+
+
 def measure_hot(benchmark: Benchmark, contenders: list[Contender], rounds: int, timeout: float = 600.0) -> list[Series]:
     """Long-lived workers, warmed up, then one round of each in turn."""
     all_series = [new_series(contender) for contender in contenders]
@@ -67,9 +75,11 @@ def measure_hot(benchmark: Benchmark, contenders: list[Contender], rounds: int, 
                 options = {**benchmark.options, **worker.contender.options}
                 answer = worker.ask("load", timeout, workload=benchmark.workload, options=options)
                 series.version = answer["version"]
-                answer = worker.ask("warm", timeout, runs=benchmark.warm_runs, seconds=benchmark.warm_seconds)
+                runs = worker.contender.warm_runs or benchmark.warm_runs
+                answer = worker.ask("warm", timeout, runs=runs, seconds=benchmark.warm_seconds)
                 series.first_run_seconds = answer["first_run_seconds"]
                 series.first_value = answer["first_value"]
+                series.peak_bytes = worker.ask("memory", timeout, forget=True)["peak_bytes"]
                 worker.sleep()
 
             if attempt(series, begin):
@@ -88,6 +98,9 @@ def measure_hot(benchmark: Benchmark, contenders: list[Contender], rounds: int, 
 
                 if not attempt(series, one_round):
                     worker.close()
+        for series, worker in workers:
+            if series.usable:
+                attempt(series, lambda worker=worker, series=series: note_peak(worker, series, timeout))
     return all_series
 
 

@@ -34,6 +34,8 @@ class Contender:
     # Changes to a benchmark's options for this contender alone, and to its environment.
     options: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    # How often it runs before it is measured, where that is not as often as the benchmark says.
+    warm_runs: int | None = None
 
     @property
     def label(self) -> str:

@@ -36,6 +36,9 @@ class Series:
     seconds: list[float] = field(default_factory=list)
     first_run_seconds: float | None = None
     first_value: float | None = None
+    # The most memory of the process: from its start on, and during the rounds alone.
+    peak_bytes: int | None = None
+    round_peak_bytes: int | None = None
     error: str | None = None
 
     @property

@@ -6,6 +6,7 @@ The driver sends one JSON object per line on standard input and gets one back pe
 * `{"do": "load", "workload": ..., "options": {...}}`: import the framework and build the workload;
 * `{"do": "warm", "runs": 3, "seconds": 2.0}`: run until both are reached;
 * `{"do": "round", "repeats": 1}`: one timed round, `repeats` passes;
+* `{"do": "memory", "forget": false}`: the most memory the process has had so far, or since it was told to forget;
 * `{"do": "quit"}`.
 
 An answer has `ok`; where it is false, `error` and `trace` say why. Only the standard library is
@@ -100,6 +101,18 @@ class Session:
         if samples is not None:
             answer["samples"] = samples()
         return answer
+
+    def do_memory(self, forget: bool = False) -> dict[str, Any]:
+        peak = None
+        try:
+            with open("/proc/self/status", encoding="utf-8") as file:
+                peak = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+            if forget:
+                with open("/proc/self/clear_refs", "w", encoding="utf-8") as file:
+                    file.write("5")
+        except (OSError, StopIteration):
+            pass  # Another system, or not allowed here: then it is the peak from the start, or none.
+        return {"peak_bytes": peak}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Adam by hand in JAX, with Paddle's precision: moments and arithmetic always in float32."""
+"""Adam (or AdamW) by hand in JAX, with Paddle's precision: moments and arithmetic always in float32."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def adam_state(jax: Any, parameters: Any) -> dict[str, Any]:
 
 
 def adam_update(
-    jax: Any, parameters: Any, gradients: Any, state: dict[str, Any], learning_rate: float
+    jax: Any, parameters: Any, gradients: Any, state: dict[str, Any], learning_rate: float, decay: float = 0.0
 ) -> tuple[Any, dict[str, Any]]:
     """New parameters and new state; to be called inside a jitted step that donates both."""
     jnp = jax.numpy
@@ -35,7 +35,8 @@ def adam_update(
 
     def moved(parameter: Any, m: Any, v: Any) -> Any:
         change = learning_rate * (m / correction_1) / (jnp.sqrt(v / correction_2) + EPSILON)
-        return (parameter.astype(jnp.float32) - change).astype(parameter.dtype)
+        kept = parameter.astype(jnp.float32) * (1.0 - learning_rate * decay)
+        return (kept - change).astype(parameter.dtype)
 
     parameters = jax.tree.map(moved, parameters, first, second)
     return parameters, {"first": first, "second": second, "count": count}

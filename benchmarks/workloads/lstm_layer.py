@@ -16,19 +16,19 @@ BATCH = 32
 NUM_TAGS = 32
 
 
-def batches() -> Batches:
+def batches(batch: int = BATCH, length: int = NUM_STEPS) -> Batches:
     """Random vectors [batch, time, width], and a label for each of them, in one row."""
     generator = np.random.default_rng(SEED + 3)
     return [
         (
-            generator.standard_normal((BATCH, NUM_STEPS, WIDTH), dtype=np.float32),
-            generator.integers(0, NUM_TAGS, BATCH * NUM_STEPS, dtype=np.int64),
+            generator.standard_normal((batch, length, WIDTH), dtype=np.float32),
+            generator.integers(0, NUM_TAGS, batch * length, dtype=np.int64),
         )
         for _ in range(NUM_BATCHES)
     ]
 
 
-def paddle_tagger(paddle: Any) -> Any:
+def paddle_tagger(paddle: Any, **sizes: int) -> Any:
     """The LSTM and a linear layer, as a Paddle layer."""
     nn = paddle.nn
 
@@ -50,7 +50,7 @@ def paddle_tagger(paddle: Any) -> Any:
     return model
 
 
-def torch_tagger(torch: Any) -> Any:
+def torch_tagger(torch: Any, **sizes: int) -> Any:
     """The same in PyTorch, whose LSTM keeps its matrices and gates as Paddle's does."""
     nn = torch.nn
 

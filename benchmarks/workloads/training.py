@@ -1,4 +1,9 @@
-"""The training loop that the larger workloads share: Adam or AdamW, the loss read at every tenth step."""
+"""The training loop that the larger workloads share: the loss is read at every tenth step.
+
+`form` says how a framework is asked to run it: `eager` (plain user code), `static` (proa: the whole step as one
+`train_step`; Paddle: the model through `to_static`), `channels_last` and `compile` (PyTorch's memory format for pictures,
+and `torch.compile`).
+"""
 
 from __future__ import annotations
 
@@ -11,69 +16,104 @@ import numpy as np
 READ_EVERY = 10
 LEARNING_RATE = 1e-3
 
-Batches = list[tuple[np.ndarray, np.ndarray]]
+# The arrays that the model is called with, and the labels of its rows of scores.
+Batches = list[tuple[np.ndarray, np.ndarray]] | list[tuple[tuple[np.ndarray, ...], np.ndarray]]
+
+
+def arrays_of(inputs: Any) -> tuple[np.ndarray, ...]:
+    return inputs if isinstance(inputs, tuple) else (inputs,)
 
 
 class PaddleTraining:
     """`num_steps` steps of a model whose call gives rows of scores, one row for each label."""
 
-    def __init__(self, paddle: Any, model: Any, batches: Batches, optimizer: str, num_steps: int) -> None:
+    def __init__(
+        self, paddle: Any, model: Any, batches: Batches, optimizer: str, num_steps: int, form: str = "eager"
+    ) -> None:
+        if form not in ("eager", "static"):
+            raise ValueError(f"a Paddle model has no form {form!r}; it has: eager, static")
         self.cross_entropy = paddle.nn.functional.cross_entropy
-        self.model = model
+        self.parameter = next(iter(model.parameters()))
+        settings = {"momentum": 0.9} if optimizer == "Momentum" else {}
         make = getattr(paddle.optimizer, optimizer)
-        self.optimizer = make(learning_rate=LEARNING_RATE, parameters=model.parameters())
-        self.batches = [(paddle.to_tensor(x), paddle.to_tensor(y)) for x, y in batches]
+        self.optimizer = make(learning_rate=LEARNING_RATE, parameters=model.parameters(), **settings)
+        self.batches = [(tuple(map(paddle.to_tensor, arrays_of(x))), paddle.to_tensor(y)) for x, y in batches]
         self.num_steps = num_steps
+        whole_step = getattr(paddle.jit, "train_step", None)
+        if form == "static" and whole_step is None:
+            model = paddle.jit.to_static(model)
+        self.model = model
+        self.step = whole_step(self._step) if form == "static" and whole_step is not None else self._step
+
+    def _step(self, inputs: tuple[Any, ...], labels: Any) -> Any:
+        loss = self.cross_entropy(self.model(*inputs), labels)
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.clear_grad()
+        return loss
 
     def run(self) -> float:
         value = 0.0
-        for number, (x, y) in enumerate(islice(cycle(self.batches), self.num_steps), start=1):
-            loss = self.cross_entropy(self.model(x), y)
-            loss.backward()
-            self.optimizer.step()
-            self.optimizer.clear_grad()
+        for number, (inputs, labels) in enumerate(islice(cycle(self.batches), self.num_steps), start=1):
+            loss = self.step(inputs, labels)
             if number % READ_EVERY == 0 or number == self.num_steps:
                 value = loss.item()
         # The first layer's weight is the last thing that a step brings up to date.
-        next(iter(self.model.parameters())).numpy()
+        self.parameter.numpy()
         return value
 
 
 class TorchTraining:
     """The same loop in PyTorch."""
 
-    def __init__(self, torch: Any, model: Any, batches: Batches, optimizer: str, num_steps: int) -> None:
+    def __init__(
+        self, torch: Any, model: Any, batches: Batches, optimizer: str, num_steps: int, form: str = "eager"
+    ) -> None:
+        if form not in ("eager", "channels_last", "compile"):
+            raise ValueError(f"a PyTorch model has no form {form!r}; it has: eager, channels_last, compile")
         self.cross_entropy = torch.nn.functional.cross_entropy
-        self.model = model
-        self.optimizer = getattr(torch.optim, optimizer)(model.parameters(), lr=LEARNING_RATE)
-        self.batches = [(torch.from_numpy(x), torch.from_numpy(y)) for x, y in batches]
+        self.batches = [(tuple(map(torch.from_numpy, arrays_of(x))), torch.from_numpy(y)) for x, y in batches]
+        if form == "channels_last":
+            model = model.to(memory_format=torch.channels_last)
+            self.batches = [
+                (tuple(x.to(memory_format=torch.channels_last) for x in inputs), y) for inputs, y in self.batches
+            ]
+        self.parameter = next(iter(model.parameters()))
+        if optimizer == "Momentum":
+            self.optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE, momentum=0.9)
+        else:
+            self.optimizer = getattr(torch.optim, optimizer)(model.parameters(), lr=LEARNING_RATE)
+        self.model = torch.compile(model) if form == "compile" else model
         self.num_steps = num_steps
 
     def run(self) -> float:
         value = 0.0
-        for number, (x, y) in enumerate(islice(cycle(self.batches), self.num_steps), start=1):
-            loss = self.cross_entropy(self.model(x), y)
+        for number, (inputs, labels) in enumerate(islice(cycle(self.batches), self.num_steps), start=1):
+            loss = self.cross_entropy(self.model(*inputs), labels)
             loss.backward()
             self.optimizer.step()
             self.optimizer.zero_grad()
             if number % READ_EVERY == 0 or number == self.num_steps:
                 value = loss.item()
-        next(iter(self.model.parameters())).detach().numpy()
+        self.parameter.detach().numpy()
         return value
 
 
 def training_families(
-    paddle_model: Callable[[Any], Any],
-    torch_model: Callable[[Any], Any],
-    batches: Callable[[], Batches],
+    paddle_model: Callable[..., Any],
+    torch_model: Callable[..., Any],
+    batches: Callable[..., Batches],
     optimizer: str,
 ) -> dict[str, Any]:
-    """The table of versions for a model written once for Paddle's API and once for PyTorch's."""
+    """The table of versions for a model written once for Paddle's API and once for PyTorch's.
 
-    def paddle_version(paddle: Any, num_steps: int = READ_EVERY) -> PaddleTraining:
-        return PaddleTraining(paddle, paddle_model(paddle), batches(), optimizer, num_steps)
+    Further options (sizes) go to the model and to the batches.
+    """
 
-    def torch_version(torch: Any, num_steps: int = READ_EVERY) -> TorchTraining:
-        return TorchTraining(torch, torch_model(torch), batches(), optimizer, num_steps)
+    def paddle_version(paddle: Any, num_steps: int = READ_EVERY, form: str = "eager", **sizes: Any) -> PaddleTraining:
+        return PaddleTraining(paddle, paddle_model(paddle, **sizes), batches(**sizes), optimizer, num_steps, form)
+
+    def torch_version(torch: Any, num_steps: int = READ_EVERY, form: str = "eager", **sizes: Any) -> TorchTraining:
+        return TorchTraining(torch, torch_model(torch, **sizes), batches(**sizes), optimizer, num_steps, form)
 
     return {"paddle": paddle_version, "torch": torch_version}

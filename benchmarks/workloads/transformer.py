@@ -74,10 +74,11 @@ def paddle_transformer(paddle: Any, sizes: Sizes) -> Any:
         def forward(self, x: Any, mask: Any) -> Any:
             batch, num_tokens, width = x.shape
             by_head = [batch, num_tokens, sizes.num_heads, sizes.head_width]
-            query, key, value = [
-                paddle.transpose(paddle.reshape(part, by_head), [0, 2, 1, 3])  # BHTD
-                for part in paddle.split(self.query_key_value(x), 3, axis=-1)
-            ]
+            parts = [paddle.reshape(part, by_head) for part in paddle.split(self.query_key_value(x), 3, axis=-1)]
+            if sizes.fused_attention:
+                mixed = functional.scaled_dot_product_attention(*parts, is_causal=True)
+                return self.output(paddle.reshape(mixed, [batch, num_tokens, width]))
+            query, key, value = [paddle.transpose(part, [0, 2, 1, 3]) for part in parts]  # BHTD
             scores = paddle.matmul(query, key, transpose_y=True) * sizes.head_width**-0.5 + mask
             mixed = paddle.matmul(functional.softmax(scores, axis=-1), value)
             mixed = paddle.transpose(mixed, [0, 2, 1, 3])

@@ -6,6 +6,7 @@ parameters' dtype; normalisation, softmax and the loss computed in float32.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import cycle, islice
 from typing import Any
 
@@ -56,7 +57,9 @@ def starting_parameters(sizes: Sizes, jnp: Any) -> dict[str, Any]:
 class JaxTransformer:
     """`num_steps` training steps, the loss read at the end."""
 
-    def __init__(self, jax: Any, **options: Any) -> None:
+    def __init__(
+        self, jax: Any, batches: Any = None, decay: float = 0.0, masters: bool = False, **options: Any
+    ) -> None:
         sizes = self.sizes = Sizes(**options)
         jnp = jax.numpy
         mask = jnp.asarray(causal_mask(sizes))
@@ -69,21 +72,27 @@ class JaxTransformer:
             return wide.astype(x.dtype) * p["weight"] + p["bias"]
 
         def linear(p: Any, x: Any) -> Any:
-            return x @ p["weight"] + p["bias"]
+            return x.astype(sizes.dtype) @ p["weight"] + p["bias"]
 
         def attention(p: Any, x: Any) -> Any:
             batch, num_tokens, width = x.shape
             by_head = (batch, num_tokens, sizes.num_heads, sizes.head_width)
             parts = jnp.split(linear(p["query_key_value"], x), 3, axis=-1)
             query, key, value = [part.reshape(by_head) for part in parts]  # BTHD
+            if sizes.fused_attention:
+                mixed = jax.nn.dot_product_attention(query, key, value, is_causal=True, implementation="cudnn")
+                return linear(p["output"], mixed.reshape(batch, num_tokens, width))
             scores = jnp.einsum("bthd,bshd->bhts", query, key) * sizes.head_width**-0.5
             weights = jax.nn.softmax(scores.astype(jnp.float32) + mask, axis=-1).astype(x.dtype)
             mixed = jnp.einsum("bhts,bshd->bthd", weights, value)
             return linear(p["output"], mixed.reshape(batch, num_tokens, width))
 
         def loss_function(parameters: Any, inputs: Any, targets: Any) -> Any:
+            parameters = jax.tree.map(lambda p: p.astype(sizes.dtype), parameters)
             table = parameters["token_table"]
             x = table.at[inputs].get(mode="promise_in_bounds") + parameters["position_table"]
+            if masters:
+                x = x.astype(jnp.float32)  # what level O2 does: sums with what a table gave stay in float32
             for p in parameters["blocks"]:
                 x = x + attention(p, normalise(p["attention_norm"], x))
                 wide = jax.nn.gelu(linear(p["widen"], normalise(p["feed_norm"], x)), approximate=False)
@@ -96,13 +105,16 @@ class JaxTransformer:
 
         def step(parameters: Any, state: Any, inputs: Any, targets: Any) -> Any:
             loss, gradients = jax.value_and_grad(loss_function)(parameters, inputs, targets)
-            parameters, state = adam_update(jax, parameters, gradients, state, LEARNING_RATE)
+            parameters, state = adam_update(jax, parameters, gradients, state, LEARNING_RATE, decay)
             return parameters, state, loss
 
         self.step = jax.jit(step, donate_argnums=(0, 1))
-        self.parameters = starting_parameters(sizes, jnp)
+        # Master weights: what is updated is float32, what is multiplied is cast from it in every step.
+        self.parameters = starting_parameters(replace(sizes, dtype="float32") if masters else sizes, jnp)
         self.state = adam_state(jax, self.parameters)
-        self.batches = [(jnp.asarray(inputs), jnp.asarray(targets)) for inputs, targets in token_batches(sizes)]
+        self.batches = [
+            (jnp.asarray(inputs), jnp.asarray(targets)) for inputs, targets in batches or token_batches(sizes)
+        ]
 
     def run(self) -> float:
         loss: Any = None

@@ -92,7 +92,7 @@ def _transposed_convolution(kinds: Sequence[Any], attributes: tuple[Any, ...]) -
 
 
 def _normalisation(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
-    view, axes, broadcast, centred = attributes
+    _epsilon, view, axes, broadcast, centred = attributes
     shape = kinds[0].shape
     if not centred:
         return "rms_norm"
@@ -105,7 +105,7 @@ def _normalisation(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
 
 NAMES: dict[str, Naming] = {
     "matmul": "matmul_v2", "linear": "linear_v2", "conv": _convolution, "conv_grad_input": _transposed_convolution,
-    "attention": "flash_attn", "recurrence": "rnn",
+    "conv_transpose": _transposed_convolution, "attention": "flash_attn", "recurrence": "rnn",
     "add": _or_scale("elementwise_add"), "subtract": _or_scale("elementwise_sub"),
     "multiply": _or_scale("elementwise_mul"), "divide": "elementwise_div", "maximum": "elementwise_max",
     "minimum": "elementwise_min", "fmax": "elementwise_fmax", "fmin": "elementwise_fmin",

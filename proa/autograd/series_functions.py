@@ -309,8 +309,8 @@ def _p_norm(call: Call) -> Series:
 @rule("normalise")
 def _normalise(call: Call) -> Series:
     """Centred, times the root of the inverse variance, then scaled and shifted."""
-    view, axes, broadcast, centred = call.node.attributes
-    epsilon, shape = call.saved["epsilon"], list(call.node.out_aval.shape)
+    epsilon, view, axes, broadcast, centred = call.node.attributes
+    shape = list(call.node.out_aval.shape)
     x = [None if c is None else c.reshape(list(view)) for c in call.series(0)]
     over = list(axes)
     if centred:

@@ -1,7 +1,8 @@
-"""`paddle.distributed`: so far `fleet.utils.recompute`."""
+"""`paddle.distributed`: so far `DataParallel` and `fleet.utils.recompute`."""
 
 from __future__ import annotations
 
 from . import fleet
+from .parallel import DataParallel
 
-__all__ = ["fleet"]
+__all__ = ["DataParallel", "fleet"]

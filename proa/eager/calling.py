@@ -3,6 +3,9 @@
 Paddle 3.3 takes `input` for `x`, `other` for `y`, `dim` for `axis`, and `out=` for a tensor to write into. None of that
 costs anything when it is not used: internal code and operators call the function as it was written, users get a form
 that looks twice only when it was given a keyword that the function itself does not have.
+
+A few functions also take PyTorch's order of arguments (`gather(x, dim, index)` beside `gather(x, index, axis)`). Such a
+function declares the other form (`@public(otherwise=…)`), which answers `MISSING` to calls that are not meant for it.
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ def deliver(result: Any, out: Any) -> Any:
         return result
     if isinstance(result, Tensor):
         if isinstance(out, Tensor):
-            return assign_in_place(out, result, "out")
+            return assign_in_place(out, result, "out", reshapes=True)
         raise TypeError(f"out must be a Tensor; received {type(out).__name__}.")
     if not isinstance(out, (tuple, list)) or len(out) != len(result):
         raise TypeError(f"out must be a tuple of {len(result)} Tensors; received {type(out).__name__}.")
@@ -68,8 +71,14 @@ def renamed(function_name: str, table: dict[str, str], given: Iterable[str], nam
     return result
 
 
-def with_options(function: Callable[..., Any], extra: str, out: bool) -> Callable[..., Any]:
-    """The form of a function that users get: with aliases, and `out=` if asked for."""
+def with_options(
+    function: Callable[..., Any], extra: str, out: bool, otherwise: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """The form of a function that users get: with aliases, `out=` if asked for, and its other order of arguments."""
+    if otherwise is not None:
+        offered = _with_other_form(with_options(function, extra, out), otherwise)
+        function.__dict__.setdefault("offered", []).append(offered)
+        return offered
     signature = inspect.signature(function)
     parameters = list(signature.parameters)
     table = alias_table(parameters, extra)
@@ -102,6 +111,18 @@ def with_options(function: Callable[..., Any], extra: str, out: bool) -> Callabl
     if hasattr(function, "samples"):  # exported again, under another name
         lenient.samples = function.samples  # type: ignore[attr-defined]
     return lenient
+
+
+def _with_other_form(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def either(*arguments: Any, **named: Any) -> Any:
+        answer = otherwise(*arguments, **named)
+        return function(*arguments, **named) if answer is MISSING else answer
+
+    either.__signature__ = signature  # type: ignore[attr-defined]
+    return either
 
 
 def _no_tensor(where: str, value: Any) -> TypeError:

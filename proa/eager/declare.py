@@ -229,22 +229,26 @@ def public(
     method: bool | str = False,
     operator: str | None = None,
     inplace: bool | str = False,
+    reshapes: bool = False,
     module: str = "",
     name: str | None = None,
     aliases: str = "",
     out: bool = False,
+    otherwise: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Exports a function as `paddle.[module.]name`, and as a Tensor method, operator and in-place form if asked.
 
     `method`, `inplace` and `name` may name several, separated by spaces; True means the function's own name (with `_`
     behind it for the in-place form). Users may also call parameters by the common aliases (`input` for `x` …) and by
-    those in `aliases` ("y=exponent"), and with `out` they may pass a tensor to write the result into.
+    those in `aliases` ("y=exponent"), and with `out` they may pass a tensor to write the result into. With `reshapes` the
+    in-place form gives its tensor another shape where the result has one; all other in-place forms refuse that.
+    `otherwise` is the function in another order of arguments; it answers `MISSING` to calls in this one.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         own_names = name.split() if name else [function.__name__]
         own_name = own_names[0]
-        offered = with_options(function, aliases, out)
+        offered = with_options(function, aliases, out, otherwise)
         for each in own_names:
             PUBLIC[f"{module}.{each}" if module else each] = offered
         for method_name in _names(method, own_name):
@@ -252,7 +256,7 @@ def public(
         if operator is not None:
             attach_operator(function, operator)
         for inplace_name in _names(inplace, f"{own_name}_"):
-            changing = in_place_form(with_options(function, aliases, out=False), inplace_name)
+            changing = in_place_form(with_options(function, aliases, False, otherwise), inplace_name, reshapes)
             setattr(Tensor, inplace_name, changing)
             PUBLIC[f"{module}.{inplace_name}" if module else inplace_name] = changing
         return function
@@ -278,7 +282,7 @@ def attach_operator(function: Callable[..., Any], operator: str) -> None:
     setattr(Tensor, f"__r{stem}__", reflected)
 
 
-def in_place_form(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def in_place_form(function: Callable[..., Any], name: str, reshapes: bool = False) -> Callable[..., Any]:
     """`x.name(…)`: computes `function(x, …)` and lets `x` take the result."""
 
     def change(x: Tensor, *arguments: Any, **options: Any) -> Tensor:
@@ -286,11 +290,11 @@ def in_place_form(function: Callable[..., Any], name: str) -> Callable[..., Any]
         source = stand_in(x) if LOCAL.grad_enabled and isinstance(x, Tensor) and not x.stop_gradient else x
         scope = LOCAL.scope
         if scope is None:
-            return assign_in_place(x, function(source, *arguments, **options), name)
+            return assign_in_place(x, function(source, *arguments, **options), name, reshapes)
         # What changes keeps its dtype, so mixed precision leaves in-place operations alone.
         set_scope(scope.without_casts())
         try:
-            return assign_in_place(x, function(source, *arguments, **options), name)
+            return assign_in_place(x, function(source, *arguments, **options), name, reshapes)
         finally:
             set_scope(scope)
 

@@ -97,11 +97,11 @@ def floating(operation: Operation, operands: Kinds, attributes: tuple[Any, ...],
 
 
 def normalise_axis(operation_name: str, axis: int, ndim: int, extra: int = 0) -> int:
-    """A non-negative axis, or an error naming the range."""
-    limit = ndim + extra
-    if not -limit <= axis < max(limit, 1):
+    """A non-negative axis, or an error naming the range; a tensor without dimensions counts as having one."""
+    limit = ndim + extra or 1
+    if not -limit <= axis < limit:
         raise AxisOutOfRange(
-            f"({operation_name}) axis {axis} is out of range; expected {-limit} to {max(limit - 1, 0)} for a tensor with "
+            f"({operation_name}) axis {axis} is out of range; expected {-limit} to {limit - 1} for a tensor with "
             f"{ndim} dimension(s)."
         )
     return axis + limit if axis < 0 else axis

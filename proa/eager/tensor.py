@@ -19,6 +19,7 @@ from ..core.place import CPU, Place, jax_device, jax_devices, parse_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
 from ..ir import recorder
+from ..ir.known import known_value
 from ..ir.recorder import LOCAL, Failure, materialise
 
 _names = itertools.count()
@@ -276,6 +277,8 @@ class Tensor:
     def __index__(self) -> int:
         if self._aval.dtype.kind not in "iub":
             raise type_error("index", "only an integer tensor can be an index", f"x: {self._aval}")
+        if self._value is None and (known := known_value(self)) is not None and known.size == 1:
+            return int(known.item())  # a size, while the code is captured
         return int(self._scalar("index"))
 
     def __format__(self, spec: str) -> str:

@@ -63,10 +63,6 @@ def take_over(target: Tensor, source: Tensor) -> None:
         segment.refs.append(target)
 
 
-# In-place forms that give a tensor another shape where the result has one; all others refuse.
-_RESHAPING = frozenset({"addmm_", "baddbmm_", "cumprod_", "cumsum_", "masked_fill_", "masked_scatter_", "where_"})
-
-
 def check_in_place(tensor: Tensor, name: str) -> None:
     """ValueError for an in-place change of a leaf whose gradient is recorded."""
     if not tensor.stop_gradient and tensor._node is None and LOCAL.grad_enabled:
@@ -78,17 +74,20 @@ def check_in_place(tensor: Tensor, name: str) -> None:
         )
 
 
-def assign_in_place(target: Tensor, source: Tensor, name: str) -> Tensor:
-    """The end of every in-place operation: `target`, and whatever shows it, takes a value."""
+def assign_in_place(target: Tensor, source: Tensor, name: str, reshapes: bool = False) -> Tensor:
+    """The end of every in-place operation: `target`, and whatever shows it, takes a value.
+
+    A value of another shape is refused, unless the operation is declared as one that `reshapes` its tensor.
+    """
     check_in_place(target, name)
-    if source._aval.shape != target._aval.shape and name in _RESHAPING:
+    if source._aval.shape != target._aval.shape:
+        if not reshapes:
+            raise value_error(
+                name,
+                f"the result has the shape {list(source._aval.shape)}, which does not fit",
+                f"x: {target._aval}",
+            )
         _leave_storage(target)
-    elif source._aval.shape != target._aval.shape:
-        raise value_error(
-            name,
-            f"the result has the shape {list(source._aval.shape)}, which does not fit",
-            f"x: {target._aval}",
-        )  # fmt: skip
     if source is target:
         target._version += 1
         return target
@@ -128,7 +127,7 @@ def _become(target: Tensor, source: Tensor) -> None:
 
 
 def _leave_storage(target: Tensor) -> None:
-    """A change of dtype gives a tensor a memory of its own: its views keep the old data."""
+    """A change of dtype or shape gives a tensor a memory of its own: its views keep the old data."""
     target._view = None
     for reference in target._views or ():
         view = reference()

@@ -10,12 +10,15 @@ from ..core.dtype import to_numpy_dtype
 from ..core.generator import default_generator
 from ..core.place import Place
 from ..eager.tensor import Tensor
-from ..ir.capture import CaptureError, CaptureSegment, Capturing
-from ..ir.dimensions import SMALLEST, differences, placeholder_shape
+from ..ir.capture import CaptureSegment, Capturing, DependsOnSize
+from ..ir.dimensions import SMALLEST, Knowledge, differences, placeholder_shape
+from ..ir.program import Program
 from ..ir.recorder import LOCAL
 from .graph import Graph, GraphInput
 from .stops import Stops
 from .structure import flatten
+
+_DIVISORS = (1, 2, 4, 8, 16, 32, 64)
 
 
 def placeholder(segment: CaptureSegment, aval: Aval, stop_gradient: bool = True) -> Tensor:
@@ -47,33 +50,75 @@ def capture(
     """The Graph of `function(*placeholders)`.
 
     A spec has `shape` (None or -1: unknown), `dtype` and perhaps `name` (an InputSpec does). With `build`, the
-    placeholders are handed to it as a list instead. With unknown dimensions the function runs twice, with different
+    placeholders are handed to it as a list instead. With unknown dimensions the function runs several times, with different
     numbers for them: what depends on them in a way that is not understood is then an error, not a wrong answer.
     """
     call = build if build is not None else lambda tensors: function(*tensors)
     own_name = name or getattr(function, "__name__", type(function).__name__)
     state = default_generator.get_state()
-    graph = _capture_once(call, specs, own_name, place, other=False)
-    if graph.has_unknown_sizes:
+
+    def once(other: bool = False, divisors: dict[int, int] | None = None) -> Graph:
         default_generator.set_state(state)
-        second = _capture_once(call, specs, own_name, place, other=True)
-        problems = differences(graph.program, graph.scalars, second.program, second.scalars)
+        return _capture_once(call, specs, own_name, place, other, divisors)
+
+    graph = once()
+    if graph.has_unknown_sizes:
+        second = once(other=True)
+        problems = differences(graph.program, graph.scalars, second.program, second.scalars, graph.knowledge)
         if problems:
-            raise CaptureError(
+            raise DependsOnSize(
                 f"({own_name}) {problems[0]}; give the dimension a fixed size in the InputSpec, or compute with "
                 "tensors (paddle.shape) instead of Python numbers."
             )
+        _learn_roundings(graph, once, specs)
+        share_knowledge(graph.program, graph.knowledge)
     return graph
 
 
+def _learn_roundings(graph: Graph, once: Callable[..., Graph], specs: Sequence[Any]) -> None:
+    """Finds out how the code rounds parts of unknown sizes, by capturing it with sizes that cannot be divided.
+
+    Where that fails or gives something else (a size that is halved and doubled again, a padding that depends on it), the
+    sizes of that axis must be divisible by a power of two; for others the graph refuses to run.
+    """
+
+    def holds(divisors: dict[int, int]) -> bool:
+        try:
+            probe = once(True, divisors)
+        except Exception:  # the code itself asks for sizes that can be divided
+            return False
+        learnt = Knowledge()
+        if differences(graph.program, graph.scalars, probe.program, probe.scalars, learnt):
+            return False
+        return all(graph.knowledge.rounding.setdefault(n, up) == up for n, up in learnt.rounding.items())
+
+    axes = sorted({axis for spec in specs for axis, size in enumerate(spec.shape) if size is None or size < 0})
+    if holds(dict.fromkeys(axes, 1)):
+        return
+    for axis in axes:
+        fitting = (divisor for divisor in _DIVISORS if holds({axis: divisor}))
+        graph.knowledge.divisors[axis] = next(fitting, _DIVISORS[-1])
+
+
+def share_knowledge(program: Program, knowledge: Knowledge) -> None:
+    """Lets the blocks inside a Program know what is known of its numbers."""
+    for instruction in program.instructions:
+        for block in instruction.attributes:
+            if hasattr(block, "program"):
+                block.knowledge = knowledge
+                share_knowledge(block.program, knowledge)
+
+
 def _capture_once(
-    call: Callable[[list[Tensor]], Any], specs: Sequence[Any], name: str, place: Place | None, other: bool
-) -> Graph:
+    call: Callable[[list[Tensor]], Any], specs: Sequence[Any], name: str, place: Place | None, other: bool,
+    divisors: dict[int, int] | None,
+) -> Graph:  # fmt: skip
     with Capturing(place) as segment:
         inputs: list[GraphInput] = []
         tensors: list[Tensor] = []
         for position, spec in enumerate(specs):
-            aval = make_aval(placeholder_shape(spec.shape, other), to_numpy_dtype(spec.dtype), segment.root.place)
+            shape = placeholder_shape(spec.shape, other, divisors)
+            aval = make_aval(shape, to_numpy_dtype(spec.dtype), segment.root.place)
             tensor = placeholder(segment, aval, getattr(spec, "stop_gradient", True))
             tensors.append(tensor)
             inputs.append(GraphInput(getattr(spec, "name", None) or f"x{position}", aval))
@@ -114,4 +159,4 @@ def number_of(segment: CaptureSegment, tensor: Tensor) -> int:
         LOCAL.grad_enabled = before
 
 
-__all__ = ["SMALLEST", "capture", "finish", "number_of", "placeholder"]
+__all__ = ["SMALLEST", "capture", "finish", "number_of", "placeholder", "share_knowledge"]

@@ -20,9 +20,10 @@ from ..core.generator import default_generator
 from ..eager.tensor import Tensor, tensor_from_data, wrap
 from ..eager.views import replace_value
 from ..ir.capture import LiveNumber
-from ..ir.dimensions import SMALLEST, Sizes, may_hold_sizes, shown_shape, specialise
-from ..ir.lowering import CompiledProgram, flagged_instructions
+from ..ir.dimensions import SMALLEST, Knowledge, Sizes, UnknownSize, may_hold_sizes, shown_shape, specialise
+from ..ir.lowering import CompiledProgram
 from ..ir.program import Program
+from ..ir.watch import flags_of
 from .structure import rebuild
 
 _MOST_COMPILED = 64
@@ -69,6 +70,7 @@ class Graph:
         self.updates = updates  # changed by a run: the Program's last outputs are their new values
         self.locations = locations or {}
         self.stops: Any = None  # where gradients end (stops.py); None: nowhere
+        self.knowledge = Knowledge()  # of its numbers, from several captures
         self.num_results = len(program.outputs) - len(updates)
         self.generator = default_generator
         self._draws = positions_of_draws(program)
@@ -152,11 +154,23 @@ class Graph:
     def _specialised(self, tensors: Sequence[Tensor], held: list[Any]) -> tuple[Program, list[Any], list[Any]]:
         if not self.has_unknown_sizes:
             return self.program, self.scalars, held
+        self._check_divisors(tensors)
         actual = [tensor._aval for tensor in tensors] + [tensor._aval for tensor in self.captured]
-        program, sizes = specialise(self.program, actual, self.sizes(tensors))
+        program, sizes = specialise(self.program, actual, self.sizes(tensors), self.knowledge)
         drawn = {position for pair in self._draws for position in pair}  # seeds are no sizes
         scalars = [s if position in drawn else sizes.resolve_scalar(s) for position, s in enumerate(self.scalars)]
         return program, scalars, [_with_sizes(value, sizes) for value in held]
+
+    def _check_divisors(self, tensors: Sequence[Tensor]) -> None:
+        """UnknownSize where a size must be divisible, because it is divided and multiplied again or decides otherwise."""
+        for axis, divisor in self.knowledge.divisors.items():
+            for given, tensor in zip(self.inputs, tensors, strict=True):
+                if axis < given.aval.ndim and given.aval.shape[axis] >= SMALLEST and tensor._aval.shape[axis] % divisor:
+                    raise UnknownSize(
+                        f"({self.name}) dimension {axis} of {given.name} must be divisible by {divisor}: what is computed "
+                        f"from other sizes is not known beforehand; received {tensor._aval}. Give it a fixed size in the "
+                        "InputSpec."
+                    )
 
     def fitted(self, tensors: Sequence[Tensor]) -> Graph:
         """The graph for inputs of these sizes: nothing in it is unknown, so passes see the numbers that are meant."""
@@ -235,8 +249,8 @@ class Graph:
         good = np.asarray(flags)
         if not good.all():
             program, _, _ = self.specialised(tensors)
-            instruction = flagged_instructions(program, False)[int(np.argmin(good))]
-            raise locate(instruction.value_error(), self.locations.get(instruction.index))
+            instruction, location = flags_of(program, False, self.locations)[int(np.argmin(good))]
+            raise locate(instruction.value_error(), location)
 
     def verify(self) -> None:
         """Checks the Program against the rules of the intermediate representation (`ir/verify.py`)."""

@@ -117,7 +117,7 @@ class OptimisedGraph(Graph):
         """From the whole Program: a size may come from an instruction that the passes took away."""
         origin = self.origin
         actual = [tensor._aval for tensor in tensors] + [tensor._aval for tensor in origin.captured]
-        return specialise(origin.program, actual)[1]
+        return specialise(origin.program, actual, None, origin.knowledge)[1]
 
 
 def on_device(tensor: Tensor) -> Any:
@@ -147,7 +147,7 @@ def optimise(graph: Graph, level: int) -> OptimisedGraph:
     made = OptimisedGraph(
         graph.name, program, graph.inputs, [*given, *own], scalars, graph.structure, graph.updates, locations
     )
-    made.generator = graph.generator
+    made.generator, made.knowledge = graph.generator, graph.knowledge
     made.origin, made.level, made.records = graph, level, records
     made._runs = 0
     made._num_given = len(given)

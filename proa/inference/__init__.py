@@ -2,11 +2,13 @@
 
     config.py     Config: which model, where, how
     predictor.py  create_predictor, Predictor, PredictorPool
+    artifacts.py  proa's own artifact behind a predictor
     handles.py    inputs and outputs by name
     precision.py  convert_to_mixed_precision
     kinds.py      enumerations
 
-A predictor reads Paddle's own files (`.pdmodel` or PIR `.json` with `.pdiparams`) and runs them with XLA.
+A predictor reads Paddle's own files (`.pdmodel` or PIR `.json` with `.pdiparams`) or a `.proa` artifact, and runs them
+with XLA.
 """
 
 from __future__ import annotations

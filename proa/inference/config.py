@@ -132,8 +132,8 @@ class PassBuilder:
 class Config:
     """Which model to run, and how.
 
-    `Config(folder)`, `Config("folder/model")` (the files' common beginning), `Config(program, parameters)`, or `Config()`
-    and `set_model` later.
+    `Config(folder)`, `Config("folder/model")` (the files' common beginning), `Config("folder/model.proa")`,
+    `Config(program, parameters)`, or `Config()` and `set_model` later.
 
     Examples:
         >>> import proa as paddle

@@ -15,14 +15,18 @@ from ..eager.tensor import Tensor as DataTensor
 from ..formats.paddle.files import read_model
 from ..formats.paddle.reading import LoadedModel
 from ..formats.paddle.reading.observing import ObservedTranslation
+from .artifacts import LoadedArtifact, artifact_path
 from .config import Config
 from .handles import Tensor
 
 Hook = Callable[[str, str, DataTensor], None]
 
 
-def load_model(config: Config) -> LoadedModel:
+def load_model(config: Config) -> LoadedModel | LoadedArtifact:
     """The model that a Config names. Raises FileNotFoundError or ValueError, naming the file."""
+    own = artifact_path(config)
+    if own is not None:
+        return LoadedArtifact(own, config._place)
     if config._buffers is not None:
         with tempfile.TemporaryDirectory() as folder:
             program, params = os.path.join(folder, "program"), os.path.join(folder, "params")
@@ -50,7 +54,7 @@ class Predictor:
         >>> out = predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()  # doctest: +SKIP
     """
 
-    def __init__(self, config: Config, _loaded: LoadedModel | None = None) -> None:
+    def __init__(self, config: Config, _loaded: LoadedModel | LoadedArtifact | None = None) -> None:
         if not isinstance(config, Config):
             raise type_error("Predictor", "a Config is needed", type(config).__name__)
         self._config = config
@@ -99,6 +103,11 @@ class Predictor:
 
     def _observed(self, tensors: list[DataTensor]) -> list[DataTensor]:
         self._loaded.check(tensors)
+        if isinstance(self._loaded, LoadedArtifact):
+            raise runtime_error(
+                "Predictor.run", "hooks need a model in Paddle's format; an artifact runs as one executable",
+                f"{len(self._hooks)} hook(s)", "save the model without the ending .proa to watch its operations",
+            )  # fmt: skip
         return ObservedTranslation(self._loaded.model, self._loaded.parameters, self._hooks).run(tensors)
 
     def register_input_hook(self, hook: Hook) -> None:

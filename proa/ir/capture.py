@@ -32,6 +32,10 @@ class CaptureError(RuntimeError):
         self.location = location
 
 
+class DependsOnSize(CaptureError):
+    """The code computes from an unknown size in a way that no graph can follow; for known sizes it can be captured."""
+
+
 class CaptureSegment(Segment):
     """The open segment of a thread that captures. `inputs` are the tensors themselves, not their values."""
 

@@ -25,6 +25,7 @@ from .program import Instruction, Program
 # Divisible by what strides, heads and groups usually are, so that exact divisions stay exact.
 _UNIT = 3360
 _PRIMES = (307, 311, 313, 317, 331, 337, 347, 349, 353)
+_ODD = 1681  # added to a multiple of _UNIT it leaves an odd number
 _OTHER_PRIMES = (401, 409, 419, 421, 431, 433, 439, 443, 449)
 SMALLEST = 50_000  # no number below this is taken for one that depends on an unknown size
 _LARGEST_FACTOR = 4096
@@ -40,17 +41,37 @@ class UnknownSize(ValueError):
     """A number that depends on an unknown dimension in a way that is not understood."""
 
 
-def placeholder_size(axis: int, other: bool = False) -> int:
-    """The number that stands for an unknown dimension at this axis."""
+def placeholder_size(axis: int, other: bool = False, divisor: int = 0) -> int:
+    """The number that stands for an unknown dimension at this axis.
+
+    With a `divisor` it can be divided by that, and by nothing else that strides usually are.
+    """
     primes = _OTHER_PRIMES if other else _PRIMES
-    return _UNIT * primes[min(axis, len(primes) - 1)]
+    size = _UNIT * primes[min(axis, len(primes) - 1)]
+    return size + divisor * _ODD if divisor else size
 
 
-def placeholder_shape(shape: Sequence[int | None], other: bool = False) -> tuple[int, ...]:
+def placeholder_shape(
+    shape: Sequence[int | None], other: bool = False, divisors: dict[int, int] | None = None
+) -> tuple[int, ...]:
     """A shape with unknown dimensions (None or negative) replaced by their numbers."""
+    divisors = divisors or {}
     return tuple(
-        placeholder_size(axis, other) if size is None or size < 0 else int(size) for axis, size in enumerate(shape)
+        placeholder_size(axis, other, divisors.get(axis, 0)) if size is None or size < 0 else int(size)
+        for axis, size in enumerate(shape)
     )
+
+
+class Knowledge:
+    """What several captures of the same code have shown about its numbers."""
+
+    def __init__(self) -> None:
+        # Parts of an unknown size that are rounded, by their number in the capture: up (True) or down.
+        self.rounding: dict[int, bool] = {}
+        # Large numbers that do not depend on unknown sizes.
+        self.literals: set[int] = set()
+        # By which numbers the unknown sizes of an axis must be divisible, where that matters.
+        self.divisors: dict[int, int] = {}
 
 
 def shown_shape(shape: Iterable[int]) -> list[int]:
@@ -101,8 +122,9 @@ class UnknownDimension(int):
 class Sizes:
     """What each number of the capture is, now that the sizes of the inputs are known."""
 
-    def __init__(self, captured: Iterable[Aval], actual: Iterable[Aval]) -> None:
-        self.known: dict[int, int] = {}
+    def __init__(self, captured: Iterable[Aval], actual: Iterable[Aval], knowledge: Knowledge | None = None) -> None:
+        self.rounding = {} if knowledge is None else knowledge.rounding
+        self.known: dict[int, int] = {} if knowledge is None else {number: number for number in knowledge.literals}
         # Numbers that stand for several sizes: unknown dimensions of two inputs that were taken to be equal and are not.
         self.ambiguous: set[int] = set()
         for before, now in zip(captured, actual, strict=True):
@@ -145,8 +167,7 @@ class Sizes:
                 return real * factor
         for size, real in known:
             if size % number == 0 and size // number <= _LARGEST_FACTOR:
-                whole, rest = divmod(real, size // number)
-                return None if rest else whole  # rounded up or down? nobody knows here
+                return self._divided(number, real, size // number)
         for size, real in known:
             factor, offset = divmod(number, size)
             if size - offset <= _LARGEST_OFFSET:
@@ -207,9 +228,16 @@ class Sizes:
             if rest == 0 and factor >= SMALLEST and (other := self._part(factor)) is not None:
                 return real * other
             if number and size % number == 0 and size // number <= _LARGEST_FACTOR:
-                whole, rest = divmod(real, size // number)
-                return None if rest else whole  # rounded up or down? nobody knows here
+                return self._divided(number, real, size // number)
         return None
+
+    def _divided(self, number: int, real: int, parts: int) -> int | None:
+        """A part of a size; None where it would have to be rounded and nobody knows which way."""
+        whole, rest = divmod(real, parts)
+        if not rest:
+            return whole
+        up = self.rounding.get(number)
+        return None if up is None else whole + up
 
     def _combinations(self) -> list[tuple[int, int]]:
         """Unknown sizes and products of two or three of them."""
@@ -269,9 +297,11 @@ def may_hold_sizes(array: Any) -> bool:
     return array.dtype.kind == "i" and 0 < array.size <= _MOST_ELEMENTS and bool((np.abs(array) >= SMALLEST).any())
 
 
-def specialise(program: Program, actual: Sequence[Aval], known: Sizes | None = None) -> tuple[Program, Sizes]:
+def specialise(
+    program: Program, actual: Sequence[Aval], known: Sizes | None = None, knowledge: Knowledge | None = None
+) -> tuple[Program, Sizes]:
     """The program for inputs of other sizes than it was captured with; `known` may have sizes from elsewhere."""
-    sizes = known or Sizes(program.inputs, actual)
+    sizes = known or Sizes(program.inputs, actual, knowledge)
     values: dict[int, Aval] = {}
     instructions: list[Instruction] = []
     for instruction in program.instructions:
@@ -294,12 +324,42 @@ def specialise(program: Program, actual: Sequence[Aval], known: Sizes | None = N
     return Program(list(actual), instructions, program.outputs), sizes
 
 
-def differences(first: Program, first_scalars: list[Any], second: Program, second_scalars: list[Any]) -> list[str]:
+class _Learning(Sizes):
+    """Sizes of a second capture that finds out which way parts are rounded, and which large numbers are literals."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        super().__init__([], [], knowledge)
+        self.knowledge = knowledge
+
+    def agrees(self, before: int, now: int) -> bool:
+        """Whether a number of the first capture is understood, and gives that of the second."""
+        if before == now:
+            if abs(before) >= SMALLEST:
+                self.knowledge.literals.add(abs(before))
+            return True
+        if before < 0 and now < 0:
+            return self.agrees(-before, -now)
+        try:
+            return self.resolve(before) == now
+        except UnknownSize:
+            pass
+        for size, real in self.known.items():
+            if size != real and before and size % before == 0 and size // before <= _LARGEST_FACTOR:
+                whole, rest = divmod(real, size // before)
+                if rest and now in (whole, whole + 1):
+                    return self.rounding.setdefault(before, now != whole) == (now != whole)
+        return False
+
+
+def differences(
+    first: Program, first_scalars: list[Any], second: Program, second_scalars: list[Any],
+    knowledge: Knowledge | None = None,
+) -> list[str]:  # fmt: skip
     """What differs between captures with different numbers for the unknown sizes, other than understood sizes."""
     if len(first.instructions) != len(second.instructions):
         return ["the number of operations depends on an unknown dimension (a Python loop over it?)"]
     found: list[str] = []
-    sizes = Sizes([], [])
+    sizes = _Learning(knowledge or Knowledge())
     for before, now in zip(first.inputs, second.inputs, strict=False):
         if before.ndim != now.ndim:
             return ["a constant depends on an unknown dimension"]
@@ -312,27 +372,29 @@ def differences(first: Program, first_scalars: list[Any], second: Program, secon
             return [
                 f"which operations run depends on an unknown dimension: {one.operation.name}, {other.operation.name}"
             ]
-        for before, now in zip(one.outputs, other.outputs, strict=True):
-            if before.ndim == now.ndim:
-                sizes.learn(before, now)
         for operand in one.operands:
             if isinstance(operand, type):
                 before, now = next(scalars)
-                if before != now and not (isinstance(before, int) and _agrees(sizes, before, now)):
+                if not (_agrees(sizes, before, now) if isinstance(before, int) else before == now):
                     found.append(f"a number passed to {one.operation.name} depends on an unknown dimension ({before})")
-        if one.attributes != other.attributes and not _agrees(sizes, one.attributes, other.attributes):
+        if not _agrees(sizes, one.attributes, other.attributes):
             found.append(f"attributes of {one.operation.name} depend on an unknown dimension: {one.attributes}")
+        for before, now in zip(one.outputs, other.outputs, strict=True):
+            if before.ndim == now.ndim:
+                sizes.learn(before, now)
     return found
 
 
-def _agrees(sizes: Sizes, before: Any, now: Any) -> bool:
+def _agrees(sizes: _Learning, before: Any, now: Any) -> bool:
     if before.__class__ is tuple and now.__class__ is tuple and len(before) == len(now):
-        return all(_agrees(sizes, a, b) for a, b in zip(before, now, strict=True))
+        # Not `all`: every pair is to be learnt from.
+        return False not in [_agrees(sizes, a, b) for a, b in zip(before, now, strict=True)]
     if hasattr(before, "program") and hasattr(now, "program"):  # a block of a condition or loop
-        return not differences(before.program, before.scalars, now.program, now.scalars)
-    if isinstance(before, float):  # passes may already have computed with it when sizes become known
-        return before == now
-    try:
-        return bool(sizes.resolve_all(before) == now)
-    except UnknownSize:
-        return False
+        return not differences(before.program, before.scalars, now.program, now.scalars, sizes.knowledge)
+    if isinstance(before, slice) and isinstance(now, slice):
+        ends = zip((before.start, before.stop, before.step), (now.start, now.stop, now.step), strict=True)
+        return False not in [_agrees(sizes, a, b) for a, b in ends]
+    if isinstance(before, int) and isinstance(now, int) and not isinstance(before, bool):
+        return sizes.agrees(int(before), int(now))
+    # Floats too: passes may already have computed with them when sizes become known.
+    return before is now or bool(before == now)

@@ -6,10 +6,12 @@ vector for each Python type: a learning rate that changes every step changes dat
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import time
 import warnings
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any, cast
 
 import numpy as np
@@ -17,10 +19,11 @@ import numpy as np
 from ..core.place import CPU, Place, jax_device
 from .operation import SCALAR_DTYPES, OperandKind, Operation
 from .program import Instruction, Program
-from .watch import can_be_nan, is_watched
+from .watch import can_be_nan, flags_of, inner_checks, is_watched
 from .xla import jax_module, started_jax
 
 _KIND_ORDER = (float, int, complex)
+_MUCH_MEMORY = 1 << 26  # bytes of inputs
 
 
 def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], place: Place) -> tuple[Any, ...]:
@@ -36,6 +39,21 @@ def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], place:
         r if getattr(r, "dtype", None) == a.dtype else jnp.asarray(r, a.dtype)
         for r, a in zip(results, instruction.outputs, strict=True)
     )
+
+
+def call_watched(
+    jnp: Any, instruction: Instruction, arguments: list[Any], place: Place, flags: list[Any], check_nan: bool = False
+) -> tuple[Any, ...]:
+    """The same for an instruction that may be checked: vectors of its flags are added to `flags`."""
+    if not inner_checks(instruction):
+        results, inside = call_kernel(jnp, instruction, arguments, place), None
+    else:
+        results, inside = instruction.operation.kernel.watched(jnp, arguments, *instruction.attributes)
+    if is_watched(instruction, check_nan):
+        flags.append(jnp.reshape(_flag(jnp, instruction, arguments, results, check_nan), (1,)))
+    if inside is not None:
+        flags.append(inside)
+    return results
 
 
 def abstract_evaluation(
@@ -80,6 +98,7 @@ class CompiledProgram:
         "last_vectors",
         "num_flags",
         "outputs",
+        "runs_to_trim",
         "scalar_groups",
         "seconds",
     )
@@ -93,6 +112,10 @@ class CompiledProgram:
         donated: tuple[int, ...],
         check_nan: bool,
     ) -> None:
+        self.runs_to_trim = 0
+        if sum(value.nbytes for value in inputs if isinstance(value, np.ndarray)) > _MUCH_MEMORY:
+            give_back_freed_memory()
+            self.runs_to_trim = 2  # by the second one the inputs themselves are free
         jax = started_jax()
         started = time.perf_counter()
         self.outputs = program.outputs
@@ -116,6 +139,10 @@ class CompiledProgram:
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:
         """The outputs, then (if any instruction is checked) the vector of flags."""
+        if self.runs_to_trim:
+            self.runs_to_trim -= 1
+            if not self.runs_to_trim:
+                give_back_freed_memory()
         if not scalars:
             return self.executable(*inputs)
         vectors: Sequence[Any] = self.pack(scalars)
@@ -152,6 +179,18 @@ def lower_program(
     return lowered, nullcontext() if on_device else jax.default_device(jax_device(place))
 
 
+def give_back_freed_memory() -> None:
+    """Lets the system have what the C library keeps of freed memory.
+
+    The runs before this one were NumPy's. XLA's threads allocate from heaps of their own, so what NumPy has freed by then
+    would be of use to nobody, and the process twice as large as it need be.
+    """
+    if sys.platform != "linux":
+        return
+    with suppress(AttributeError, OSError):  # of another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def _packed(groups: list[tuple[type, list[int]]], scalars: list[Any]) -> list[np.ndarray]:
     return [np.array([scalars[i] for i in positions], SCALAR_DTYPES[kind]) for kind, positions in groups]
 
@@ -165,7 +204,7 @@ def _group_scalars(kinds: list[type]) -> list[tuple[type, list[int]]]:
 
 def flagged_instructions(program: Program, check_nan: bool) -> list[Instruction]:
     """The instructions that report into the vector of flags, in its order."""
-    return [i for i in program.instructions if is_watched(i, check_nan)]
+    return [instruction for instruction, _ in flags_of(program, check_nan)]
 
 
 def _trace(
@@ -188,12 +227,10 @@ def _trace(
                 arguments.append(None)
             else:
                 arguments.append(next_scalar().astype(next(dtypes)))
-        results = call_kernel(jnp, instruction, arguments, place)
+        results = call_watched(jnp, instruction, arguments, place, flags, check_nan)
         values[instruction.index : instruction.index + len(results)] = results
-        if is_watched(instruction, check_nan):
-            flags.append(_flag(jnp, instruction, arguments, results, check_nan))
     outputs = tuple(values[index] for index in program.outputs)
-    return (*outputs, jnp.stack(flags)) if flags else outputs
+    return (*outputs, jnp.concatenate(flags)) if flags else outputs
 
 
 def _flag(jnp: Any, instruction: Instruction, arguments: list[Any], results: tuple[Any, ...], check_nan: bool) -> Any:

@@ -36,7 +36,7 @@ from .interrupt import uninterrupted
 from .operation import NeedsCast, OperandKind, Operation, PrefersHost
 from .period import aligned_window
 from .program import Instruction
-from .trace import Scope, TraceNode, find_root, grow_instruction, grow_leaf, move_into
+from .trace import Scope, TraceNode, TraceRoot, find_root, grow_instruction, grow_leaf, move_into
 from .watch import nan_error, watch_results
 
 _ndarray = np.ndarray
@@ -49,6 +49,9 @@ _RETRY_AFTER = 1000
 _MOST_COPIES = 50
 # In how many runs of a path late reads are looked for.
 _RUNS_TO_LEARN_FROM = 16
+# Elements made by a path that is compiled when first seen: running it op by op takes longer than compiling it (a training
+# step of ResNet-50 makes 700 million), and in the next process even its first run finds an executable.
+_HEAVY = 1 << 28
 
 
 class Failure:
@@ -479,8 +482,7 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
     ending.count += 1
     root = segment.root
     LOCAL.recent = None
-    threshold = _Mode.threshold if root.window != WHOLE else 1
-    if ending.compiled is None and not root.immediate and ending.count >= threshold:
+    if ending.compiled is None and not root.immediate and ending.count >= _threshold(root, ending):
         donated = donation.donatable(segment.inputs)
         try:
             ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
@@ -512,6 +514,13 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
         raise problem.error from problem.error.__cause__
     _deliver(live, values)
     _note_run(segment.node, ending, dict(zip(outputs, [values[index] for index in outputs], strict=True)))
+
+
+def _threshold(root: TraceRoot, ending: Ending) -> int:
+    """How often a path must be seen before it is compiled."""
+    if root.window == WHOLE or (ending.count < _Mode.threshold and ending.program.size >= _HEAVY):
+        return 1
+    return _Mode.threshold
 
 
 def _note_run(end: TraceNode, ending: Ending, values: dict[int, Any]) -> None:

@@ -14,7 +14,7 @@ from ..core.aval import Aval
 from ..core.dtype import is_differentiable
 from ..core.errors import message
 from .interpreter import Problem
-from .program import Instruction
+from .program import Instruction, Program
 
 
 class NonFiniteError(FloatingPointError, RuntimeError):
@@ -39,6 +39,27 @@ def can_be_nan(aval: Aval) -> bool:
 
 def is_watched(instruction: Instruction, check_nan: bool) -> bool:
     return instruction.flagged or (check_nan and any(can_be_nan(aval) for aval in instruction.outputs))
+
+
+Location = tuple[str, int] | None
+
+
+def flags_of(
+    program: Program, check_nan: bool, locations: dict[int, tuple[str, int]] | None = None
+) -> list[tuple[Instruction, Location]]:
+    """What reports into the vector of flags, in its order: watched instructions, and those inside conditions and loops."""
+    found: list[tuple[Instruction, Location]] = []
+    for instruction in program.instructions:
+        if is_watched(instruction, check_nan):
+            found.append((instruction, (locations or {}).get(instruction.index)))
+        found += inner_checks(instruction)
+    return found
+
+
+def inner_checks(instruction: Instruction) -> list[tuple[Instruction, Location]]:
+    """The checked instructions inside a condition or loop (its kernel knows them), with the lines they come from."""
+    checks = getattr(instruction.operation.kernel, "checks", None)
+    return [] if checks is None else checks(instruction.kinds, *instruction.attributes)
 
 
 def nan_error(instruction: Instruction, operands: list[Any] | None = None) -> NonFiniteError:

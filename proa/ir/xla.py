@@ -15,6 +15,11 @@ from typing import Any, cast
 from ..core import flags
 from .interrupt import uninterrupted
 
+flags.define(
+    "FLAGS_num_threads", 0,
+    "Threads of a CPU's programs; 0: one for each core. To be set before anything is compiled.", "PROA_NUM_THREADS",
+)  # fmt: skip
+
 
 @functools.cache
 def jax_module() -> Any:
@@ -34,6 +39,9 @@ def started_jax() -> Any:
     Apart from `jax_module`, because processes that work together must meet before devices are looked for.
     """
     jax = jax_module()
+    threads = flags.get("FLAGS_num_threads")
+    if threads > 0:
+        os.environ["PJRT_NPROC"] = str(threads)  # read when XLA makes its pool, which native kernels share
     with uninterrupted(True):
         jax.local_devices()
     # JAX brings some hundred thousand objects that stay for good. Recording makes many short-lived ones, and every full run

@@ -63,6 +63,10 @@ class Arguments:
         self.structure = (structure_args, structure_kwargs)
         self.key = (tuple(parts), tuple(kwargs))
 
+    @property
+    def has_unknown_sizes(self) -> bool:
+        return any(size in (None, -1) for given in self.inputs for size in given.shape)
+
     def _take(self, value: Any, parts: list[Any], spec: Any, name: str | None = None) -> Any:
         if isinstance(value, np.ndarray) or (isinstance(value, np.generic) and value.dtype.kind in "biufc"):
             value = tensor_from_data(value)

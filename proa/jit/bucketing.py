@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import locate
 from ..core.place import CPU
 from ..eager.tensor import Tensor, wrap
 from ..graph import Graph
 from ..graph.optimised import on_device
 from ..ir.dimensions import SMALLEST
-from ..ir.interpreter import run_on_jax, run_on_numpy
-from ..ir.lowering import CompiledProgram, flagged_instructions
+from ..ir.interpreter import Problem, run_on_jax, run_on_numpy
+from ..ir.lowering import CompiledProgram
+from ..ir.watch import flags_of, watch_results
 from ..ir.xla import started_jax
 from .padded_program import padded_program
 from .padding import plan_padding
@@ -139,7 +141,7 @@ class Buckets:
                 values = [self._padded(i, t, sizes) for i, t in enumerate(tensors)]
                 avals = [t._aval.with_shape(tuple(v.shape)) for t, v in zip(tensors, values, strict=True)]
                 avals += [t._aval for t in graph.captured]
-                program = padded_program(graph.program, self.plan, avals)
+                program = padded_program(graph.program, self.plan, avals, graph.knowledge)
                 lengths = [np.asarray(n, np.int32) for n in sizes]
             compiled = CompiledProgram(program, [*values, *held, *lengths], scalars, graph.place, (), False)
             made = self.buckets[key] = Bucket(sizes, program, compiled)
@@ -196,13 +198,21 @@ class Buckets:
         program, scalars, held = self.graph.specialised(tensors)
         inputs, scalars = [*(t._data() for t in tensors), *held], self.graph.fresh_scalars(scalars)
         place = self.graph.place
-        values = run_on_numpy(program, inputs, scalars) if place is CPU else run_on_jax(program, inputs, scalars, place)
+        watch = watch_results(False)
+        try:
+            if place is CPU:
+                values = run_on_numpy(program, inputs, scalars, watch)
+            else:
+                values = run_on_jax(program, inputs, scalars, place, watch)
+        except Problem as problem:
+            raise locate(problem.error, self.graph.locations.get(problem.index)) from None
         return self.graph.deliver([wrap(values[number]) for number in program.outputs])
 
     def _verify(self, bucket: Bucket, flags: Any) -> None:
         good = np.asarray(flags)
         if not good.all():
-            raise flagged_instructions(bucket.program, False)[int(np.argmin(good))].value_error()
+            instruction, location = flags_of(bucket.program, False, self.graph.locations)[int(np.argmin(good))]
+            raise locate(instruction.value_error(), location)
 
     def _warn(self, tensors: Sequence[Tensor]) -> None:
         if self._warned:

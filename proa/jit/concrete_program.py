@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..eager.modes import no_grad
 from ..eager.tensor import Tensor
 from ..graph import Graph
-from ..graph.replay import replay
 from ..ir.recorder import LOCAL
 from .arguments import Input
 from .bucketing import Buckets
@@ -35,16 +33,10 @@ class ConcreteProgram:
         self.attributes = attributes  # (object, name) of attributes that it sets to tensors
         self.wants_gradient = graph.stops.results_want and LOCAL.grad_enabled
         self.run: Callable[..., Any] = graph
-        if _must_be_replayed(graph.program):
-            self.run = self._replayed
-        elif graph.has_unknown_sizes and not changed and not attributes and not graph.updates:
+        if graph.has_unknown_sizes and not changed and not attributes and not graph.updates:
             self.run = Buckets(graph, max_programs)
         fixed = not changed and not attributes and self.run is graph
         self.recomputes = fixed and may_recompute(graph, guard.layers)
-
-    def _replayed(self, *tensors: Tensor) -> Any:
-        with no_grad():
-            return replay(self.graph, tensors)
 
     def state(self) -> list[Tensor]:
         """The tensors that the function finds in attributes which it sets: further inputs of the graph."""
@@ -75,15 +67,3 @@ class ConcreteProgram:
 
     def __str__(self) -> str:
         return str(self.graph)
-
-
-def _must_be_replayed(program: Any, inside: bool = False) -> bool:
-    """Whether a condition or loop holds what an executable would do only once: draw random numbers, assert."""
-    for instruction in program.instructions:
-        name, operands = instruction.operation.name, instruction.operation.operand_names
-        if inside and (name.startswith("assert_") or ("seed" in operands and "offset" in operands)):
-            return True
-        for block in instruction.attributes:
-            if hasattr(block, "program") and _must_be_replayed(block.program, inside=True):
-                return True
-    return False

@@ -58,6 +58,7 @@ def stablehlo_of(graph: Any, tensors: list[Any]) -> str:
     """The StableHLO text of a graph for inputs of these sizes."""
     from ..ir.lowering import lower_program
 
+    graph = graph.optimised()  # what a call runs
     program, scalars, held = graph.specialised(tensors)
     lowered, _ = lower_program(program, [*(t._data() for t in tensors), *held], scalars, graph.place)
     return lowered.as_text()
@@ -82,7 +83,7 @@ class Inspection:
     def estimate(self: Any, *args: Any, **kwargs: Any) -> Estimate:
         """Floating-point operations and memory of the program for these arguments."""
         graph, tensors = self._captured_for(args, kwargs)
-        return estimate(graph.executable(tensors)[0])
+        return estimate(graph.optimised().executable(tensors)[0])
 
     def explain(self: Any) -> str:
         """What was captured so far, and for what kinds of calls."""

@@ -156,7 +156,8 @@ def _triangle(_analysis: Analysis, _instruction: Instruction, operands: list[Axe
 def _normalise(analysis: Analysis, instruction: Instruction, operands: list[Axes | None]) -> list[Axes]:
     x = operands[0]
     assert x is not None
-    view, axes = instruction.attributes[:2]
+    attributes = dict(zip(instruction.operation.attribute_names, instruction.attributes, strict=True))
+    view, axes = attributes["view"], attributes["axes"]
     if view and tuple(view) != tuple(product_of(axis) for axis in x):
         seen = _reshaped(x, view)
     else:
@@ -314,6 +315,7 @@ def _batchwise(analysis: Analysis, instruction: Instruction, operands: list[Axes
 def _attention(analysis: Analysis, instruction: Instruction, operands: list[Axes | None]) -> list[Axes]:
     """[batch, length, heads, size]; keys beyond the real ones get a score of -inf."""
     query, keys, values, mask = operands[:4]
+    causal = instruction.attributes[instruction.operation.attribute_names.index("causal")]
     assert query is not None
     assert keys is not None
     assert values is not None
@@ -327,9 +329,9 @@ def _attention(analysis: Analysis, instruction: Instruction, operands: list[Axes
                 raise Refused("attention: the mask is the same for all keys", sizes_of([length]))
             value = 0 if instruction.kinds[3].dtype.kind == "b" else _MINUS  # type: ignore[union-attr]
             analysis.fill(instruction, 3, len(mask) - 1, length, value)
-        elif not (instruction.attributes[0] and query[1] == length):
+        elif not (causal and query[1] == length):
             analysis.plan.masks[instruction.index] = length[0].number
-    if instruction.attributes[0] and query[1] != length:
+    if causal and query[1] != length:
         raise Refused(
             "attention: queries and keys of different lengths with a causal mask", sizes_of([query[1], length])
         )

@@ -181,7 +181,7 @@ def _with_outputs(graph: Graph, numbers: tuple[int, ...], structure: Any) -> Gra
     made = Graph(
         graph.name, program, graph.inputs, graph.captured, kept, structure, graph.updates, graph.locations
     )  # fmt: skip
-    made.stops = graph.stops
+    made.stops, made.knowledge = graph.stops, graph.knowledge
     return made
 
 

@@ -64,6 +64,7 @@ class StaticFunction(Inspection):
         self._max_programs = max_programs
         self._programs: dict[Any, list[ConcreteProgram]] = {}
         self._eager_keys: set[Any] = set()
+        self._sized_keys: set[Any] = set()  # calls whose unknown sizes matter more than a graph can follow
         self._last: ConcreteProgram | None = None
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
@@ -130,15 +131,27 @@ class StaticFunction(Inspection):
         if LOCAL.segment.captures:
             return self._converted()(*args, **kwargs)  # part of the graph that is being captured
         arguments = self._arguments(args, kwargs)
+        if arguments.key not in self._sized_keys:
+            try:
+                return self._call(arguments, args, kwargs)
+            except (UnknownSize, CaptureError):
+                if not arguments.has_unknown_sizes:
+                    raise
+                self._sized_keys.add(arguments.key)
+        # What it computes from a size that may vary is not understood: it is captured for each size by itself.
+        return self._call(Arguments(*self._bound_arguments(args, kwargs), None), args, kwargs)
+
+    def _call(self, arguments: Arguments, args: Any, kwargs: Any) -> Any:
         program = self._program_for(arguments)
         if program is None:
             return self.function(*args, **kwargs)
         return self._run(program, arguments, args, kwargs)
 
+    def _bound_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return positional(self._signature, args, kwargs) if self._specs is not None else (args, kwargs)
+
     def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        if self._specs is not None:
-            args, kwargs = positional(self._signature, args, kwargs)
-        return Arguments(args, kwargs, self._specs)
+        return Arguments(*self._bound_arguments(args, kwargs), self._specs)
 
     def _run(self, program: ConcreteProgram, arguments: Arguments, args: Any, kwargs: Any) -> Any:
         tensors = arguments.tensors if not program.guard.states else [*arguments.tensors, *program.state()]
@@ -170,7 +183,7 @@ class StaticFunction(Inspection):
             try:
                 program = self._capture(arguments)
             except (CaptureError, UnknownSize) as error:
-                if self._full_graph:
+                if self._full_graph or arguments.has_unknown_sizes:
                     raise
                 self._eager_keys.add(key)
                 self._warn(error)

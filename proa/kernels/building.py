@@ -66,10 +66,12 @@ def _compiler(where: str, cuda: bool) -> list[str]:
 def build(
     where: str, name: str, sources: Sequence[str], flags: Sequence[str], includes: Sequence[str], linking: Sequence[str],
     folder: str, verbose: bool = False, headers_of: Sequence[str] = (), identity: str = "",
+    existing: bool = False,
 ) -> str:  # fmt: skip
     """The path of the shared library made from the sources; compiled only if they have changed.
 
-    It is compiled again too when a file of `headers_of` or the text `identity` (of a processor, say) is another.
+    It is compiled again too when a file of `headers_of` or the text `identity` (of a processor, say) is another. With
+    `existing` nothing is compiled: the path is empty where the library is not there.
     """
     import importlib.util
     import subprocess
@@ -90,8 +92,8 @@ def build(
     for source in (*sources, *headers_of):
         digest.update(pathlib.Path(source).read_bytes())
     target = pathlib.Path(folder) / f"{name}_{digest.hexdigest()[:16]}.so"
-    if target.exists():
-        return str(target)
+    if target.exists() or existing:
+        return str(target) if target.exists() else ""
     target.parent.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(target.with_suffix(".lock")):
         if target.exists():  # another process made it in the meantime

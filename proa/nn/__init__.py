@@ -12,6 +12,7 @@ from . import attention, functional, initializer, quant, utils
 from . import further_layers as _further_layers
 from . import further_losses as _further_losses
 from . import lazy_init as _lazy_init
+from . import other_names as _other_names
 from . import padding as _padding
 from . import rearranging as _rearranging
 from .activation import (
@@ -112,10 +113,11 @@ from .transformer import (
 initializer.lazy_init = _lazy_init  # type: ignore[attr-defined]
 initializer.Bilinear = _lazy_init.Bilinear  # type: ignore[attr-defined]
 
-# Names that PyTorch's users know.
+# Names that PyTorch's users know: the first ones for type checkers' sake, the rest by `other_names`.
 Module, ModuleList, ModuleDict = Layer, LayerList, LayerDict
 Conv1d, Conv2d, Conv3d = Conv1D, Conv2D, Conv3D
 AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d = AdaptiveMaxPool1D, AdaptiveMaxPool2D, AdaptiveMaxPool3D
+_other_names.offer(globals())
 
 __all__ = [
     "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D",

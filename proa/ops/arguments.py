@@ -20,6 +20,7 @@ from ..core.place import parse_place
 from ..eager.infer import normalise_axis
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place
+from ..ir.known import known_value
 
 
 def integer(where: str, name: str, value: Any) -> int:
@@ -39,10 +40,16 @@ def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
     if isinstance(value, (Tensor, np.ndarray)) and value.ndim:
         if np.dtype(value._aval.dtype if isinstance(value, Tensor) else value.dtype).kind not in "iu":
             raise type_error(where, f"{name} must be integers", f"{name}: {_shown(value)}")
-        value = value.tolist()
+        value = (of_sizes(value) if isinstance(value, Tensor) else value).tolist()
     if isinstance(value, (list, tuple)):
         return tuple(integer(where, name, item) for item in value)
     return (integer(where, name, value),)
+
+
+def of_sizes(value: Tensor) -> Any:
+    """The array of sizes that a tensor stands for where it has no value of its own, else the tensor."""
+    known = known_value(value) if value._value is None else None
+    return value if known is None else known
 
 
 def _shown(value: Any) -> str:

@@ -6,29 +6,32 @@ The backward engine uses several of them (see the end of this file).
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.aval import Aval, make_aval
-from ..core.dtype import INT64, is_differentiable, to_numpy_dtype
+from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..eager import dispatch, engine
 from ..eager.declare import op, public
 from ..eager.infer import normalise_axis, reduce
 from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
+from ..ir.known import known_value
 
 
 def shape_tuple(where: str, shape: Any) -> tuple[int, ...]:
     """A shape given as ints, tensors, a list of either, or one 1-D tensor; every entry a Python int."""
     if isinstance(shape, Tensor):
-        shape = shape.tolist()
+        known = known_value(shape) if shape._value is None else None
+        shape = (shape if known is None else known).tolist()
     if isinstance(shape, (int, np.integer)):
         shape = [shape]
     try:
-        return tuple(int(n) for n in shape)
+        return tuple(operator.index(n) if isinstance(n, Tensor) and n._value is None else int(n) for n in shape)
     except TypeError:
         raise type_error(where, "a shape is a list of integers", repr(shape)) from None
 
@@ -119,7 +122,11 @@ def reshape_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, ...]:
-    """Fills in one -1; 0 keeps the dimension at its place, as Paddle has it."""
+    """Fills in one -1; 0 keeps the dimension at its place, as Paddle has it.
+
+    Of an empty tensor 0 is 0, and -1 beside it what the other dimensions make: `[0, 3, 4]` as `[0, -1]` is `[0, 12]`, so
+    that a batch of no examples takes the way of any other.
+    """
     shape = [aval.shape[i] if n == 0 and i < aval.ndim and aval.size else n for i, n in enumerate(wanted)]
     unknown = [i for i, n in enumerate(shape) if n == -1]
     known = math.prod(n for n in shape if n != -1)
@@ -128,6 +135,11 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
             where, "one dimension at most may be -1, and none may be below", f"shape: {list(wanted)}, x: {aval}"
         )
     if unknown:
+        if known == 0 and aval.size == 0 and shape.count(0) == 1:
+            parts = [math.prod(n for n in dimensions if n > 0) for dimensions in (aval.shape, shape)]
+            if parts[0] % parts[1] == 0:
+                shape[unknown[0]] = parts[0] // parts[1]
+                return tuple(shape)
         if known == 0 or aval.size % known:
             raise value_error(
                 where, f"cannot reshape {aval.size} elements into {list(wanted)}", f"x: {aval}",
@@ -144,7 +156,9 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
 
 @samples(
     S(A(2, 6), [3, 4]), S(A(2, 6), [-1, 3]), S(A(2, 6), [0, -1]), S(A(0, 6), [6, 0]), S(A(1, 1), []), S(A(), [1, 1]),
-    reference=lambda x, shape: x.reshape([x.shape[i] if n == 0 and x.size else n for i, n in enumerate(shape)]),
+    S(A(0, 3, 4), [0, -1, 2]),
+    reference=lambda x, shape: x.reshape([x.shape[i] if n == 0 and x.size else n for i, n in enumerate(shape)])
+    if x.size or -1 not in shape else np.zeros([6 if n == -1 else n for n in shape], x.dtype),
 )  # fmt: skip
 @public(method=True)
 def reshape(x: Tensor, shape: Any, *more: int, name: str | None = None) -> Tensor:
@@ -220,7 +234,9 @@ def reduction_axes(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
         axis = axis.tolist()
     if isinstance(axis, (int, np.integer)):
         axis = [axis]
-    axes = sorted(normalise_axis(where, int(a), ndim) for a in axis)
+    if not isinstance(axis, (list, tuple, np.ndarray)) or any(isinstance(a, (bool, str)) for a in axis):
+        raise type_error(where, "axis must be an integer or a list of them", f"axis: {axis!r}")
+    axes = sorted(normalise_axis(where, int(a), ndim or 1) for a in axis)
     if not axes:
         return tuple(range(ndim))
     if len(set(axes)) != len(axes):
@@ -245,16 +261,22 @@ def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
 @samples(
     S(A(2, 3, 4)), S(A(2, 3), axis=1), S(A(2, 3, 4), axis=[0, -1], keepdim=True), S(A(0, 3), axis=0), S(A()),
     S(A(3, dtype="int32")), S(A(2, 3, dtype="bool"), axis=0), S(A(2, 3), axis=0, dtype="float64"),
+    S(A(3, dtype="int8")), S(A(), axis=-1),
     reference=lambda x, axis=None, dtype=None, keepdim=False: np.sum(
         x, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdim,
-        dtype=dtype or ("int64" if x.dtype.kind in "bi" else x.dtype)),
+        dtype=dtype or ("int64" if x.dtype in (bool, "int32") else x.dtype)),
 )  # fmt: skip
 @public(method=True, out=True)
 def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The sum over some axes (all by default). Booleans and 32-bit integers give int64."""
+    """The sum over some axes (all by default). Booleans and 32-bit integers give int64.
+
+    A boolean in the place of `dtype` is `keepdim`: `sum(x, 1, True)`, PyTorch's order.
+    """
     if dtype is not None:
+        if dtype.__class__ is bool:
+            return sum(x, axis, None, dtype)
         x = cast_to(x, to_numpy_dtype(dtype))
-    elif x._aval.dtype.kind in "bi" and x._aval.dtype != INT64:
+    elif x._aval.dtype in (BOOL, INT32):
         x = cast_to(x, INT64)
     return sum_over(x, reduction_axes("sum", axis, x._aval.ndim), bool(keepdim))
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..core.errors import type_error
 from ..eager.tensor import Tensor
+from ..ops.math.unary import sign
 from .arguments import at_least_zero, below_one
-from .optimizer import Bucket, Group, Optimizer, ParameterState
+from .optimizer import Bucket, Group, Optimizer, ParameterState, _decay_setting
 from .updates import adam_update
 
 # Below this a power of beta in float32 has lost digits, and says no more than "many steps".
@@ -128,6 +129,17 @@ class AdamW(Adam):
             return "", 0.0
         size = group.options.get("weight_decay", self._weight_decay)
         return ("decoupled", float(size)) if size else ("", 0.0)
+
+    def _regularised(self, active: list[Any], grads: list[Tensor]) -> list[Tensor]:
+        """A regularizer of a parameter's own acts on its gradient, beside the decay of the weights."""
+        made = list(grads)
+        for position, parameter in enumerate(active):
+            own = getattr(parameter, "regularizer", None)
+            if own is not None:
+                kind, size = _decay_setting("AdamW", own)
+                if size:
+                    made[position] = grads[position] + (parameter if kind == "l2" else sign(parameter)) * size
+        return made
 
     def _factor(self, parameter: Any) -> float:
         ratio = 1.0 if self._lr_ratio is None else float(self._lr_ratio(parameter))

@@ -88,17 +88,25 @@ class Bucket:
         self.targets = self.members + self.tail
 
 
-class Group:
-    """A parameter group: parameters with options of their own."""
+class Group(dict[str, Any]):
+    """A parameter group: parameters with options of their own.
 
-    __slots__ = ("active", "buckets", "factors", "options", "parameters")
+    It is the dictionary itself that programs find in `optimizer._param_groups`, with the parameters under "params".
+    """
+
+    __slots__ = ("active", "buckets", "factors", "parameters")
 
     def __init__(self, parameters: list[Any], options: dict[str, Any]) -> None:
+        super().__init__(options, params=parameters)
         self.parameters = parameters
-        self.options = options
         self.active: list[Any] = []
         self.factors: list[float] = []
         self.buckets: list[Bucket] = []
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the group was given beside its parameters."""
+        return self
 
 
 class Optimizer(FusedStorage):
@@ -239,6 +247,7 @@ class Optimizer(FusedStorage):
             with outside_capture():
                 self._make_buckets(group, active, factors)
             LOCAL.segment.note_states([tensor for bucket in group.buckets for tensor in bucket.tail])
+        grads = self._regularised(active, grads)
         rate = self.get_lr() if not LOCAL.segment.captures else LiveNumber(self.get_lr)
         rate = rate * group.options.get("learning_rate", 1.0)
         for bucket in group.buckets:
@@ -296,6 +305,10 @@ class Optimizer(FusedStorage):
         own = getattr(parameter, "regularizer", None)
         chosen = own if own is not None else group.options.get("weight_decay", self._weight_decay)
         return _decay_setting(type(self).__name__, chosen)
+
+    def _regularised(self, active: list[Any], grads: list[Tensor]) -> list[Tensor]:
+        """The gradients after clipping, with terms that `_decay` does not stand for."""
+        return grads
 
     def _extra(self, group: Group, parameter: Any) -> Any:
         """A further setting of a parameter; those that differ in it are updated apart."""

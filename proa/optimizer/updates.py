@@ -102,6 +102,11 @@ def infer_update(operation: Any, operands: Any, attributes: tuple[Any, ...], pla
     return (*params, *avals[2 * count :])
 
 
+def _as(array: Any, dtype: Any) -> Any:
+    """The array in a type; itself where it has it, for NumPy would copy it."""
+    return array if array.dtype == dtype else array.astype(dtype)
+
+
 def _wide(array: Any) -> Any:
     return array.astype(np.float32) if array.dtype.itemsize <= 2 else array
 
@@ -117,12 +122,12 @@ def each(
     results: list[list[Any]] = [[] for _ in range(1 + len(states) + has_masters)]
     for position in range(count):
         value = _wide(masters[position])
-        grad = grads[position].astype(value.dtype)
+        grad = _as(grads[position], value.dtype)
         old = [column[position] for column in states]
-        new_value, *new = rule(value, grad, *[state.astype(value.dtype) for state in old])
-        results[0].append(new_value.astype(params[position].dtype))
+        new_value, *new = rule(value, grad, *[_as(state, value.dtype) for state in old])
+        results[0].append(_as(new_value, params[position].dtype))
         for column, state, before in zip(results[1:], new, old, strict=False):
-            column.append(state.astype(before.dtype))
+            column.append(_as(state, before.dtype))
         if has_masters:
             results[-1].append(new_value)
     return tuple(result for column in results for result in column)

@@ -35,9 +35,9 @@ def inference_entries(segment: StaticSegment) -> list[Entry]:
             statistics = before.get(mean, mean), before.get(variance, variance)
             before[instruction.index], before[instruction.index + 1] = statistics
             moved[x, instruction.attributes[-1]] = statistics
-        elif name == "normalise" and (instruction.operands[0], instruction.attributes[1]) in moved:
-            statistics = moved[instruction.operands[0], instruction.attributes[1]]
-            instruction, scalars = _normalised(segment, instruction, statistics, scalars)
+        elif name == "normalise" and (instruction.operands[0], instruction.attributes[2]) in moved:
+            statistics = moved[instruction.operands[0], instruction.attributes[2]]
+            instruction, scalars = _normalised(segment, instruction, statistics)
         found.append((instruction, scalars))
     return found
 
@@ -51,17 +51,16 @@ def _dropped(instruction: Instruction, probability: float, factor: float) -> Ent
     return _like(instruction, assign_to, (instruction.operands[0],), (instruction.kinds[0],), ()), []
 
 
-def _normalised(
-    segment: StaticSegment, instruction: Instruction, statistics: tuple[int, int], scalars: list[Any]
-) -> Entry:
-    x, weight, bias, epsilon = instruction.operands[:4]
+def _normalised(segment: StaticSegment, instruction: Instruction, statistics: tuple[int, int]) -> Entry:
+    x, weight, bias = instruction.operands
+    epsilon, _view, _axes, broadcast, _centred = instruction.attributes
     kinds = instruction.kinds
     inputs = segment.node.program(()).inputs
     avals = [inputs[~number] if number < 0 else kinds[0] for number in statistics]
     return _like(
-        instruction, normalise_by, (x, *statistics, weight, bias, epsilon), (kinds[0], *avals, *kinds[1:4]),
-        (instruction.attributes[2],),
-    ), scalars  # fmt: skip
+        instruction, normalise_by, (x, *statistics, weight, bias, float), (kinds[0], *avals, *kinds[1:], float),
+        (broadcast,),
+    ), [epsilon]  # fmt: skip
 
 
 def _like(old: Instruction, function: Any, operands: Any, kinds: Any, attributes: tuple[Any, ...]) -> Instruction:

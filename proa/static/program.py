@@ -21,9 +21,10 @@ from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, tensor_from_data, wrap
 from ..eager.views import replace_value
-from ..graph.graph import Graph, GraphInput
+from ..graph.graph import Graph, GraphInput, positions_of_draws
 from ..graph.pruning import pruned
 from ..graph.structure import Leaf
+from ..ir.dimensions import UnknownSize, may_hold_sizes, specialise
 from ..ir.recorder import LOCAL
 from . import mode
 from .block import Block
@@ -278,7 +279,9 @@ class Program:
 
         return append_backward(loss, parameters, no_grad_set)
 
-    def compute(self, find_input: Callable[[GraphInput], Tensor], fetches: Sequence[Tensor], scope: Any) -> list[Tensor]:
+    def compute(
+        self, find_input: Callable[[GraphInput], Tensor], fetches: Sequence[Tensor], scope: Any
+    ) -> list[Tensor]:
         """The values of some variables, after a run in a scope; `find_input` gives the tensor for an input."""
         graph = self.graph_for(fetches)
         inputs = [find_input(given) for given in graph.inputs]
@@ -323,13 +326,35 @@ class Program:
         if feeds is None:
             first = [k for k in chosen if k in places]
             program, scalars, chosen = pruned(whole.inputs, segment.entries(), numbers, first)
+            if segment.unknown and not _sizes_are_known(program, scalars, [segment.inputs[k] for k in chosen]):
+                # An unknown size of an input is used, though the input itself is not.
+                first += [k for k in places if k not in first and segment.unknown.intersection(whole.inputs[k].shape)]
+                program, scalars, chosen = pruned(whole.inputs, segment.entries(), numbers, first)
         missing = [places[k] for k in chosen[len(first) :] if k in places]
         if missing:
-            raise value_error("Executor.run", f"the program needs the input {missing[0]}", f"feeds: {list(feeds or ())}")
+            raise value_error(
+                "Executor.run", f"the program needs the input {missing[0]}", f"feeds: {list(feeds or ())}"
+            )
         inputs = [GraphInput(places[k], whole.inputs[k]) for k in first]
         captured = [segment.inputs[k] for k in chosen[len(first) :]]
         structure = [Leaf(position) for position in range(len(fetches))]
         return Graph("program", program, inputs, captured, scalars, structure, changed, segment.locations)
+
+
+def _sizes_are_known(program: Any, scalars: list[Any], tensors: Sequence[Tensor]) -> bool:
+    """Whether every size that a program computes with comes from one of its inputs."""
+    drawn = {position for pair in positions_of_draws(program) for position in pair}  # seeds are no sizes
+    numbers = [n for position, n in enumerate(scalars) if n.__class__ is int and position not in drawn]
+    for tensor in tensors:
+        if tensor._value is not None and tensor._aval.ndim <= 1 and may_hold_sizes(array := np.asarray(tensor._value)):
+            numbers += [int(number) for number in array.reshape(-1)]
+    try:
+        _, sizes = specialise(program, program.inputs)
+        for number in numbers:
+            sizes.resolve(number)
+    except UnknownSize:
+        return False
+    return True
 
 
 def _number_in(segment: StaticSegment, tensor: Tensor) -> int:

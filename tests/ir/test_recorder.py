@@ -374,3 +374,14 @@ def test_what_cannot_be_compiled_runs_op_by_op(monkeypatch: pytest.MonkeyPatch) 
     with pytest.warns(RuntimeWarning, match="no compiler today") as caught:
         run()
     assert len(caught) == 1, "told once, not at every run"
+
+
+def test_heavy_work_is_compiled_when_first_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "_HEAVY", 3 * 700)
+    for length, compiles in ((701, 1), (699, 0)):  # three operations make just more, and just less, than that
+        x = paddle.ones([length])
+        paddle.sum(x).item()
+        before = report.STATISTICS.compiles
+        total = float(((x + 1.0) * 2.0 - 3.0)[-1])
+        assert total == 1.0
+        assert report.STATISTICS.compiles - before == compiles

@@ -12,6 +12,7 @@ The code for smaller processors: PROA_NATIVE_FLAGS=-mno-avx512f, or "-mno-avx512
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -20,9 +21,9 @@ from typing import Any
 import numpy as np
 
 import proa
-from proa.kernels.cpu import library, products
+from proa.kernels.cpu import library, products, updates
 from proa.ops.neural import convolution_kernels, normalization, pooling_kernels
-from tests.kernels import recurrences
+from tests.kernels import attentions, fused_cases, light_cases, recurrences
 from tests.kernels import references as r
 
 # What one program holds: compiling it costs far more than running it.
@@ -63,7 +64,7 @@ def _norm(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any]
     arrays, attributes = r.norm_case(generator)
 
     def run(xp: Any, x: Any, grad: Any, weight: Any, bias: Any) -> Any:
-        epsilon = xp.asarray(1e-3)
+        epsilon = 1e-3
         return (
             _kernel(ops.normalise)(xp, x, weight, bias, epsilon, *attributes),
             _kernel(ops.normalise_grad_input)(xp, x, grad, weight, epsilon, *attributes),
@@ -76,8 +77,16 @@ def _norm(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any]
 def _pool(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
     primitive = pooling_kernels.max_pool_grad
     (x, y), window = r.pool_case(generator)
-    reference = primitive.operation.kernel(np, x, y.astype(np.float64), *window)
-    return [x, y], lambda xp, *given: (_kernel(primitive)(xp, *given, *window),), [reference]
+    forward = pooling_kernels.max_pool
+
+    def run(xp: Any, x: Any, y: Any) -> Any:
+        return _kernel(primitive)(xp, x, y, *window), forward.operation.kernel_for("cpu")(xp, x, *window)
+
+    references = [
+        primitive.operation.kernel(np, x, y.astype(np.float64), *window),
+        forward.operation.kernel_for("numpy")(np, x, *window),
+    ]
+    return [x, y], run, references
 
 
 def _recurrence(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
@@ -94,13 +103,18 @@ KINDS: dict[str, Callable[[np.random.Generator], Any]] = {
     "norm": _norm,
     "pool": _pool,
     "recurrence": _recurrence,
+    "rows": light_cases.rows_case,
+    "update": light_cases.update_case,
+    "attention": attentions.random_attention,
+    "cross entropy": attentions.random_loss,
+    "embedding": attentions.random_rows,
+    "fused product": fused_cases.linear_case,
+    "fused convolution": fused_cases.conv_case,
 }
 
 
-def run_cases(kind: str, seeds: range) -> float:
-    """The largest error of the cases, which are compiled into one program."""
-    cases = [KINDS[kind](np.random.default_rng(seed)) for seed in seeds]
-    given = [arrays for arrays, _, _ in cases]
+def as_one_program(cases: list[Any]) -> tuple[Callable[..., Any], list[Any]]:
+    """All cases as one function, and what it is given."""
 
     def run(xp: Any, *flat: Any) -> Any:
         values, results = iter(flat), []
@@ -108,7 +122,13 @@ def run_cases(kind: str, seeds: range) -> float:
             results += function(xp, *[None if a is None else next(values) for a in arrays])
         return tuple(results)
 
-    found = iter(r.jitted(run, [a for arrays in given for a in arrays if a is not None]))
+    return run, [a for arrays, _, _ in cases for a in arrays if a is not None]
+
+
+def run_cases(kind: str, seeds: range) -> float:
+    """The largest error of the cases, which are compiled into one program."""
+    cases = [KINDS[kind](np.random.default_rng(seed)) for seed in seeds]
+    found = iter(r.jitted(*as_one_program(cases)))
     worst = 0.0
     for seed, (arrays, _, expected) in zip(seeds, cases, strict=True):
         for reference in expected:
@@ -118,8 +138,29 @@ def run_cases(kind: str, seeds: range) -> float:
     return worst
 
 
+def handlers_of(kind: str, seeds: range) -> set[str]:
+    """The native handlers that the cases call."""
+    from proa.ir.xla import started_jax
+
+    run, given = as_one_program([KINDS[kind](np.random.default_rng(seed)) for seed in seeds])
+    jax = started_jax()
+    text = jax.jit(lambda *flat: run(jax.numpy, *flat)).lower(*given).as_text()
+    return set(re.findall(r"custom_call @proa\.[\w.]*?\.(\w+)\(", text))
+
+
+def handlers_without_a_case(seeds: range = range(24)) -> set[str]:
+    """Handlers of the sources that no kind of case calls: each must have one."""
+    return library.handlers() - {handler for kind in KINDS for handler in handlers_of(kind, seeds)}
+
+
+def let_small_work_be_native() -> None:
+    """Small cases are to reach the native code as well."""
+    products.WORTHWHILE = 4096
+    updates.WORTHWHILE = 0
+
+
 def main() -> int:
-    products.WORTHWHILE = 4096  # small cases are to reach the native code as well
+    let_small_work_be_native()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=1000, help="how many in all")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
@@ -127,6 +168,9 @@ def main() -> int:
     arguments = parser.parse_args()
     if library.why_not():
         print(f"There are no native kernels: {library.why_not()}")
+        return 1
+    if not arguments.only and (missing := handlers_without_a_case()):
+        print(f"There are no cases for: {', '.join(sorted(missing))}")
         return 1
     kinds = [arguments.only] if arguments.only else list(KINDS)
     each = -(-arguments.cases // len(kinds))

@@ -53,6 +53,9 @@ def check(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, window: tuple[Any
         ((2, 64, 14, 14), 64, 3, 1, 1, 1), ((2, 3, 40, 40), 24, 7, 2, 3, 1), ((3, 64, 7, 7), 96, 1, 1, 0, 1),
         ((2, 32, 14, 14), 64, 1, 2, 0, 1), ((2, 40, 15, 15), 40, 3, 2, 1, 40), ((2, 40, 15, 15), 40, 5, 1, 2, 40),
         ((1, 32, 9, 9), 64, 3, 2, 1, 4), ((1, 17, 1, 1), 33, 1, 1, 0, 1), ((2, 4, 30, 5), 6, 9, 1, 8, 1),
+        ((8, 96, 7, 7), 40, 3, 1, 1, 1), ((2, 16, 40, 40), 20, 1, 3, 0, 1), ((1, 8, 70, 70), 9, 3, 1, 1, 1),
+        ((2, 24, 40, 40), 24, 5, 2, 2, 24), ((4, 24, 9, 9), 24, 3, 1, 0, 24), ((2, 24, 9, 9), 24, 3, 1, 4, 24),
+        ((2, 24, 20, 20), 48, 3, 1, 1, 24),
     ],
 )  # fmt: skip
 def test_layers_of_known_networks(
@@ -75,3 +78,19 @@ def test_what_has_no_native_form_stays_with_xla() -> None:
     assert not calls_native(CONV, [x[:0], weight, None], window)
     volume = ((1,) * 3, ((1, 1),) * 3, (1,) * 3, 1, False)
     assert not calls_native(CONV, [draw(generator, 1, 4, 8, 8, 8), draw(generator, 8, 4, 3, 3, 3), None], volume)
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_windows_gathered_a_few_samples_at_a_time_give_the_same(
+    channels_last: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = np.random.default_rng(3)
+    x = draw(generator, *((5, 9, 8, 4) if channels_last else (5, 4, 9, 8))).astype(np.float64)
+    weight, bias = draw(generator, 6, 2, 3, 3).astype(np.float64), draw(generator, 6).astype(np.float64)
+    window = ((2, 1), ((1, 0), (2, 1)), (1, 2), 2, channels_last)
+    whole = references(x, weight, bias, lambda shape: np.ones(shape), window)
+    monkeypatch.setattr(kernels, "_MOST_GATHERED", 2 * whole[0][0].size // 6 * 36)  # two samples' windows
+    parts = references(x, weight, bias, lambda shape: np.ones(shape), window)
+    for one, other in zip(whole, parts, strict=True):
+        assert one.shape == other.shape
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)

@@ -86,3 +86,21 @@ def test_a_library_is_compiled_again_only_when_something_changed(tmp_path: pathl
     assert build("another processor") != first
     header.write_text("#define VALUE 2\n")
     assert build() != first
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_number_of_threads_can_be_chosen(count: int) -> None:
+    script = (
+        "import pathlib, numpy as np, proa\n"
+        "proa.set_flags({'FLAGS_hot_threshold': 1})\n"
+        "x = proa.to_tensor(np.ones((64, 64), 'float32'))\n"
+        "assert (proa.matmul(x, x) + 1).numpy()[0, 0] == 65\n"
+        "from proa.ir.xla import started_jax\n"
+        "started_jax()\n"
+        "names = [p.read_text() for p in pathlib.Path('/proc/self/task').glob('*/comm')]\n"
+        "print('threads:', sum('XLAEigen' in name for name in names))\n"
+    )
+    environment = {**os.environ, "PROA_NUM_THREADS": str(count)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert f"threads: {count}" in done.stdout

@@ -104,3 +104,17 @@ def test_training_changes_parameters_in_place_of_old_ones() -> None:
     np.testing.assert_allclose(weight.numpy(), value, atol=1e-5)
     for before, expected in kept:
         np.testing.assert_allclose(before.numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("operation", "scalars", "states", "attributes"), [
+    (SGD, [0.0, 0.0], 0, ("none", False)), (MOMENTUM, [0.0, 0.0, 1.0, 0.0], 1, ("none", False, False)),
+])  # fmt: skip
+def test_results_of_numpy_are_no_operands(operation: Any, scalars: list[float], states: int, attributes: Any) -> None:
+    """Not even where nothing changes: an operand is the value of somebody else's tensor."""
+    arrays = update_case(np.random.default_rng(3), scalars, states, None)
+    copies = [array.copy() for array in arrays]
+    results = operation.kernel(np, arrays, len(SHAPES), *attributes)
+    for result in results:
+        assert not any(np.shares_memory(result, array) for array in arrays)
+    for array, copy in zip(arrays, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)

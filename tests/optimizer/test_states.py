@@ -262,3 +262,14 @@ def test_the_update_is_one_instruction():
     # Five parameters, two moments each, the number of steps and the product of momenta.
     assert LOCAL.segment.node.index - before <= 5 * 3 + 2 + 5
     assert all(parameter._segment is LOCAL.segment for parameter in parameters)
+
+
+def test_parameter_groups_are_dictionaries():
+    first, second = paddle.nn.Linear(2, 2), paddle.nn.Linear(2, 2)
+    optimizer = paddle.optimizer.AdamW(
+        0.1, parameters=[{"params": first.parameters(), "weight_decay": 0.5}, {"params": second.parameters()}]
+    )
+    groups = optimizer._param_groups
+    assert all(isinstance(group, dict) for group in groups)
+    assert groups[0]["weight_decay"] == 0.5
+    assert [parameter for group in groups for parameter in group["params"]] == optimizer._parameter_list

@@ -16,11 +16,21 @@ from ...core.dtype import name_of
 from ...core.place import CPU, Place
 from ...eager.parameter import Parameter
 from ...eager.tensor import Tensor, tensor_from_data
+from ...graph.capture import share_knowledge
 from ...graph.graph import Graph, GraphInput
 from ...ir.dimensions import shown_shape
 from ...version import full_version, proa_version
 from .archive import META, PROGRAM, SIGNATURE, TESTS, VERSION, WEIGHTS, Archive, DamagedArtifact, write_archive
-from .encoding import decode_program, decode_structure, decode_type, encode_program, encode_structure, encode_type
+from .encoding import (
+    decode_knowledge,
+    decode_program,
+    decode_structure,
+    decode_type,
+    encode_knowledge,
+    encode_program,
+    encode_structure,
+    encode_type,
+)
 from .tests import Recorded, from_arrays, record, to_arrays
 
 _AS_BYTES = ("complex128", "float8_e4m3fnuz")  # types that safetensors has no name for
@@ -70,6 +80,8 @@ def save_artifact(
             "captured": captured,
             "updates": [held[id(tensor)][0] for tensor in graph.updates if id(tensor) in held],
         }
+        if known := encode_knowledge(graph.knowledge):
+            programs[title]["sizes"] = known
         if len(programs[title]["updates"]) != len(graph.updates):
             raise NotImplementedError(f"(save) {title} changes a tensor that it does not read; return it instead")
         signatures[title] = {
@@ -187,7 +199,8 @@ class _Reader:
         for number, tensor in zip(program.outputs[results:], updates, strict=True):
             if by_number[number] != tensor._aval:
                 raise DamagedArtifact(f"(load) {self.archive.path}: an update has another type than its weight")
-        graph.stops = stops
+        graph.stops, graph.knowledge = stops, decode_knowledge(entry.get("sizes", {}))
+        share_knowledge(program, graph.knowledge)
         return Method(graph, names)
 
     def _input(self, given: Any) -> GraphInput:

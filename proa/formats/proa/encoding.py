@@ -26,11 +26,12 @@ from ...core.place import Place
 from ...graph.control import Block
 from ...graph.stops import Stops
 from ...graph.structure import Leaf
+from ...ir.dimensions import Knowledge
 from ...ir.operation import all_operations
 from ...ir.program import Instruction, Program
 from .archive import DamagedArtifact
 from .kinds import attribute_count, unfit_attribute
-from .upgrades import upgraded
+from .upgrades import upgraded, with_moved_numbers
 
 _SCALARS: dict[str, type] = {"float": float, "int": int, "bool": bool, "complex": complex}
 _TYPE = re.compile(r"([a-z0-9_]{3,20})\[([0-9,]{0,400})\]")
@@ -72,7 +73,7 @@ def encode_value(value: Any) -> Any:
     if isinstance(value, slice):
         return {"slice": [encode_value(part) for part in (value.start, value.stop, value.step)]}
     if isinstance(value, Block):
-        return {"block": encode_program(value.program, value.scalars, {}, value.stops)}
+        return {"block": encode_program(value.program, value.scalars, value.locations, value.stops)}
     raise TypeError(f"(save) an attribute of type {type(value).__name__} cannot be saved")
 
 
@@ -150,6 +151,31 @@ def _is_int(value: Any) -> bool:
     return value.__class__ is int and -_LARGEST < value < _LARGEST
 
 
+def encode_knowledge(knowledge: Knowledge) -> dict[str, Any]:
+    """What is known of the numbers of a program that has unknown sizes; empty where that is nothing."""
+    parts = {
+        "rounded": [[number, up] for number, up in sorted(knowledge.rounding.items())],
+        "literals": sorted(knowledge.literals),
+        "divisors": [list(pair) for pair in sorted(knowledge.divisors.items()) if pair[1] > 1],
+    }
+    return {name: part for name, part in parts.items() if part}
+
+
+def decode_knowledge(content: Any) -> Knowledge:
+    made = Knowledge()
+    _want(isinstance(content, dict), "what is known of sizes is not an object")
+    lists = [content.get(name, []) for name in ("rounded", "literals", "divisors")]
+    _want(all(isinstance(part, list) for part in lists), "what is known of sizes lacks its lists")
+    rounded, literals, divisors = lists
+    _want(all(_is_int(number) for number in literals), "a literal is no number")
+    pairs = all(isinstance(pair, list) and len(pair) == 2 and _is_int(pair[0]) for pair in (*rounded, *divisors))
+    _want(pairs, "what is known of sizes does not come in pairs")
+    _want(all(isinstance(up, bool) for _, up in rounded), "a number is rounded neither up nor down")
+    _want(all(_is_int(divisor) and divisor > 0 for _, divisor in divisors), "a divisor is not positive")
+    made.rounding, made.literals, made.divisors = dict(rounded), set(literals), dict(divisors)
+    return made
+
+
 def decode_type(text: Any, place: Place) -> Aval:
     match = _TYPE.fullmatch(text) if isinstance(text, str) else None
     _want(match is not None, f"{str(text)[:60]!r} is not a type")
@@ -192,8 +218,8 @@ def decode_value(value: Any, place: Place, depth: int = 0) -> Any:
         _want(all(part is None or part.__class__ is int for part in parts), "a slice has numbers as parts")
         return slice(*parts)
     _want(kind == "block", f"{kind[:40]!r} is no known kind of attribute")
-    program, scalars, stops, _ = decode_program(content, place, depth + 1)
-    return Block(program, scalars, stops)
+    program, scalars, stops, locations = decode_program(content, place, depth + 1)
+    return Block(program, scalars, stops, locations)
 
 
 def decode_program(
@@ -203,6 +229,7 @@ def decode_program(
     _want(isinstance(content, dict), "a program is not an object")
     parts = [content.get(key) for key in ("inputs", "instructions", "outputs", "scalars")]
     _want(all(isinstance(part, list) for part in parts), "a program lacks one of its lists")
+    parts[1], parts[3] = with_moved_numbers(parts[1] or [], parts[3] or [])
     inputs = [decode_type(text, place) for text in parts[0] or []]
     values: list[Aval] = []
     instructions: list[Instruction] = []

@@ -21,3 +21,32 @@ def upgraded(name: str, attributes: tuple[Any, ...], count: int | None) -> tuple
     later = LATER_ATTRIBUTES.get(name, ())
     missing = 0 if count is None else count - len(attributes)
     return attributes + later[-missing:] if 0 < missing <= len(later) else attributes
+
+
+# Operation -> the number among its operands that became its first attribute, and where it stood.
+MOVED_NUMBERS: dict[str, tuple[str, int]] = {"attention": ("scale", 4), "normalise": ("epsilon", 3)}
+
+
+def with_moved_numbers(instructions: list[Any], scalars: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Instructions and numbers of a file, where numbers that were operands once are attributes."""
+    made: list[Any] = []
+    kept: list[Any] = []
+    position = 0
+    for entry in instructions:
+        operands = entry.get("in") if isinstance(entry, dict) else None
+        if not isinstance(operands, list):
+            return instructions, scalars  # damaged: whoever decodes it says how
+        count = sum(isinstance(operand, str) for operand in operands)
+        own = scalars[position : position + count]
+        position += count
+        place = MOVED_NUMBERS.get(entry.get("op", ""), ("", -1))[1]
+        if 0 <= place < len(operands) and isinstance(operands[place], str) and isinstance(entry.get("attributes"), list):
+            before = sum(isinstance(operand, str) for operand in operands[:place])
+            entry = {
+                **entry, "in": operands[:place] + operands[place + 1 :],
+                "attributes": [*own[before : before + 1], *entry["attributes"]],
+            }  # fmt: skip
+            own = own[:before] + own[before + 1 :]
+        made.append(entry)
+        kept += own
+    return made, kept + scalars[position:]

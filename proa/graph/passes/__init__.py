@@ -34,6 +34,7 @@ from . import (
     common_subexpressions,  # noqa: F401
     dead_code,  # noqa: F401
     folding,  # noqa: F401
+    fusion,  # noqa: F401
     layer_norm,  # noqa: F401
     layout,  # noqa: F401
     prepare,  # noqa: F401

@@ -22,7 +22,7 @@ _SMALL = 1 << 20  # bytes that may always be kept
 _GROWTH = 2  # how much larger than its sources a large result may be
 
 
-@register_pass(level=2, order=FINAL)
+@register_pass(level=2, order=FINAL + 10)  # behind the passes that pack weights
 def prepared_constants(draft: Draft) -> int:
     """Takes what does not depend on the inputs out of the graph."""
     fixed = constants(draft)

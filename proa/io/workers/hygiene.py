@@ -108,7 +108,8 @@ _THREAD_SETTERS = (
 
 def _use_one_thread() -> None:
     """Workers share the cores: a thread pool in each of them would make all of them slower."""
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
+    own = "PROA_NATIVE_THREADS"
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", own):
         os.environ[variable] = "1"  # libraries that are loaded later
     opencv = sys.modules.get("cv2")
     if opencv is not None and hasattr(opencv, "setNumThreads"):

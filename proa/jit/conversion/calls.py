@@ -12,6 +12,8 @@ from typing import Any
 
 from ...eager.tensor import Tensor, alias
 from ...graph.control import is_unknown
+from ...ir.dimensions import SMALLEST
+from ...ir.recorder import LOCAL
 from ...nn.layer import Layer
 from .convert import convert, leave_alone
 from .iterables import Enumerated, GraphIterable, Mapped, Rows, TensorRange, Zipped, as_graph_iterable
@@ -90,7 +92,11 @@ def _any_unknown(values: Any) -> bool:
 
 
 def _range(*arguments: Any) -> Any:
-    return TensorRange(*arguments) if _any_unknown(arguments) else builtins.range(*arguments)
+    if _any_unknown(arguments):
+        return TensorRange(*arguments)
+    numbers = builtins.range(*arguments)
+    # As many rounds as a dimension of unknown size has elements: a loop of the graph.
+    return TensorRange(*arguments) if len(numbers) >= SMALLEST and LOCAL.segment.captures else numbers
 
 
 def _enumerate(iterable: Any, start: Any = 0) -> Any:

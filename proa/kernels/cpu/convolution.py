@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import library
+from .choice import chosen, enough
 
 Window = tuple[tuple[int, ...], tuple[tuple[int, int], ...], tuple[int, ...], int, bool]
 _MOST_IN_IMAGE = 1 << 26  # offsets within an image are 32-bit numbers
@@ -86,13 +87,14 @@ def _out_shape(x: tuple[int, ...], weight: tuple[int, ...], window: Window) -> t
     return (x[0], *spatial, weight[0]) if channels_last else (x[0], weight[0], *spatial)
 
 
+@chosen
 def native_convolution(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `conv`."""
 
     def kernel(xp: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
         window: Window = attributes  # type: ignore[assignment]
         y = _out_shape(x.shape, weight.shape, window)
-        too_small = _work(weight.shape, y, window[4]) < _WORTHWHILE
+        too_small = not enough(_work(weight.shape, y, window[4]), _WORTHWHILE)
         too_small = too_small or _is_thin(weight.shape[0], weight.shape, window[3])
         if too_small or not _suits("Convolution", x, weight, y, window):
             return fallback(xp, x, weight, bias, *attributes)
@@ -103,12 +105,13 @@ def native_convolution(fallback: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
+@chosen
 def native_grad_input(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `conv_grad_input`."""
 
     def kernel(xp: Any, y: Any, weight: Any, shape: tuple[int, ...], *attributes: Any) -> Any:
         window: Window = attributes  # type: ignore[assignment]
-        too_small = _work(weight.shape, y.shape, window[4]) < _WORTHWHILE
+        too_small = not enough(_work(weight.shape, y.shape, window[4]), _WORTHWHILE)
         too_small = too_small or _is_thin(weight.shape[1], weight.shape, window[3])
         if too_small or not _suits("ConvolutionGradInput", y, weight, shape, window):
             return fallback(xp, y, weight, shape, *attributes)
@@ -121,12 +124,13 @@ def native_grad_input(fallback: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
+@chosen
 def native_grad_weight(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `conv_grad_weight`."""
 
     def kernel(xp: Any, x: Any, y: Any, shape: tuple[int, ...], *attributes: Any) -> Any:
         window: Window = attributes  # type: ignore[assignment]
-        too_small = _work(shape, y.shape, window[4]) < _WORTHWHILE
+        too_small = not enough(_work(shape, y.shape, window[4]), _WORTHWHILE)
         if too_small or not _suits("ConvolutionGradWeight", x, y, shape, window):
             return fallback(xp, x, y, shape, *attributes)
         filters = (*shape[:2], 1, *shape[2:]) if len(window[0]) == 1 else shape

@@ -7,13 +7,19 @@ on another processor or with `PROA_NATIVE=0` there are simply no native kernels,
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import functools
 import os
 import pathlib
 import platform
+import re
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from ...core import flags
 from ...ir.xla import cache_folder, started_jax
@@ -21,6 +27,8 @@ from ...ir.xla import cache_folder, started_jax
 flags.define("FLAGS_native_kernels", True, "Whether C++ kernels are used on the CPU.", "PROA_NATIVE")
 
 _SOURCES = pathlib.Path(__file__).parent / "native"
+_INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.MULTILINE)
+_DIRECT = "direct"  # what calls the others without XLA
 # How long a program that is being compiled waits for its kernels; then it goes without them.
 _PATIENCE = 30.0
 
@@ -31,7 +39,7 @@ def folder() -> pathlib.Path:
 
 
 @functools.cache
-def _processor() -> str:
+def processor() -> str:
     """What `-march=native` depends on."""
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -39,6 +47,16 @@ def _processor() -> str:
         return platform.processor()
     found = dict(line.split(":", 1) for line in reversed(lines) if ":" in line)
     return "".join(found.get(key, "") for key in sorted(found) if key.strip() in ("flags", "model name"))
+
+
+def sources() -> list[pathlib.Path]:
+    """All files that native kernels are made from."""
+    return sorted(path for path in _SOURCES.iterdir() if path.suffix in (".cc", ".cpp", ".h"))
+
+
+def num_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Libraries:
@@ -65,6 +83,7 @@ class _Libraries:
             pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="proa-kernels")
             names = sorted(set(self.owners.values()), key=lambda name: (name != wanted, name))
             self.futures = {name: pool.submit(_make, name) for name in names}
+            pool.submit(_build, _DIRECT)  # nobody waits for it
             pool.shutdown(wait=False)
 
     def targets_of(self, symbol: str) -> dict[str, str]:
@@ -84,30 +103,67 @@ def _libraries() -> _Libraries:
     return _Libraries()
 
 
-def _make(name: str) -> dict[str, str]:
-    from ..building import build, read_handlers, register
+def _source(name: str) -> str:
+    return str(_SOURCES / (f"{name}.cpp" if name == _DIRECT else f"{name}.cc"))
 
-    source = str(_SOURCES / f"{name}.cc")
+
+def _headers_of(source: str) -> list[str]:
+    """The files of `native/` that a source includes, and those that they include."""
+    found: set[str] = set()
+    waiting = [source]
+    while waiting:
+        text = pathlib.Path(waiting.pop()).read_text(encoding="utf-8")
+        new = {str(_SOURCES / name) for name in _INCLUDE.findall(text)} - found
+        found |= new
+        waiting += new
+    return sorted(found)
+
+
+def _build(name: str, existing: bool = False) -> str:
+    """The path of a library, which is compiled if need be; with `existing`, an empty text instead."""
+    from ..building import build
+
     extra = os.environ.get("PROA_NATIVE_FLAGS", "").split()  # -fsanitize=address, say
-    library = build(
-        "proa", f"proa_{name}", [source], ["-march=native", *extra], [], [], str(folder()),
-        headers_of=[str(header) for header in sorted(_SOURCES.glob("*.h"))], identity=_processor(),
+    return build(
+        "proa", f"proa_{name}", [_source(name)], ["-march=native", *extra], [], [], str(folder()),
+        headers_of=_headers_of(_source(name)), identity=processor(), existing=existing,
     )  # fmt: skip
-    return register("proa", library, read_handlers("proa", [source]))
+
+
+def _make(name: str) -> dict[str, str]:
+    from ..building import read_handlers, register
+
+    return register("proa", _build(name), read_handlers("proa", [_source(name)]))
+
+
+@functools.cache
+def _other_machine() -> str:
+    if platform.machine() not in ("x86_64", "AMD64") or sys.platform != "linux":
+        return f"there are none for {platform.system()} {platform.machine()}"
+    return ""
 
 
 @functools.cache
 def _unsuitable() -> str:
     """Why native kernels cannot be used in this process at all, or an empty text."""
-    if platform.machine() not in ("x86_64", "AMD64") or sys.platform != "linux":
-        return f"there are none for {platform.system()} {platform.machine()}"
+    if _other_machine():
+        return _other_machine()
     if started_jax().device_count("cpu") > 1:  # those of other processes count as well
         return "XLA cannot divide them among several CPU devices"
     return ""
 
 
+def handlers() -> set[str]:
+    """The names of all native kernels."""
+    return set(_libraries().owners)
+
+
 def target(symbol: str) -> str | None:
     """The name by which XLA knows a native kernel, or None when the XLA kernel must do."""
+    if _THREAD.direct:
+        from . import direct
+
+        return symbol if flags.get("FLAGS_native_kernels") and direct.handler(symbol) is not None else None
     if not flags.get("FLAGS_native_kernels") or _unsuitable():
         return None
     try:
@@ -137,14 +193,64 @@ def why_not() -> str:
 
 def call(symbol: str, outputs: Any, *operands: Any, **attributes: Any) -> Any:
     """Puts a call of a native kernel, which must be there, into the program being traced."""
+    if _THREAD.direct:
+        from . import direct
+
+        return direct.call(symbol, outputs, operands, attributes)
     name = target(symbol)
     assert name is not None
     jax = started_jax()
     return jax.ffi.ffi_call(name, outputs, vmap_method="sequential")(*operands, **attributes)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Shaped:
+    """What a result will be."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
 def shaped(shape: tuple[int, ...]) -> Any:
     """A float32 result of a native kernel."""
-    import numpy as np
-
+    if _THREAD.direct:
+        return _Shaped(shape, np.float32)
     return started_jax().ShapeDtypeStruct(shape, np.float32)
+
+
+# ---- without XLA (see direct.py) -----------------------------------------------------------------
+
+
+class _Thread(threading.local):
+    direct = False
+
+
+_THREAD = _Thread()
+
+
+@contextlib.contextmanager
+def directly() -> Iterator[None]:
+    """Kernels inside work on NumPy arrays, at once."""
+    before, _THREAD.direct = _THREAD.direct, True
+    try:
+        yield
+    finally:
+        _THREAD.direct = before
+
+
+def owner_of(symbol: str) -> str:
+    """The source file of a native kernel."""
+    return _libraries().owners[symbol]
+
+
+def opened(name: str) -> Any:
+    """A library that was compiled before, or None: nothing is compiled for one operation."""
+    import ctypes
+
+    if _other_machine():
+        return None
+    try:
+        path = _build(name, existing=True)
+        return ctypes.CDLL(path) if path else None
+    except (RuntimeError, OSError):
+        return None

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from . import library
+from .choice import chosen, enough
 
 Shape = tuple[int, ...]
 _WORTHWHILE = 2048  # elements
 
 
 def _suits(symbol: str, x: Any, *others: Any) -> bool:
-    if x.size < _WORTHWHILE or any(a is not None and a.dtype != np.float32 for a in (x, *others)):
+    if not enough(x.size, _WORTHWHILE) or any(a is not None and a.dtype != np.float32 for a in (x, *others)):
         return False
     return library.target(symbol) is not None
 
@@ -63,16 +64,25 @@ def _along(values: Any, x: Any, channel: int) -> Any:
     return values.reshape([-1 if axis == channel else 1 for axis in range(x.ndim)])
 
 
+@chosen
 def native_normalise(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `normalise`."""
 
     def kernel(
-        xp: Any, x: Any, weight: Any, bias: Any, epsilon: Any, view: Shape, axes: Shape, broadcast: Shape, centred: bool
+        xp: Any,
+        x: Any,
+        weight: Any,
+        bias: Any,
+        epsilon: float,
+        view: Shape,
+        axes: Shape,
+        broadcast: Shape,
+        centred: bool,
     ) -> Any:
         channel = _channel_of(view, axes) if centred and view == x.shape else None
         if channel is not None and _suits("ChannelMoments", x, weight, bias):
             mean, variance = _moments(x, channel)
-            scale = 1 / xp.sqrt(variance + epsilon.astype(xp.float32))
+            scale = 1 / xp.sqrt(variance + np.float32(epsilon))
             out = (x - _along(mean, x, channel)) * _along(scale, x, channel)
         else:
             length = _row_length(x, view, axes)
@@ -82,7 +92,7 @@ def native_normalise(fallback: Callable[..., Any]) -> Callable[..., Any]:
             inside = [p.reshape(length) for p in (weight, bias) if p is not None and fused]
             out = library.call(
                 "RowNorm", library.shaped((x.size // length, length)), x.reshape(-1, length),
-                epsilon.astype(xp.float32), *inside, centred=bool(centred),
+                np.float32(epsilon), *inside, centred=bool(centred),
                 has_weight=bool(fused and weight is not None), has_bias=bool(fused and bias is not None),
             ).reshape(x.shape)  # fmt: skip
             if fused:
@@ -94,17 +104,18 @@ def native_normalise(fallback: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
+@chosen
 def native_grad_input(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `normalise_grad_input`."""
 
     def kernel(
-        xp: Any, x: Any, y: Any, weight: Any, epsilon: Any, view: Shape, axes: Shape, broadcast: Shape, centred: bool
+        xp: Any, x: Any, y: Any, weight: Any, epsilon: float, view: Shape, axes: Shape, broadcast: Shape, centred: bool
     ) -> Any:
         channel = _channel_of(view, axes) if centred and view == x.shape else None
         if channel is not None and _suits("ChannelGradSums", x, y, weight):
             mean, variance = _moments(x, channel)
             total, along = _grad_sums(x, y, mean, channel)
-            factor = 1 / xp.sqrt(variance + epsilon.astype(xp.float32))
+            factor = 1 / xp.sqrt(variance + np.float32(epsilon))
             count = x.size // x.shape[channel]
             scale = factor if weight is None else factor * weight.reshape(-1)
             # dx = scale * (y - mean(y) - standardised x * mean(y * standardised x))
@@ -121,32 +132,36 @@ def native_grad_input(fallback: Callable[..., Any]) -> Callable[..., Any]:
             y = y * weight.reshape(broadcast)
         return library.call(
             "RowNormGradInput", library.shaped((x.size // length, length)), x.reshape(-1, length),
-            y.reshape(-1, length), epsilon.astype(xp.float32), *inside, centred=bool(centred),
+            y.reshape(-1, length), np.float32(epsilon), *inside, centred=bool(centred),
         ).reshape(x.shape)  # fmt: skip
 
     return kernel
 
 
+@chosen
 def native_grad_weight(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `normalise_grad_weight`."""
 
-    def kernel(xp: Any, x: Any, y: Any, epsilon: Any, view: Shape, axes: Shape, broadcast: Shape, centred: bool) -> Any:
+    def kernel(
+        xp: Any, x: Any, y: Any, epsilon: float, view: Shape, axes: Shape, broadcast: Shape, centred: bool
+    ) -> Any:
         channel = _channel_of(view, axes) if centred and view == x.shape else None
         if channel is not None and _suits("ChannelGradSums", x, y):
             mean, variance = _moments(x, channel)
             _, along = _grad_sums(x, y, mean, channel)
-            return (along / xp.sqrt(variance + epsilon.astype(xp.float32))).reshape(broadcast)
+            return (along / xp.sqrt(variance + np.float32(epsilon))).reshape(broadcast)
         length = _row_length(x, view, axes)
         if length is None or length < 8 or not _is_row(broadcast, length, x) or not _suits("RowNormGradWeight", x, y):
             return fallback(xp, x, y, epsilon, view, axes, broadcast, centred)
         return library.call(
             "RowNormGradWeight", library.shaped((length,)), x.reshape(-1, length), y.reshape(-1, length),
-            epsilon.astype(xp.float32), centred=bool(centred),
+            np.float32(epsilon), centred=bool(centred),
         ).reshape(broadcast)  # fmt: skip
 
     return kernel
 
 
+@chosen
 def native_running_statistics(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `running_statistics`."""
 

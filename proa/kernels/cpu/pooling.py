@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from . import library
+from .choice import chosen, enough
 
 _WORTHWHILE = 4096  # elements
 
 
+@chosen
 def native_max_pool_grad(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `max_pool_grad`, over one or two axes of space."""
 
@@ -19,7 +21,7 @@ def native_max_pool_grad(fallback: Callable[..., Any]) -> Callable[..., Any]:
         xp: Any, x: Any, y: Any, kernel: tuple[int, ...], stride: tuple[int, ...],
         padding: tuple[tuple[int, int], ...], channels_last: bool,
     ) -> Any:  # fmt: skip
-        fits = x.dtype == y.dtype == np.float32 and x.size >= _WORTHWHILE and y.size and x.ndim in (3, 4)
+        fits = x.dtype == y.dtype == np.float32 and enough(x.size, _WORTHWHILE) and y.size and x.ndim in (3, 4)
         if not fits or len(kernel) != x.ndim - 2 or library.target("MaxPoolGrad") is None:
             return fallback(xp, x, y, kernel, stride, padding, channels_last)
         before = [first for first, _ in padding]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import library
+from .choice import chosen, enough
 
 # Fewer multiplications than this take XLA no longer, and a step of many small products is quicker without foreign calls
 # (measured: the loop of a small MLP loses up to a third with them).
@@ -26,7 +27,11 @@ def multiply(
     rows, depth = x.shape[-2:][::-1] if transpose_x else x.shape[-2:]
     columns = y.shape[-2] if transpose_y else y.shape[-1]
     work = math.prod(x.shape[:-2]) * rows * columns * depth
-    if depth == 1 or work < (WORTHWHILE if smallest is None else smallest) or library.target("Product") is None:
+    if (
+        depth == 1
+        or not enough(work, WORTHWHILE if smallest is None else smallest)
+        or library.target("Product") is None
+    ):
         return None
     operands = (x, y) if bias is None else (x, y, bias)
     return library.call(
@@ -39,6 +44,7 @@ def multiply(
     )
 
 
+@chosen
 def native_product(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `matmul`."""
 
@@ -69,6 +75,7 @@ def _with_vector(x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
     return None
 
 
+@chosen
 def native_linear(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `linear`, which adds a bias vector to each row while it is at hand."""
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...ir.xla import started_jax
 from . import library
+from .choice import chosen, enough
 from .products import multiply
 
 _KINDS = {"LSTM": 0, "GRU": 1, "RNN_TANH": 2, "RNN_RELU": 3}
@@ -27,7 +28,7 @@ def _suits(symbol: str, arrays: Sequence[Any], has_lengths: bool, position: int)
         return False
     steps, batch, width = arrays[0].shape
     hidden = arrays[1].shape[-1]
-    if hidden < 4 or steps * batch * width * hidden < _WORTHWHILE:
+    if hidden < 4 or not enough(steps * batch * width * hidden, _WORTHWHILE):
         return False
     return library.target(symbol) is not None and library.target("Product") is not None
 
@@ -45,6 +46,7 @@ def _call(symbol: str, shapes: Sequence[Any], aliases: dict[int, int], *operands
     return run(*operands, **attributes)
 
 
+@chosen
 def native_recurrence(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `recurrence`."""
 
@@ -56,15 +58,21 @@ def native_recurrence(fallback: Callable[..., Any]) -> Callable[..., Any]:
         if not _suits("Recurrence", arrays, has_lengths, count):
             return fallback(xp, arrays, kind, reverse, has_bias, has_lengths, keep)
         states = (arrays[0].shape[0], *arrays[1].shape)
-        return tuple(
-            _call(
-                "Recurrence", [*[states] * (1 + is_lstm), *[arrays[0].shape] * keep], {0: 2} if keep else {}, arrays[0],
-                _lengths(xp, arrays, has_lengths, count), *arrays[1:count], kind=np.int64(_KINDS[kind]),
-                reverse=bool(reverse), has_bias=bool(has_bias), keep=bool(keep),
-            )
+        projected = _rows(arrays[0])
+        found = _call(
+            "Recurrence", [*[states] * (1 + is_lstm), *[projected.shape] * keep], {0: 2} if keep else {}, projected,
+            _lengths(xp, arrays, has_lengths, count), *arrays[1:count], kind=np.int64(_KINDS[kind]),
+            batch=np.int64(states[1]), reverse=bool(reverse), has_bias=bool(has_bias), keep=bool(keep),
         )  # fmt: skip
+        return (*found[:-1], found[-1].reshape(arrays[0].shape)) if keep else tuple(found)
 
     return kernel
+
+
+def _rows(sequence: Any) -> Any:
+    """A row for each step and member of the batch. XLA copies what it finds reshaped before it lets a call write over it,
+    and the product that it comes from gives rows."""
+    return sequence.reshape(-1, sequence.shape[-1])
 
 
 def _before(xp: Any, first: Any, sequence: Any, reverse: bool) -> Any:
@@ -73,6 +81,7 @@ def _before(xp: Any, first: Any, sequence: Any, reverse: bool) -> Any:
     return xp.concatenate(parts).reshape(-1, first.shape[-1])
 
 
+@chosen
 def native_recurrence_grad(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `recurrence_grad`."""
 
@@ -86,26 +95,27 @@ def native_recurrence_grad(fallback: Callable[..., Any]) -> Callable[..., Any]:
         projected, hidden, weight = arrays[0], arrays[1], arrays[2 + is_lstm]
         bias = arrays[count - 1] if has_bias else None
         rest = arrays[count + has_lengths :]
-        before = _before(xp, hidden, rest[0], reverse)
+        rows = _rows(projected)
         if keep:  # the gates stand in the place of the projected input
             recurrent = []
         elif kind in ("LSTM", "GRU"):
-            recurrent = [multiply(before, weight, False, True, bias, smallest=0)]
+            recurrent = [multiply(_before(xp, hidden, rest[0], reverse), weight, False, True, bias, smallest=0)]
         else:  # simple layers need nothing but their states
-            recurrent = [projected]
-        outputs = [projected.shape, *[hidden.shape] * (1 + is_lstm), weight.shape[:1]]
+            recurrent = [rows]
+        outputs = [rows.shape, *[hidden.shape] * (1 + is_lstm), weight.shape[:1]]
         if kind == "GRU":
-            outputs.append(projected.shape)
+            outputs.append(rows.shape)
         found = _call(
-            "RecurrenceGrad", outputs, {0: 0} if kind in ("LSTM", "GRU") else {}, projected,
+            "RecurrenceGrad", outputs, {0: 0} if kind in ("LSTM", "GRU") else {}, rows,
             _lengths(xp, arrays, has_lengths, count), *recurrent, *arrays[1 : 2 + is_lstm], weight, *rest,
-            kind=np.int64(_KINDS[kind]), reverse=bool(reverse), kept=bool(keep),
+            kind=np.int64(_KINDS[kind]), batch=np.int64(hidden.shape[0]), reverse=bool(reverse), kept=bool(keep),
         )  # fmt: skip
         d_projected, *d_states, d_bias = found[: 3 + is_lstm]
         d_gates = found[-1] if kind == "GRU" else d_projected
-        d_weight = multiply(d_gates.reshape(-1, d_gates.shape[-1]), before, True, False, smallest=0)
-        if d_weight is None:  # one step of one sequence
-            d_weight = d_gates.reshape(-1, d_gates.shape[-1]).T @ before
-        return (d_projected, *d_states, d_weight, *([d_bias] if has_bias else []))
+        # Apart, so that XLA leaves it out where nobody wants it.
+        d_weight = library.call(
+            "RecurrenceWeightGrad", library.shaped(weight.shape), d_gates, hidden, rest[0], reverse=bool(reverse)
+        )
+        return (d_projected.reshape(projected.shape), *d_states, d_weight, *([d_bias] if has_bias else []))
 
     return kernel

@@ -1,4 +1,4 @@
-"""Softmax along the last axis and exact GELU by native code, for the op table's CPU backend."""
+"""Softmax along the last axis, GELU and SiLU by native code, for the op table's CPU backend."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 
 from . import library
+from .choice import chosen, enough
 
+_SILU = 2  # in rows.cc; 0 is the exact GELU, 1 that by tanh
 _WORTHWHILE = 4096  # elements; fewer are fused with their neighbours by XLA
 
 
 def _suits(symbol: str, *arrays: Any) -> bool:
-    if any(a.dtype != np.float32 or a.size < _WORTHWHILE or a.shape != arrays[0].shape for a in arrays):
+    if any(a.dtype != np.float32 or not enough(a.size, _WORTHWHILE) or a.shape != arrays[0].shape for a in arrays):
         return False
     return library.target(symbol) is not None
 
 
+@chosen
 def native_softmax(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `softmax`."""
 
@@ -30,23 +33,47 @@ def native_softmax(fallback: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
+def _activation(kind: int, *operands: Any) -> Any:
+    return library.call("Activation", library.shaped(operands[0].shape), *operands, kind=np.int64(kind))
+
+
+@chosen
 def native_gelu(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `gelu`."""
 
     def kernel(xp: Any, x: Any, approximate: bool) -> Any:
-        if approximate or not _suits("Gelu", x):
-            return fallback(xp, x, approximate)
-        return library.call("Gelu", library.shaped(x.shape), x)
+        return _activation(int(approximate), x) if _suits("Activation", x) else fallback(xp, x, approximate)
 
     return kernel
 
 
+@chosen
 def native_gelu_slope(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `gelu_grad`: the slope at `x` times what comes from above."""
 
     def kernel(xp: Any, outer: Any, x: Any, approximate: bool) -> Any:
-        if approximate or not _suits("Gelu", x, outer):
+        if not _suits("Activation", x, outer):
             return fallback(xp, outer, x, approximate)
-        return library.call("Gelu", library.shaped(x.shape), x, outer)
+        return _activation(int(approximate), x, outer)
+
+    return kernel
+
+
+@chosen
+def native_silu(fallback: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of `silu`."""
+
+    def kernel(xp: Any, x: Any) -> Any:
+        return _activation(_SILU, x) if _suits("Activation", x) else fallback(xp, x)
+
+    return kernel
+
+
+@chosen
+def native_silu_slope(fallback: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of `silu_grad`."""
+
+    def kernel(xp: Any, outer: Any, x: Any) -> Any:
+        return _activation(_SILU, x, outer) if _suits("Activation", x, outer) else fallback(xp, outer, x)
 
     return kernel

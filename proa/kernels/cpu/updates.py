@@ -13,6 +13,7 @@ import numpy as np
 
 from ...ir.xla import started_jax
 from . import library
+from .choice import chosen, enough
 
 _DECAYS = {"l1": 1, "l2": 2, "decoupled": 3}
 _RULES = {"sgd": 0, "momentum": 1, "adam": 2}
@@ -25,7 +26,7 @@ def _suits(tensors: Sequence[Any], count: int, has_masters: bool, decay_kind: st
         return False
     if any(t.dtype != np.float32 or not t.size for t in tensors):
         return False
-    if sum(t.size for t in tensors[:count]) < WORTHWHILE:
+    if not enough(sum(t.size for t in tensors[:count]), WORTHWHILE):
         return False
     return library.target("Update") is not None
 
@@ -51,6 +52,7 @@ def _update(
     )  # fmt: skip
 
 
+@chosen(donates=True)
 def native_sgd(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `sgd_update`."""
 
@@ -62,6 +64,7 @@ def native_sgd(fallback: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
+@chosen(donates=True)
 def native_momentum(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `momentum_update`."""
 
@@ -73,6 +76,7 @@ def native_momentum(fallback: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
+@chosen(donates=True)
 def native_adam(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `adam_update`."""
 

@@ -18,6 +18,7 @@ from ...eager.infer import same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import assign_in_place, take_over
+from ...ir.known import known_value, mark_sizes
 from ..arguments import dtype_or_default, finish, listed, new_shape, require_tensor
 from ..basic import cast_to, expand_to, filled_with, full_of, reshape_to
 
@@ -132,6 +133,8 @@ def scalar_of(where: str, name: str, value: Any) -> Any:
         return value
     if isinstance(value, (bool, np.bool_)):
         return int(value)
+    if isinstance(value, Tensor) and value._value is None and (known := known_value(value)) is not None:
+        value = known
     if isinstance(value, (Tensor, np.ndarray)) and value.size == 1:
         return scalar_of(where, name, value.item())
     if isinstance(value, np.generic):
@@ -195,7 +198,7 @@ def full(
     S([2], dtype="bool"),
     reference=lambda shape, dtype="float32": np.zeros(shape, dtype),
 )
-@public()
+@public(aliases="shape=size")
 @listed("shape", 0)
 def zeros(
     shape: Any,
@@ -219,7 +222,7 @@ def zeros(
     S([2], dtype="complex64"),
     reference=lambda shape, dtype="float32": np.ones(shape, dtype),
 )
-@public()
+@public(aliases="shape=size")
 @listed("shape", 0)
 def ones(
     shape: Any,
@@ -244,7 +247,7 @@ def ones(
     why="the numbers are unspecified",
     unspecified=True,
 )
-@public()
+@public(aliases="shape=size")
 @listed("shape", 0)
 def empty(
     shape: Any,
@@ -362,7 +365,7 @@ def empty_like(
 @public()
 def shape(input: Tensor) -> Tensor:
     """The shape of a tensor, as an int64 tensor."""
-    return tensor_from_data(np.array(require_tensor("shape", "input", input)._aval.shape, np.int64))
+    return mark_sizes(tensor_from_data(np.array(require_tensor("shape", "input", input)._aval.shape, np.int64)))
 
 
 @samples(S(A(2, 3)), S(A()), S(A(0, 2, dtype="bool")), reference=lambda input: np.array(input.ndim, np.int32))

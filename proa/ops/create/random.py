@@ -119,7 +119,7 @@ def normal_of(xp: Any, mean: Any, std: Any, seed: Any, offset: Any, shape: tuple
 
 
 @samples(S([3, 4]), S([]), S([0, 3]), S([2, 6], "float64"), random=True)
-@public()
+@public(aliases="shape=size")
 @listed("shape", 0)
 def rand(
     shape: Any,
@@ -166,7 +166,7 @@ def _normal_dtype(where: str, dtype: Any) -> np.dtype:
 
 
 @samples(S([3, 4]), S([]), S([0, 3]), S([2, 6], "float64"), S([2, 5], "complex64"), random=True)
-@public()
+@public(aliases="shape=size")
 @listed("shape", 0)
 def randn(
     shape: Any,

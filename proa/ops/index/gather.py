@@ -22,6 +22,7 @@ from ..arguments import new_shape, one_axis, require_tensor
 from ..basic import cast_to, full_of, reshape_to
 from ..create.creation import scalar_of
 from .gathering import put_elements, put_nd, take_elements, take_nd
+from .orders import gather_by_dim, index_add_by_dim, index_select_by_dim, scatter_by_dim
 
 
 def index_tensor(where: str, index: Any, name: str = "index") -> Tensor:
@@ -63,7 +64,7 @@ def written(out: Tensor | None, result: Tensor, where: str) -> Tensor:
     S(A(3, 2), A(2, 1, dtype="int64", values=[[1], [1]])),
     reference=lambda x, i, axis=0: np.take(x, i.reshape(-1) if i.ndim == 2 else i, axis),
 )
-@public(method=True)
+@public(method=True, otherwise=gather_by_dim)
 def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, out: Tensor | None = None) -> Tensor:
     """The slices of `x` along an axis (the first by default) that `index` names."""
     require_tensor("gather", "x", x)
@@ -77,7 +78,7 @@ def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, 
     S(A(3, 2), A(0, dtype="int64", values=np.zeros(0))),
     reference=lambda x, i, axis=0: np.take(x, i, axis),
 )
-@public(method=True)
+@public(method=True, otherwise=index_select_by_dim)
 def index_select(
     x: Tensor, index: Tensor, axis: Any = 0, name: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -108,7 +109,7 @@ def _reference_scatter(x: Any, index: Any, updates: Any, overwrite: bool = True)
     S(A(3, 2), A(0, dtype="int64", values=np.zeros(0)), A(0, 2)),
     reference=_reference_scatter,
 )
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, otherwise=scatter_by_dim)
 @one_operator("scatter")
 def scatter(
     x: Tensor,
@@ -163,7 +164,7 @@ def _reference_index_add(x: Any, index: Any, axis: int, value: Any, alpha: float
     S(A(3, 2), A(1, dtype="int64", values=[1]), 0, A(1, 2), alpha=2.5),
     reference=_reference_index_add,
 )
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, otherwise=index_add_by_dim)
 def index_add(
     x: Tensor,
     index: Tensor,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.errors import index_error, value_error
+from ...core.errors import AxisOutOfRange, index_error, message, value_error
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import integer
 from ..shape.slicing import POSITION, Spec, sliced_shape
@@ -264,7 +264,9 @@ def read_index(aval: Aval, index: Any) -> Plan:
         elif item is not None and item.__class__ is not bool:
             used += 1
     if used > aval.ndim:
-        raise index_error("getitem", f"the index names {used} axes, the tensor has {aval.ndim}", f"x: {aval}")
+        raise AxisOutOfRange(
+            message("getitem", f"the index names {used} axes, the tensor has {aval.ndim}", f"x: {aval}")
+        )
     reader = _Reader(aval)
     for number, item in enumerate(items):
         if number == dots:

@@ -13,26 +13,29 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval, make_aval
+from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ...core.errors import value_error
+from ...core.promotion import promote_tensors
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, normalise_axis, same
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...kernels.cpu.precision import in_float32
 from ...kernels.cpu.products import native_linear, native_product
 from ..arguments import require_tensor
 from ..axes import widened
-from ..basic import reshape_to, sum_over, sum_to
+from ..basic import cast_to, reshape_to, sum_over, sum_to
 from ..math.arithmetic import conjugate
 
 # ---- matmul --------------------------------------------------------------------------------------
 
 
 def _check_product(operation: Any, operands: Any, attributes: tuple[Any, ...]) -> None:
-    """The two operands have one numeric type, and neither is a lone number."""
+    """The two operands have one numeric type (or one is complex, one a float), and neither is a lone number."""
     x, y = operands[:2]
-    if x.dtype != y.dtype:
+    if x.dtype != y.dtype and _product_dtype(x, y).kind != "c":
         raise operation.error(
             ValueError, "the operands have different data types", operands, attributes,
             fix="convert one with astype()",
@@ -43,6 +46,14 @@ def _check_product(operation: Any, operands: Any, attributes: tuple[Any, ...]) -
     if not x.ndim or not y.ndim:
         raise operation.error(ValueError, "an operand has no dimension", operands, attributes,
                               fix="use * for a product with a number")  # fmt: skip
+
+
+def _product_dtype(x: Aval, y: Aval) -> np.dtype:
+    """The type of a product: complex if one operand is complex and the other a float of 32 or 64 bits."""
+    if x.dtype == y.dtype or "c" not in (x.dtype.kind, y.dtype.kind):
+        return x.dtype
+    real = x.dtype if y.dtype.kind == "c" else y.dtype
+    return np.result_type(x.dtype, y.dtype) if real in (FLOAT32, FLOAT64, COMPLEX64, COMPLEX128) else real
 
 
 def _infer_matmul(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -63,7 +74,7 @@ def _infer_matmul(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
             fix="make the inner dimensions equal, or transpose an operand",
         )  # fmt: skip
     batch = broadcast_shapes(operation, operands, [x.shape[:-2], y.shape[:-2]])
-    return make_aval((*batch, *[n for n in (rows, columns) if n is not None]), x.dtype, place)
+    return make_aval((*batch, *[n for n in (rows, columns) if n is not None]), _product_dtype(x, y), place)
 
 
 def _as_matrices(g: Tensor, x: Aval, y: Aval) -> Tensor:
@@ -152,6 +163,8 @@ def _product_xla(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) 
     """The product as one `dot_general`, whose dimension numbers say what is transposed."""
     from jax import lax
 
+    if x.dtype != y.dtype:  # a real and a complex operand
+        x, y = (operand.astype(np.result_type(x.dtype, y.dtype)) for operand in (x, y))
     inner_x = x.ndim - 2 if transpose_x and x.ndim > 1 else x.ndim - 1
     inner_y = y.ndim - 2 if y.ndim > 1 and not transpose_y else y.ndim - 1
     batch_x, batch_y = x.shape[:-2], y.shape[:-2]
@@ -166,7 +179,7 @@ def _product_xla(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) 
 
 def _reference_matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     wide = {"f": "float64", "c": "complex128"}.get(x.dtype.kind, x.dtype)
-    wide = "float32" if x.dtype.kind == "V" or x.dtype.itemsize == 2 else wide
+    wide = "float32" if x.dtype.kind == "V" or x.dtype.itemsize == 2 else "complex128" if y.dtype.kind == "c" else wide
     x, y = x.astype(wide), y.astype(wide)
     x = np.swapaxes(x, -1, -2) if transpose_x and x.ndim > 1 else x
     y = np.swapaxes(y, -1, -2) if transpose_y and y.ndim > 1 else y
@@ -188,7 +201,8 @@ def _reference_matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bo
     S(A(2, 3, dtype="int32"), A(3, 2, dtype="int32")),
     S(A(2, 3, dtype="float16", grad=False), A(2, 3, dtype="float16", grad=False), False, True),
     S(A(2, 3, dtype="complex128"), A(3, 2, dtype="complex128")),
-    S(A(2, 3, dtype="complex128"), A(3, dtype="complex128")),
+    S(A(2, 3, dtype="complex128"), A(3, dtype="complex128")), S(A(2, 3, dtype="float64"), A(3, 2, dtype="complex128")),
+    S(A(4, 2, 3, dtype="complex128"), A(3, 2, dtype="float64")),
     reference=_reference_matmul,
 )  # fmt: skip
 @public(module="linalg", out=True)
@@ -215,7 +229,7 @@ def _product_cpu(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) 
     return _product_xla(xp, x, y, transpose_x, transpose_y)
 
 
-matmul.operation.kernels["cpu"] = native_product(_product_cpu)  # type: ignore[attr-defined]
+matmul.operation.kernels["cpu"] = in_float32(native_product(_product_cpu))  # type: ignore[attr-defined]
 
 
 # ---- linear --------------------------------------------------------------------------------------
@@ -295,7 +309,7 @@ def _linear_xla(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 linear.operation.kernels["xla"] = _linear_xla  # type: ignore[attr-defined]
-linear.operation.kernels["cpu"] = native_linear(_linear_xla)  # type: ignore[attr-defined]
+linear.operation.kernels["cpu"] = in_float32(native_linear(_linear_xla))  # type: ignore[attr-defined]
 
 
 # ---- other products ------------------------------------------------------------------------------
@@ -328,7 +342,7 @@ def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
     S(A(1, 1, 2), A(1, 2, 1)),
     reference=np.matmul,
 )
-@public(method=True)
+@public(method=True, aliases="y=mat2")
 @one_operator("bmm")
 def bmm(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """Products of two batches of matrices, one by one; no broadcasting."""
@@ -352,7 +366,7 @@ def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
     S(A(3, dtype="complex128"), A(3, dtype="complex128")),
     reference=lambda x, y: (x * y).sum(-1, dtype=x.dtype),
 )  # fmt: skip
-@public(method=True)
+@public(method=True, aliases="y=tensor")
 @one_operator("dot")
 def dot(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The sum of the products of two vectors, or of each row of two matrices."""
@@ -408,7 +422,7 @@ def _reference_addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float
     S(A(2, 4), A(2, 0), A(0, 4), beta=3.0),
     reference=_reference_addmm,
 )  # fmt: skip
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, reshapes=True)
 @one_operator("addmm")
 def addmm(
     input: Tensor,
@@ -467,8 +481,11 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
     require_tensor("cross", "x", x)
     require_tensor("cross", "y", y)
     shape, received = x._aval.shape, f"x: {x._aval}, y: {y._aval}, axis: {axis}"
-    if shape != y._aval.shape or x._aval.dtype != y._aval.dtype:
-        raise value_error("cross", "x and y must have one shape and data type", received)
+    if shape != y._aval.shape:
+        raise value_error("cross", "x and y must have one shape", received)
+    if x._aval.dtype != y._aval.dtype:
+        common = promote_tensors("cross", x._aval.dtype, y._aval.dtype)
+        x, y = cast_to(x, common), cast_to(y, common)
     if axis is None or axis == 9:
         axis = shape.index(3) if 3 in shape else -1
     chosen = normalise_axis("cross", int(axis), len(shape))

@@ -104,8 +104,8 @@ def _two_axes(where: str, x: Tensor, axis1: Any, axis2: Any) -> tuple[int, int]:
     S(A(2, 2, dtype="bool")),
     reference=lambda x, offset=0, axis1=0, axis2=1: np.diagonal(x, offset, axis1, axis2),
 )  # fmt: skip
-@public(module="linalg")
-@public(method=True)
+@public(module="linalg", aliases="axis1=dim1 axis2=dim2")
+@public(method=True, aliases="axis1=dim1 axis2=dim2")
 def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
     """The diagonal of the matrices that two axes span, as the last axis; a view of `x`."""
     axes = _two_axes("diagonal", x, axis1, axis2)

@@ -33,7 +33,7 @@ from .linalg import matmul, outer
 def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The Kronecker product: every element of `x` times all of `y`, as blocks."""
     first, second = (require_tensor("kron", n, v)._aval for n, v in (("x", x), ("y", y)))
-    if first.dtype != second.dtype:
+    if first.dtype != second.dtype and "c" not in (first.dtype.kind, second.dtype.kind):
         raise type_error("kron", "x and y must have one data type", f"x: {first}, y: {second}", "use astype()")
     ndim = max(first.ndim, second.ndim)
     left, right = ((1,) * (ndim - a.ndim) + a.shape for a in (first, second))
@@ -131,7 +131,7 @@ def _reference_baddbmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: flo
     S(A(values=np.full((1, 2, 2), np.nan), grad=False), A(1, 2, 2), A(1, 2, 2), beta=0.0),
     reference=_reference_baddbmm,
 )  # fmt: skip
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, reshapes=True)
 @one_operator("baddbmm")
 def baddbmm(
     input: Tensor, x: Tensor, y: Tensor, beta: float = 1.0, alpha: float = 1.0, name: str | None = None

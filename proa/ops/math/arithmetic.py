@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import FLOAT32, INT64
-from ...core.errors import message, value_error
+from ...core.errors import message, type_error, value_error
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, attach_operator, in_place_form, op, public
 from ...eager.dispatch import as_operand, promote
@@ -289,10 +289,20 @@ _floor_quotient.operation.kernels["xla"] = _floor_quotient_xla  # type: ignore[a
 _rest.operation.kernels["xla"] = _rest_xla  # type: ignore[attr-defined]
 
 
+def _is_complex(y: Any) -> bool:
+    return y._aval.dtype.kind == "c" if isinstance(y, Tensor) else y.__class__ is complex
+
+
 def _divide_whole(plain: Any, checked: Any, x: Any, y: Any) -> Tensor:
     """Integer division by a tensor is checked for zeros when it runs; by a number here and now."""
     if isinstance(x, Tensor) and x._aval.dtype.kind not in "biu":
+        if x._aval.dtype.kind == "c" or _is_complex(y):
+            raise type_error(
+                plain.operation.name, "complex numbers cannot be rounded down", f"x: {x._aval}", "take real()"
+            )
         return plain(x, y)
+    if _is_complex(y):
+        raise type_error(plain.operation.name, "complex numbers cannot be rounded down", f"y: {y}", "take real()")
     operation = plain.operation
     x, y = promote(operation, [as_operand(operation.name, n, v) for n, v in (("x", x), ("y", y))])
     dtype = (x if isinstance(x, Tensor) else y)._aval.dtype

@@ -78,7 +78,7 @@ def _slope_of_angle(g: Tensor, x: Tensor) -> Tensor:
 
 
 @samples(
-    *_SAMPLES, S(A(4)), S(A(0)), S(A(values=[-1.0, 0.0, 1.0, np.nan], grad=False)),
+    *_SAMPLES, S(A(4)), S(A(0)), S(A(values=[-1.0, 0.0, 1.0, np.nan, np.inf, -np.inf], grad=False)),
     reference=lambda x: np.angle(x).astype(x.real.dtype),
 )  # fmt: skip
 @public(method=True)
@@ -87,4 +87,4 @@ def angle(xp: Any, x: Any) -> Any:
     """The angle of complex numbers, from -pi to pi; of real ones, 0 or pi."""
     if x.dtype.kind == "c":
         return xp.arctan2(xp.imag(x), xp.real(x))
-    return xp.where(x < 0, np.pi, x * 0)
+    return xp.where(x < 0, np.pi, xp.where(x == x, x.dtype.type(0), x))

@@ -96,7 +96,7 @@ def cumsum_(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = N
     """In-place form of `cumsum`; a data type of numbers stays unless another is named."""
     if dtype is None and require_tensor("cumsum_", "x", x)._aval.dtype != BOOL:
         dtype = x._aval.dtype
-    return assign_in_place(x, cumsum(x, axis, dtype), "cumsum_")
+    return assign_in_place(x, cumsum(x, axis, dtype), "cumsum_", reshapes=True)
 
 
 # ---- cumprod -------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def cumprod(
     return deliver(_scan(product_along, x, axis, False, False), out)
 
 
-_cumprod_in_place = in_place_form(cumprod, "cumprod_")
+_cumprod_in_place = in_place_form(cumprod, "cumprod_", reshapes=True)
 
 
 @public(method=True)

@@ -20,7 +20,7 @@ from ...core.dtype import (
     to_numpy_dtype,
 )  # fmt: skip
 from ...core.errors import type_error, value_error
-from ...eager.calling import deliver
+from ...eager.calling import MISSING, deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same
 from ...eager.samples import A, S, samples
@@ -139,6 +139,17 @@ def _reference_median(x: Any, axis: Any = None, keepdim: bool = False, mode: str
     return [v if keepdim else v.squeeze(along) for v in (value, place)]
 
 
+def _median_by_dim(*arguments: Any, **named: Any) -> Any:
+    """The median as PyTorch has it: named by its parameters (`input`, `dim`), it takes the lower middle element."""
+    if "mode" in named or len(arguments) > 3 or {"dim", "input"}.isdisjoint(named):
+        return MISSING
+    names = {"dim": "axis", "input": "x"}
+    out = named.pop("out", None)
+    return deliver(
+        median(*arguments, **{names.get(name, name): value for name, value in named.items()}, mode="min"), out
+    )
+
+
 @samples(
     S(A(5, unique=True)), S(A(2, 4, unique=True), 1), S(A(2, 4, unique=True), 0, True), S(A()),
     S(A(2, 3, unique=True), keepdim=True), S(A(6, dtype="int64")), S(A(0, grad=False)),
@@ -147,7 +158,7 @@ def _reference_median(x: Any, axis: Any = None, keepdim: bool = False, mode: str
     S(A(values=[1.0, np.nan, 2.0], grad=False), 0), S(A(0, 3), 1),
     reference=_reference_median,
 )  # fmt: skip
-@public(method=True, out=True, aliases="mode=min")
+@public(method=True, out=True, aliases="mode=min", otherwise=_median_by_dim)
 def median(
     x: Tensor, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:

@@ -119,7 +119,7 @@ def where_(condition: Tensor, x: Any = None, y: Any = None, name: str | None = N
     """In-place form of `where`: changes and returns `x`."""
     if not isinstance(x, Tensor) or y is None:
         raise value_error("where_", "x (the tensor to change) and y are both needed", f"x: {type(x).__name__}")
-    return assign_in_place(x, where(condition, x, y), "where_")
+    return assign_in_place(x, where(condition, x, y), "where_", reshapes=True)
 
 
 # ---- clip ----------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def _reference_fill(x: Any, mask: Any, value: Any) -> Any:
     S(A(dtype="float32"), A(dtype="bool"), -1), S(A(3), A(2, 1, dtype="bool"), 1.0),
     reference=_reference_fill,
 )  # fmt: skip
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, reshapes=True)
 def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
     """`value` (a number or a tensor with one element) where the mask is true, else `x`."""
     if mask._aval.dtype != BOOL:

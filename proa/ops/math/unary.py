@@ -125,16 +125,18 @@ def ceil(xp: Any, x: Any) -> Any:
 
 
 @samples(
-    *_STEPS, S(A(4, low=-9), 1), S(A(4, low=-99, high=99), -1),
+    *_STEPS, S(A(4, low=-9), 1), S(A(4, low=-99, high=99), -1), S(A(3, dtype="complex128", low=-9, high=9), 1),
     reference=lambda x, decimals=0: np.round(x, decimals),
 )  # fmt: skip
 @public(method=True, inplace=True)
 def round(x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Rounds to `decimals` places behind the point, halves to the even neighbour; integers stay as they are."""
+    """Rounds to `decimals` places behind the point, halves to the even neighbour; integers stay as they are, complex
+    numbers are rounded in both parts.
+    """
     return deliver(round_to(x, int(decimals)), out)
 
 
-@op(infer=real_number, grad={"x": lambda g: zero_slope(g)}, name="round")
+@op(infer=number, grad={"x": lambda g: zero_slope(g)}, name="round")
 def round_to(xp: Any, x: Any, decimals: int) -> Any:
     if x.dtype.kind in "iu":
         return xp.positive(x)

@@ -19,7 +19,9 @@ from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
-from ...kernels.cpu.rows import native_gelu, native_gelu_slope
+from ...kernels.cpu.direct import on_host
+from ...kernels.cpu.rows import native_gelu, native_gelu_slope, native_silu, native_silu_slope
+from ...kernels.gpu.memory import from_memory
 from ..arguments import require_tensor
 from ..basic import reshape_to
 from ..math.arithmetic import affine, conjugate, gate, product, quotient, times
@@ -61,6 +63,9 @@ def _logistic(x: Any) -> Any:
 def relu_slope(xp: Any, outer: Any, result: Any) -> Any:
     """`outer` where relu gave something, else 0."""
     return xp.where(result > 0, outer, outer.dtype.type(0))
+
+
+relu_slope.operation.kernels["gpu"] = from_memory(relu_slope.operation.kernel, 1)  # type: ignore[attr-defined]
 
 
 @samples(*_PLAIN, reference=lambda x: np.maximum(x, 0))
@@ -384,6 +389,18 @@ def silu_slope(xp: Any, outer: Any, x: Any) -> Any:
 def silu_of(xp: Any, x: Any) -> Any:
     x = wide(x)
     return x / (1 + xp.exp(-x))
+
+
+silu_slope.operation.kernels["cpu"] = native_silu_slope(silu_slope.operation.kernel)  # type: ignore[attr-defined]
+silu_of.operation.kernels["cpu"] = native_silu(silu_of.operation.kernel)  # type: ignore[attr-defined]
+for _primitive, _native in (
+    (gelu_slope, native_gelu_slope),
+    (gelu_of, native_gelu),
+    (silu_slope, native_silu_slope),
+    (silu_of, native_silu),
+):
+    _operation = _primitive.operation  # type: ignore[attr-defined]
+    _operation.kernels["numpy"] = on_host(_native, _operation.kernel)
 
 
 @samples(

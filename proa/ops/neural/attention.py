@@ -17,6 +17,10 @@ from ...core.errors import value_error
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
+from ...kernels.cpu import attention as native
+from ...kernels.cpu.direct import on_host
+from ...kernels.cpu.precision import in_float32
+from ...kernels.gpu.attention import cudnn_attention, cudnn_attention_grad
 from ..arguments import require_tensor
 from ..basic import cast_to, transpose_to
 from ..linear.linalg import matmul
@@ -34,9 +38,9 @@ def _allowed(xp: Any, rows: int, columns: int, causal: bool) -> Any:
     return xp.arange(columns)[None, :] <= xp.arange(rows)[:, None] if causal else None
 
 
-def _weights(xp: Any, query: Any, key: Any, mask: Any, scale: Any, causal: bool) -> Any:
+def _weights(xp: Any, query: Any, key: Any, mask: Any, scale: float, causal: bool) -> Any:
     """The softmax of the scores, from operands with the heads first."""
-    scores = xp.matmul(query, xp.swapaxes(key, -1, -2)) * scale.astype(query.dtype)
+    scores = xp.matmul(query, xp.swapaxes(key, -1, -2)) * np.asarray(scale, query.dtype)
     lowest = np.asarray(np.finfo(np.float32).min / 2, scores.dtype)
     if mask is not None:
         scores = xp.where(mask, scores, lowest) if mask.dtype == bool else scores + mask.astype(scores.dtype)
@@ -55,9 +59,7 @@ def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...],
 @op(
     "query keys values",
     optional="mask",
-    scalars="scale",
     infer=_infer_attention,
-    follow_scalars=False,
     grad={
         "query": lambda g, query, keys, values, mask, scale, causal: attention_grad_query(
             g, query, keys, values, mask, scale, causal
@@ -65,58 +67,72 @@ def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...],
         "keys": lambda g, query, keys, values, mask, scale, causal: attention_grad_key(
             g, query, keys, values, mask, scale, causal
         ),
-        "values": lambda g, query, keys, mask, scale, causal: attention_grad_value(g, query, keys, mask, scale, causal),
+        "values": lambda g, query, keys, values, mask, scale, causal: attention_grad_value(
+            g, query, keys, values, mask, scale, causal
+        ),
     },
 )
 def attention(
-    xp: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+    xp: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
     """softmax(query keyᵀ scale + mask) values, for each head."""
     weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, keys), mask, scale, causal)
     return xp.swapaxes(xp.matmul(weights, _heads_first(xp, values)), 1, 2).astype(query.dtype)
 
 
-def _score_grad(xp: Any, y: Any, q: Any, k: Any, values: Any, mask: Any, scale: Any, causal: bool) -> Any:
+def _score_grad(xp: Any, y: Any, q: Any, k: Any, values: Any, mask: Any, scale: float, causal: bool) -> Any:
     """The gradient of the scores."""
     weights = _weights(xp, q, k, mask, scale, causal)
     slopes = xp.matmul(_heads_first(xp, y), xp.swapaxes(_heads_first(xp, values), -1, -2))
     centred = slopes - xp.sum(slopes * weights, axis=-1, keepdims=True)
-    return weights * centred * scale.astype(q.dtype)
+    return weights * centred * np.asarray(scale, q.dtype)
 
 
 def _like(position: int) -> Any:
     return lambda operation, operands, attributes, place: operands[position]
 
 
-@op("y query keys values", optional="mask", scalars="scale", infer=_like(1), follow_scalars=False, grad="auto")
+@op("y query keys values", optional="mask", infer=_like(1), grad="auto")
 def attention_grad_query(
-    xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+    xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
     q, k = _heads_first(xp, query), _heads_first(xp, keys)
     grad = xp.matmul(_score_grad(xp, y, q, k, values, mask, scale, causal), k)
     return xp.swapaxes(grad, 1, 2).astype(query.dtype)
 
 
-@op("y query keys values", optional="mask", scalars="scale", infer=_like(2), follow_scalars=False, grad="auto")
+@op("y query keys values", optional="mask", infer=_like(2), grad="auto")
 def attention_grad_key(
-    xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+    xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
     q, k = _heads_first(xp, query), _heads_first(xp, keys)
     grad = xp.matmul(xp.swapaxes(_score_grad(xp, y, q, k, values, mask, scale, causal), -1, -2), q)
     return xp.swapaxes(grad, 1, 2).astype(keys.dtype)
 
 
-def _infer_value(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    y, keys = operands[0], operands[2]
-    return keys.with_shape((*keys.shape[:3], y.shape[3]))
-
-
-@op("y query keys", optional="mask", scalars="scale", infer=_infer_value, follow_scalars=False, grad="auto")
+@op("y query keys values", optional="mask", infer=_like(3), grad="auto")
 def attention_grad_value(
-    xp: Any, y: Any, query: Any, keys: Any, mask: Any = None, scale: Any = 1.0, causal: bool = False
+    xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
+    # The values say nothing that is needed here; with them the three gradients have equal operands, and native code
+    # computes them together.
     weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, keys), mask, scale, causal)
     return xp.swapaxes(xp.matmul(xp.swapaxes(weights, -1, -2), _heads_first(xp, y)), 1, 2).astype(y.dtype)
+
+
+attention.operation.kernels["cpu"] = in_float32(native.native_attention(attention.operation.kernel))  # type: ignore[attr-defined]
+attention.operation.kernels["numpy"] = on_host(native.native_attention, attention.operation.kernel)  # type: ignore[attr-defined]
+attention.operation.kernels["gpu"] = cudnn_attention(attention.operation.kernel)  # type: ignore[attr-defined]
+for _number, (_primitive, _native) in enumerate(
+    (
+        (attention_grad_query, native.native_grad_query),
+        (attention_grad_key, native.native_grad_key),
+        (attention_grad_value, native.native_grad_value),
+    )
+):
+    _operation = _primitive.operation  # type: ignore[attr-defined]
+    _operation.kernels["cpu"] = in_float32(_native(_operation.kernel))
+    _operation.kernels["gpu"] = cudnn_attention_grad(_operation.kernel, _number)
 
 
 # ---- compositions --------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from ...eager.tensor import Tensor
 from ..arguments import require_tensor
 from ..basic import reshape_to
 from .convolution_kernels import conv, conv_grad_input
+from .transposed_convolution import conv_transpose
 from .window_references import reference_conv, reference_conv_transpose
 from .windows import (
     Sizes,
@@ -190,6 +191,7 @@ def _convolve_transposed(
         (extent - 1) * step - before - after + spread * (width - 1) + 1
         for extent, step, (before, after), spread, width in zip(extents, steps, pads, spreads, kernel, strict=True)
     ]
+    least = spatial
     spatial = _final_extents(where, spatial, output_padding, output_size, steps, spreads)
     if min(spatial) < 1:
         raise value_error(
@@ -198,8 +200,12 @@ def _convolve_transposed(
             f"x: {x_aval}",
             "use less padding",
         )
-    shape = join_shape(x_aval.shape[0], w_aval.shape[1] * num_groups, spatial, channels_last)
-    out = conv_grad_input(x, weight, shape, steps, pads, spreads, num_groups, channels_last)
+    if output_size is None:
+        extra = tuple(a - b for a, b in zip(spatial, least, strict=True))
+        out = conv_transpose(x, weight, extra, steps, pads, spreads, num_groups, channels_last)
+    else:
+        shape = join_shape(x_aval.shape[0], w_aval.shape[1] * num_groups, spatial, channels_last)
+        out = conv_grad_input(x, weight, shape, steps, pads, spreads, num_groups, channels_last)
     if bias is None:
         return out
     if bias._aval.shape != (w_aval.shape[1] * num_groups,):

@@ -18,6 +18,8 @@ from ...core.dtype import is_floating
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...kernels.cpu.convolution import native_convolution, native_grad_input, native_grad_weight
+from ...kernels.cpu.direct import on_host
+from ...kernels.cpu.precision import in_float32
 from ..basic import sum_over
 from ..precision import wide
 from .windows import Pairs, Sizes, join_shape, spatial_shape
@@ -143,6 +145,14 @@ def _xla_grad_weight(xp: Any, x: Any, y: Any, shape: tuple[int, ...], *window: A
 
 # Up to this many numbers the gradients of all samples are kept side by side before they are added.
 _MOST_PRODUCTS = 1 << 22
+# So many numbers of windows (64 MiB) are gathered at a time: those of a whole batch are many times the batch itself.
+_MOST_GATHERED = 1 << 24
+
+
+def _samples_at_once(batch: int, gathered: int) -> list[slice]:
+    """Parts of a batch of which each sample has `gathered` numbers in its windows."""
+    step = max(1, _MOST_GATHERED // max(gathered, 1))
+    return [slice(begin, min(begin + step, batch)) for begin in range(0, batch, step)] or [slice(0, 0)]
 
 
 def _channels_first(array: np.ndarray, channels_last: bool) -> np.ndarray:
@@ -188,12 +198,21 @@ def _numpy_conv(
     groups: int,
     channels_last: bool,
 ) -> np.ndarray:
-    x, weight = wide(x), wide(weight)
-    matrix, spatial = _window_matrix(
-        _channels_first(x, channels_last), weight.shape[2:], stride, padding, dilation, groups
+    x, weight = _channels_first(wide(x), channels_last), wide(weight)
+    kernel = weight.shape[2:]
+    spatial = tuple(
+        (extent + before + after - spread * (width - 1) - 1) // step + 1
+        for extent, (before, after), spread, width, step in zip(
+            x.shape[2:], padding, dilation, kernel, stride, strict=True
+        )
     )
-    filters = weight.reshape(groups, weight.shape[0] // groups, matrix.shape[2])
-    out = np.matmul(filters, matrix).reshape(x.shape[0], weight.shape[0], *spatial)
+    depth = weight.shape[1] * math.prod(kernel)
+    filters = weight.reshape(groups, weight.shape[0] // groups, depth)
+    parts = []
+    for some in _samples_at_once(x.shape[0], groups * depth * math.prod(spatial)):
+        matrix = _window_matrix(x[some], kernel, stride, padding, dilation, groups)[0]
+        parts.append(np.matmul(filters, matrix).reshape(matrix.shape[0], weight.shape[0], *spatial))
+    out = parts[0] if len(parts) == 1 else np.concatenate(parts)
     if bias is not None:
         out += wide(bias).reshape((-1,) + (1,) * len(spatial))
     return _channels_back(out, channels_last)
@@ -216,16 +235,19 @@ def _numpy_grad_input(
     channels = weight.shape[1] * groups
     extents = shape[1:-1] if channels_last else shape[2:]
     filters = weight.reshape(groups, weight.shape[0] // groups, weight.shape[1] * math.prod(kernel))
-    gathered = np.matmul(filters.swapaxes(1, 2), y.reshape(batch, groups, filters.shape[1], math.prod(spatial)))
-    gathered = gathered.reshape(batch, channels, *kernel, *spatial)
+    turned = filters.swapaxes(1, 2)
+    grads = y.reshape(batch, groups, filters.shape[1], math.prod(spatial))
     padded = [n + before + after for n, (before, after) in zip(extents, padding, strict=True)]
     out = np.zeros((batch, channels, *padded), y.dtype)
-    for position in np.ndindex(*kernel):
-        target = tuple(
-            slice(at * spread, at * spread + step * (count - 1) + 1, step)
-            for at, spread, step, count in zip(position, dilation, stride, spatial, strict=True)
-        )
-        out[(slice(None), slice(None), *target)] += gathered[(slice(None), slice(None), *position)]
+    for some in _samples_at_once(batch, channels * math.prod(kernel) * math.prod(spatial)):
+        gathered = np.matmul(turned, grads[some])
+        gathered = gathered.reshape(gathered.shape[0], channels, *kernel, *spatial)
+        for position in np.ndindex(*kernel):
+            target = tuple(
+                slice(at * spread, at * spread + step * (count - 1) + 1, step)
+                for at, spread, step, count in zip(position, dilation, stride, spatial, strict=True)
+            )
+            out[(some, slice(None), *target)] += gathered[(slice(None), slice(None), *position)]
     inner = tuple(slice(before, before + n) for n, (before, _) in zip(extents, padding, strict=True))
     return _channels_back(np.ascontiguousarray(out[(slice(None), slice(None), *inner)]), channels_last)
 
@@ -242,14 +264,16 @@ def _numpy_grad_weight(
     channels_last: bool,
 ) -> np.ndarray:
     x, y = _channels_first(wide(x), channels_last), _channels_first(wide(y), channels_last)
-    matrix, _ = _window_matrix(x, shape[2:], stride, padding, dilation, groups)
-    grads = y.reshape(y.shape[0], groups, shape[0] // groups, matrix.shape[3])
-    matrix = matrix.swapaxes(2, 3)
-    if x.shape[0] * math.prod(shape) <= _MOST_PRODUCTS:
-        return np.matmul(grads, matrix).sum(0).reshape(shape)
-    total = np.zeros((groups, shape[0] // groups, matrix.shape[3]), x.dtype)
-    for grad, windows in zip(grads, matrix, strict=True):
-        total += np.matmul(grad, windows)
+    grads = y.reshape(y.shape[0], groups, shape[0] // groups, math.prod(y.shape[2:]))
+    depth = shape[1] * math.prod(shape[2:])
+    total = np.zeros((groups, shape[0] // groups, depth), np.result_type(x, y))
+    for some in _samples_at_once(x.shape[0], groups * depth * grads.shape[3]):
+        matrix = _window_matrix(x[some], shape[2:], stride, padding, dilation, groups)[0].swapaxes(2, 3)
+        if matrix.shape[0] * math.prod(shape) <= _MOST_PRODUCTS:
+            total += np.matmul(grads[some], matrix).sum(0)
+        else:
+            for grad, windows in zip(grads[some], matrix, strict=True):
+                total += np.matmul(grad, windows)
     return total.reshape(shape)
 
 
@@ -348,9 +372,9 @@ def conv_grad_weight(
     return _xla_grad_weight(xp, x, y, shape, stride, padding, dilation, groups, channels_last)
 
 
-conv.operation.kernels["cpu"] = native_convolution(_xla_conv_with_bias)
-conv_grad_input.operation.kernels["cpu"] = native_grad_input(_xla_grad_input)
-conv_grad_weight.operation.kernels["cpu"] = native_grad_weight(_xla_grad_weight)
-conv.operation.kernels["numpy"] = _numpy_conv
-conv_grad_input.operation.kernels["numpy"] = _numpy_grad_input
-conv_grad_weight.operation.kernels["numpy"] = _numpy_grad_weight
+conv.operation.kernels["cpu"] = in_float32(native_convolution(_xla_conv_with_bias))
+conv_grad_input.operation.kernels["cpu"] = in_float32(native_grad_input(_xla_grad_input))
+conv_grad_weight.operation.kernels["cpu"] = in_float32(native_grad_weight(_xla_grad_weight))
+conv.operation.kernels["numpy"] = on_host(native_convolution, _numpy_conv)
+conv_grad_input.operation.kernels["numpy"] = on_host(native_grad_input, _numpy_grad_input)
+conv_grad_weight.operation.kernels["numpy"] = on_host(native_grad_weight, _numpy_grad_weight)

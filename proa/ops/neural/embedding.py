@@ -15,6 +15,7 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import replace_value
 from ...ir.operation import Check
+from ...kernels.cpu.embedding import native_sum_of_rows
 from ..arguments import integer, require_tensor
 from ..basic import full_of
 from ..index.gathering import IndexOutOfRange, add_rows
@@ -113,6 +114,9 @@ def sum_of_rows(xp: Any, x: Any, values: Any, count: int, padding_idx: int) -> A
     if xp is np:
         return add_rows(x.reshape(-1), vectors, count)
     return xp.zeros((count, vectors.shape[1]), vectors.dtype).at[x.reshape(-1)].add(vectors, mode="drop")
+
+
+sum_of_rows.operation.kernels["cpu"] = native_sum_of_rows(sum_of_rows.operation.kernel)  # type: ignore[attr-defined]
 
 
 def _reference_embedding(x: Any, weight: Any, padding_idx: int | None = None) -> Any:

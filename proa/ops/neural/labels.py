@@ -15,6 +15,7 @@ from ...core.aval import Aval
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...kernels.cpu.losses import native_cross_entropy, native_cross_entropy_grad
 from ..index.gathering import IndexOutOfRange
 from ..precision import wide
 
@@ -234,8 +235,10 @@ def softmax_cross_entropy_grad(
     """(softmax(logits) - onehot(label)) * y."""
     wider = wide(logits)
     index, valid = _indices(xp, label, axis, classes, ignored, keeps)
-    powers = xp.exp(wider - xp.max(wider, axis=axis, keepdims=True))
-    probability = powers / xp.sum(powers, axis=axis, keepdims=True)
+    shifted = wider - xp.max(wider, axis=axis, keepdims=True)
+    # Not the powers over their sum: a compiler would keep the powers of the forward pass for that, a second array as large
+    # as the logits, and in float32.
+    probability = xp.exp(shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)))
     scale = wide(y)
     if reduction == "none":
         scale = scale if keeps else xp.expand_dims(scale, axis)
@@ -244,3 +247,11 @@ def softmax_cross_entropy_grad(
     scale = xp.where(valid, scale, np.zeros((), scale.dtype))
     chosen = _is_class(xp, index, logits.ndim, axis, classes)
     return (xp.where(chosen, probability - 1, probability) * scale).astype(logits.dtype)
+
+
+for _primitive, _native in (
+    (softmax_cross_entropy, native_cross_entropy),
+    (softmax_cross_entropy_grad, native_cross_entropy_grad),
+):
+    _operation = _primitive.operation  # type: ignore[attr-defined]
+    _operation.kernels["cpu"] = _native(_operation.kernel)

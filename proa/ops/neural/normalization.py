@@ -21,6 +21,8 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import replace_value
 from ...kernels.cpu import normalisation as native
+from ...kernels.cpu.direct import on_host
+from ...kernels.gpu import normalisation as gpu
 from ..arguments import require_tensor
 from ..basic import reshape_to, sum_over
 from ..precision import wide
@@ -36,7 +38,7 @@ def _statistics(xp: Any, x: Any, axes: Axes) -> tuple[Any, Any]:
     return mean, xp.mean(centred * centred, axis=axes, keepdims=True)
 
 
-def _standardise(xp: Any, x: Any, epsilon: Any, view: Shape, axes: Axes, centred: bool) -> tuple[Any, Any]:
+def _standardise(xp: Any, x: Any, epsilon: float, view: Shape, axes: Axes, centred: bool) -> tuple[Any, Any]:
     """The slices with mean 0 (if `centred`) and variance 1, and the factor that was applied."""
     x = wide(x).reshape(view)
     if centred:
@@ -44,7 +46,7 @@ def _standardise(xp: Any, x: Any, epsilon: Any, view: Shape, axes: Axes, centred
         x = x - mean
     else:
         variance = xp.mean(x * x, axis=axes, keepdims=True)
-    factor = 1 / xp.sqrt(variance + epsilon.astype(x.dtype))
+    factor = 1 / xp.sqrt(variance + np.asarray(epsilon, x.dtype))
     return x * factor, factor
 
 
@@ -55,8 +57,6 @@ def _infer_same(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
 @op(
     "x",
     optional="weight bias",
-    scalars="epsilon",
-    follow_scalars=False,
     infer=_infer_same,
     grad={
         "x": lambda g, x, weight, epsilon, view, axes, broadcast, centred: normalise_grad_input(
@@ -73,7 +73,7 @@ def normalise(
     x: Any,
     weight: Any = None,
     bias: Any = None,
-    epsilon: Any = 1e-5,
+    epsilon: float = 1e-5,
     view: Shape = (),
     axes: Axes = (),
     broadcast: Shape = (),
@@ -106,8 +106,6 @@ def _sum_like(g: Tensor, broadcast: Shape, shape: Shape) -> Tensor:
 @op(
     "x y",
     optional="weight",
-    scalars="epsilon",
-    follow_scalars=False,
     infer=_infer_same,
     grad="auto",
 )
@@ -116,7 +114,7 @@ def normalise_grad_input(
     x: Any,
     y: Any,
     weight: Any = None,
-    epsilon: Any = 1e-5,
+    epsilon: float = 1e-5,
     view: Shape = (),
     axes: Axes = (),
     broadcast: Shape = (),
@@ -136,12 +134,12 @@ def normalise_grad_input(
 
 
 def _infer_weight(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    return operands[0].with_shape(attributes[2])
+    return operands[0].with_shape(attributes[3])
 
 
-@op("x y", scalars="epsilon", follow_scalars=False, infer=_infer_weight, grad="auto")
+@op("x y", infer=_infer_weight, grad="auto")
 def normalise_grad_weight(
-    xp: Any, x: Any, y: Any, epsilon: Any, view: Shape, axes: Axes, broadcast: Shape, centred: bool
+    xp: Any, x: Any, y: Any, epsilon: float, view: Shape, axes: Axes, broadcast: Shape, centred: bool
 ) -> Any:
     """The gradient of `normalise` in its scale, in the shape `broadcast`."""
     standard = _standardise(xp, x, epsilon, view, axes, centred)[0].reshape(x.shape)
@@ -227,14 +225,16 @@ def _frozen_grad_weight(
     return _sum_like(g * (x - reshape_to(mean, broadcast)) * reshape_to(scale, broadcast), broadcast, shape)
 
 
-for _primitive, _native in (
-    (normalise, native.native_normalise),
-    (normalise_grad_input, native.native_grad_input),
-    (normalise_grad_weight, native.native_grad_weight),
-    (running_statistics, native.native_running_statistics),
+for _primitive, _native, _on_gpu in (
+    (normalise, native.native_normalise, gpu.one_pass_normalise),
+    (normalise_grad_input, native.native_grad_input, gpu.one_pass_grad_input),
+    (normalise_grad_weight, native.native_grad_weight, gpu.one_pass_grad_weight),
+    (running_statistics, native.native_running_statistics, gpu.one_pass_running_statistics),
 ):
     _operation = _primitive.operation  # type: ignore[attr-defined]
     _operation.kernels["cpu"] = _native(_operation.kernel)
+    _operation.kernels["gpu"] = _on_gpu(_operation.kernel)
+    _operation.kernels["numpy"] = on_host(_native, _operation.kernel)
 
 _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 

@@ -339,13 +339,10 @@ def _adapt_average(where: str, num_spatial: int, x: Tensor, output_size: Any, da
     wanted = _adaptive_sizes(where, output_size, extents)
     if not is_floating(x._aval.dtype):
         raise type_error(where, "only floating tensors can be pooled", f"x: {x._aval}", "convert with astype()")
-    if all(n % size == 0 for n, size in zip(extents, wanted, strict=True)):
-        if all(size == 1 for size in wanted):
-            axes = spatial_axes(num_spatial, channels_last)
-            return x.mean(axes, keepdim=True)  # type: ignore[attr-defined]
-        kernel = tuple(n // size for n, size in zip(extents, wanted, strict=True))
-        return avg_pool(x, kernel, kernel, ((0, 0),) * num_spatial, "exclusive", channels_last)
-    return adaptive_average(x, wanted, spatial_axes(num_spatial, channels_last))
+    axes = spatial_axes(num_spatial, channels_last)
+    if all(size == 1 for size in wanted):
+        return x.mean(axes, keepdim=True)  # type: ignore[attr-defined]
+    return adaptive_average(x, wanted, axes)
 
 
 def _adapt_maximum(where: str, num_spatial: int, x: Tensor, output_size: Any, return_mask: bool) -> Any:

@@ -23,7 +23,10 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import INT32, is_floating
 from ...eager.declare import op
 from ...eager.tensor import Tensor
+from ...kernels.cpu.direct import on_host
+from ...kernels.cpu.maxima import native_max_pool
 from ...kernels.cpu.pooling import native_max_pool_grad
+from ...kernels.cpu.precision import in_float32
 from ..basic import reshape_to
 from ..precision import wide
 from .windows import Pairs, Sizes, join_shape, spatial_axes
@@ -252,7 +255,9 @@ def max_pool_grad(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding
     return window.spread(xp, [(winner, -1), (y, 0)], lambda number, w, value: xp.where(w == number, value, zero))
 
 
-max_pool_grad.operation.kernels["cpu"] = native_max_pool_grad(max_pool_grad.operation.kernel)
+max_pool.operation.kernels["cpu"] = native_max_pool(max_pool.operation.kernel)
+max_pool_grad.operation.kernels["cpu"] = in_float32(native_max_pool_grad(max_pool_grad.operation.kernel))
+max_pool_grad.operation.kernels["numpy"] = on_host(native_max_pool_grad, max_pool_grad.operation.kernel)
 
 
 def _infer_select(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -493,12 +498,29 @@ def _infer_resized(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     return operands[0].with_shape(tuple(shape))
 
 
+def _in_blocks(shape: Sizes, counts: Sizes, axes: Sizes) -> tuple[Sizes, Sizes]:
+    """The shape with each of the axes divided into so many blocks, and which axes then lie inside a block."""
+    blocks: list[int] = []
+    inner: list[int] = []
+    for axis, extent in enumerate(shape):
+        if axis not in axes:
+            blocks.append(extent)
+            continue
+        count = counts[axes.index(axis)]
+        blocks += [count, extent // count]
+        inner.append(len(blocks) - 1)
+    return tuple(blocks), tuple(inner)
+
+
 @op(
     infer=_infer_resized,
     grad={"x": lambda g, x_aval, extents, axes: adaptive_average_grad(g, tuple(x_aval.shape[a] for a in axes), axes)},
 )
 def adaptive_average(xp: Any, x: Any, extents: Sizes, axes: Sizes) -> Any:
-    """Means over windows of (almost) equal width; along each axis a product with a fixed matrix."""
+    """Means over windows of (almost) equal width: of blocks, or along each axis a product with a fixed matrix."""
+    if all(x.shape[axis] % count == 0 for axis, count in zip(axes, extents, strict=True)):
+        blocks, inner = _in_blocks(x.shape, extents, axes)
+        return xp.mean(wide(x).reshape(blocks), axis=inner)
     matrices = [_averaging_matrix(x.shape[axis], count) for axis, count in zip(axes, extents, strict=True)]
     return _along_axes(xp, wide(x), axes, matrices)
 
@@ -510,5 +532,12 @@ def adaptive_average(xp: Any, x: Any, extents: Sizes, axes: Sizes) -> Any:
 )
 def adaptive_average_grad(xp: Any, y: Any, extents: Sizes, axes: Sizes) -> Any:
     """The transpose of `adaptive_average`."""
+    if all(extent % y.shape[axis] == 0 for axis, extent in zip(axes, extents, strict=True)):
+        shape = list(y.shape)
+        for axis, extent in zip(axes, extents, strict=True):
+            shape[axis] = extent
+        blocks, inner = _in_blocks(tuple(shape), tuple(y.shape[axis] for axis in axes), axes)
+        share = wide(y) / math.prod(blocks[axis] for axis in inner)
+        return xp.broadcast_to(xp.expand_dims(share, inner), blocks).reshape(shape)
     matrices = [_averaging_matrix(extent, y.shape[axis]).T for axis, extent in zip(axes, extents, strict=True)]
     return _along_axes(xp, wide(y), axes, matrices)

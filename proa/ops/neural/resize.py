@@ -19,11 +19,14 @@ from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ..arguments import integers
 from ..precision import wide
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
-# One axis: (axis, extent before, extent after, method, ratio of the extents, align_corners, align_mode).
-Axis = tuple[int, int, int, str, float, bool, int]
+# One axis: (axis, extent before, extent after, method, ratio of the extents, align_corners, align_mode). As an attribute,
+# the extent before counts for the transpose only (else the operand has it), the extent after may be a factor (a float), and
+# a ratio of 0 is that of the extents: so a program holds for inputs of any size.
+Axis = tuple[int, int, int | float, str, float, bool, int]
 
 # With more entries than this in a row, multiplying by the whole matrix is faster than taking slices.
 _MOST_TAPS = 16
@@ -98,7 +101,21 @@ def _taps(axis: Axis, transposed: bool) -> tuple[np.ndarray, np.ndarray] | np.nd
     return order, np.take_along_axis(matrix, order, 1)
 
 
+def settled(axis: Axis, extent: int, transposed: bool) -> Axis:
+    """The axis with both extents and their ratio, for an operand that has this extent."""
+    place, before, after, method, ratio, *rest = axis
+    if transposed:
+        after = extent
+    else:
+        before = extent
+        after = int(before * after) if isinstance(after, float) else after
+    return (place, before, after, method, ratio or before / max(after, 1), *rest)  # type: ignore[return-value]
+
+
 def _along(xp: Any, x: Any, axis: Axis, transposed: bool) -> Any:
+    axis = settled(axis, x.shape[axis[0]], transposed)
+    if axis[1] == axis[2] and axis[4] == 1:
+        return x
     found = _taps(axis, transposed)
     place = axis[0]
     if isinstance(found, np.ndarray):
@@ -119,11 +136,20 @@ def _infer_resample(operation: Any, operands: Any, attributes: tuple[Any, ...], 
     axes, transposed = attributes
     shape = list(operands[0].shape)
     for axis in axes:
-        shape[axis[0]] = axis[1] if transposed else axis[2]
+        _, before, after, *_ = settled(axis, shape[axis[0]], transposed)
+        shape[axis[0]] = before if transposed else after
     return operands[0].with_shape(tuple(shape))
 
 
-@op(infer=_infer_resample, grad={"x": lambda g, axes, transposed: resample(g, axes, not transposed)})
+def _transposed(g: Any, axes: tuple[Axis, ...], transposed: bool, extents: tuple[int, ...]) -> Any:
+    axes = axes if transposed else tuple((axis[0], extents[axis[0]], *axis[2:]) for axis in axes)
+    return resample(g, axes, not transposed)
+
+
+@op(
+    infer=_infer_resample,
+    grad={"x": lambda g, x_aval, axes, transposed: _transposed(g, axes, transposed, x_aval.shape)},
+)
 def resample(xp: Any, x: Any, axes: tuple[Axis, ...], transposed: bool) -> Any:
     """A linear map along each of some axes, or its transpose."""
     result = wide(x) if is_floating(x.dtype) else x
@@ -141,6 +167,8 @@ def _new_extents(where: str, x: Tensor, size: Any, factor: Any, extents: tuple[i
     if (size is None) == (factor is None):
         raise value_error(where, "give exactly one of size and scale_factor", f"size: {size}, scale_factor: {factor}")
     given = size if factor is None else factor
+    if factor is None and isinstance(given, (Tensor, list, tuple)):
+        given = integers(where, "size", given) if _are_sizes(given) else given
     if isinstance(given, Tensor):
         given = given.tolist()
     values = list(given) if isinstance(given, (list, tuple, np.ndarray)) else [given] * count
@@ -158,6 +186,12 @@ def _new_extents(where: str, x: Tensor, size: Any, factor: Any, extents: tuple[i
     if min(wanted) < 1:
         raise value_error(where, "the result would have no elements", f"scale_factor: {factor}, x: {x._aval}")
     return wanted, [float(value) for value in values]
+
+
+def _are_sizes(given: Any) -> bool:
+    """Whether there are integer tensors among the sizes: they may stand for sizes of other tensors."""
+    tensors = [value for value in ([given] if isinstance(given, Tensor) else given) if isinstance(value, Tensor)]
+    return bool(tensors) and all(tensor._aval.dtype.kind in "iu" for tensor in tensors)
 
 
 def _reference_interpolate(x: np.ndarray, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
@@ -243,20 +277,26 @@ def interpolate(
     extents = aval.shape[start : start + aval.ndim - 2]
     if min(extents) < 1:
         raise value_error(where, "the spatial axes of x must not be empty", f"x: {aval}")
-    wanted, factors = _new_extents(where, x, size, scale_factor, extents)
+    wanted, by = _new_extents(where, x, size, scale_factor, extents)
     if method == "area":
         pools: Any = {3: adaptive_avg_pool1d, 4: adaptive_avg_pool2d, 5: adaptive_avg_pool3d}
         if aval.ndim == 3:
             return pools[3](x, wanted[0])
         return pools[aval.ndim](x, wanted, layout)
-    if recompute_scale_factor or antialias:
-        factors = None
+    factors = None if recompute_scale_factor or antialias else by
     method = {"bicubic": "cubic", "nearest": "nearest"}.get(method, "linear")
     kind = f"smooth {method}" if antialias else method
     axes = tuple(
-        (start + i, n, m, kind, 1 / factors[i] if factors else n / m, bool(align_corners), int(align_mode))
-        for i, (n, m) in enumerate(zip(extents, wanted, strict=True))
-        if n != m or (factors and factors[i] != 1)
+        (
+            start + i,
+            0,
+            by[i] if by else m,
+            kind,
+            1 / factors[i] if factors else 0.0,
+            bool(align_corners),
+            int(align_mode),
+        )
+        for i, m in enumerate(wanted)
     )
     if not is_floating(aval.dtype) and method != "nearest":
         raise type_error(where, f"mode {mode!r} is for floating types", f"x: {aval}", "convert with astype()")

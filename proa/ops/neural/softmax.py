@@ -12,6 +12,7 @@ from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.rows import native_softmax
 from ..arguments import require_tensor
 from ..axes import flat, single_axis, widened
@@ -52,7 +53,7 @@ def _softmax_numpy(xp: Any, x: Any, axis: int) -> Any:
     return shares
 
 
-softmax_along.operation.kernels["numpy"] = _softmax_numpy  # type: ignore[attr-defined]
+softmax_along.operation.kernels["numpy"] = on_host(native_softmax, _softmax_numpy)  # type: ignore[attr-defined]
 softmax_along.operation.kernels["cpu"] = native_softmax(softmax_along.operation.kernel)  # type: ignore[attr-defined]
 
 

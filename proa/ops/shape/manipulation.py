@@ -16,6 +16,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import value_error
+from ...eager.calling import MISSING
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tape import stand_in
@@ -271,13 +272,22 @@ def _swapped(where: str, x: Tensor, first: Any, second: Any) -> Tensor:
     return transpose_to(x, tuple(perm))
 
 
+def _swapped_by_name(*arguments: Any, **named: Any) -> Any:
+    """`swapaxes(x, axis0=0, axis1=1)`, also with `dim0` and `dim1`."""
+    for first, second in (("axis0", "axis1"), ("dim0", "dim1")):
+        if first in named and second in named:
+            x = named["x"] if "x" in named else named["input"] if "input" in named else arguments[0]
+            return _swapped("swapaxes", x, named[first], named[second])
+    return MISSING
+
+
 @samples(
     S(A(2, 3, 4), 0, 2),
     S(A(2, 3, 4), [2, 0, 1]),
     S(A(2, 3), -1, -2),
     reference=lambda x, a, b=None: np.transpose(x, a) if b is None else np.swapaxes(x, a, b),
 )
-@public(method="swapaxes swapdims")
+@public(method="swapaxes swapdims", otherwise=_swapped_by_name)
 def swapaxes(x: Tensor, perm: Any, *axes: Any, name: str | None = None) -> Tensor:
     """Two axes exchanged (`swapaxes(x, 0, 1)`), or all axes in the order `perm`. Shares memory with
     `x`."""
@@ -288,7 +298,7 @@ def swapaxes(x: Tensor, perm: Any, *axes: Any, name: str | None = None) -> Tenso
     return _swapped("swapaxes", x, perm, axes[0])
 
 
-swapdims = public(name="swapdims")(swapaxes)
+swapdims = public(name="swapdims", otherwise=_swapped_by_name)(swapaxes)
 
 
 def _all_reversed(x: Tensor) -> Tensor:
@@ -363,7 +373,7 @@ def _bits_back(base: Tensor, view: Tensor) -> Tensor:
     S(A(2, 3, dtype="int64"), "uint8"),
     reference=lambda x, to: x.view(to) if isinstance(to, str) else x.reshape(to),
 )
-@public(method=True)
+@public(method=True, aliases="shape_or_dtype=dtype shape_or_dtype=size")
 @listed("shape_or_dtype", 1)
 def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
     """`x` in another shape, or its bytes as another type. Shares memory with `x`."""

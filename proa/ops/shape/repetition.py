@@ -56,7 +56,7 @@ def _reference_expand(x: Any, shape: Any) -> Any:
     S(A(2, 1, dtype="int64"), (2, 2)),
     reference=_reference_expand,
 )
-@public(method=True)
+@public(method=True, aliases="shape=size")
 @listed("shape", 1)
 def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """`x` repeated along dimensions of 1 (and new ones in front) to a shape; -1 keeps a
@@ -270,7 +270,7 @@ def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -
     S(A(4), -1),
     reference=lambda x, shifts, axis=None: np.roll(x, shifts, axis),
 )
-@public(method=True)
+@public(method=True, aliases="axis=dims")
 def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """`x` moved along axes, what falls off one end coming in at the other; without an axis in row-
     major order."""

@@ -318,7 +318,7 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
 
 
 # Offered apart from `public(inplace=…)`: its sample that broadcasts x has no in-place form.
-masked_scatter_ = in_place_form(masked_scatter, "masked_scatter_")
+masked_scatter_ = in_place_form(masked_scatter, "masked_scatter_", reshapes=True)
 Tensor.masked_scatter_ = public(name="masked_scatter_")(masked_scatter_)  # type: ignore[attr-defined]
 
 

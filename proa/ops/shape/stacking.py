@@ -177,7 +177,7 @@ def _listed(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
     S(A(2), 4),
     reference=_listed,
 )
-@public(method=True)
+@public(method=True, aliases="num_or_indices=indices num_or_indices=sections")
 def tensor_split(x: Tensor, num_or_indices: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
     """`x` cut along an axis into a number of parts as equal as possible, or at the given positions."""
     _with_dimensions("tensor_split", x, 1)

@@ -139,6 +139,8 @@ def unfold(x: Tensor, axis: Any, size: Any, step: Any, name: str | None = None) 
     Shares memory with `x`.
     """
     aval = require_tensor("unfold", "x", x)._aval
+    if not aval.ndim:
+        raise value_error("unfold", "a tensor without dimensions has no axis to unfold", f"x: {aval}")
     along = one_axis("unfold", axis, aval.ndim)
     length, by = integer("unfold", "size", size), integer("unfold", "step", step)
     if not 0 <= length <= aval.shape[along] or by <= 0:

@@ -7,6 +7,7 @@ contrast is about the fixed value 74.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -125,34 +126,53 @@ def _gray(red: np.ndarray, green: np.ndarray, blue: np.ndarray) -> np.ndarray:
 
 def _hsv(array: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """8-bit hue (a turn is 256), saturation and value of an image in the order blue, green, red."""
-    blue, green, red = (array[:, :, k].astype(np.int32) for k in range(3))
+    blue, green, red = (np.ascontiguousarray(array[:, :, k]) for k in range(3))
     value = np.maximum(np.maximum(blue, green), red)
-    span = value - np.minimum(np.minimum(blue, green), red)
-    # Reciprocals of 12 bits, rounded, as OpenCV tabulates them.
+    narrow = value - np.minimum(np.minimum(blue, green), red)
+    by_value, by_span = _reciprocals()
+    span = narrow.astype(np.int32)
+    saturation = (span * by_value.take(value) + (1 << 11)) >> 12
+    blue, green, red = (channel.astype(np.int16) for channel in (blue, green, red))
+    twice = narrow.astype(np.int16) * 2
+    sixth = np.where(
+        value == red, green - blue, np.where(value == green, blue - red + twice, red - green + 2 * twice)
+    )  # fmt: skip
+    hue = (sixth * by_span.take(narrow) + (1 << 11)) >> 12
+    hue += (hue < 0) * np.int32(256)
+    return np.clip(hue, 0, 255).astype(np.uint8), saturation.astype(np.uint8), value
+
+
+@functools.cache
+def _reciprocals() -> tuple[np.ndarray, np.ndarray]:
+    """What divides by the value and by the span: 12 bits, rounded, as OpenCV tabulates them."""
     numbers = np.arange(1, 256)
     by_value = np.concatenate([[0], np.rint((255 << 12) / numbers)]).astype(np.int32)
     by_span = np.concatenate([[0], np.rint((256 << 12) / (6.0 * numbers))]).astype(np.int32)
-    saturation = (span * by_value[value] + (1 << 11)) >> 12
-    sixth = np.where(
-        value == red, green - blue, np.where(value == green, blue - red + 2 * span, red - green + 4 * span)
-    )
-    hue = (sixth * by_span[span] + (1 << 11)) >> 12
-    hue = np.where(hue < 0, hue + 256, hue)
-    return np.clip(hue, 0, 255).astype(np.uint8), saturation.astype(np.uint8), value.astype(np.uint8)
+    return by_value, by_span
 
 
 def _from_hsv(hue: np.ndarray, saturation: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """The way back, to blue, green, red. A turn is 255 here: OpenCV's two directions differ by that."""
-    place = hue.astype(np.float32) * np.float32(6 / 255)
+    """The way back, to blue, green, red: each is the value less a share of the saturation that the hue decides."""
+    fraction = np.arange(256, dtype=np.float32) / np.float32(255)
+    result = _shares().take(hue, axis=0)
+    result *= fraction.take(saturation)[:, :, None]
+    np.subtract(1, result, out=result)
+    result *= fraction.take(value)[:, :, None]
+    result *= 255
+    np.rint(result, out=result)
+    return np.clip(result, 0, 255, out=result).astype(np.uint8)
+
+
+@functools.cache
+def _shares() -> np.ndarray:
+    """For each hue the shares of blue, green and red. A turn is 255 here: OpenCV's two directions differ by that."""
+    place = np.arange(256, dtype=np.float32) * np.float32(6 / 255)
     sector = np.floor(place).astype(np.int32)
     part = place - sector
-    s, v = saturation.astype(np.float32) / np.float32(255), value.astype(np.float32) / np.float32(255)
-    levels = np.stack([v, v * (1 - s), v * (1 - s * part), v * (1 - s * (1 - part))])
+    levels = np.stack([np.zeros_like(part), np.ones_like(part), part, 1 - part]).astype(np.float32)
     # For each sector of the hue: which level blue, green and red take.
     table = np.array([[1, 3, 0], [1, 0, 2], [3, 0, 1], [0, 2, 1], [0, 1, 3], [2, 1, 0]])
-    chosen = np.moveaxis(table[sector % 6], -1, 0)
-    result = np.take_along_axis(levels, chosen, axis=0)
-    return np.clip(np.rint(np.moveaxis(result, 0, -1) * 255), 0, 255).astype(np.uint8)
+    return np.take_along_axis(levels.T, table[sector % 6], axis=1)
 
 
 # ---- geometry ------------------------------------------------------------------------------------

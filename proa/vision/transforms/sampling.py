@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 METHODS = ("nearest", "bilinear", "bicubic", "area", "lanczos")
+_FAR = 1e6  # farther than any image reaches
 _FIXED_BITS = 11  # weights of 8-bit images are whole multiples of 2 ** -11
 
 
@@ -41,50 +42,60 @@ def warp(array: np.ndarray, back: np.ndarray, height: int, width: int, method: s
     """The image whose pixel (x, y) is the source at `back @ (x, y, 1)`; outside of the source it is `fill`."""
     if not (height and width):
         return np.empty((height, width, *array.shape[2:]), array.dtype)
-    x, y = np.meshgrid(np.arange(width, dtype=np.float64), np.arange(height, dtype=np.float64))
-    u, v, w = (row[0] * x + row[1] * y + row[2] for row in back)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if not (back[2] == (0.0, 0.0, 1.0)).all():
-            u, v = u / w, v / w
+    x, y = np.arange(width, dtype=np.float64), np.arange(height, dtype=np.float64)[:, None]
+    u, v = ((row[0] * x + row[1] * y) + row[2] for row in back[:2])
+    if not (back[2] == (0.0, 0.0, 1.0)).all():
+        w = (back[2, 0] * x + back[2, 1] * y) + back[2, 2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u, v = np.nan_to_num(u / w, nan=-_FAR), np.nan_to_num(v / w, nan=-_FAR)
     # Whatever lies far outside is outside; as an integer it must not wrap around.
-    u = np.clip(np.nan_to_num(u, nan=-1e6), -1e6, 1e6)
-    v = np.clip(np.nan_to_num(v, nan=-1e6), -1e6, 1e6)
-    color = np.broadcast_to(np.asarray(fill, np.float64), array.shape[2:])
+    u, v = np.clip(u, -_FAR, _FAR), np.clip(v, -_FAR, _FAR)
+    pixels = _Pixels(array, np.asarray(fill, np.float64), method != "nearest")
     if method == "nearest":
-        return _gather(array, np.rint(v).astype(np.int64), np.rint(u).astype(np.int64), color)
+        return pixels.at(np.rint(v).astype(np.int32), np.rint(u).astype(np.int32))
     weights = _linear_weights if method == "bilinear" else _cubic_weights
     left, across = weights(u)
     top, down = weights(v)
-    wide = np.float64 if array.dtype.itemsize > 2 and array.dtype != np.float32 else np.float32
+    wide = pixels.dtype
     result = np.zeros((height, width, *array.shape[2:]), wide)
     spread = (...,) + (None,) * (array.ndim - 2)
     for i, row_weight in enumerate(down):
         for j, column_weight in enumerate(across):
-            values = _gather(array, top + i, left + j, color)
-            result += (row_weight * column_weight).astype(wide)[spread] * values
+            values = pixels.at(top + np.int32(i), left + np.int32(j))
+            values *= (row_weight * column_weight).astype(wide)[spread]
+            result += values
     return _narrow(result, array.dtype)
 
 
-def _gather(array: np.ndarray, rows: np.ndarray, columns: np.ndarray, color: np.ndarray) -> np.ndarray:
-    """Pixels by place, with `color` outside."""
-    height, width = array.shape[:2]
-    inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
-    flat = array.reshape(height * width, *array.shape[2:])
-    values = flat.take(np.where(inside, rows * width + columns, 0), axis=0)
-    if not inside.all():
-        values[~inside] = _narrow(color, array.dtype)
-    return values
+class _Pixels:
+    """The pixels of an image by place, with one colour outside: the last row of a table, so that all are taken at once."""
+
+    def __init__(self, array: np.ndarray, color: np.ndarray, to_combine: bool) -> None:
+        self.height, self.width = array.shape[:2]
+        self.dtype = array.dtype
+        if to_combine:
+            self.dtype = np.float64 if array.dtype.itemsize > 2 and array.dtype != np.float32 else np.float32
+        self.table = np.empty((self.height * self.width + 1, *array.shape[2:]), self.dtype)
+        self.table[:-1] = array.reshape(-1, *array.shape[2:])
+        self.table[-1] = _narrow(color, array.dtype)
+
+    def at(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """New memory, which the caller may change."""
+        # As unsigned numbers, negative places are beyond the far edge.
+        inside = (rows.view(np.uint32) < self.height) & (columns.view(np.uint32) < self.width)
+        place = np.where(inside, rows.astype(np.intp) * self.width + columns, len(self.table) - 1)
+        return self.table.take(place, axis=0, mode="clip")
 
 
 def _linear_weights(place: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     first = np.floor(place)
     part = place - first
-    return first.astype(np.int64), [1 - part, part]
+    return first.astype(np.int32), [1 - part, part]
 
 
 def _cubic_weights(place: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     first = np.floor(place)
-    return first.astype(np.int64) - 1, _cubic(place - first)
+    return first.astype(np.int32) - np.int32(1), _cubic(place - first)
 
 
 def _narrow(values: np.ndarray, dtype: Any) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Models saved here, loaded and run by the real package: a table of what agrees.
 
-    python -m tests.formats.paddle.written --paddle PATH_OF_A_PYTHON_WITH_PADDLE [--only resnet18,lstm] [--formats json]
+    python -m tests.formats.paddle.written [--paddle PYTHON] [--only resnet18,lstm] [--formats json] [--json FILE]
 
 All of paddle.vision.models and ten recurrent and attention models, in both formats of Paddle. A line passes when the real
 package loads the files and its results are within 1e-4 of ours (relative to the largest result). The command fails
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -156,12 +157,20 @@ def _verdict(answer: dict[str, Any]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--paddle", required=True, help="a Python that has paddlepaddle 3.3")
+    parser.add_argument(
+        "--paddle", default=os.environ.get("PROA_PARITY_PADDLE_PYTHON"), help="Paddle's interpreter (else one is made)"
+    )
     parser.add_argument("--only", default="", help="names (or parts of them), separated by commas")
     parser.add_argument("--formats", default="json,pdmodel")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table there")
     chosen = parser.parse_args(arguments)
     wanted = [part for part in chosen.only.split(",") if part]
-    other = OtherSide(chosen.paddle)
+    python = chosen.paddle
+    if python is None:
+        from tests.parity.environment import paddle_python
+
+        python = paddle_python()
+    other = OtherSide(python)
     rows: list[tuple[str, str, str, float]] = []
     for name, make, specs, arrays in models():
         if not wanted or any(part in name for part in wanted):
@@ -177,6 +186,10 @@ def main(arguments: list[str] | None = None) -> int:
     print(
         f"{good} of {len(rows)} ({good / max(1, len(rows)):.1%}) load in the real package and agree within {_TOLERANCE}"
     )
+    if chosen.json:
+        table = [dict(zip(("name", "format", "verdict", "seconds"), row, strict=True)) for row in rows]
+        text = json.dumps({"good": good, "total": len(rows), "rows": table}, indent=1)
+        chosen.json.write_text(text, encoding="utf-8")
     return 0 if rows and good >= _BAR * len(rows) else 1
 
 

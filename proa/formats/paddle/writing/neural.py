@@ -59,7 +59,7 @@ def _biased(b: Builder, x: Made, bias: Made | None, last: bool) -> Made:
     return b.binary("add", x, view)
 
 
-@translates("conv_grad_input")
+@translates("conv_grad_input", "conv_transpose")
 def conv_transpose(b: Builder, c: Call) -> Made:
     y, weight = c.operands
     _, stride, padding, dilation, groups, last = c.attributes
@@ -191,8 +191,8 @@ def normalise_by(b: Builder, c: Call) -> Made:
 
 @translates("normalise")
 def normalise(b: Builder, c: Call) -> Made:
-    x, weight, bias, epsilon = c.operands
-    view, axes, broadcast, centred = c.attributes
+    x, weight, bias = c.operands
+    epsilon, view, axes, broadcast, centred = c.attributes
     trailing = tuple(axes) == tuple(range(len(view) - len(axes), len(view)))
     inner = tuple(view[len(view) - len(axes) :])
     fits = tuple(broadcast) == inner and tuple(view) == x.sizes
@@ -265,8 +265,8 @@ def one_hot(b: Builder, c: Call) -> Made:
 
 @translates("attention")
 def attention(b: Builder, c: Call) -> Made:
-    query, keys, values, mask, scale = c.operands
-    causal = c.attributes[0]
+    query, keys, values, mask = c.operands
+    scale, causal = c.attributes
     query, keys, values = (b.transpose(x, (0, 2, 1, 3)) for x in (query, keys, values))
     scores = b.matmul(b.scale(query, scale), keys, transpose_y=True)
     lowest = -1e30
@@ -289,8 +289,11 @@ _METHODS = {"nearest": "nearest", "linear": "bilinear", "cubic": "bicubic"}
 
 @translates("resample")
 def resample(b: Builder, c: Call) -> Made:
+    from ....ops.neural.resize import settled
+
     x = c.operands[0]
     axes, transposed = c.attributes
+    axes = tuple(settled(entry, x.sizes[entry[0]], transposed) for entry in axes)
     methods = {entry[3] for entry in axes}
     places = [entry[0] for entry in axes]
     if transposed or len(methods) != 1 or x.ndim != 4 or places not in ([2, 3], [1, 2]) or axes[0][3] not in _METHODS:
@@ -311,10 +314,13 @@ def resample(b: Builder, c: Call) -> Made:
 
 
 def _by_matrices(b: Builder, c: Call, x: Made) -> Made:
-    from ....ops.neural.resize import _matrix
+    from ....ops.neural.resize import _matrix, settled
 
     axes, transposed = c.attributes
     for entry in axes:
+        entry = settled(entry, x.sizes[entry[0]], transposed)
+        if entry[1] == entry[2] and entry[4] == 1:
+            continue
         if is_unknown(entry[1]) or is_unknown(entry[2]):
             raise NotImplementedError("this way of resizing, along a dimension of unknown size")
         matrix = _matrix(*entry[1:])

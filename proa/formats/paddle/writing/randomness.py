@@ -73,3 +73,9 @@ def exponential(b: Builder, c: Call) -> Made:
     rest = b.scale(_uniform(b, c.sizes, c.dtype), -1, 1)  # in (0, 1]: its logarithm is finite
     draws = b.scale(b.same("log", rest), -1)
     return b.binary("divide", draws, b.cast(c.tensor(b, 0, c.dtype), c.dtype))
+
+
+@translates("chance")
+def chance(b: Builder, c: Call) -> Made:
+    """Nothing uses it in Paddle, whose operations inside a condition or loop draw by themselves."""
+    return b.full(c.sizes, 0, c.dtype)

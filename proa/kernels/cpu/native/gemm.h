@@ -55,8 +55,12 @@ void tile(int64_t depth, const float* a, const float* b, int64_t b_step, float* 
   Vector sums[rows][vectors];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; r++) {
+    // The result is asked for now, so that it is there when the sums are.
 #pragma GCC unroll 2
-    for (int v = 0; v < vectors; v++) sums[r][v] = Vector{};
+    for (int v = 0; v < vectors; v++) {
+      sums[r][v] = Vector{};
+      __builtin_prefetch(c + r * c_step + v * kLanes, 1);
+    }
   }
   for (int64_t k = 0; k < depth; k++) {
     Vector column[vectors];
@@ -71,7 +75,18 @@ void tile(int64_t depth, const float* a, const float* b, int64_t b_step, float* 
     a += rows;
     b += b_step;
   }
-  float finished[rows * vectors * kLanes];
+  if (finish == nullptr && columns == vectors * kLanes) {
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; v++) {
+        float* to = c + r * c_step + v * kLanes;
+        store(to, accumulate ? load(to) + sums[r][v] : sums[r][v]);
+      }
+    }
+    return;
+  }
+  alignas(64) float finished[rows * vectors * kLanes];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 2
@@ -109,7 +124,11 @@ struct Matrix {
     const float* from = data + first * row_step + k0 * column_step;
     if (row_step == 1) {
       for (int64_t k = 0; k < depth; k++) {
+#if PROA_AVX512
+        store_some(to + k * rows, load_some(from + k * column_step, rows), rows);
+#else
         std::memcpy(to + k * rows, from + k * column_step, sizeof(float) * rows);
+#endif
       }
       return;
     }
@@ -139,8 +158,12 @@ struct Matrix {
     if (column_step == 1) {
       if (columns == kWidth) {
         for (int64_t k = 0; k < depth; k++) {
-          store(to + k * width, load(from + k * row_step));
-          store(to + k * width + kLanes, load(from + k * row_step + kLanes));
+          const float* row = from + k * row_step;
+          store(to + k * width, load(row));
+          store(to + k * width + kLanes, load(row + kLanes));
+          // The next columns: their lines lie far apart, and nobody else would see them coming.
+          __builtin_prefetch(row + kWidth, 0, 2);
+          __builtin_prefetch(row + kWidth + kLanes, 0, 2);
         }
         return;
       }

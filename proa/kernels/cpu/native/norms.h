@@ -11,6 +11,7 @@
 namespace proa {
 
 constexpr int64_t kBlock = 2048;  // elements whose sum stays in float; blocks are added up in double
+constexpr int64_t kRowsTogether = 32;  // the same for rows that are added to each other
 
 // sums of f(i, count of lanes, lane 0 at i) over [0, count), where f returns two vectors.
 template <class Pair>
@@ -85,10 +86,10 @@ inline void channel_sums(ffi::ThreadPool& pool, int64_t outer, int64_t channels,
     double* mine = sums.data() + 2 * channels * task;
     std::vector<float> block(2 * channels);
     const int64_t end = outer * (task + 1) / tasks;
-    for (int64_t begin = outer * task / tasks; begin < end; begin += 256) {
+    for (int64_t begin = outer * task / tasks; begin < end; begin += kRowsTogether) {
       std::fill(block.begin(), block.end(), 0.0f);
       float *p = block.data(), *q = p + channels;
-      for (int64_t n = begin; n < smaller(end, begin + 256); n++) {
+      for (int64_t n = begin; n < smaller(end, begin + kRowsTogether); n++) {
         const float* line = x + n * channels;
         const float* grads = grad ? grad + n * channels : nullptr;
         for (int64_t c = 0; c < channels; c += kLanes) {
@@ -112,7 +113,7 @@ inline void channel_sums(ffi::ThreadPool& pool, int64_t outer, int64_t channels,
 }
 
 struct Moments {
-  float mean, factor;
+  float mean, rest, factor;  // the mean is `mean + rest`: one float is not exact enough where it is large
 };
 
 // Mean (0 unless `centred`) and 1 / sqrt(variance + epsilon) of a row.
@@ -131,7 +132,7 @@ inline Moments moments_of(const float* row, int64_t length, float epsilon, bool 
   }, squares, rest);
   rest /= length;  // what the rounded mean left out
   const double variance = squares / length - (centred ? rest * rest : 0.0);
-  return {mean, float(1.0 / std::sqrt(variance + epsilon))};
+  return {mean, centred ? float(rest) : 0.0f, float(1.0 / std::sqrt(variance + epsilon))};
 }
 
 inline void row_norm(ffi::ThreadPool& pool, int64_t rows, int64_t length, const float* x, const float* weight,
@@ -142,10 +143,10 @@ inline void row_norm(ffi::ThreadPool& pool, int64_t rows, int64_t length, const 
       const float* from = x + r * length;
       float* to = y + r * length;
       const Moments m = moments_of(from, length, epsilon, centred);
-      const Vector mean = all(m.mean), factor = all(m.factor);
+      const Vector mean = all(m.mean), rest = all(m.rest), factor = all(m.factor);
       for (int64_t i = 0; i < length; i += kLanes) {
         const int count = int(smaller<int64_t>(kLanes, length - i));
-        Vector value = (load_up_to(from + i, count) - mean) * factor;
+        Vector value = (load_up_to(from + i, count) - mean - rest) * factor;
         if (weight) value *= load_up_to(weight + i, count);
         if (bias) value += load_up_to(bias + i, count);
         store_up_to(to + i, value, count);
@@ -162,7 +163,7 @@ inline void row_norm_grad_input(ffi::ThreadPool& pool, int64_t rows, int64_t len
       const float *from = x + r * length, *grads = grad + r * length;
       float* to = dx + r * length;
       const Moments m = moments_of(from, length, epsilon, centred);
-      const Vector mean = all(m.mean), factor = all(m.factor);
+      const Vector mean = all(m.mean), rest = all(m.rest), factor = all(m.factor);
       auto scaled = [&](int64_t i, int count) {
         const Vector g = load_up_to(grads + i, count);
         return weight ? g * load_up_to(weight + i, count) : g;
@@ -171,12 +172,12 @@ inline void row_norm_grad_input(ffi::ThreadPool& pool, int64_t rows, int64_t len
       sum_pairs(length, [&](int64_t i, int count, Vector& p, Vector& q) {
         const Vector g = scaled(i, count);
         p += g;
-        q += g * ((load_up_to(from + i, count) - mean) * factor);
+        q += g * ((load_up_to(from + i, count) - mean - rest) * factor);
       }, sum, along);
       const Vector level = all(centred ? float(sum / length) : 0.0f), slope = all(float(along / length));
       for (int64_t i = 0; i < length; i += kLanes) {
         const int count = int(smaller<int64_t>(kLanes, length - i));
-        const Vector standard = (load_up_to(from + i, count) - mean) * factor;
+        const Vector standard = (load_up_to(from + i, count) - mean - rest) * factor;
         store_up_to(to + i, (scaled(i, count) - level - standard * slope) * factor, count);
       }
     }
@@ -192,15 +193,15 @@ inline void row_norm_grad_weight(ffi::ThreadPool& pool, int64_t rows, int64_t le
     double* mine = sums.data() + length * task;
     float* block = scratch<0>(length);
     const int64_t end = rows * (task + 1) / tasks;
-    for (int64_t begin = rows * task / tasks; begin < end; begin += 256) {
+    for (int64_t begin = rows * task / tasks; begin < end; begin += kRowsTogether) {
       std::memset(block, 0, sizeof(float) * length);
-      for (int64_t r = begin; r < smaller(end, begin + 256); r++) {
+      for (int64_t r = begin; r < smaller(end, begin + kRowsTogether); r++) {
         const float *from = x + r * length, *grads = grad + r * length;
         const Moments m = moments_of(from, length, epsilon, centred);
-        const Vector mean = all(m.mean), factor = all(m.factor);
+        const Vector mean = all(m.mean), rest = all(m.rest), factor = all(m.factor);
         for (int64_t i = 0; i < length; i += kLanes) {
           const int count = int(smaller<int64_t>(kLanes, length - i));
-          const Vector standard = (load_up_to(from + i, count) - mean) * factor;
+          const Vector standard = (load_up_to(from + i, count) - mean - rest) * factor;
           store_up_to(block + i, load_up_to(block + i, count) + load_up_to(grads + i, count) * standard, count);
         }
       }

@@ -429,14 +429,16 @@ class Buffers {
   size_t next_in_ = 0, next_out_ = 0;
 };
 
-static bool make_layer(Layer& layer, const Floats& projected, const Lengths& lengths, int64_t kind, bool reverse) {
+// A row of `projected` belongs to a step and a member of the batch.
+static bool make_layer(Layer& layer, const Floats& projected, const Lengths& lengths, int64_t kind, int64_t batch,
+                       bool reverse) {
   const auto shape = projected.dimensions();
   layer.kind = kind;
   layer.gates = gates_of(kind);
-  if (shape.size() != 3 || shape[2] % layer.gates || !projected.element_count()) return false;
-  layer.steps = shape[0];
-  layer.batch = shape[1];
-  layer.hidden = shape[2] / layer.gates;
+  if (shape.size() != 2 || batch < 1 || shape[0] % batch || shape[1] % layer.gates || !projected.element_count()) return false;
+  layer.steps = shape[0] / batch;
+  layer.batch = batch;
+  layer.hidden = shape[1] / layer.gates;
   layer.reverse = reverse;
   const int64_t given = static_cast<int64_t>(lengths.element_count());
   layer.lengths = given ? lengths.typed_data() : nullptr;
@@ -446,9 +448,10 @@ static bool make_layer(Layer& layer, const Floats& projected, const Lengths& len
 // projected, lengths (or none of them), first states, weight, bias if there is one -> hidden states; of an LSTM cells, and
 // gates if they are to be kept.
 static ffi::Error recurrence(ffi::ThreadPool pool, Floats projected, Lengths lengths, ffi::RemainingArgs operands,
-                             ffi::RemainingRets results, int64_t kind, bool reverse, bool has_bias, bool keep) {
+                             ffi::RemainingRets results, int64_t kind, int64_t batch, bool reverse, bool has_bias,
+                             bool keep) {
   Forward f{};
-  if (!make_layer(f.layer, projected, lengths, kind, reverse)) {
+  if (!make_layer(f.layer, projected, lengths, kind, batch, reverse)) {
     return ffi::Error::InvalidArgument("recurrence: the shapes do not fit");
   }
   Buffers next(operands, results);
@@ -467,12 +470,12 @@ static ffi::Error recurrence(ffi::ThreadPool pool, Floats projected, Lengths len
   return ffi::Error::Success();
 }
 
-// projected, lengths, recurrent product (or gates that were kept instead of the two), first states, weight, states, their gradients -> gradients of projected, of the
-// first states and of the bias; of a GRU also that of the recurrent product.
+// projected, lengths, recurrent product (or gates that were kept instead of the two), first states, weight, states, their
+// gradients -> gradients of projected, of the first states and of the bias; of a GRU also that of the recurrent product.
 static ffi::Error recurrence_grad(ffi::ThreadPool pool, Floats projected, Lengths lengths, ffi::RemainingArgs operands,
-                                  ffi::RemainingRets results, int64_t kind, bool reverse, bool kept) {
+                                  ffi::RemainingRets results, int64_t kind, int64_t batch, bool reverse, bool kept) {
   Backward b{};
-  if (!make_layer(b.layer, projected, lengths, kind, reverse)) {
+  if (!make_layer(b.layer, projected, lengths, kind, batch, reverse)) {
     return ffi::Error::InvalidArgument("recurrence_grad: the shapes do not fit");
   }
   Buffers next(operands, results);
@@ -497,6 +500,53 @@ static ffi::Error recurrence_grad(ffi::ThreadPool pool, Floats projected, Length
   return ffi::Error::Success();
 }
 
+// ---- the gradient of the weight -------------------------------------------------------------------
+
+// The state that each step started from, a row for each step and member of the batch: `rows` rows of one matrix and then
+// those of another, of which one is the first state and the other the states after all steps but the last.
+struct StatesBefore {
+  const float *first, *second;
+  int64_t rows, hidden;
+
+  void pack_right(float* to, int64_t k0, int64_t depth, int64_t j, int columns, int width) const {
+    const int64_t some = k0 < rows ? smaller(depth, rows - k0) : 0;
+    if (some) Matrix{first, hidden, 1}.pack_right(to, k0, some, j, columns, width);
+    if (some < depth) {
+      Matrix{second, hidden, 1}.pack_right(to + some * width, k0 + some - rows, depth - some, j, columns, width);
+    }
+  }
+  const float* direct(int64_t, int64_t, int, int) const { return nullptr; }
+  int64_t direct_step() const { return hidden; }
+};
+
+// The gradient of the recurrent product, the first state and the states after each step -> that of the weight.
+static ffi::Error recurrence_weight_grad(ffi::ThreadPool pool, Floats grads, Floats first, Floats states,
+                                         ffi::ResultBuffer<ffi::F32> out, bool reverse) {
+  const auto shape = out->dimensions();
+  if (shape.size() != 2 || !shape[0] || !shape[1]) return ffi::Error::InvalidArgument("recurrence_grad: the shapes do not fit");
+  const int64_t width = shape[0], hidden = shape[1], batch = static_cast<int64_t>(first.element_count()) / hidden;
+  const int64_t depth = static_cast<int64_t>(states.element_count()) / hidden;
+  if (static_cast<int64_t>(grads.element_count()) != depth * width || batch < 1 || depth < batch ||
+      static_cast<int64_t>(first.element_count()) != batch * hidden ||
+      static_cast<int64_t>(states.element_count()) != depth * hidden) {
+    return ffi::Error::InvalidArgument("recurrence_grad: the shapes do not fit");
+  }
+  const Matrix left{grads.typed_data(), 1, width};
+  StatesBefore right{first.typed_data(), states.typed_data(), batch, hidden};
+  if (reverse) right = {states.typed_data() + batch * hidden, first.typed_data(), depth - batch, hidden};
+  float* to = out->typed_data();
+  const int64_t threads = threads_of(pool);
+  const double work = static_cast<double>(depth) * width * hidden;
+  const int64_t parts = work < kWorthThreads ? 1 : work > 16e6 * threads ? 2 * threads : threads;
+  const int64_t step = larger<int64_t>(ceil_div(width, parts), kMaxRows);
+  parallel_for(pool, ceil_div(width, step), [&](int64_t i) {
+    const int64_t row = i * step;
+    multiply(smaller(step, width - row), hidden, depth, left.at(row, 0), right, Result{to + row * hidden, hidden}, false,
+             Finish());
+  });
+  return ffi::Error::Success();
+}
+
 }  // namespace proa
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(Recurrence, proa::recurrence,
@@ -507,6 +557,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(Recurrence, proa::recurrence,
                                   .RemainingArgs()
                                   .RemainingRets()
                                   .Attr<int64_t>("kind")
+                                  .Attr<int64_t>("batch")
                                   .Attr<bool>("reverse")
                                   .Attr<bool>("has_bias")
                                   .Attr<bool>("keep"));
@@ -519,5 +570,15 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(RecurrenceGrad, proa::recurrence_grad,
                                   .RemainingArgs()
                                   .RemainingRets()
                                   .Attr<int64_t>("kind")
+                                  .Attr<int64_t>("batch")
                                   .Attr<bool>("reverse")
                                   .Attr<bool>("kept"));
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(RecurrenceWeightGrad, proa::recurrence_weight_grad,
+                              xla::ffi::Ffi::Bind()
+                                  .Ctx<xla::ffi::ThreadPool>()
+                                  .Arg<proa::Floats>()
+                                  .Arg<proa::Floats>()
+                                  .Arg<proa::Floats>()
+                                  .Ret<proa::Floats>()
+                                  .Attr<bool>("reverse"));

@@ -1,4 +1,4 @@
-// Handlers of softmax along rows and of GELU for XLA.
+// Handlers of softmax along rows, and of GELU and SiLU, for XLA.
 #include "exponential.h"
 #include "norms.h"
 
@@ -39,31 +39,61 @@ static ffi::Error softmax(ffi::ThreadPool pool, Floats x, Out y) {
   return ffi::Error::Success();
 }
 
-// gelu(x), or with one more operand that times the slope of gelu at x.
-static ffi::Error gelu(ffi::ThreadPool pool, Floats x, ffi::RemainingArgs more, Out y) {
-  const int64_t size = int64_t(x.element_count());
-  const float* outer = nullptr;
-  if (more.size() == 1) {
-    auto given = more.get<Floats>(0);
-    if (!given.has_value() || int64_t(given->element_count()) != size) {
-      return ffi::Error::InvalidArgument("gelu: the shapes do not fit");
-    }
-    outer = given->typed_data();
+enum Kind : int64_t { kGelu = 0, kGeluByTanh = 1, kSilu = 2 };
+
+// The activation as x * share, and its slope.
+template <int64_t kind>
+inline void activation(Vector x, Vector& value, Vector& slope) {
+  if (kind == kGelu) {
+    Vector share, density;
+    normal_distribution(x, share, density);
+    value = x * share;
+    slope = share + x * density;
+    return;
   }
+  // 0.5 (1 + tanh(u)) is the logistic function of 2 u.
+  Vector inner = x, inner_slope = all(1.0f);
+  if (kind == kGeluByTanh) {
+    const Vector squared = x * x;
+    inner = x * (squared * all(1.59576912f * 0.044715f) + all(1.59576912f));
+    inner_slope = squared * all(3 * 1.59576912f * 0.044715f) + all(1.59576912f);
+  }
+  const Vector power = exponential(-inner), share = all(1.0f) / (power + all(1.0f));
+  const Vector rest = power > all(1e30f) ? all(1.0f) : power * share;
+  value = x * share;
+  slope = share + x * share * rest * inner_slope;
+}
+
+// An activation, or with one more operand that times the slope of the activation at x.
+template <int64_t kind>
+static void activate(ffi::ThreadPool& pool, int64_t size, const float* x, const float* outer, float* y) {
   const int64_t tasks = norm_tasks(pool, ceil_div(size, 4096), size);
   const int64_t step = round_up(ceil_div(size, tasks), kLanes);
   parallel_for(pool, tasks, [&](int64_t task) {
     const int64_t end = smaller(size, (task + 1) * step);
     for (int64_t i = task * step; i < end; i += kLanes) {
       const int count = int(smaller<int64_t>(kLanes, end - i));
-      const Vector value = load_up_to(x.typed_data() + i, count);
-      Vector share, density;
-      normal_distribution(value, share, density);
-      Vector result = value * share;
-      if (outer) result = load_up_to(outer + i, count) * (share + value * density);
-      store_up_to(y->typed_data() + i, result, count);
+      Vector value, slope;
+      activation<kind>(load_up_to(x + i, count), value, slope);
+      store_up_to(y + i, outer ? load_up_to(outer + i, count) * slope : value, count);
     }
   });
+}
+
+static ffi::Error activation_handler(ffi::ThreadPool pool, Floats x, ffi::RemainingArgs more, Out y, int64_t kind) {
+  const int64_t size = int64_t(x.element_count());
+  const float* outer = nullptr;
+  if (more.size() == 1) {
+    auto given = more.get<Floats>(0);
+    if (!given.has_value() || int64_t(given->element_count()) != size) {
+      return ffi::Error::InvalidArgument("activation: the shapes do not fit");
+    }
+    outer = given->typed_data();
+  }
+  if (kind == kGelu) activate<kGelu>(pool, size, x.typed_data(), outer, y->typed_data());
+  else if (kind == kGeluByTanh) activate<kGeluByTanh>(pool, size, x.typed_data(), outer, y->typed_data());
+  else if (kind == kSilu) activate<kSilu>(pool, size, x.typed_data(), outer, y->typed_data());
+  else return ffi::Error::InvalidArgument("activation: there is no such one");
   return ffi::Error::Success();
 }
 
@@ -72,6 +102,10 @@ static ffi::Error gelu(ffi::ThreadPool pool, Floats x, ffi::RemainingArgs more, 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(Softmax, proa::softmax,
                               xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().Arg<proa::Floats>().Ret<proa::Floats>());
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(
-    Gelu, proa::gelu,
-    xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().Arg<proa::Floats>().RemainingArgs().Ret<proa::Floats>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(Activation, proa::activation_handler,
+                              xla::ffi::Ffi::Bind()
+                                  .Ctx<xla::ffi::ThreadPool>()
+                                  .Arg<proa::Floats>()
+                                  .RemainingArgs()
+                                  .Ret<proa::Floats>()
+                                  .Attr<int64_t>("kind"));

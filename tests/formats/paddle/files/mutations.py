@@ -1,6 +1,6 @@
 """Damages the model files of fixtures/ in many ways: reading one must give a ValueError, quickly, in little memory.
 
-    python -m tests.formats.paddle.files.mutations --files 10000 [--seed 0]
+    python -m tests.formats.paddle.files.mutations --files 10000 [--seed 0] [--only SEED:NUMBER] [--json FILE]
 
 Kinds of damage: flipped bits, truncation, inserted and repeated pieces, absurd sizes, values of the wrong kind, operands
 from later operations and blocks within themselves (cycles), deep nesting, one file's pieces in another. Some damage is
@@ -27,6 +27,7 @@ from typing import Any
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
 SECONDS = 5
 MEMORY = 1 << 30
+_SHOWN_EVERY = 1000
 _STRANGE: list[Any] = [
     -1, 0, 1, 2**31, 2**63, 10**30, -(2**62), 1.5, 1e308, True, None, "", "x" * 1000, [], {}, [[[]]], [0] * 1000,
     {"#": "0.t_vec", "D": []}, {"%": 7}, {"#": "p"}, "1.while", "0.split", "2.yield",
@@ -211,8 +212,8 @@ def _late(signum: int, frame: Any) -> None:
     raise TimeoutError
 
 
-def read_damaged(seed: int, count: int, found: Any) -> None:
-    """What a worker does: `count` files, a line about each problem into the queue."""
+def read_damaged(seed: int, numbers: range, found: Any) -> None:
+    """What a worker does: the files of these numbers, a line about each problem into the queue."""
     from proa.formats.paddle.files import read_model
 
     resource.setrlimit(resource.RLIMIT_DATA, (2 * MEMORY, 2 * MEMORY))
@@ -220,7 +221,7 @@ def read_damaged(seed: int, count: int, found: Any) -> None:
     outcomes: collections.Counter[str] = collections.Counter()
     slowest = 0.0
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(count):
+        for number in numbers:
             name = f"{seed}:{number}"
             path = damaged(random.Random(name), folder)
             found.put(("start", name, ""))
@@ -245,11 +246,11 @@ def read_damaged(seed: int, count: int, found: Any) -> None:
     found.put(("done", dict(outcomes), (slowest, _most_memory() >> 20)))
 
 
-def run(files: int, seed: int) -> tuple[dict[str, int], list[str], float, int]:
+def run(numbers: range, seed: int, progress: bool = False) -> tuple[dict[str, int], list[str], float, int]:
     """Outcomes, problems, the slowest read in seconds, the most memory in MB."""
     context = multiprocessing.get_context("spawn")
     queue = context.SimpleQueue()
-    worker = context.Process(target=read_damaged, args=(seed, files, queue))
+    worker = context.Process(target=read_damaged, args=(seed, numbers, queue))
     worker.start()
     problems: list[str] = []
     last, outcomes, slowest, memory = "", {}, 0.0, 0
@@ -258,6 +259,9 @@ def run(files: int, seed: int) -> tuple[dict[str, int], list[str], float, int]:
             kind, first, second = queue.get()
             if kind == "start":
                 last = first
+                number = int(first.partition(":")[2])
+                if progress and number and number % _SHOWN_EVERY == 0:
+                    print(f"{number} of {len(numbers)}, {len(problems)} problems", file=sys.stderr, flush=True)
             elif kind == "problem":
                 problems.append(f"{first}: {second}")
             else:
@@ -274,11 +278,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", metavar="SEED:NUMBER", help="one file, as a problem names it")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the totals there")
     arguments = parser.parse_args()
-    outcomes, problems, slowest, memory = run(arguments.files, arguments.seed)
+    numbers, seed = range(arguments.files), arguments.seed
+    if arguments.only:
+        seed, number = (int(part) for part in arguments.only.split(":"))
+        numbers = range(number, number + 1)
+    outcomes, problems, slowest, memory = run(numbers, seed, progress=True)
     for problem in problems[:50]:
         print(problem)
     print(f"{outcomes}; {len(problems)} problems; slowest {slowest:.2f} s; at most {memory} MB")
+    if arguments.json:
+        totals = {"files": len(numbers), "outcomes": outcomes, "problems": problems, "slowest": slowest, "memory": memory}
+        arguments.json.write_text(json.dumps(totals, indent=1), encoding="utf-8")
     return 1 if problems else 0
 
 

@@ -6,7 +6,7 @@ from tests.formats.paddle.files.mutations import run
 
 
 def test_damaged_files_raise() -> None:
-    outcomes, problems, slowest, memory = run(files=300, seed=2024)
+    outcomes, problems, slowest, memory = run(range(300), seed=2024)
     assert problems == []
     assert sum(outcomes.values()) == 300
     assert outcomes["ValueError"] > 150

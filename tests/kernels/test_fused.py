@@ -1,0 +1,106 @@
+"""Native products and convolutions with packed weights against float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from proa.kernels.cpu import fused as native
+from proa.kernels.cpu import library
+from proa.ops.neural import fused
+from tests.kernels import references as r
+
+pytestmark = pytest.mark.skipif(library.target("FusedProduct") is None, reason="no native kernels")
+CONV_CASES = [
+    # x, weight, stride, padding, dilation, groups
+    ((1, 8, 9, 7), (13, 8, 3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 1),
+    ((2, 6, 11, 10), (28, 6, 1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1), 1),
+    ((3, 5, 7, 7), (64, 5, 1, 1), (2, 2), ((0, 0), (0, 0)), (1, 1), 1),
+    ((2, 4, 12, 9), (6, 2, 3, 5), (2, 1), ((0, 2), (3, 1)), (2, 1), 2),
+    ((2, 12, 15, 17), (12, 1, 3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 12),
+    ((2, 10, 15, 14), (20, 1, 5, 5), (2, 2), ((2, 2), (2, 2)), (1, 1), 10),
+    ((1, 400, 7, 7), (40, 400, 1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1), 1),
+    ((2, 5, 33), (9, 5, 4), (3,), ((1, 2),), (2,), 1),
+    ((2, 6, 33), (6, 1, 3), (1,), ((1, 1),), (1,), 6),
+]
+
+
+def _activated(x: np.ndarray, activation: str, low: float, high: float) -> np.ndarray:
+    from scipy.special import erf
+
+    return {
+        "": lambda: x,
+        "relu": lambda: np.maximum(x, 0),
+        "clip": lambda: np.clip(x, low, high),
+        "hardswish": lambda: x * np.clip(x + 3, 0, 6) / 6,
+        "silu": lambda: x / (1 + np.exp(-x)),
+        "sigmoid": lambda: 1 / (1 + np.exp(-x)),
+        "gelu": lambda: x * (1 + erf(x / np.sqrt(2))) / 2,
+        "gelu_tanh": lambda: x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2,
+        "tanh": lambda: np.tanh(x),
+    }[activation]()
+
+
+def _close(found: np.ndarray, expected: np.ndarray, terms: int) -> None:
+    np.testing.assert_allclose(found, expected, rtol=2e-6 * np.sqrt(terms) + 2e-6, atol=1e-6 * np.sqrt(terms))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 14, 15, 47, 200])
+@pytest.mark.parametrize(("depth", "columns"), [(1, 16), (7, 33), (321, 100), (768, 65)])
+def test_product(rows: int, depth: int, columns: int) -> None:
+    generator = np.random.default_rng(rows * depth + columns)
+    x, weight, bias, residual = (
+        r.draw(generator, *shape) for shape in ((rows, depth), (depth, columns), (columns,), (rows, columns))
+    )
+    activation = native.ACTIVATIONS[(rows + columns) % len(native.ACTIVATIONS)]
+    panels = fused.packed_panels.operation.kernel(np, weight)
+    kernel = fused.fused_linear.operation.kernels["cpu"]
+    attributes = (columns, activation, -0.5, 0.75)
+    arrays: list[Any] = [x, panels, bias if rows % 2 else None, residual if columns % 2 else None]
+    assert r.calls_native(kernel, arrays, attributes)
+    found = r.jitted(kernel, arrays, attributes)[0]
+    expected = x.astype(np.float64) @ weight
+    expected = expected + (bias if rows % 2 else 0) + (residual if columns % 2 else 0)
+    _close(found, _activated(expected, *attributes[1:]), depth)
+
+
+@pytest.mark.parametrize("activation", native.ACTIVATIONS)
+def test_activations(activation: str) -> None:
+    values = np.concatenate([np.linspace(-12, 12, 997), [0.0, -0.0, 1e-6, -1e-6, 80, -80, np.inf]]).astype(np.float32)
+    x = values[:, None]
+    panels = fused.packed_panels.operation.kernel(np, np.ones((1, 16), np.float32))
+    kernel, attributes = fused.fused_linear.operation.kernels["cpu"], (16, activation, 0.0, 6.0)
+    found = r.jitted(kernel, [x, panels, None, None], attributes)[0]
+    expected = _activated(x.astype(np.float64), activation, 0.0, 6.0)
+    np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), rtol=3e-6, atol=3e-7)
+    lost = r.jitted(kernel, [np.full((3, 1), np.nan, np.float32), panels, None, None], attributes)[0]
+    assert np.isnan(lost).all()
+
+
+@pytest.mark.parametrize("case", CONV_CASES)
+@pytest.mark.parametrize(("activation", "with_bias", "with_residual"), [("relu", True, True), ("hardswish", False, False)])
+def test_convolution(case: Any, activation: str, with_bias: bool, with_residual: bool) -> None:
+    from proa.ops.neural.convolution_kernels import _numpy_conv
+
+    x_shape, shape, stride, padding, dilation, groups = case
+    generator = np.random.default_rng(sum(x_shape))
+    x, weight, bias = (r.draw(generator, *s) for s in (x_shape, shape, shape[:1]))
+    plain = _numpy_conv(
+        np, x.astype(np.float64), weight.astype(np.float64), None, stride, padding, dilation, groups, False
+    )
+    residual = r.draw(generator, *plain.shape)
+    depthwise = shape[1] == 1 and groups > 1
+    rows = 0 if depthwise else native.rows_of_panels(shape[0] // groups)
+    filters = weight if depthwise else fused.packed_filters.operation.kernel(np, weight, rows, groups)
+    attributes = (shape, rows, stride, padding, dilation, groups, activation, 0.0, 0.0)
+    arrays: list[Any] = [x, filters, bias if with_bias else None, residual if with_residual else None]
+    kernel = fused.fused_conv.operation.kernels["cpu"]
+    assert r.calls_native(kernel, arrays, attributes)
+    along = bias.reshape(-1, *[1] * len(stride))
+    expected = plain + (along if with_bias else 0) + (residual if with_residual else 0)
+    terms = int(np.prod(shape[1:]))
+    _close(r.jitted(kernel, arrays, attributes)[0], _activated(expected, activation, 0.0, 0.0), terms)
+    reference = fused.fused_conv.operation.kernel(np, *arrays, *attributes)
+    _close(reference, _activated(expected, activation, 0.0, 0.0), terms)
