@@ -42,8 +42,7 @@ TOP_FILES = ("__init__.py", "__main__.py")
 _LAYER_OF_OTHERS = next(n for n, rooms in enumerate(LAYERS) if OTHERS in rooms)
 
 # (importing sibling, imported sibling): why it cannot be otherwise.
-ALLOWED_SIBLINGS: dict[tuple[str, str], str] = {
-}
+ALLOWED_SIBLINGS: dict[tuple[str, str], str] = {}
 
 # Module, or folder with a slash at its end: why it may import jax as soon as it is imported.
 # Whatever is named here must be imported lazily by everyone else.

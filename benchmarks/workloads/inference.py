@@ -73,7 +73,9 @@ def paddle_model(paddle: Any, model: str) -> Any:
 
         def forward(self, x: Any) -> Any:
             batch, tokens, width = x.shape
-            parts = self.query_key_value(self.first_norm(x)).reshape([batch, tokens, 3, self.heads, width // self.heads])
+            parts = self.query_key_value(self.first_norm(x)).reshape(
+                [batch, tokens, 3, self.heads, width // self.heads]
+            )
             query, key, value = parts[:, :, 0], parts[:, :, 1], parts[:, :, 2]
             mixed = functional.scaled_dot_product_attention(query, key, value, is_causal=True, training=False)
             x = x + self.output(mixed.reshape([batch, tokens, width]))

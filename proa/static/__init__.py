@@ -1,14 +1,14 @@
 """`paddle.static`: programs that are recorded once and run by an Executor.
 
-    mode.py            which program a thread records into: enable_static, program_guard
-    segment.py         the open capture of a program
-    program.py         Program; block.py, printing.py: what can be seen of it
-    variable.py        data, parameters, global variables
-    backward.py        gradients as part of a program
-    execution.py       Executor; scope.py: where values are
-    inference_form.py  clone(for_test=True)
-    state_io.py, model_io.py   files
-    nn/                functions with parameters of their own, control flow
+mode.py            which program a thread records into: enable_static, program_guard
+segment.py         the open capture of a program
+program.py         Program; block.py, printing.py: what can be seen of it
+variable.py        data, parameters, global variables
+backward.py        gradients as part of a program
+execution.py       Executor; scope.py: where values are
+inference_form.py  clone(for_test=True)
+state_io.py, model_io.py   files
+nn/                functions with parameters of their own, control flow
 """
 
 from __future__ import annotations

@@ -65,9 +65,7 @@ class ExponentialMovingAverage:
         )
         factor = 1.0 - float(decay[0]) ** float(steps[0])
         if factor:
-            set_values(
-                {p: (a / factor).astype(a.dtype) for p, a in zip(self._parameters, averages, strict=True)}
-            )
+            set_values({p: (a / factor).astype(a.dtype) for p, a in zip(self._parameters, averages, strict=True)})
         try:
             yield
         finally:

@@ -37,9 +37,7 @@ def append_backward(
     return [(p, _named(grad, p)) for p, grad in zip(parameters, found, strict=True) if grad is not None]
 
 
-def gradients(
-    targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Any = None
-) -> list[Tensor | None]:
+def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Any = None) -> list[Tensor | None]:
     """Adds the gradients of `targets` with respect to `inputs`; None for an input they do not depend on."""
     program = require_static("gradients")
     outputs = engine.tensor_list("gradients", "targets", targets)

@@ -185,5 +185,4 @@ def _input(program: Program, given: Any, arrays: dict[str, Any]) -> Tensor:
     return tensor._to_place(aval.place)
 
 
-
 __all__ = ["Executor"]

@@ -88,7 +88,9 @@ class LoadedProgram(Program):
         tensor.name = value.name
         return tensor
 
-    def compute(self, find_input: Callable[[GraphInput], Tensor], fetches: Sequence[Tensor], scope: Any) -> list[Tensor]:
+    def compute(
+        self, find_input: Callable[[GraphInput], Tensor], fetches: Sequence[Tensor], scope: Any
+    ) -> list[Tensor]:
         wanted = []
         for tensor in fetches:
             found = [n for n, result in enumerate(self.results) if result is tensor or result.name == tensor.name]

@@ -72,9 +72,7 @@ class StaticSegment(CaptureSegment):
 
     def describe(self, tensor: Any) -> str:
         shape = ", ".join(map(str, self.shape_of(tensor._aval)))
-        return (
-            f"var {tensor.name} : shape({shape}).dtype({tensor.dtype.name}).stop_gradient({tensor.stop_gradient})"
-        )
+        return f"var {tensor.name} : shape({shape}).dtype({tensor.dtype.name}).stop_gradient({tensor.stop_gradient})"
 
     def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
         return self.owner.existing_parameter(name, shape, dtype)

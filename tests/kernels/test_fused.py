@@ -80,7 +80,9 @@ def test_activations(activation: str) -> None:
 
 
 @pytest.mark.parametrize("case", CONV_CASES)
-@pytest.mark.parametrize(("activation", "with_bias", "with_residual"), [("relu", True, True), ("hardswish", False, False)])
+@pytest.mark.parametrize(
+    ("activation", "with_bias", "with_residual"), [("relu", True, True), ("hardswish", False, False)]
+)
 def test_convolution(case: Any, activation: str, with_bias: bool, with_residual: bool) -> None:
     from proa.ops.neural.convolution_kernels import _numpy_conv
 

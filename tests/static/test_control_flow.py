@@ -43,9 +43,7 @@ def test_gradients_go_through_a_loop_and_a_condition() -> None:
     def build() -> Any:
         x = static.data("x", [None, 3])
         x.stop_gradient = False
-        _, power = nn.while_loop(
-            lambda i, y: i < 3, lambda i, y: [i + 1, y * x], [paddle.full([1], 0, "int64"), x]
-        )
+        _, power = nn.while_loop(lambda i, y: i < 3, lambda i, y: [i + 1, y * x], [paddle.full([1], 0, "int64"), x])
         chosen = nn.cond(x.sum() > 0, lambda: power * 2, lambda: -power)
         return [chosen, static.gradients(chosen.sum(), [x])[0]]
 
@@ -123,7 +121,9 @@ def test_py_func_runs_python_with_its_own_gradient() -> None:
         x = static.data("x", [None, 2])
         x.stop_gradient = False
         out = static.default_main_program().global_block().create_var("tanh_out", [-1, 2], "float32")
-        made = static.py_func(np.tanh, x, out, backward_func=lambda y, dy: dy * (1 - y * y), skip_vars_in_backward_input=x)
+        made = static.py_func(
+            np.tanh, x, out, backward_func=lambda y, dy: dy * (1 - y * y), skip_vars_in_backward_input=x
+        )
         return [made, static.gradients(made.sum(), [x])[0]]
 
     array = np.array([[0.1, 0.2], [0.3, 0.4], [1, 2]], "float32")

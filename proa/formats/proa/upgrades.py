@@ -40,7 +40,11 @@ def with_moved_numbers(instructions: list[Any], scalars: list[Any]) -> tuple[lis
         own = scalars[position : position + count]
         position += count
         place = MOVED_NUMBERS.get(entry.get("op", ""), ("", -1))[1]
-        if 0 <= place < len(operands) and isinstance(operands[place], str) and isinstance(entry.get("attributes"), list):
+        if (
+            0 <= place < len(operands)
+            and isinstance(operands[place], str)
+            and isinstance(entry.get("attributes"), list)
+        ):
             before = sum(isinstance(operand, str) for operand in operands[:place])
             entry = {
                 **entry, "in": operands[:place] + operands[place + 1 :],

@@ -1,10 +1,10 @@
 """`python -m proa.kernels.cpu`: the native kernels by hand.
 
-    python -m proa.kernels.cpu                          compiles them now (when an image is made, say), not at first use
-    python -m proa.kernels.cpu measure script.py ...    runs a script; each new shape is timed natively and by XLA, and the
-                                                        quicker way is kept for all later runs
-    python -m proa.kernels.cpu table                    shows what was measured on this machine
-    python -m proa.kernels.cpu forget                   removes it
+python -m proa.kernels.cpu                          compiles them now (when an image is made, say), not at first use
+python -m proa.kernels.cpu measure script.py ...    runs a script; each new shape is timed natively and by XLA, and the
+                                                    quicker way is kept for all later runs
+python -m proa.kernels.cpu table                    shows what was measured on this machine
+python -m proa.kernels.cpu forget                   removes it
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def show(rows: dict[str, choice.Row]) -> None:
     """One line for each call: both times, what the rule of thumb said and what holds now."""
     for key, row in sorted(rows.items()):
         mark = "" if choice.winner(row) == row["rule"] else f" (the rule said {row['rule']})"
-        print(f"{row['native'] * 1e6:10.0f} us native {row['xla'] * 1e6:10.0f} us xla  {choice.winner(row)}{mark}  {key}")
+        print(
+            f"{row['native'] * 1e6:10.0f} us native {row['xla'] * 1e6:10.0f} us xla  {choice.winner(row)}{mark}  {key}"
+        )
 
 
 def measure(script: str, arguments: list[str]) -> int:

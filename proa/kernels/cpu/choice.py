@@ -37,7 +37,9 @@ Factory = Callable[[Callable[..., Any]], Callable[..., Any]]
 # Alone, a kernel does not show what XLA fuses with its neighbours: the rule of thumb stands unless the other is this much
 # quicker.
 _MARGIN = 0.9
-_LEAST_SECONDS = 100e-6  # below this, starting a program is most of what was timed, and says nothing about a part of one
+_LEAST_SECONDS = (
+    100e-6  # below this, starting a program is most of what was timed, and says nothing about a part of one
+)
 _MOST_BYTES = 1 << 29  # of a call's arguments; larger ones are left to the rule
 _LEAST_RUNS, _MOST_RUNS, _SECONDS = 3, 30, 0.3
 

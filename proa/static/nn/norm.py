@@ -76,7 +76,9 @@ def instance_norm(
     return F.instance_norm(input, weight=weight, bias=bias, eps=epsilon)
 
 
-def spectral_norm(weight: Tensor, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None) -> Any:
+def spectral_norm(
+    weight: Tensor, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None
+) -> Any:
     """A parameter divided by its largest singular value, as power iterations find it."""
     Parameters("spectral_norm", weight, name or "unused")
     return SpectralNorm(list(weight.shape), dim, power_iters, eps)(weight)

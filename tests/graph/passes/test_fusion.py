@@ -70,7 +70,9 @@ def test_unknown_rows_and_changed_parameters() -> None:
         _same(graph, (rows, 40))
     layer.weight.set_value(np.ones((40, 48), np.float32))
     x = np.ones((2, 40), np.float32)
-    np.testing.assert_allclose(graph(paddle.to_tensor(x)).numpy(), 40 + layer.bias.numpy() + np.zeros((2, 48)), rtol=1e-6)
+    np.testing.assert_allclose(
+        graph(paddle.to_tensor(x)).numpy(), 40 + layer.bias.numpy() + np.zeros((2, 48)), rtol=1e-6
+    )
 
 
 def test_a_sum_that_broadcasts_is_no_residual() -> None:

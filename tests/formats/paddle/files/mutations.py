@@ -290,7 +290,13 @@ def main() -> int:
         print(problem)
     print(f"{outcomes}; {len(problems)} problems; slowest {slowest:.2f} s; at most {memory} MB")
     if arguments.json:
-        totals = {"files": len(numbers), "outcomes": outcomes, "problems": problems, "slowest": slowest, "memory": memory}
+        totals = {
+            "files": len(numbers),
+            "outcomes": outcomes,
+            "problems": problems,
+            "slowest": slowest,
+            "memory": memory,
+        }
         arguments.json.write_text(json.dumps(totals, indent=1), encoding="utf-8")
     return 1 if problems else 0
 

@@ -178,7 +178,9 @@ def main() -> int:
     print(f"; {len(rows) - len(saved)} could not be saved by Paddle" if len(rows) > len(saved) else "")
     if options.json:
         table = [{**asdict(row), "good": row.good} for row in rows]
-        text = json.dumps({"good": good, "saved": len(saved), "total": len(rows), "worst": worst, "rows": table}, indent=1)
+        text = json.dumps(
+            {"good": good, "saved": len(saved), "total": len(rows), "worst": worst, "rows": table}, indent=1
+        )
         options.json.write_text(text, encoding="utf-8")
     return 0 if good == len(saved) else 1
 
