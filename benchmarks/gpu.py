@@ -64,12 +64,12 @@ GPT2 = {
     "num_tokens": 1024,
     "batch": 16,
     "vocabulary": 50304,
-    "num_steps": 10,
+    "num_steps": 20,
     "fused_attention": True,
 }
 TINY_GPT2 = {**TINY_GPT, "model": "gpt", "fused_attention": True}
 del TINY_GPT2["dtype"]
-RESNET = {"model": "resnet50", "batch": 256, "extent": 224, "num_steps": 10}
+RESNET = {"model": "resnet50", "batch": 256, "extent": 224, "num_steps": 20}
 TINY_RESNET = {"model": "resnet50", "batch": 2, "extent": 64, "num_steps": 2}
 
 BARS = (

@@ -27,8 +27,8 @@ LAZY_MODULES = frozenset({
 
 # Single names of such areas, and the module each is found in.
 LAZY_NAMES = {
-    "DataParallel": "distributed", "Model": "hapi", "disable_static": "static", "enable_static": "static",
-    "flops": "hapi", "summary": "hapi",
+    "DataParallel": "distributed", "IrGuard": "static", "Model": "hapi", "disable_static": "static",
+    "enable_static": "static", "flops": "hapi", "ir_guard": "static", "summary": "hapi",
 }  # fmt: skip
 
 # The parts of `paddle.tensor` that programs import from.

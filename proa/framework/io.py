@@ -61,6 +61,7 @@ def async_save(
     task.start()
 
 
+@public()
 def clear_async_save_task_queue() -> None:
     """Waits until everything that `async_save` was given is written."""
     for task in list(_TASKS):

@@ -21,6 +21,7 @@ from ..eager.infer import normalise_axis, reduce
 from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from ..ir.known import known_value
+from ..kernels.gpu.sums import sum_by_product
 
 
 def shape_tuple(where: str, shape: Any) -> tuple[int, ...]:
@@ -256,6 +257,9 @@ def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     # Half types are summed in float32, as Paddle and XLA do.
     wide = np.float32 if x.dtype.itemsize <= 2 and is_differentiable(x.dtype) else x.dtype
     return xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype)
+
+
+sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)  # type: ignore[attr-defined]
 
 
 @samples(

@@ -18,7 +18,7 @@ from .averaging import ExponentialMovingAverage
 from .backward import append_backward, gradients
 from .block import Block, Operator
 from .execution import Executor
-from .guards import cpu_places, cuda_places, device_guard, name_scope, xpu_places
+from .guards import IrGuard, cpu_places, cuda_places, device_guard, ir_guard, name_scope, xpu_places  # noqa: F401
 from .host_calls import Print, py_func
 from .input_spec import InputSpec
 from .metrics import accuracy, auc, ctr_metric_bundle

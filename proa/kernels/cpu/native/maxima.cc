@@ -2,6 +2,7 @@
 #include <limits>
 #include <vector>
 
+#include "halving.h"
 #include "parallel.h"
 #include "vectors.h"
 
@@ -27,7 +28,7 @@ static ffi::Error max_pooling(ffi::ThreadPool pool, Floats x, ffi::ResultBuffer<
   // The highest of each column of a window's rows is found first, in a line that is wide enough for all windows; then the
   // highest of its columns. NaN is higher than anything.
   const int64_t line_width = larger((out_width - 1) * step_w + kernel_w, left + width) + kLanes;
-  auto higher = [](Vector a, Vector b) { return a > b ? a : (a != a ? a : b); };
+  const bool by_halves = halves(kernel_h, kernel_w, step_h, step_w, top, left, height, width, out_height, out_width);
   const int64_t tasks = planes * height * width < 16384 ? 1 : smaller<int64_t>(planes, 4 * threads_of(pool));
   parallel_for(pool, tasks, [&](int64_t task) {
     float* line = scratch<0>(line_width);
@@ -35,6 +36,10 @@ static ffi::Error max_pooling(ffi::ThreadPool pool, Floats x, ffi::ResultBuffer<
     for (int64_t plane = planes * task / tasks; plane < planes * (task + 1) / tasks; plane++) {
       const float* from = x.typed_data() + plane * height * width;
       float* to = y->typed_data() + plane * out_height * out_width;
+      if (by_halves) {
+        halve_plane(from, width, out_height, out_width, to);
+        continue;
+      }
       for (int64_t a = 0; a < out_height; a++, to += out_width) {
         const int64_t first = larger<int64_t>(a * step_h - top, 0);
         const int64_t last = smaller(a * step_h - top + kernel_h, height);

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "depthwise.h"
+#include "halving.h"
 
 namespace proa {
 
@@ -20,9 +21,16 @@ static ffi::Error max_pool_grad(ffi::ThreadPool pool, Floats x, Floats grad, ffi
                       window[2], window[3], window[4], window[5], 1, 1, shape[1]};
   const Plane plane(s);
   const int64_t planes = s.images * s.channels, taps = s.taps(), tasks = plane_tasks(pool, s, planes);
+  const bool by_halves = halves(s.kernel_h, s.kernel_w, s.stride_h, s.stride_w, s.top, s.left, s.height, s.width,
+                                s.out_height, s.out_width);
   parallel_for(pool, tasks, [&](int64_t task) {
-    float* copy = scratch<0>(plane.size());
+    float* copy = by_halves ? nullptr : scratch<0>(plane.size());
     for (int64_t p = planes * task / tasks; p < planes * (task + 1) / tasks; p++) {
+      if (by_halves) {
+        halve_plane_grad(x.typed_data() + p * s.height * s.width, grad.typed_data() + p * s.out_height * s.out_width,
+                         s.height, s.width, s.out_height, s.out_width, dx->typed_data() + p * s.height * s.width);
+        continue;
+      }
       plane.copy_in(copy, x.typed_data() + p * s.height * s.width, -std::numeric_limits<float>::infinity());
       const float* grads = grad.typed_data() + p * s.out_height * s.out_width;
       float* to = dx->typed_data() + p * s.height * s.width;
