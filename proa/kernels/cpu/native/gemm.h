@@ -47,11 +47,17 @@ inline void write_tile(const float* sums, int rows, int width, float* c, int64_t
   }
 }
 
-// c[rows x columns] (+)= a b, where a is packed [depth][rows] and b has rows of `b_step` floats. columns <= vectors * kLanes,
-// but all vectors of b can be read.
-template <int rows, int vectors>
-void tile(int64_t depth, const float* a, const float* b, int64_t b_step, float* c, int64_t c_step, int columns,
-          bool accumulate, const Finish* finish) {
+// c[rows x columns] (+)= a b, where a is packed [depth][rows], or lies in rows of `a_step` floats if that is not 0, and b has
+// rows of `b_step` floats. columns <= vectors * kLanes, but all vectors of b can be read.
+template <int rows, int vectors, bool in_rows>
+void any_tile(int64_t depth, const float* a, int64_t a_step, const float* b, int64_t b_step, float* c, int64_t c_step,
+              int columns, bool accumulate, const Finish* finish) {
+  // Every third row: the two behind it are reached by the processor's own addressing.
+  const float* third[(rows + 2) / 3];
+  if constexpr (in_rows) {
+#pragma GCC unroll 16
+    for (int i = 0; i < (rows + 2) / 3; i++) third[i] = a + 3 * i * a_step;
+  }
   Vector sums[rows][vectors];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; r++) {
@@ -68,11 +74,16 @@ void tile(int64_t depth, const float* a, const float* b, int64_t b_step, float* 
     for (int v = 0; v < vectors; v++) column[v] = load(b + v * kLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < rows; r++) {
-      Vector value = all(a[r]);
+      const Vector value = all(in_rows ? third[r / 3][r % 3 * a_step] : a[r]);
 #pragma GCC unroll 2
       for (int v = 0; v < vectors; v++) sums[r][v] += value * column[v];
     }
-    a += rows;
+    if constexpr (in_rows) {
+#pragma GCC unroll 16
+      for (int i = 0; i < (rows + 2) / 3; i++) third[i]++;
+    } else {
+      a += rows;
+    }
     b += b_step;
   }
   if (finish == nullptr && columns == vectors * kLanes) {
@@ -95,7 +106,14 @@ void tile(int64_t depth, const float* a, const float* b, int64_t b_step, float* 
   write_tile(finished, rows, vectors * kLanes, c, c_step, columns, accumulate, finish);
 }
 
+template <int rows, int vectors>
+void tile(int64_t depth, const float* a, const float* b, int64_t b_step, float* c, int64_t c_step, int columns,
+          bool accumulate, const Finish* finish) {
+  any_tile<rows, vectors, false>(depth, a, 0, b, b_step, c, c_step, columns, accumulate, finish);
+}
+
 using Tile = void (*)(int64_t, const float*, const float*, int64_t, float*, int64_t, int, bool, const Finish*);
+using RowTile = void (*)(int64_t, const float*, int64_t, const float*, int64_t, float*, int64_t, int, bool, const Finish*);
 
 template <int rows>
 struct Tiles {
@@ -103,10 +121,15 @@ struct Tiles {
     if (wanted == rows) return vectors == 1 ? tile<rows, 1> : tile<rows, 2>;
     return Tiles<rows - 1>::find(wanted, vectors);
   }
+  static RowTile find_for_rows(int wanted, int vectors) {
+    if (wanted == rows) return vectors == 1 ? any_tile<rows, 1, true> : any_tile<rows, 2, true>;
+    return Tiles<rows - 1>::find_for_rows(wanted, vectors);
+  }
 };
 template <>
 struct Tiles<0> {
   static Tile find(int, int) { return nullptr; }
+  static RowTile find_for_rows(int, int) { return nullptr; }
 };
 
 // A matrix in memory: element (i, j) at data[i * row_step + j * column_step], one of the steps being 1.
@@ -118,6 +141,11 @@ struct Matrix {
     return {data + row * row_step + column * column_step, row_step, column_step};
   }
   Matrix transposed() const { return {data, column_step, row_step}; }
+
+  // As the left operand without packing: rows that lie side by side, `row_length` apart.
+  bool lies_in_rows() const { return column_step == 1 && row_step > 1; }
+  const float* row(int64_t first, int64_t k0) const { return data + first * row_step + k0; }
+  int64_t row_length() const { return row_step; }
 
   // As the left operand: to[k * rows + r]. The buffer has 8 floats more than that.
   void pack_left(float* to, int64_t first, int rows, int64_t k0, int64_t depth) const {
@@ -219,6 +247,7 @@ void multiply(int64_t rows, int64_t columns, int64_t depth, const Left& left, co
   const int64_t block_rows = smaller(rows, kBlockRows);
   const bool unpacked = rows <= 3 * kMaxRows;  // b is read only a few times: packing would only add to that
   float* packed_left = scratch<0>(block_rows * depth_step + 8);
+  const bool in_rows = left.lies_in_rows();  // then it need not be packed
   const bool once = rows <= block_rows;  // a panel of b is used up before the next is packed into the same place
   float* packed_right = scratch<1>((once ? kWidth : round_up(smaller(columns, kBlockColumns), kWidth)) * depth_step);
   for (int64_t j0 = 0; j0 < columns; j0 += kBlockColumns) {
@@ -230,7 +259,7 @@ void multiply(int64_t rows, int64_t columns, int64_t depth, const Left& left, co
       for (int64_t i0 = 0; i0 < rows; i0 += block_rows) {
         const int64_t i1 = smaller(rows, i0 + block_rows);
         const int step = rows_of_panels(i1 - i0);
-        for (int64_t i = i0; i < i1; i += step) {
+        for (int64_t i = i0; i < i1 && !in_rows; i += step) {
           left.pack_left(packed_left + (i - i0) * some, i, static_cast<int>(smaller<int64_t>(step, i1 - i)), k0, some);
         }
         for (int64_t j = j0; j < j1; j += kWidth) {
@@ -248,15 +277,22 @@ void multiply(int64_t rows, int64_t columns, int64_t depth, const Left& left, co
             const int panel = static_cast<int>(smaller<int64_t>(step, i1 - i));
             const Finish here = finish.at(i, j);
             const Finish* at_last = last && finish.any() ? &here : nullptr;
-            const Tile compute = Tiles<kMaxRows>::find(panel, width / kLanes);
-            if (float* c = out.direct(i, j, count)) {
-              compute(some, packed_left + (i - i0) * some, b, b_step, c, out.step, count, add, at_last);
-            } else {
-              float apart[kMaxRows * kWidth];
+            float apart[kMaxRows * kWidth];
+            float* c = out.direct(i, j, count);
+            const bool carried = c == nullptr;
+            const int64_t c_step = carried ? kWidth : out.step;
+            if (carried) {
+              c = apart;
               if (add) out.read(apart, i, panel, j, count);
-              compute(some, packed_left + (i - i0) * some, b, b_step, apart, kWidth, count, add, at_last);
-              out.write(apart, i, panel, j, count);
             }
+            if (in_rows) {
+              const RowTile compute = Tiles<kMaxRows>::find_for_rows(panel, width / kLanes);
+              compute(some, left.row(i, k0), left.row_length(), b, b_step, c, c_step, count, add, at_last);
+            } else {
+              const Tile compute = Tiles<kMaxRows>::find(panel, width / kLanes);
+              compute(some, packed_left + (i - i0) * some, b, b_step, c, c_step, count, add, at_last);
+            }
+            if (carried) out.write(apart, i, panel, j, count);
           }
         }
       }
