@@ -50,7 +50,7 @@ def take_over(target: Tensor, source: Tensor) -> None:
     """`target` becomes `source`: value, history, dtype; one version later."""
     value, segment, index = state_of(source)
     if LOCAL.segment.captures:
-        LOCAL.segment.remember(target)
+        LOCAL.segment.remember(target)  # type: ignore[attr-defined]
     was_waiting_here = value is None and target._value is None and target._segment is segment
     target._aval = source._aval
     target._value = value

@@ -193,7 +193,7 @@ def _infer_cond(operation: Any, kinds: Any, attributes: tuple[Any, ...], place: 
 
 @op("arrays", variadic=True, outputs="list", infer=_infer_cond, name="cond")
 def cond_blocks(
-    xp: Any, arrays: list[Any], then: Block, otherwise: Block,
+    xp: Any, arrays: Sequence[Any], then: Block, otherwise: Block,
     then_inputs: tuple[int, ...], otherwise_inputs: tuple[int, ...],
 ) -> Any:  # fmt: skip
     """The results of one of two blocks, chosen by the first array."""
@@ -259,7 +259,7 @@ def _infer_while(operation: Any, kinds: Any, attributes: tuple[Any, ...], place:
 
 @op("arrays", variadic=True, outputs="list", infer=_infer_while, name="while_loop")
 def while_blocks(
-    xp: Any, arrays: list[Any], test: Block, body: Block, count: int,
+    xp: Any, arrays: Sequence[Any], test: Block, body: Block, count: int,
     test_inputs: tuple[int, ...], body_inputs: tuple[int, ...],
 ) -> Any:  # fmt: skip
     """The loop variables (the first `count` arrays) after the last round; the others stay as they are."""

@@ -37,7 +37,8 @@ def differentiable_loop(
         return final, (rounds, state, constants)
 
     def backwards(kept: Any, grads: State) -> tuple[State, State]:
-        return _backwards(body, *kept, grads)
+        rounds, state, constants = kept
+        return _backwards(body, rounds, state, constants, grads)
 
     loop.defvjp(forwards, backwards)
     return loop(tuple(state), tuple(constants))

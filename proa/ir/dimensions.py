@@ -264,8 +264,8 @@ class Sizes:
             return self.resolve(int(value))
         if value.__class__ is tuple:
             return tuple([self.resolve_all(part) for part in value])
-        if isinstance(value, slice):
-            return slice(*(self.resolve_all(part) for part in (value.start, value.stop, value.step)))
+        if value.__class__ is slice:
+            return slice(*[self.resolve_all(part) for part in (value.start, value.stop, value.step)])
         return value
 
 
@@ -305,10 +305,13 @@ def specialise(
     values: dict[int, Aval] = {}
     instructions: list[Instruction] = []
     for instruction in program.instructions:
-        kinds = tuple(
-            (values[operand] if operand >= 0 else actual[~operand]) if operand.__class__ is int else kind
-            for operand, kind in zip(instruction.operands, instruction.kinds, strict=True)
-        )
+        found: list[Any] = []
+        for operand, kind in zip(instruction.operands, instruction.kinds, strict=True):
+            if isinstance(operand, int):
+                found.append(values[operand] if operand >= 0 else actual[~operand])
+            else:
+                found.append(kind)
+        kinds = tuple(found)
         attributes = sizes.resolve_all(instruction.attributes)
         place = instruction.outputs[0].place
         outputs, dtypes = instruction.operation.plan(kinds, attributes, place)
@@ -391,7 +394,7 @@ def _agrees(sizes: _Learning, before: Any, now: Any) -> bool:
         return False not in [_agrees(sizes, a, b) for a, b in zip(before, now, strict=True)]
     if hasattr(before, "program") and hasattr(now, "program"):  # a block of a condition or loop
         return not differences(before.program, before.scalars, now.program, now.scalars, sizes.knowledge)
-    if isinstance(before, slice) and isinstance(now, slice):
+    if before.__class__ is slice and now.__class__ is slice:
         ends = zip((before.start, before.stop, before.step), (now.start, now.stop, now.step), strict=True)
         return False not in [_agrees(sizes, a, b) for a, b in ends]
     if isinstance(before, int) and isinstance(now, int) and not isinstance(before, bool):

@@ -48,7 +48,8 @@ def call_watched(
     if not inner_checks(instruction):
         results, inside = call_kernel(jnp, instruction, arguments, place), None
     else:
-        results, inside = instruction.operation.kernel.watched(jnp, arguments, *instruction.attributes)
+        kernel: Any = instruction.operation.kernel
+        results, inside = kernel.watched(jnp, arguments, *instruction.attributes)
     if is_watched(instruction, check_nan):
         flags.append(jnp.reshape(_flag(jnp, instruction, arguments, results, check_nan), (1,)))
     if inside is not None:

@@ -54,7 +54,7 @@ def record_update(
     segment.scalars += scalars
     if segment.captures:
         for target in targets:
-            segment.remember(target)
+            segment.remember(target)  # type: ignore[attr-defined]
     index = node.index
     append = segment.refs.append
     for target in targets:

@@ -321,7 +321,7 @@ def _by_matrices(b: Builder, c: Call, x: Made) -> Made:
         entry = settled(entry, x.sizes[entry[0]], transposed)
         if entry[1] == entry[2] and entry[4] == 1:
             continue
-        if is_unknown(entry[1]) or is_unknown(entry[2]):
+        if is_unknown(int(entry[1])) or is_unknown(int(entry[2])):
             raise NotImplementedError("this way of resizing, along a dimension of unknown size")
         matrix = _matrix(*entry[1:])
         matrix = matrix.T if transposed else matrix
