@@ -81,6 +81,8 @@ def run_loop(at: str) -> tuple[subprocess.Popen, list[int]]:
     process = subprocess.Popen(
         [sys.executable, "-c", LOOP.replace("{at}", at)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
+        # Tests that run in the background of a shell were told to ignore Ctrl-C, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     assert process.stdout is not None
     return process, [int(process.stdout.readline()) for _ in range(2)]

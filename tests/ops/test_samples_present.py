@@ -20,6 +20,7 @@ WITHOUT = {
     "autograd.": "takes a function or a graph; tests/autograd",
     "batch": "takes a reader and gives another; tests/ops/test_create_names.py",
     "check_shape": "checks its argument and gives nothing",
+    "clear_async_save_task_queue": "waits for files; tests/framework",
     "compat.seed": "state of the generator; tests/ops/test_random.py",
     "create_parameter": "draws a parameter; tests/nn",
     "cuda.": "speaks about the machine; tests/device",
