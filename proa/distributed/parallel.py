@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +32,12 @@ class DataParallel(Layer):
         if not isinstance(layers, Layer):
             raise type_error(
                 "DataParallel", "layers must be a Layer", f"layers: {type(layers).__name__}", "give it the model"
+            )
+        if int(os.environ.get("PADDLE_TRAINERS_NUM") or 1) > 1:
+            # Each process would train a model of its own, and nobody would notice.
+            raise NotImplementedError(
+                "(DataParallel) gradients of several processes are not exchanged yet; PADDLE_TRAINERS_NUM is "
+                f"{os.environ['PADDLE_TRAINERS_NUM']}. Run one process; a batch sharded over its devices is summed."
             )
         super().__init__(f"{layers.full_name()}_data_parallel")
         self._layers = layers

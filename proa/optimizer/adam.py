@@ -8,7 +8,6 @@ from typing import Any
 
 from ..core.errors import type_error
 from ..eager.tensor import Tensor
-from ..ops.math.unary import sign
 from .arguments import at_least_zero, below_one
 from .optimizer import Bucket, Group, Optimizer, ParameterState, _decay_setting
 from .updates import adam_update
@@ -130,16 +129,10 @@ class AdamW(Adam):
         size = group.options.get("weight_decay", self._weight_decay)
         return ("decoupled", float(size)) if size else ("", 0.0)
 
-    def _regularised(self, active: list[Any], grads: list[Tensor]) -> list[Tensor]:
+    def _gradient_term(self, parameter: Any) -> tuple[str, float]:
         """A regularizer of a parameter's own acts on its gradient, beside the decay of the weights."""
-        made = list(grads)
-        for position, parameter in enumerate(active):
-            own = getattr(parameter, "regularizer", None)
-            if own is not None:
-                kind, size = _decay_setting("AdamW", own)
-                if size:
-                    made[position] = grads[position] + (parameter if kind == "l2" else sign(parameter)) * size
-        return made
+        own = getattr(parameter, "regularizer", None)
+        return ("", 0.0) if own is None else _decay_setting("AdamW", own)
 
     def _factor(self, parameter: Any) -> float:
         ratio = 1.0 if self._lr_ratio is None else float(self._lr_ratio(parameter))

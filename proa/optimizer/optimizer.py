@@ -26,6 +26,7 @@ from ..ir import recorder
 from ..ir.capture import LiveNumber, outside_capture
 from ..ir.recorder import LOCAL
 from ..ops.basic import cast_to, full_of
+from ..ops.math.unary import sign
 from .fusion import FusedStorage
 from .lr import LRScheduler
 from .updates import record_update
@@ -94,7 +95,7 @@ class Group(dict[str, Any]):
     It is the dictionary itself that programs find in `optimizer._param_groups`, with the parameters under "params".
     """
 
-    __slots__ = ("active", "buckets", "factors", "parameters")
+    __slots__ = ("active", "buckets", "factors", "parameters", "terms")
 
     def __init__(self, parameters: list[Any], options: dict[str, Any]) -> None:
         super().__init__(options, params=parameters)
@@ -102,6 +103,7 @@ class Group(dict[str, Any]):
         self.active: list[Any] = []
         self.factors: list[float] = []
         self.buckets: list[Bucket] = []
+        self.terms: dict[int, tuple[str, float]] = {}  # regularizers that are added to gradients, by position
 
     @property
     def options(self) -> dict[str, Any]:
@@ -247,7 +249,11 @@ class Optimizer(FusedStorage):
             with outside_capture():
                 self._make_buckets(group, active, factors)
             LOCAL.segment.note_states([tensor for bucket in group.buckets for tensor in bucket.tail])
-        grads = self._regularised(active, grads)
+        if group.terms:
+            grads = list(grads)
+            for position, (kind, size) in group.terms.items():
+                parameter = active[position]
+                grads[position] = grads[position] + (parameter if kind == "l2" else sign(parameter)) * size
         rate = self.get_lr() if not LOCAL.segment.captures else LiveNumber(self.get_lr)
         rate = rate * group.options.get("learning_rate", 1.0)
         for bucket in group.buckets:
@@ -288,6 +294,8 @@ class Optimizer(FusedStorage):
             for (factor, decay, extra, *_), positions in sorted_out.items()
         ]
         group.active, group.factors = active, factors
+        terms = ((position, self._gradient_term(parameter)) for position, parameter in enumerate(active))
+        group.terms = {position: term for position, term in terms if term[1]}
 
     def _settle(self, group: Group) -> None:
         """Writes the number of steps that buckets count back to their parameters."""
@@ -306,9 +314,9 @@ class Optimizer(FusedStorage):
         chosen = own if own is not None else group.options.get("weight_decay", self._weight_decay)
         return _decay_setting(type(self).__name__, chosen)
 
-    def _regularised(self, active: list[Any], grads: list[Tensor]) -> list[Tensor]:
-        """The gradients after clipping, with terms that `_decay` does not stand for."""
-        return grads
+    def _gradient_term(self, parameter: Any) -> tuple[str, float]:
+        """A regularizer that is added to the gradient, because `_decay` does not stand for it."""
+        return "", 0.0
 
     def _extra(self, group: Group, parameter: Any) -> Any:
         """A further setting of a parameter; those that differ in it are updated apart."""

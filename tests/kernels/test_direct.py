@@ -102,8 +102,9 @@ def test_it_is_native_code_that_runs_and_only_where_it_pays(calls: list[str]) ->
     assert calls == ["Softmax"]
 
 
-def test_what_a_handler_refuses_is_an_error() -> None:
-    with library.directly(), pytest.raises(RuntimeError, match=r"\(Softmax\)"):
+def test_what_a_handler_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library.THREAD, "direct", True)
+    with pytest.raises(RuntimeError, match=r"\(Softmax\)"):
         library.call("Softmax", library.shaped((4, 4)), np.ones((4, 4), np.float64))
 
 

@@ -23,8 +23,8 @@ def upgraded(name: str, attributes: tuple[Any, ...], count: int | None) -> tuple
     return attributes + later[-missing:] if 0 < missing <= len(later) else attributes
 
 
-# Operation -> the number among its operands that became its first attribute, and where it stood.
-MOVED_NUMBERS: dict[str, tuple[str, int]] = {"attention": ("scale", 4), "normalise": ("epsilon", 3)}
+# Operation -> where the number stood among its operands that became its first attribute (a scale, an epsilon).
+MOVED_NUMBERS = {"attention": 4, "normalise": 3}
 
 
 def with_moved_numbers(instructions: list[Any], scalars: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -39,7 +39,7 @@ def with_moved_numbers(instructions: list[Any], scalars: list[Any]) -> tuple[lis
         count = sum(isinstance(operand, str) for operand in operands)
         own = scalars[position : position + count]
         position += count
-        place = MOVED_NUMBERS.get(entry.get("op", ""), ("", -1))[1]
+        place = MOVED_NUMBERS.get(entry.get("op", ""), -1)
         if (
             0 <= place < len(operands)
             and isinstance(operands[place], str)

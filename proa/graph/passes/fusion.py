@@ -35,10 +35,7 @@ def fused_layers(draft: Draft) -> int:
     if draft.place is not CPU or not candidates or not fused.is_available():
         return 0
     fixed, changes = constants(draft), 0
-    known = {id(node) for node in draft.nodes}
     for node in candidates:
-        if id(node) not in known:
-            continue
         suits = _suits_conv(node, fixed) if node.name == "conv" else _suits_product(node, fixed)
         if suits:
             _fuse(draft, node, fused)

@@ -24,11 +24,14 @@ _DTYPES = {  # XLA_FFI_DataType
 
 def on_host(factory: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel for NumPy: native code where the factory's kernel would use it, else `plain`."""
-    kernel = factory(plain)
+    kernel, thread = factory(plain), library.THREAD
 
     def run(xp: Any, *arguments: Any) -> Any:
-        with library.directly():
+        before, thread.direct = thread.direct, True
+        try:
             return kernel(xp, *arguments)
+        finally:
+            thread.direct = before
 
     return run
 

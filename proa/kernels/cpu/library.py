@@ -7,7 +7,6 @@ on another processor or with `PROA_NATIVE=0` there are simply no native kernels,
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import os
@@ -16,7 +15,6 @@ import platform
 import re
 import sys
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -160,7 +158,7 @@ def handlers() -> set[str]:
 
 def target(symbol: str) -> str | None:
     """The name by which XLA knows a native kernel, or None when the XLA kernel must do."""
-    if _THREAD.direct:
+    if THREAD.direct:
         from . import direct
 
         return symbol if flags.get("FLAGS_native_kernels") and direct.handler(symbol) is not None else None
@@ -193,7 +191,7 @@ def why_not() -> str:
 
 def call(symbol: str, outputs: Any, *operands: Any, **attributes: Any) -> Any:
     """Puts a call of a native kernel, which must be there, into the program being traced."""
-    if _THREAD.direct:
+    if THREAD.direct:
         from . import direct
 
         return direct.call(symbol, outputs, operands, attributes)
@@ -213,7 +211,7 @@ class _Shaped:
 
 def shaped(shape: tuple[int, ...]) -> Any:
     """A float32 result of a native kernel."""
-    if _THREAD.direct:
+    if THREAD.direct:
         return _Shaped(shape, np.float32)
     return started_jax().ShapeDtypeStruct(shape, np.float32)
 
@@ -222,20 +220,10 @@ def shaped(shape: tuple[int, ...]) -> Any:
 
 
 class _Thread(threading.local):
-    direct = False
+    direct = False  # kernels are given NumPy arrays and work at once
 
 
-_THREAD = _Thread()
-
-
-@contextlib.contextmanager
-def directly() -> Iterator[None]:
-    """Kernels inside work on NumPy arrays, at once."""
-    before, _THREAD.direct = _THREAD.direct, True
-    try:
-        yield
-    finally:
-        _THREAD.direct = before
+THREAD = _Thread()
 
 
 def owner_of(symbol: str) -> str:

@@ -6,6 +6,7 @@ and XLA makes equal calls once: in a training step there is one call forward and
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +15,23 @@ import numpy as np
 from ...ir.xla import started_jax
 
 _LARGEST_HEAD = 128
+_OLDEST = 8.0  # compute capability of the first GPUs that cuDNN has these kernels for
 _HALF = ("bfloat16", "float16")
+
+
+@functools.cache
+def _is_there() -> bool:
+    """Whether the GPU is one that cuDNN has these kernels for (other makers' have no such number)."""
+    try:
+        return float(started_jax().local_devices(backend="gpu")[0].compute_capability) >= _OLDEST
+    except (RuntimeError, AttributeError, IndexError, TypeError, ValueError):
+        return False
 
 
 def _suits(query: Any, keys: Any, values: Any, mask: Any, causal: bool) -> bool:
     """Whether cuDNN has a kernel: half precision, no mask but the causal one, heads of a suitable width."""
+    if not _is_there():
+        return False
     if any(np.dtype(a.dtype).name not in _HALF or a.dtype != query.dtype or not a.size for a in (query, keys, values)):
         return False
     widths = (query.shape[3], values.shape[3])
