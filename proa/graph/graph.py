@@ -17,7 +17,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.errors import locate, value_error
 from ..core.generator import default_generator
-from ..eager.tensor import Tensor, tensor_from_data, wrap
+from ..eager.tensor import Tensor, aval_of, tensor_from_data, wrap
 from ..eager.views import replace_value
 from ..ir.capture import LiveNumber
 from ..ir.dimensions import SMALLEST, Knowledge, Sizes, UnknownSize, may_hold_sizes, shown_shape, specialise
@@ -75,9 +75,9 @@ class Graph:
         self.generator = default_generator
         self._draws = positions_of_draws(program)
         self._live = [position for position, number in enumerate(scalars) if isinstance(number, LiveNumber)]
-        self._compiled: dict[Any, tuple[CompiledProgram, list[Any], list[Any]]] = {}
+        self._compiled: dict[Any, tuple[CompiledProgram, list[Any], list[Any], list[Aval]]] = {}
         self._fitted: dict[Any, Graph] = {}
-        self._optimised: dict[int, Any] = {}
+        self._optimised: dict[int | None, Any] = {}  # None: the usual level
         self._lock = threading.Lock()
 
     @property
@@ -117,16 +117,19 @@ class Graph:
 
     def optimised(self, level: int | None = None) -> Graph:
         """The graph after the passes of a level (0: none, 1: what only takes away, 2: all; None: the usual one)."""
+        found = self._optimised.get(level)
+        return found if found is not None and found.is_current() else self._optimise(level)
+
+    def _optimise(self, asked: int | None) -> Graph:
         from .optimised import optimise
         from .passes import registry
 
-        level = registry.DEFAULT_LEVEL if level is None else level
-        found = self._optimised.get(level)
-        if found is None or not found.is_current():
-            with self._lock:
-                found = self._optimised.get(level)
-                if found is None or not found.is_current():
-                    found = self._optimised[level] = optimise(self, level)
+        level = registry.DEFAULT_LEVEL if asked is None else asked
+        with self._lock:
+            found = self._optimised.get(level)
+            if found is None or not found.is_current():
+                found = self._optimised[level] = optimise(self, level)
+            self._optimised[asked] = found
         return found
 
     def explain(self, *examples: Any, level: int | None = None) -> Any:
@@ -196,8 +199,9 @@ class Graph:
                 self._fitted[key] = found
         return found
 
-    def executable(self, tensors: Sequence[Tensor]) -> tuple[CompiledProgram, list[Any], list[Any]]:
-        """The executable for inputs of these sizes, its scalars, and replacements of constants that hold sizes."""
+    def executable(self, tensors: Sequence[Tensor]) -> tuple[CompiledProgram, list[Any], list[Any], list[Aval]]:
+        """The executable for inputs of these sizes, its scalars, replacements of constants that hold sizes, and what the
+        results are (empty until it was run: where an executable leaves them is known then, and asking costs time)."""
         key = tuple(tensor._aval for tensor in tensors)
         found = self._compiled.get(key)
         if found is None:
@@ -211,7 +215,7 @@ class Graph:
                     replaced = [None if value is b else value for value, b in zip(held, before, strict=True)]
                     while len(self._compiled) >= _MOST_COMPILED:
                         self._compiled.pop(next(iter(self._compiled)))
-                    found = self._compiled[key] = (compiled, scalars, replaced)
+                    found = self._compiled[key] = (compiled, scalars, replaced, [])
         return found
 
     def __call__(self, *tensors: Tensor) -> Any:
@@ -221,12 +225,14 @@ class Graph:
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
         """Runs this very Program as one executable, for inputs that fit."""
-        compiled, scalars, replaced = self.executable(tensors)
+        compiled, scalars, replaced, avals = self.executable(tensors)
         held = [value if r is None else r for value, r in zip(self.held_values(), replaced, strict=True)]
         results = compiled([*(t._data() for t in tensors), *held], self.fresh_scalars(scalars))
         if compiled.num_flags:
             self._verify(compiled, results[-1], tensors)
-        return self.deliver([wrap(value) for value in results[: len(self.program.outputs)]])
+        if not avals:
+            avals[:] = [aval_of(value) for value in results[: len(self.program.outputs)]]
+        return self.deliver(list(map(wrap, results, avals)))  # the flags, if any, stand behind the results
 
     def fresh_scalars(self, scalars: list[Any]) -> list[Any]:
         """The scalars with new seeds for the random operations, and what is read at each run (learning rates)."""

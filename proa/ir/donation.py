@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+_MUCH_MEMORY = 1 << 26  # bytes that were freed and should go back to the system
+
 
 def donatable(inputs: list[Any]) -> tuple[int, ...]:
     """Positions of the inputs that only the segment still refers to : their memory can hold results."""
@@ -20,16 +22,46 @@ def donatable(inputs: list[Any]) -> tuple[int, ...]:
 
 
 def protect(inputs: list[Any], compiled: Any) -> list[Any]:
-    """Inputs for an executable that donates: what somebody still refers to is copied first."""
+    """Inputs for an executable that donates: what somebody still refers to is copied first.
+
+    NumPy arrays, the state of the runs before this one, are copied to memory of XLA's. Where nobody else refers to one, the
+    copy takes its place in `inputs` and it is freed before the next is copied: a model's state is not there twice.
+    """
     if not compiled.donated:
         return inputs
-    safe: list[Any] | None = None
+    shared = _move_to_device(inputs, compiled)
+    if not shared:
+        return inputs
+    import jax.numpy as jnp
+
+    safe = list(inputs)
+    for position in shared:
+        safe[position] = jnp.array(inputs[position], copy=True)  # pyright: ignore[reportUnknownMemberType]
+    compiled.copies += len(shared)
+    return safe
+
+
+def _move_to_device(inputs: list[Any], compiled: Any) -> list[int]:
+    """Replaces the donated NumPy arrays that only the list refers to; the positions of what others refer to."""
+    from .lowering import give_back_freed_memory
+
+    shared: list[int] = []
+    freed = 0
     for position in compiled.donated:
         value = inputs[position]
-        if value.__class__ is np.ndarray or getrefcount(value) > 3:
+        if getrefcount(value) > 3:  # as in `donatable`
+            shared.append(position)
+        elif value.__class__ is np.ndarray:
             import jax.numpy as jnp
 
-            safe = safe if safe is not None else list(inputs)
-            safe[position] = jnp.array(value, copy=True)  # pyright: ignore[reportUnknownMemberType]
+            inputs[position] = jnp.array(value, copy=True)  # pyright: ignore[reportUnknownMemberType]
             compiled.copies += 1
-    return inputs if safe is None else safe
+            freed += value.nbytes
+            if freed > _MUCH_MEMORY:
+                del value
+                give_back_freed_memory()
+                freed = 0
+    value = None
+    if freed > _MUCH_MEMORY // 8:
+        give_back_freed_memory()
+    return shared

@@ -10,13 +10,14 @@ import ctypes
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from typing import Any, cast
 
 import numpy as np
 
 from ..core.place import CPU, Place, jax_device
+from .joining import joined
 from .operation import SCALAR_DTYPES, OperandKind, Operation
 from .program import Instruction, Program
 from .watch import can_be_nan, flags_of, inner_checks, is_watched
@@ -24,6 +25,7 @@ from .xla import jax_module, started_jax
 
 _KIND_ORDER = (float, int, complex)
 _MUCH_MEMORY = 1 << 26  # bytes of inputs
+KEEPERS: list[Callable[[], None]] = []  # called when freed memory that somebody keeps should go back to the system
 
 
 def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], place: Place) -> tuple[Any, ...]:
@@ -166,6 +168,8 @@ def lower_program(
     """The Program as JAX's lowered form (StableHLO), and the context to compile it in."""
     jax = started_jax()
     num_inputs = len(inputs)
+    if not check_nan:  # which names the operation that was recorded
+        program = joined(program, place)
 
     def run(*arguments: Any) -> tuple[Any, ...]:
         return _trace(jax.numpy, program, arguments[:num_inputs], arguments[num_inputs:], place, check_nan)
@@ -186,6 +190,8 @@ def give_back_freed_memory() -> None:
     The runs before this one were NumPy's. XLA's threads allocate from heaps of their own, so what NumPy has freed by then
     would be of use to nobody, and the process twice as large as it need be.
     """
+    for keeper in KEEPERS:
+        keeper()
     if sys.platform != "linux":
         return
     with suppress(AttributeError, OSError):  # of another C library

@@ -48,12 +48,6 @@ def show_code(function: Any) -> None:
         print(function.code, file=stream)
 
 
-def default_dtype() -> Any:
-    from ..core.dtype import get_default_dtype
-
-    return get_default_dtype()
-
-
 @contextmanager
 def capturing_specs() -> Iterator[None]:
     """Captures for specs happen whether or not calls are captured."""

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from ..core.dtype import default_float
 from ..core.errors import type_error
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place, replace_value
@@ -172,7 +173,7 @@ class StaticFunction(Inspection):
 
     def _program_for(self, arguments: Arguments) -> ConcreteProgram | None:
         """The graph for this kind of call, captured if need be; None: it runs eagerly."""
-        key = (arguments.key, LOCAL.grad_enabled, LOCAL.scope, LOCAL.place, settings.default_dtype())
+        key = (arguments.key, LOCAL.grad_enabled, LOCAL.scope, LOCAL.place, default_float())
         for program in self._programs.get(key, ()):
             if program.guard.holds():
                 self._last = program

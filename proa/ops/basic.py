@@ -21,6 +21,8 @@ from ..eager.infer import normalise_axis, reduce
 from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from ..ir.known import known_value
+from ..kernels.cpu.pooling import native_sum_over_space
+from ..kernels.cpu.sums import native_sum
 from ..kernels.gpu.sums import sum_by_product
 
 
@@ -259,6 +261,7 @@ def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype)
 
 
+sum_over.operation.kernels["cpu"] = native_sum(native_sum_over_space(sum_over.operation.kernel))  # type: ignore[attr-defined]
 sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)  # type: ignore[attr-defined]
 
 

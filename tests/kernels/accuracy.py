@@ -8,9 +8,11 @@ its worst error is at most 1e-5 and its mean one is no worse than XLA's, where b
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import pathlib
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,15 +27,38 @@ ROUNDING = 4 * 2.0**-24  # a few roundings of the largest value
 NOISE = 1.25  # so much do means over other random cases differ
 _AT_ONCE = 8
 # What the outputs of a kind of case are, where they have names.
+_LAYER = ["result", "gradient of input", "gradient of weight"]
 NAMES = {
     "product": ["product"],
-    "convolution": ["result", "gradient of input", "gradient of weight"],
-    "norm": ["result", "gradient of input", "gradient of weight"],
+    "linear": _LAYER,
+    "norm": _LAYER,
     "pool": ["gradient of input", "result"],
     "rows": [
         "softmax", "gelu", "gelu, gradient", "gelu by tanh", "gelu by tanh, gradient", "silu", "silu, gradient",
     ],
+    "attention": ["result", "gradient of query", "gradient of keys", "gradient of values"],
+    "cross entropy": ["loss", "gradient of logits"],
+    "embedding": ["gradient of table"],
 }  # fmt: skip
+
+
+def _kinds() -> dict[str, Callable[[np.random.Generator], Any]]:
+    """Kinds of cases; layers that have code of their own for a form are a kind for each form."""
+    found = dict(random_shapes.KINDS)
+    for name in ("convolution", "transposed convolution", "recurrence", "depthwise", "fused depthwise"):
+        found.pop(name, None)  # the last two call native code by name: as convolutions they are here below
+    for spatial in (1, 2, 3):
+        found[f"conv{spatial}d"] = functools.partial(random_shapes.convolution, spatial=spatial, form="dense")
+        found[f"conv{spatial}d transposed"] = functools.partial(random_shapes.transposed, spatial=spatial)
+        for form in ("grouped", "depthwise"):
+            found[f"conv{spatial}d {form}"] = functools.partial(random_shapes.convolution, spatial=spatial, form=form)
+    NAMES.update({name: _LAYER for name in found if name.startswith("conv")})
+    for layer in ("LSTM", "GRU", "RNN_TANH", "RNN_RELU"):
+        found[layer] = functools.partial(random_shapes.recurrence, layer=layer)
+    return found
+
+
+KINDS = _kinds()
 
 
 @dataclass
@@ -55,7 +80,7 @@ class Accuracy:
 
 def errors_of(kind: str, seeds: range, native: bool) -> list[list[float]]:
     """The error of every output of every case."""
-    cases = [random_shapes.KINDS[kind](np.random.default_rng(seed)) for seed in seeds]
+    cases = [KINDS[kind](np.random.default_rng(seed)) for seed in seeds]
     with r.native(native):
         found = iter(r.jitted(*random_shapes.as_one_program(cases)))
     return [[r.error_of(next(found), reference) for reference in expected] for _, _, expected in cases]
@@ -84,20 +109,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=64, help="of each kind (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--only", choices=sorted(random_shapes.KINDS), help="one kind of kernel")
+    parser.add_argument("--only", choices=sorted(KINDS), help="one kind of kernel")
     parser.add_argument("--json", type=pathlib.Path, help="a file to keep the table in")
     arguments = parser.parse_args()
     if library.why_not():
         print(f"There are no native kernels: {library.why_not()}")
         return 1
     random_shapes.let_small_work_be_native()
-    print(f"{'kernel':14}{'output':26}{'cases':>6}{'native':>10}{'XLA':>10}{'mean':>10}{'XLA':>10}")
+    print(f"{'kernel':24}{'output':24}{'cases':>6}{'native':>10}{'XLA':>10}{'mean':>10}{'XLA':>10}  verdict")
     table: list[Accuracy] = []
-    for kind in [arguments.only] if arguments.only else list(random_shapes.KINDS):
+    for kind in [arguments.only] if arguments.only else list(KINDS):
         for row in measure(kind, arguments.cases, arguments.seed):
             table.append(row)
             shown = "".join(f"{e:10.1e}" for e in (row.native, row.xla, row.native_mean, row.xla_mean))
-            print(f"{kind:14}{row.output:26}{row.cases:6}{shown}{'' if row.passes else '  NOT passed'}", flush=True)
+            print(
+                f"{kind:24}{row.output:24}{row.cases:6}{shown}  {'passes' if row.passes else 'NOT PASSED'}", flush=True
+            )
     if arguments.json:
         rows: list[dict[str, Any]] = [{**asdict(row), "passes": row.passes} for row in table]
         arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

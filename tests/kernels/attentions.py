@@ -8,7 +8,7 @@ import numpy as np
 
 from proa.ops.neural import attention as ops
 from proa.ops.neural import embedding, labels
-from tests.kernels.references import draw
+from tests.kernels.references import draw, some_size
 
 GRADIENTS = (ops.attention_grad_query, ops.attention_grad_key, ops.attention_grad_value)
 
@@ -17,8 +17,8 @@ def attention_case(generator: np.random.Generator) -> tuple[list[Any], tuple[flo
     """Query, keys, values, gradient and mask of a random attention, its scale, and whether it is causal."""
     batch, heads = (int(n) for n in generator.integers(1, 4, 2))
     # Where all rows see but one key, gradients are 0, and there is nothing to be relative to.
-    queries, keys = (int(2 ** generator.uniform(3, 8.5)) for _ in range(2))
-    width, value_width = (int(n) for n in generator.choice([1, 3, 8, 16, 33, 64], 2))
+    queries, keys = (max(8, some_size(generator, 360)) for _ in range(2))
+    width, value_width = (int(n) for n in generator.choice([1, 3, 8, 16, 31, 32, 33, 64], 2))
     arrays: list[Any] = [
         draw(generator, batch, length, heads, size)
         for length, size in ((queries, width), (keys, width), (keys, value_width), (queries, value_width))
@@ -48,15 +48,17 @@ def wide(arrays: list[Any]) -> list[Any]:
 
 def loss_case(generator: np.random.Generator) -> tuple[list[Any], tuple[Any, ...]]:
     """Logits, labels (some of them left out) and gradient of a cross entropy, and its attributes."""
-    shape = tuple(int(n) for n in generator.integers(1, 40, int(generator.integers(1, 3))))
-    classes = int(generator.choice([8, 31, 96, 300, 1031]))
+    shape = tuple(some_size(generator, 40) for _ in range(int(generator.integers(1, 3))))
+    classes = int(generator.choice([2, 8, 31, 32, 33, 96, 300, 1031]))
     reduction, ignored = str(generator.choice(["mean", "sum", "none"])), int(generator.choice([-100, 3]))
     keeps = bool(generator.integers(2))
     label = generator.integers(0, classes, shape)
     label[generator.random(shape) < 0.2] = ignored
     label = label[..., None] if keeps else label
     grad = draw(generator, *(label.shape if reduction == "none" else ()))
-    return [draw(generator, *shape, classes) * 4, label, np.asarray(grad)], (
+    # A single loss may be so close to 0 that nothing is exact relative to it, if logits are far apart.
+    spread = np.float32(4 if label.size >= 32 else 1)
+    return [draw(generator, *shape, classes) * spread, label, np.asarray(grad)], (
         reduction,
         len(shape),
         classes,
@@ -74,8 +76,8 @@ def loss_and_gradient(xp: Any, native: bool, arrays: Any, attributes: tuple[Any,
 
 def rows_case(generator: np.random.Generator) -> tuple[list[Any], tuple[int, int]]:
     """Row numbers and vectors, the number of rows, and the one that counts nothing (-1: none)."""
-    count, vectors = (int(2 ** generator.uniform(0, 11)) for _ in range(2))
-    width = int(generator.choice([1, 7, 16, 33, 100, 192]))
+    count, vectors = (some_size(generator, 2048) for _ in range(2))
+    width = int(generator.choice([1, 7, 15, 16, 31, 32, 33, 100, 192]))
     numbers = generator.integers(0, count, vectors).astype(generator.choice(["int32", "int64"]))
     return [numbers, draw(generator, vectors, width)], (count, int(generator.integers(-1, count)))
 

@@ -30,10 +30,21 @@ def _activated(x: np.ndarray, activation: str) -> np.ndarray:
     }[activation]()
 
 
+def tamed(x: np.ndarray, weight: np.ndarray, terms: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Operands whose sums are about 1, and not negative where there are few of them.
+
+    Errors are relative to the largest result: it must not be much smaller than the sum that an activation was given.
+    """
+    weight = weight / np.float32(np.sqrt(terms))
+    return (np.abs(x), np.abs(weight)) if outputs < 32 else (x, weight)
+
+
 def _parts(generator: np.random.Generator, bias: np.ndarray, shape: tuple[int, ...]) -> tuple[Any, Any, str]:
     """A bias, a residual and an activation, each of which may be missing."""
     kept = generator.integers(0, 2, 2)
     residual = r.draw(generator, *shape) if kept[1] else None
+    if np.prod(shape) < 32:
+        bias, residual = np.abs(bias), None if residual is None else np.abs(residual)
     return bias if kept[0] else None, residual, str(generator.choice(native.ACTIVATIONS))
 
 
@@ -46,8 +57,9 @@ def _expected(result: np.ndarray, bias: Any, residual: Any, activation: str) -> 
 def linear_case(generator: np.random.Generator) -> Case:
     """Rows times a packed weight: one row, a few or many, columns that do not fill the last panel."""
     rows = int(generator.choice([1, 2, 3, int(generator.integers(4, 70))]))
-    depth, columns = (int(n) for n in 2 ** generator.uniform(0, 8, 2))
+    depth, columns = (r.some_size(generator, 256) for _ in range(2))
     x, weight, bias = r.draw(generator, rows, depth), r.draw(generator, depth, columns), r.draw(generator, columns)
+    x, weight = tamed(x, weight, depth, rows * columns)
     bias, residual, activation = _parts(generator, bias, (rows, columns))
 
     def run(xp: Any, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
@@ -64,17 +76,18 @@ def conv_case(generator: np.random.Generator) -> Case:
     (x, weight, bias), (stride, padding, dilation, groups, channels_last) = r.convolution_case(generator)
     if channels_last:
         x = np.ascontiguousarray(np.moveaxis(x, -1, 1))
+    size = native.out_size(x.shape, weight.shape, stride, padding, dilation)
+    x, weight = tamed(x, weight, weight[0].size, x.shape[0] * weight.shape[0] * int(np.prod(size)))
     wide = convolution_kernels._numpy_conv(
         np, x.astype(np.float64), weight.astype(np.float64), None, stride, padding, dilation, groups, False
     )
     bias, residual, activation = _parts(generator, bias, wide.shape)
     plain = weight.shape[1] == 1 and groups > 1
-    panel_rows = 0 if plain else native.rows_of_panels(weight.shape[0] // groups)
 
     def run(xp: Any, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
-        filters = fused.packed_filters.operation.kernel(xp, weight, panel_rows, groups) if panel_rows else weight
+        filters = weight if plain else fused.packed_filters.operation.kernel(xp, weight, groups)
         kernel = fused.fused_conv.operation.kernels["cpu"]
-        window = (weight.shape, panel_rows, stride, padding, dilation, groups)
+        window = (weight.shape, not plain, stride, padding, dilation, groups)
         return (kernel(xp, x, filters, bias, residual, *window, activation, _LOW, _HIGH),)
 
     along = None if bias is None else bias.reshape(-1, *[1] * (x.ndim - 2))

@@ -1,10 +1,9 @@
 """Many random cases of every native kernel: `python -m tests.kernels.random_shapes --cases 10000`.
 
-For a run that finds reads and writes out of bounds:
-
-    PROA_NATIVE_FLAGS="-fsanitize=address -O1" ASAN_OPTIONS=detect_leaks=0 \\
-        LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so)" \\
-        python -m tests.kernels.random_shapes --cases 10000
+    --sanitize             native code compiled with AddressSanitizer and UBSan, called without XLA (`sanitizing.py`)
+    --sanitize threads     the same with ThreadSanitizer
+    --sanitize none        the same in the ordinary build
+    (without it)           in programs compiled by XLA, eight cases in each: minutes for a thousand
 
 The code for smaller processors: PROA_NATIVE_FLAGS=-mno-avx512f, or "-mno-avx512f -mno-avx2 -mno-fma".
 """
@@ -22,8 +21,9 @@ import numpy as np
 
 import proa
 from proa.kernels.cpu import library, products, updates
-from proa.ops.neural import convolution_kernels, normalization, pooling_kernels
-from tests.kernels import attentions, fused_cases, light_cases, recurrences
+from proa.ops.linear import linalg
+from proa.ops.neural import convolution_kernels, normalization, pooling_kernels, transposed_convolution
+from tests.kernels import attentions, channel_cases, fused_cases, image_cases, light_cases, quantised_cases, recurrences
 from tests.kernels import references as r
 
 # What one program holds: compiling it costs far more than running it.
@@ -39,9 +39,35 @@ def _product(generator: np.random.Generator) -> tuple[list[Any], Callable[..., A
     return arrays, lambda xp, *given: (_kernel(proa.matmul)(xp, *given, *flags),), [r.product_reference(arrays, flags)]
 
 
-def _convolution(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
+def _linear(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
+    """Rows times a weight, a bias added: `linear` over one or two axes of rows, with its gradients."""
+    lead = tuple(r.some_size(generator, 40) for _ in range(int(generator.integers(1, 3))))
+    depth, columns = r.some_size(generator, 300) + 1, r.some_size(generator, 300)
+    x, weight, grad = (r.draw(generator, *shape) for shape in ((*lead, depth), (depth, columns), (*lead, columns)))
+    if x.size * columns < 32 * depth:
+        x, weight, grad = np.abs(x), np.abs(weight), np.abs(grad)
+    bias = None if generator.random() < 0.2 else np.abs(r.draw(generator, columns))
+    wide = [a.astype(np.float64) for a in (x, weight, grad)]
+    rows, slopes = wide[0].reshape(-1, depth), wide[2].reshape(-1, columns)
+
+    def run(xp: Any, x: Any, weight: Any, bias: Any, grad: Any) -> Any:
+        product = _kernel(proa.matmul)
+        return (
+            _kernel(linalg.linear)(xp, x, weight, bias),
+            product(xp, grad, weight, False, True),
+            product(xp, x.reshape(-1, depth), grad.reshape(-1, columns), True, False),
+        )
+
+    expected = [wide[0] @ wide[1] + (0.0 if bias is None else bias), wide[2] @ wide[1].T, rows.T @ slopes]
+    return [x, weight, bias, grad], run, expected
+
+
+def convolution(
+    generator: np.random.Generator, spatial: int = 0, form: str = ""
+) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
+    """A convolution and its gradients; see `references.convolution_case`."""
     ops = convolution_kernels
-    (x, weight, bias), window = r.convolution_case(generator)
+    (x, weight, bias), window = r.convolution_case(generator, spatial, form)
     wide = [a.astype(np.float64) for a in (x, weight, bias)]
     y = ops._numpy_conv(np, *wide, *window)
     dy = r.draw(generator, *y.shape)
@@ -57,6 +83,36 @@ def _convolution(generator: np.random.Generator) -> tuple[list[Any], Callable[..
     dx = ops._numpy_grad_input(np, grads, wide[1], x.shape, *window)
     dw = ops._numpy_grad_weight(np, wide[0], grads, weight.shape, *window)
     return [x, weight, bias, dy], run, [y, dx, dw]
+
+
+def transposed(
+    generator: np.random.Generator, spatial: int = 0
+) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
+    """A transposed convolution (the input's gradient of another one, as an operation) and its gradients."""
+    ops = convolution_kernels
+    (x, weight, _), window = r.convolution_case(generator, spatial)
+    shape = ops._numpy_conv(np, x, weight, None, *window).shape
+    y = r.draw(generator, *shape)
+    axes = range(1, x.ndim - 1) if window[-1] else range(2, x.ndim)
+    extra = tuple(
+        x.shape[axis] - ((shape[axis] - 1) * step - sum(pair) + spread * (width - 1) + 1)
+        for axis, step, pair, spread, width in zip(axes, *window[:3], weight.shape[2:], strict=True)
+    )
+
+    def run(xp: Any, y: Any, weight: Any, dx: Any) -> Any:
+        return (
+            _kernel(transposed_convolution.conv_transpose)(xp, y, weight, extra, *window),
+            _kernel(ops.conv)(xp, dx, weight, None, *window),
+            _kernel(ops.conv_grad_weight)(xp, dx, y, weight.shape, *window),
+        )
+
+    wide, slopes, filters = (a.astype(np.float64) for a in (y, x, weight))
+    expected = [
+        ops._numpy_grad_input(np, wide, filters, x.shape, *window),
+        ops._numpy_conv(np, slopes, filters, None, *window),
+        ops._numpy_grad_weight(np, slopes, wide, weight.shape, *window),
+    ]
+    return [y, weight, x], run, expected
 
 
 def _norm(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
@@ -89,8 +145,11 @@ def _pool(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any]
     return [x, y], run, references
 
 
-def _recurrence(generator: np.random.Generator) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
-    arrays, attributes = recurrences.recurrence_case(generator, str(generator.choice(recurrences.KINDS)))
+def recurrence(
+    generator: np.random.Generator, layer: str = ""
+) -> tuple[list[Any], Callable[..., Any], list[np.ndarray]]:
+    """A recurrent layer and its gradients: LSTM, GRU, RNN_TANH, RNN_RELU, or any of them."""
+    arrays, attributes = recurrences.recurrence_case(generator, layer or str(generator.choice(recurrences.KINDS)))
     grads = 2 if attributes[0] == "LSTM" else 1
     given = arrays + [r.draw(generator, arrays[0].shape[0], *arrays[1].shape) for _ in range(grads)]
     references = recurrences.both(np, tuple(recurrences.wide(given)), grads, False, attributes)
@@ -99,10 +158,16 @@ def _recurrence(generator: np.random.Generator) -> tuple[list[Any], Callable[...
 
 KINDS: dict[str, Callable[[np.random.Generator], Any]] = {
     "product": _product,
-    "convolution": _convolution,
+    "linear": _linear,
+    "convolution": convolution,
+    "transposed convolution": transposed,
     "norm": _norm,
+    "channels": channel_cases.channel_case,
     "pool": _pool,
-    "recurrence": _recurrence,
+    "average": image_cases.average_case,
+    "depthwise": image_cases.depthwise_case,
+    "fused depthwise": image_cases.fused_depthwise_case,
+    "recurrence": recurrence,
     "rows": light_cases.rows_case,
     "update": light_cases.update_case,
     "attention": attentions.random_attention,
@@ -110,6 +175,7 @@ KINDS: dict[str, Callable[[np.random.Generator], Any]] = {
     "embedding": attentions.random_rows,
     "fused product": fused_cases.linear_case,
     "fused convolution": fused_cases.conv_case,
+    **quantised_cases.CASES,
 }
 
 
@@ -165,14 +231,21 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=1000, help="how many in all")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--only", choices=sorted(KINDS), help="one kind of kernel")
+    parser.add_argument(
+        "--sanitize", nargs="?", const="memory", choices=("memory", "threads", "none"), help="see above"
+    )
     arguments = parser.parse_args()
+    kinds = [arguments.only] if arguments.only else list(KINDS)
+    if arguments.sanitize:
+        from tests.kernels import sanitizing
+
+        return sanitizing.run(arguments.sanitize, kinds, arguments.cases, arguments.seed)
     if library.why_not():
         print(f"There are no native kernels: {library.why_not()}")
         return 1
     if not arguments.only and (missing := handlers_without_a_case()):
         print(f"There are no cases for: {', '.join(sorted(missing))}")
         return 1
-    kinds = [arguments.only] if arguments.only else list(KINDS)
     each = -(-arguments.cases // len(kinds))
     for kind in kinds:
         started, worst = time.perf_counter(), 0.0

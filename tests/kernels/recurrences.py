@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from proa.ops.neural import recurrent
-from tests.kernels.references import draw
+from tests.kernels.references import draw, some_size
 
 FORWARD, BACKWARD = recurrent.recurrence.operation, recurrent.recurrence_grad.operation  # type: ignore[attr-defined]
 KINDS = sorted(recurrent.GATES)
@@ -18,8 +18,8 @@ def recurrence_case(
 ) -> tuple[list[np.ndarray], tuple[Any, ...]]:
     """Operands of `recurrence` (time, batch and hidden units of random size unless they are given)."""
     if sizes is None:
-        steps, batch = int(generator.integers(1, 9)), int(generator.integers(1, 40))
-        hidden = int(generator.integers(4, 90))
+        steps, batch = int(generator.integers(1, 9)), some_size(generator, 40)
+        hidden = max(4, some_size(generator, 90))
     else:
         steps, batch, hidden = sizes
     gates = recurrent.GATES[kind]

@@ -64,12 +64,19 @@ def draw(generator: np.random.Generator, *shape: int) -> np.ndarray:
     return generator.standard_normal(shape).astype(np.float32)
 
 
+def some_size(generator: np.random.Generator, most: float) -> int:
+    """A size of any order up to `most`; often one that just fills vectors, or does not."""
+    if generator.random() < 0.35:
+        return int(generator.choice([n for n in (1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65) if n <= most]))
+    return int(2 ** generator.uniform(0, np.log2(most)))
+
+
 # ---- products ------------------------------------------------------------------------------------
 
 
 def product_case(generator: np.random.Generator) -> tuple[list[np.ndarray], tuple[bool, bool]]:
     """Operands of `matmul` of random size: tiles with every remainder, vectors, batches, transposed or not."""
-    sizes = [int(2 ** generator.uniform(0, 7.5)) for _ in range(3)]
+    sizes = [some_size(generator, 181) for _ in range(3)]
     if generator.random() < 0.3:
         sizes[int(generator.integers(3))] = int(generator.integers(300, 3000))
     if generator.random() < 0.15:
@@ -79,6 +86,8 @@ def product_case(generator: np.random.Generator) -> tuple[list[np.ndarray], tupl
     transpose_x, transpose_y = (bool(b) for b in generator.integers(0, 2, 2))
     x = draw(generator, *batch, *((depth, rows) if transpose_x else (rows, depth)))
     y = draw(generator, *batch, *((columns, depth) if transpose_y else (depth, columns)))
+    if rows * columns < 32:  # among a few sums there may be none that is larger than the rounding of its terms
+        x, y = np.abs(x), np.abs(y)
     return [x, y], (transpose_x, transpose_y)
 
 
@@ -90,19 +99,25 @@ def product_reference(arrays: list[np.ndarray], flags: tuple[bool, bool]) -> np.
 # ---- convolutions --------------------------------------------------------------------------------
 
 
-def convolution_case(generator: np.random.Generator) -> tuple[list[np.ndarray], tuple[Any, ...]]:
-    """Input, weight and bias of a random convolution over one or two axes, and its window."""
-    spatial = int(generator.integers(1, 3))
-    groups = int(generator.choice([1, 1, 1, 2, 3, 8]))
-    channels = groups * int(generator.choice([1, 1, 2, 3, 7, 16]))
-    filters = groups * int(generator.choice([1, 1, 2, 5, 16, 33]))
+def convolution_case(
+    generator: np.random.Generator, spatial: int = 0, form: str = ""
+) -> tuple[list[np.ndarray], tuple[Any, ...]]:
+    """Input, weight and bias of a random convolution over one to three axes, and its window.
+
+    Strides may be larger than the window, and padding than the image. `form`: dense, grouped, depthwise, or any of them.
+    """
+    spatial = spatial or int(generator.choice([1, 2, 2, 3]))
+    groups = int(generator.choice({"": [1, 1, 1, 2, 3, 8], "dense": [1], "grouped": [2, 3, 8]}.get(form, [3, 8, 17])))
+    channels = groups * (1 if form == "depthwise" else int(generator.choice([1, 1, 2, 3, 7, 16, 31, 32])))
+    filters = groups * int(generator.choice([1, 1, 2, 5, 16, 32, 33]))
     images = int(generator.integers(1, 4))
     kernel, stride, dilation = (
         tuple(int(n) for n in generator.integers(1, most, spatial)) for most in (5, 4, 3)
     )  # fmt: skip
-    padding = tuple((int(a), int(b)) for a, b in generator.integers(0, 4, (spatial, 2)))
+    padding = tuple((int(a), int(b)) for a, b in generator.integers(0, 6, (spatial, 2)))
+    largest = 4 if generator.random() < 0.2 else 8 if spatial == 3 else 24
     extents = [
-        max(int(generator.integers(1, 24)), spread * (width - 1) + 1 - before - after, 1)
+        max(int(generator.integers(1, largest)), spread * (width - 1) + 1 - before - after, 1)
         for width, spread, (before, after) in zip(kernel, dilation, padding)
     ]
     channels_last = bool(generator.integers(2))
@@ -163,13 +178,13 @@ def norm_references(arrays: list[Any], epsilon: float, attributes: tuple[Any, ..
 
 def pool_case(generator: np.random.Generator) -> tuple[list[np.ndarray], tuple[Any, ...]]:
     """Input and gradient of a random maximum pooling, and its window."""
-    spatial = int(generator.integers(1, 3))
+    spatial = int(generator.integers(1, 4))
     kernel, stride = (tuple(int(n) for n in generator.integers(1, 5, spatial)) for _ in range(2))
     padding = tuple((int(generator.integers(0, k)), int(generator.integers(0, k))) for k in kernel)
     if not generator.integers(3):  # the commonest window, which has code of its own
         kernel = stride = (2,) * spatial
         padding = ((0, 0),) * spatial
-    extents = [int(n) for n in generator.integers(4, 80, spatial)]
+    extents = [int(n) for n in generator.integers(4, 14 if spatial == 3 else 80, spatial)]
     out = [(n + a + b - k) // s + 1 for n, k, s, (a, b) in zip(extents, kernel, stride, padding)]
     channels_last = bool(generator.integers(2))
     images, channels = int(generator.integers(1, 4)), int(generator.integers(1, 40))

@@ -163,7 +163,8 @@ def test_training_is_the_same_without_native_code() -> None:
 def test_cross_entropy_and_its_gradient(seed: int) -> None:
     arrays, attributes = attentions.loss_case(np.random.default_rng(seed))
     _compare(attentions.loss_and_gradient, arrays, attributes)
-    assert calls_native(lambda xp, *given: attentions.loss_and_gradient(xp, True, given, attributes), arrays)
+    native = calls_native(lambda xp, *given: attentions.loss_and_gradient(xp, True, given, attributes), arrays)
+    assert native == (arrays[0].shape[-1] >= 8)  # fewer classes are not worth a call
 
 
 def test_cross_entropy_of_special_logits() -> None:

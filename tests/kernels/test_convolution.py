@@ -55,7 +55,8 @@ def check(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, window: tuple[Any
         ((1, 32, 9, 9), 64, 3, 2, 1, 4), ((1, 17, 1, 1), 33, 1, 1, 0, 1), ((2, 4, 30, 5), 6, 9, 1, 8, 1),
         ((8, 96, 7, 7), 40, 3, 1, 1, 1), ((2, 16, 40, 40), 20, 1, 3, 0, 1), ((1, 8, 70, 70), 9, 3, 1, 1, 1),
         ((2, 24, 40, 40), 24, 5, 2, 2, 24), ((4, 24, 9, 9), 24, 3, 1, 0, 24), ((2, 24, 9, 9), 24, 3, 1, 4, 24),
-        ((2, 24, 20, 20), 48, 3, 1, 1, 24),
+        ((2, 24, 20, 20), 48, 3, 1, 1, 24), ((1, 1024, 10, 10), 70, 1, 1, 0, 1), ((1, 512, 20, 20), 33, 1, 2, 0, 1),
+        ((2, 300, 7, 7), 100, 3, 1, 1, 1), ((1, 2048, 3, 3), 64, 1, 1, 0, 1), ((1, 5, 6, 900), 33, 3, 1, 1, 1),
     ],
 )  # fmt: skip
 def test_layers_of_known_networks(
@@ -76,8 +77,19 @@ def test_what_has_no_native_form_stays_with_xla() -> None:
     assert calls_native(CONV, [x, weight, None], window)
     assert not calls_native(CONV, [x.astype(np.float64), weight.astype(np.float64), None], window)
     assert not calls_native(CONV, [x[:0], weight, None], window)
-    volume = ((1,) * 3, ((1, 1),) * 3, (1,) * 3, 1, False)
-    assert not calls_native(CONV, [draw(generator, 1, 4, 8, 8, 8), draw(generator, 8, 4, 3, 3, 3), None], volume)
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+@pytest.mark.parametrize(("extents", "stride", "groups"), [((6, 9, 15), (1, 2, 1), 1), ((120,), (3,), 2)])
+def test_one_and_three_axes_of_space(
+    extents: tuple[int, ...], stride: tuple[int, ...], groups: int, channels_last: bool
+) -> None:
+    generator = np.random.default_rng(len(extents))
+    shape = (2, *extents, 12) if channels_last else (2, 12, *extents)
+    x, weight = draw(generator, *shape), draw(generator, 20, 12 // groups, *[3] * len(extents))
+    window = (stride, ((1, 2),) * len(extents), (2,) * len(extents), groups, channels_last)
+    assert calls_native(CONV, [x, weight, None], window)
+    check(x, weight, draw(generator, 20), window, 1)
 
 
 @pytest.mark.parametrize("channels_last", [False, True])

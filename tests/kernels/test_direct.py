@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import subprocess
@@ -123,6 +124,45 @@ def test_libraries_that_are_not_there_are_not_waited_for(tmp_path: pathlib.Path)
     )
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "native").exists()
+
+
+def run_script(script: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=110,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_number_of_threads_can_be_chosen(count: int) -> None:
+    script = (
+        "import os, numpy as np, proa\n"
+        "x = proa.to_tensor(np.ones(200_000, 'float32'))\n"
+        "assert abs(proa.nn.functional.silu(x).numpy() - 0.7310586).max() < 1e-6\n"
+        "print(len(os.listdir('/proc/self/task')))\n"
+    )
+    assert run_script(script, PROA_NUM_THREADS=str(count)) == str(count)
+
+
+def test_workers_of_a_data_loader_start_no_threads() -> None:
+    script = (
+        "import os, numpy as np, proa\n"
+        "from proa.kernels.cpu import direct\n"
+        "assert direct.handler('Activation') is not None\n"  # found before the fork, called behind it
+        "class Set(proa.io.Dataset):\n"
+        "    def __len__(self): return 2\n"
+        "    def __getitem__(self, i):\n"
+        "        before = len(os.listdir('/proc/self/task'))\n"
+        "        y = proa.nn.functional.silu(proa.to_tensor(np.ones(200_000, 'float32'))).numpy()\n"
+        "        assert abs(y - 0.7310586).max() < 1e-6\n"
+        "        return np.array([before, len(os.listdir('/proc/self/task'))])\n"
+        "print([b.tolist() for b in proa.io.DataLoader(Set(), batch_size=None, num_workers=1)])\n"
+    )
+    (before, after), again = json.loads(run_script(script, PROA_NUM_THREADS="4"))
+    assert before == after
+    assert again == [after, after]
 
 
 @pytest.mark.filterwarnings("ignore:os.fork")

@@ -94,9 +94,8 @@ def test_convolution(case: Any, activation: str, with_bias: bool, with_residual:
     )
     residual = r.draw(generator, *plain.shape)
     depthwise = shape[1] == 1 and groups > 1
-    rows = 0 if depthwise else native.rows_of_panels(shape[0] // groups)
-    filters = weight if depthwise else fused.packed_filters.operation.kernel(np, weight, rows, groups)
-    attributes = (shape, rows, stride, padding, dilation, groups, activation, 0.0, 0.0)
+    filters = weight if depthwise else fused.packed_filters.operation.kernel(np, weight, groups)
+    attributes = (shape, not depthwise, stride, padding, dilation, groups, activation, 0.0, 0.0)
     arrays: list[Any] = [x, filters, bias if with_bias else None, residual if with_residual else None]
     kernel = fused.fused_conv.operation.kernels["cpu"]
     assert r.calls_native(kernel, arrays, attributes)

@@ -32,7 +32,8 @@ print("reason:", library.why_not())
 def run(**environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", SCRIPT],
-        capture_output=True, text=True, cwd=ROOT, timeout=110, env={**os.environ, **environment},
+        capture_output=True, text=True, cwd=ROOT, timeout=110,
+        env={**os.environ, "PROA_NATIVE": "1", **environment},
     )  # fmt: skip
 
 

@@ -22,9 +22,9 @@ LINEAR = proa.nn.functional.linear.operation.kernels["cpu"]
 def test_every_remainder_of_a_tile(transposed: tuple[bool, bool]) -> None:
     generator = np.random.default_rng(0)
     cases = []
-    for rows in (1, 2, 7, 8, 13, 14, 15, 29, 43, 64, 470):
-        for columns in (1, 5, 16, 17, 32, 33, 70):
-            depth = int(generator.choice([137, 700]))  # one block of k, or three that are added up
+    for rows in (1, 2, 7, 8, 9, 15, 24, 25, 43, 64, 470):
+        for columns in (1, 5, 16, 17, 33, 48, 64, 70, 112):
+            depth = int(generator.choice([137, 700]))  # one block of k, or two that are added up
             x, y = draw(generator, rows, depth), draw(generator, depth, columns)
             cases.append([x.T.copy() if transposed[0] else x, y.T.copy() if transposed[1] else y])
 
@@ -34,6 +34,16 @@ def test_every_remainder_of_a_tile(transposed: tuple[bool, bool]) -> None:
     found = jitted(run, [array for arrays in cases for array in arrays])
     for one, arrays in zip(found, cases, strict=True):
         assert error_of(one, product_reference(arrays, transposed)) < 2e-6, [a.shape for a in arrays]
+
+
+@needs_native
+@pytest.mark.parametrize("transposed", [(False, False), (False, True), (True, False)])
+def test_more_than_one_block_of_everything(transposed: tuple[bool, bool]) -> None:
+    generator = np.random.default_rng(3)
+    x, y = draw(generator, 2900, 768), draw(generator, 768, 430)
+    arrays = [x.T.copy() if transposed[0] else x, y.T.copy() if transposed[1] else y]
+    (found,) = jitted(MATMUL, arrays, transposed)
+    assert error_of(found, product_reference(arrays, transposed)) < 2e-6
 
 
 @needs_native

@@ -142,3 +142,41 @@ def test_initializer_and_contexts():
         assert nn.attention.SDPBackend.FLASH_ATTENTION == 1
     with pytest.raises(ValueError, match="at least one"), nn.attention.sdpa_kernel([]):
         pass
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_linear_in_whole_numbers(dtype):
+    generator = np.random.default_rng(3)
+    weight, x = (generator.standard_normal(shape).astype("float32") for shape in ((64, 32), (2, 5, 64)))
+    bias = generator.standard_normal(32).astype("float32")
+    numbers, scale = quant.weight_quantize(paddle.to_tensor(weight), "llm.int8")
+    table = quant.weight_dequantize(numbers, scale, "llm.int8", "float32").numpy()
+    x[0, 0, 7] = 50.0  # beyond the threshold: it must not make the grid of its row coarse
+    given = [paddle.to_tensor(a).astype(dtype) for a in (x, bias)]
+    expected = x @ table + bias
+    for _ in range(4):
+        found = quant.llm_int8_linear(given[0], numbers, given[1], scale, 6.0)
+        assert (str(found.dtype).rpartition(".")[2], found.shape) == (dtype, [2, 5, 32])
+        assert np.abs(found.astype("float32").numpy() - expected).max() < 0.2
+    coarse = quant.llm_int8_linear(given[0], numbers, given[1], scale, 1000.0).astype("float32").numpy()
+    assert np.abs(coarse[0, 0] - expected[0, 0]).max() > 0.3
+    given[0][1, 2, 3] = float("inf")
+    odd = quant.llm_int8_linear(given[0], numbers, given[1], scale).astype("float32").numpy()
+    assert np.isfinite(np.delete(odd.reshape(10, 32), 7, 0)).all()
+    assert not np.isfinite(odd[1, 2]).any()
+    trained = paddle.to_tensor(x)
+    trained.stop_gradient = False
+    quant.llm_int8_linear(trained, numbers, paddle.to_tensor(bias), scale).sum().backward()
+    np.testing.assert_allclose(trained.grad.numpy(), np.broadcast_to(table.sum(1), x.shape), rtol=1e-4)
+
+
+def test_quantised_weights_that_do_not_fit():
+    numbers, scale = quant.weight_quantize(paddle.randn([128, 8]), group_size=64)
+    x = paddle.randn([2, 128])
+    assert quant.weight_only_linear(x, numbers, None, scale, group_size=64).shape == [2, 8]
+    with pytest.raises(ValueError, match="group_size"):
+        quant.weight_only_linear(x, numbers, None, scale)
+    with pytest.raises(ValueError, match="does not fit"):
+        quant.weight_only_linear(paddle.randn([2, 64]), numbers, None, scale, group_size=64)
+    with pytest.raises(ValueError, match="weight_scale"):
+        quant.llm_int8_linear(x, numbers)

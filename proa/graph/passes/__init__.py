@@ -39,6 +39,7 @@ from . import (
     layout,  # noqa: F401
     prepare,  # noqa: F401
     products,  # noqa: F401
+    quantised,  # noqa: F401
     scales,  # noqa: F401
 )
 from .draft import Draft, Node, PassError, Scalar, Value

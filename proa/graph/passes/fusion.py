@@ -38,7 +38,7 @@ def fused_layers(draft: Draft) -> int:
     for node in candidates:
         suits = _suits_conv(node, fixed) if node.name == "conv" else _suits_product(node, fixed)
         if suits:
-            _fuse(draft, node, fused)
+            _fuse(draft, node)
             changes += 1
     return changes
 
@@ -52,7 +52,7 @@ def _suits_conv(node: Node, fixed: set[int]) -> bool:
     if not _is_float(x) or not _is_float(weight) or id(weight) not in fixed or node.attribute("channels_last"):
         return False
     assert isinstance(weight, Value)
-    if len(node.attribute("stride")) > 2 or not weight.aval.size or weight.aval.size > _MOST:
+    if len(node.attribute("stride")) > 3 or not weight.aval.size or weight.aval.size > _MOST:
         return False
     groups, shape = node.attribute("groups"), weight.aval.shape
     own = shape[0] // groups
@@ -82,28 +82,28 @@ def _suits_product(node: Node, fixed: set[int]) -> bool:
     return columns >= _LEAST_COLUMNS
 
 
-def _fuse(draft: Draft, node: Node, fused: Any) -> None:
+def _fuse(draft: Draft, node: Node) -> None:
     """Puts the operation in the place of a layer and of what can be done with it."""
     gone, residual = [node], None
-    following = _next(draft, node)
+    following = only_user(draft, node)
     if following is not None and following.name == "add":
         other = [o for o in following.operands if o is not node.output]
         if len(other) == 1 and isinstance(other[0], Value) and other[0].aval is node.output.aval:
             residual = other[0]
             gone.append(following)
-            following = _next(draft, following)
-    ending = _activation(following) if following is not None else None
+            following = only_user(draft, following)
+    ending = activation_of(following) if following is not None else None
     if ending is not None and following is not None:
         gone.append(following)
     last = gone[-1]
     make = _conv if node.name == "conv" else _product
-    new = make(draft, node, last, residual, ending or ("", 0.0, 0.0), fused)
+    new = make(draft, node, last, residual, ending or ("", 0.0, 0.0))
     draft.replace(last.output, new)
     for old in reversed(gone):
         draft.remove([old])
 
 
-def _next(draft: Draft, node: Node) -> Node | None:
+def only_user(draft: Draft, node: Node) -> Node | None:
     """The one node that uses a result, if nobody else looks at it and the shape stays."""
     users = node.output.users
     if len(users) != 1 or draft.is_output(node.output) or users[0].output.aval is not node.output.aval:
@@ -111,7 +111,7 @@ def _next(draft: Draft, node: Node) -> Node | None:
     return users[0]
 
 
-def _activation(node: Node) -> tuple[str, float, float] | None:
+def activation_of(node: Node) -> tuple[str, float, float] | None:
     if node.name in _SIMPLE:
         return node.name, 0.0, 0.0
     if node.name == "gelu":
@@ -127,9 +127,7 @@ def _activation(node: Node) -> tuple[str, float, float] | None:
     return None
 
 
-def _product(
-    draft: Draft, node: Node, last: Node, residual: Value | None, ending: tuple[str, float, float], fused: Any
-) -> Value:
+def _product(draft: Draft, node: Node, last: Node, residual: Value | None, ending: tuple[str, float, float]) -> Value:
     x, weight, *rest = node.operands
     assert isinstance(weight, Value)
     if node.name == "matmul" and node.attribute("transpose_y"):
@@ -140,16 +138,14 @@ def _product(
     return made.output
 
 
-def _conv(
-    draft: Draft, node: Node, last: Node, residual: Value | None, ending: tuple[str, float, float], fused: Any
-) -> Value:
+def _conv(draft: Draft, node: Node, last: Node, residual: Value | None, ending: tuple[str, float, float]) -> Value:
     x, weight, bias = node.operands
     assert isinstance(weight, Value)
     shape, groups = weight.aval.shape, node.attribute("groups")
-    rows = 0 if shape[1] == 1 and groups > 1 else fused.rows_of_panels(shape[0] // groups)
-    filters = draft.add(last, "packed_filters", [weight], (rows, groups)).output if rows else weight
+    packed = shape[1] > 1 or groups == 1
+    filters = draft.add(last, "packed_filters", [weight], (groups,)).output if packed else weight
     window = tuple(node.attribute(name) for name in ("stride", "padding", "dilation"))
-    made = draft.add(last, "fused_conv", [x, filters, bias, residual], (shape, rows, *window, groups, *ending))
+    made = draft.add(last, "fused_conv", [x, filters, bias, residual], (shape, packed, *window, groups, *ending))
     return made.output
 
 

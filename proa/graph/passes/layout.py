@@ -1,9 +1,9 @@
-"""The layout of images inside a graph: channels first where convolutions run on a CPU.
+"""The order of an image's axes inside a graph: channels in the second, where convolutions run on a CPU.
 
-The native convolutions store channels first (a chain of six 3x3 convolutions on 56x56x64: 15.5 ms; with channels last
-and a transpose around each of them 23.3 ms; XLA's own are equally fast in both layouts). So a convolution with channels
-last becomes one with channels first between transposes, transposes move behind what works element by element and behind
-pooling, and meet their reverse there.
+Other passes (fused layers, folded norms) then need to know one order only. It says nothing about memory: there native
+kernels have channels side by side in either case (`kernels/cpu/library.Image`), so a transpose between two of them costs
+nothing. A convolution with channels last becomes one with channels first between transposes, transposes move behind what
+works element by element and behind pooling, and meet their reverse there.
 
 Invariant: the same elements in the same places at the ends; sums of a convolution in the order of its kernel.
 """

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core import flags
 from . import library
 
 _SCALAR, _ARRAY = 3, 1  # XLA_FFI_AttrType
@@ -42,6 +43,7 @@ def _caller() -> Any:
     opened = library.opened("direct")
     if opened is None:
         return None
+    opened.proa_use_threads(ctypes.c_int64(flags.get("FLAGS_num_threads") or library.num_cores()))
     function = opened.proa_call_directly
     function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]
     function.restype = ctypes.c_char_p
@@ -57,19 +59,25 @@ def handler(symbol: str) -> int | None:
     return ctypes.cast(getattr(opened, symbol), ctypes.c_void_p).value
 
 
-def call(symbol: str, outputs: Any, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    """Runs a native kernel now; the arrays of its results."""
-    given = [np.ascontiguousarray(operand).reshape(np.shape(operand)) for operand in operands]
+def call(symbol: str, outputs: Any, operands: tuple[Any, ...], attributes: dict[str, Any], over: dict[int, int]) -> Any:
+    """Runs a native kernel now; the arrays of its results. `over`: see `library.call`."""
+    given = [_in_memory(operand) for operand in operands]
     several = isinstance(outputs, (list, tuple))
-    made = [np.empty(out.shape, out.dtype) for out in (outputs if several else [outputs])]
+    made = [_room(out) for out in (outputs if several else [outputs])]
+    for operand, result in over.items():
+        np.copyto(made[result], given[operand])
+        given[operand] = made[result]
     numbers = [len(given), len(made), len(attributes)]
     for array in (*given, *made):
         numbers += [_DTYPES[array.dtype], array.ndim, *array.shape]
     names = b""
     for name, value in sorted(attributes.items()):
         values = np.asarray(value)
+        dtype = _DTYPES[values.dtype]
+        if values.dtype == np.float32:
+            values = values.view(np.int32)  # its bits travel
         assert values.dtype.kind in "bi", f"{symbol}: the attribute {name} cannot travel as an integer"
-        numbers += [_ARRAY if values.ndim else _SCALAR, _DTYPES[values.dtype], len(name), values.size]
+        numbers += [_ARRAY if values.ndim else _SCALAR, dtype, len(name), values.size]
         numbers += values.reshape(-1).astype(np.int64).tolist()
         names += name.encode()
     packed = np.array(numbers, np.int64)
@@ -77,4 +85,21 @@ def call(symbol: str, outputs: Any, operands: tuple[Any, ...], attributes: dict[
     problem = _caller()(handler(symbol), packed.ctypes.data, ctypes.addressof(pointers), names)
     if problem is not None:
         raise RuntimeError(f"({symbol}) {problem.decode(errors='replace')}")
+    # What is behind native code in cold code expects the order of memory that shapes imply.
+    made = [np.ascontiguousarray(array).reshape(array.shape) for array in made]
     return tuple(made) if several else made[0]
+
+
+def _in_memory(operand: Any) -> Any:
+    """An operand as native code reads it: shape as it is, elements in the order that was asked for."""
+    if not isinstance(operand, library.Image):
+        return np.ascontiguousarray(operand).reshape(np.shape(operand))
+    order = operand.order
+    return np.ascontiguousarray(operand.array.transpose(order)).transpose(np.argsort(order))
+
+
+def _room(out: Any) -> Any:
+    if not isinstance(out, library.Image):
+        return np.empty(out.shape, out.dtype)
+    order = out.order
+    return np.empty([out.array.shape[axis] for axis in order], out.array.dtype).transpose(np.argsort(order))

@@ -4,37 +4,24 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import library
+from . import depthwise, library
+from .convolution import numbers
 
 # In the order of native/fused.cc.
 ACTIVATIONS = ("", "relu", "clip", "hardswish", "silu", "sigmoid", "gelu", "gelu_tanh", "tanh")
-PANEL = 32  # columns of a packed panel of a product
-_MOST_IN_IMAGE = 1 << 26  # offsets within an image are 32-bit numbers
+COLUMNS = 48  # of a packed panel of a product
+PANEL = 32  # filters of one of a convolution
 
 
 def is_available() -> bool:
     """Whether there is native code to pack weights for."""
     return library.target("FusedProduct") is not None
-
-
-@functools.cache
-def most_rows() -> int:
-    """Rows of the largest register tile (native/vectors.h)."""
-    words = set(library.processor().split())
-    return 14 if words >= {"avx512f", "avx512vl", "avx512bw", "avx512dq"} else 6
-
-
-def rows_of_panels(filters: int) -> int:
-    """How many filters a packed panel holds: equal panels, as few as possible."""
-    panels = -(-filters // most_rows())
-    return -(-filters // panels)
 
 
 def _attributes(bias: Any, residual: Any, activation: str, low: float, high: float) -> dict[str, Any]:
@@ -70,12 +57,8 @@ def native_fused_linear(fallback: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
-def _with_height(array: Any) -> Any:
-    return array[:, :, None] if array.ndim == 3 else array
-
-
 def native_fused_conv(fallback: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of `fused_conv`: over one axis or two, channels first."""
+    """The kernel of `fused_conv`: over one to three axes, channels in the second."""
 
     def kernel(
         xp: Any,
@@ -84,7 +67,7 @@ def native_fused_conv(fallback: Callable[..., Any]) -> Callable[..., Any]:
         bias: Any,
         residual: Any,
         shape: tuple[int, ...],
-        panel_rows: int,
+        packed: bool,
         stride: tuple[int, ...],
         padding: tuple[tuple[int, int], ...],
         dilation: tuple[int, ...],
@@ -94,30 +77,22 @@ def native_fused_conv(fallback: Callable[..., Any]) -> Callable[..., Any]:
         high: float,
     ) -> Any:
         size = out_size(x.shape, shape, stride, padding, dilation)
-        fits = (
-            len(stride) in (1, 2)
-            and panel_rows <= most_rows()
-            and max(math.prod(x.shape[1:]), shape[0] * math.prod(size)) < _MOST_IN_IMAGE
-            and math.prod(size) > 0
-        )
-        if not fits or not _suits("FusedConvolution", x, filters, bias, residual):
-            return fallback(
-                xp, x, filters, bias, residual, shape, panel_rows, stride, padding, dilation, groups, activation, low, high,
+        fits = len(stride) <= 3 and math.prod(size) > 0 and _suits("FusedConvolution", x, filters, bias, residual)
+        window = (stride, padding, dilation, groups, False)
+        ending = _attributes(bias, residual, activation, low, high)
+        if fits and packed:
+            more = [] if bias is None else [bias]
+            if residual is not None:
+                more.append(library.Image(residual))
+            return library.call(
+                "FusedConvolution", library.Image(library.shaped((x.shape[0], shape[0], *size))), library.Image(x), filters,
+                *more, window=numbers(stride, padding, dilation, shape[2:], groups), **ending,
             )  # fmt: skip
-        before = [first for first, _ in padding]
-        kernel_size = shape[2:]
-        if len(stride) == 1:
-            stride, before, dilation, kernel_size = (1, *stride), [0, *before], (1, *dilation), (1, *kernel_size)
-        more = [] if bias is None else [bias]
-        if residual is not None:
-            more.append(_with_height(residual))
-        out = (x.shape[0], shape[0], *([1] if len(size) == 1 else []), *size)
-        result = library.call(
-            "FusedConvolution", library.shaped(out), _with_height(x), filters, *more,
-            window=np.array([*stride, *before, *dilation, groups, *kernel_size, panel_rows], np.int64),
-            **_attributes(bias, residual, activation, low, high),
+        if fits and depthwise.fits(x.shape, shape, window) and library.target("FusedDepthwise") is not None:
+            return depthwise.fused(x, filters, bias, residual, window, **ending)
+        return fallback(
+            xp, x, filters, bias, residual, shape, packed, stride, padding, dilation, groups, activation, low, high,
         )  # fmt: skip
-        return result[:, :, 0] if len(size) == 1 else result
 
     return kernel
 

@@ -27,8 +27,9 @@ flags.define("FLAGS_native_kernels", True, "Whether C++ kernels are used on the 
 _SOURCES = pathlib.Path(__file__).parent / "native"
 _INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.MULTILINE)
 _DIRECT = "direct"  # what calls the others without XLA
+_MEMORY = "memory"  # what keeps memory from run to run
 # How long a program that is being compiled waits for its kernels; then it goes without them.
-_PATIENCE = 30.0
+_PATIENCE = 60.0
 
 
 def folder() -> pathlib.Path:
@@ -81,7 +82,8 @@ class _Libraries:
             pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="proa-kernels")
             names = sorted(set(self.owners.values()), key=lambda name: (name != wanted, name))
             self.futures = {name: pool.submit(_make, name) for name in names}
-            pool.submit(_build, _DIRECT)  # nobody waits for it
+            pool.submit(_build, _DIRECT)  # nobody waits for these two
+            pool.submit(_keep_memory)
             pool.shutdown(wait=False)
 
     def targets_of(self, symbol: str) -> dict[str, str]:
@@ -102,7 +104,7 @@ def _libraries() -> _Libraries:
 
 
 def _source(name: str) -> str:
-    return str(_SOURCES / (f"{name}.cpp" if name == _DIRECT else f"{name}.cc"))
+    return str(_SOURCES / (f"{name}.cpp" if name in (_DIRECT, _MEMORY) else f"{name}.cc"))
 
 
 def _headers_of(source: str) -> list[str]:
@@ -132,6 +134,12 @@ def _make(name: str) -> dict[str, str]:
     from ..building import read_handlers, register
 
     return register("proa", _build(name), read_handlers("proa", [_source(name)]))
+
+
+def _keep_memory() -> None:
+    from . import memory
+
+    memory.keep(_build(_MEMORY))
 
 
 @functools.cache
@@ -189,16 +197,46 @@ def why_not() -> str:
     return ""
 
 
-def call(symbol: str, outputs: Any, *operands: Any, **attributes: Any) -> Any:
-    """Puts a call of a native kernel, which must be there, into the program being traced."""
+def call(symbol: str, outputs: Any, *operands: Any, over: dict[int, int] | None = None, **attributes: Any) -> Any:
+    """Puts a call of a native kernel, which must be there, into the program being traced.
+
+    `over` says which operands have results written over them (operand: result); XLA copies those that others need.
+    """
     if THREAD.direct:
         from . import direct
 
-        return direct.call(symbol, outputs, operands, attributes)
+        return direct.call(symbol, outputs, operands, attributes, over or {})
     name = target(symbol)
     assert name is not None
-    jax = started_jax()
-    return jax.ffi.ffi_call(name, outputs, vmap_method="sequential")(*operands, **attributes)
+    several = isinstance(outputs, (list, tuple))
+    results = outputs if several else (outputs,)
+    made = [out.array if isinstance(out, Image) else out for out in results]
+    function = started_jax().ffi.ffi_call(
+        name, tuple(made) if several else made[0], vmap_method="sequential", input_output_aliases=over or {},
+        input_layouts=[_layout(operand) for operand in operands],
+        output_layouts=tuple(map(_layout, results)) if several else _layout(outputs),
+    )  # fmt: skip
+    return function(*[o.array if isinstance(o, Image) else o for o in operands], **attributes)
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """An operand or result [images, channels, ...] whose channels a native kernel wants side by side in memory.
+
+    The shape stays what it is. XLA gives everything around the call the same order in memory, through elementwise
+    operations and from one native kernel to the next, and copies only where it ends.
+    """
+
+    array: Any
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Its axes as they lie in memory."""
+        return (0, *range(2, len(self.array.shape)), 1)
+
+
+def _layout(operand: Any) -> tuple[int, ...] | None:
+    return operand.order if isinstance(operand, Image) else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,11 +247,11 @@ class _Shaped:
     dtype: Any
 
 
-def shaped(shape: tuple[int, ...]) -> Any:
-    """A float32 result of a native kernel."""
+def shaped(shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+    """A result of a native kernel."""
     if THREAD.direct:
-        return _Shaped(shape, np.float32)
-    return started_jax().ShapeDtypeStruct(shape, np.float32)
+        return _Shaped(shape, np.dtype(dtype))
+    return started_jax().ShapeDtypeStruct(shape, np.dtype(dtype))
 
 
 # ---- without XLA (see direct.py) -----------------------------------------------------------------

@@ -18,6 +18,12 @@ from .choice import chosen, enough
 
 Shape = tuple[int, ...]
 _WORTHWHILE = 2048  # elements
+# Activations that gradients of channels are taken through: their numbers in native code, and the gradient before them for
+# the gradient behind them and what they were applied to.
+SLOPES: dict[str, tuple[int, Callable[[Any, Any, Any], Any]]] = {
+    "relu": (1, lambda xp, g, z: xp.where(z > 0, g, g.dtype.type(0))),
+    "hardswish": (2, lambda xp, g, z: g * xp.where(z <= -3, 0, xp.where(z >= 3, 1, z / 3 + 0.5)).astype(g.dtype)),
+}
 
 
 def _suits(symbol: str, x: Any, *others: Any) -> bool:
@@ -32,10 +38,12 @@ def _channel_of(view: Shape, axes: Shape) -> int | None:
     return left[0] if len(left) == 1 and left[0] > 0 else None
 
 
-def _planes(x: Any, channel: int) -> Any:
-    """`x` as [outer, channels, inner]."""
-    shape = x.shape
-    return x.reshape(math.prod(shape[:channel]), shape[channel], math.prod(shape[channel + 1 :]))
+def _as_image(x: Any, channel: int) -> Any:
+    """`x` as [images, channels, ...]; nothing moves in memory where the channels were last."""
+    if channel == 1:
+        return x
+    order = (0, channel, *(axis for axis in range(1, x.ndim) if axis != channel))
+    return x.transpose(order)
 
 
 def _row_length(x: Any, view: Shape, axes: Shape) -> int | None:
@@ -50,18 +58,43 @@ def _is_row(broadcast: Shape, length: int, x: Any) -> bool:
     return math.prod(broadcast) == length and broadcast == x.shape[x.ndim - len(broadcast) :]
 
 
+def _in_memory(*arrays: Any) -> tuple[list[Any], bool]:
+    """Images as operands, and whether their channels lie side by side: always but in cold code, which has planes."""
+    last = not library.THREAD.direct or arrays[0].ndim == 2
+    return [library.Image(array) if last and array.ndim > 2 else array for array in arrays], last
+
+
 def _moments(x: Any, channel: int) -> tuple[Any, Any]:
     shape = library.shaped((x.shape[channel],))
-    return library.call("ChannelMoments", (shape, shape), _planes(x, channel))
+    operands, last = _in_memory(_as_image(x, channel))
+    return library.call("ChannelMoments", (shape, shape), *operands, last=last)
 
 
-def _grad_sums(x: Any, y: Any, mean: Any, channel: int) -> tuple[Any, Any]:
+def _grad_sums(x: Any, y: Any, mean: Any, channel: int, activation: str = "", *parameters: Any) -> tuple[Any, Any]:
     shape = library.shaped((x.shape[channel],))
-    return library.call("ChannelGradSums", (shape, shape), _planes(x, channel), _planes(y, channel), mean)
+    images = _as_image(x, channel), _as_image(y, channel)
+    if not activation:
+        operands, last = _in_memory(*images)
+        return library.call("ChannelGradSums", (shape, shape), *operands, mean, last=last, activation=np.int64(0))
+    operands = [library.Image(image) if image.ndim > 2 else image for image in images]
+    number = np.int64(SLOPES[activation][0])
+    return library.call("ChannelGradSums", (shape, shape), *operands, mean, *parameters, last=True, activation=number)
 
 
 def _along(values: Any, x: Any, channel: int) -> Any:
     return values.reshape([-1 if axis == channel else 1 for axis in range(x.ndim)])
+
+
+def _taken_in(xp: Any, x: Any, y: Any, moments: Any, sums: Any, epsilon: float, weight: Any, channel: int) -> Any:
+    """The gradient of `x` for the gradient `y` of the normalised, and the sums of it."""
+    (mean, variance), (total, along) = moments, sums
+    factor = 1 / xp.sqrt(variance + np.float32(epsilon))
+    count = x.size // x.shape[channel]
+    scale = factor if weight is None else factor * weight.reshape(-1)
+    # dx = scale * (y - mean(y) - standardised x * mean(y * standardised x))
+    slope, level = along * factor * factor / count, total / count
+    inner = y - _along(level, x, channel) - (x - _along(mean, x, channel)) * _along(slope, x, channel)
+    return inner * _along(scale, x, channel)
 
 
 @chosen
@@ -113,15 +146,9 @@ def native_grad_input(fallback: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         channel = _channel_of(view, axes) if centred and view == x.shape else None
         if channel is not None and _suits("ChannelGradSums", x, y, weight):
-            mean, variance = _moments(x, channel)
-            total, along = _grad_sums(x, y, mean, channel)
-            factor = 1 / xp.sqrt(variance + np.float32(epsilon))
-            count = x.size // x.shape[channel]
-            scale = factor if weight is None else factor * weight.reshape(-1)
-            # dx = scale * (y - mean(y) - standardised x * mean(y * standardised x))
-            slope, level = along * factor * factor / count, total / count
-            inner = y - _along(level, x, channel) - (x - _along(mean, x, channel)) * _along(slope, x, channel)
-            return inner * _along(scale, x, channel)
+            moments = _moments(x, channel)
+            sums = _grad_sums(x, y, moments[0], channel)
+            return _taken_in(xp, x, y, moments, sums, epsilon, weight, channel)
         length = _row_length(x, view, axes)
         if length is None or length < 8 or not _suits("RowNormGradInput", x, y, weight):
             return fallback(xp, x, y, weight, epsilon, view, axes, broadcast, centred)
@@ -157,6 +184,54 @@ def native_grad_weight(fallback: Callable[..., Any]) -> Callable[..., Any]:
             "RowNormGradWeight", library.shaped((length,)), x.reshape(-1, length), y.reshape(-1, length),
             np.float32(epsilon), centred=bool(centred),
         ).reshape(broadcast)  # fmt: skip
+
+    return kernel
+
+
+@chosen
+def native_grad_bias(fallback: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of `normalise_grad_bias`: one of the sums that the other gradients need anyway."""
+
+    def kernel(xp: Any, x: Any, y: Any, axes: Shape) -> Any:
+        channel = _channel_of(x.shape, axes)
+        if channel is None or not _suits("ChannelGradSums", x, y):
+            return fallback(xp, x, y, axes)
+        return _along(_grad_sums(x, y, _moments(x, channel)[0], channel)[0], x, channel)
+
+    return kernel
+
+
+@chosen
+def native_grad_through(fallback: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of `normalise_grad_through`."""
+
+    def kernel(
+        xp: Any,
+        x: Any,
+        y: Any,
+        weight: Any,
+        bias: Any,
+        wanted: str,
+        activation: str,
+        epsilon: float,
+        axes: Shape,
+        broadcast: Shape,
+    ) -> Any:
+        channel = _channel_of(x.shape, axes)
+        if channel is None or not _suits("ChannelGradSums", x, y, weight, bias):
+            return fallback(xp, x, y, weight, bias, wanted, activation, epsilon, axes, broadcast)
+        mean, variance = _moments(x, channel)
+        factor = 1 / xp.sqrt(variance + np.float32(epsilon))
+        scale = factor if weight is None else factor * weight.reshape(-1)
+        shift = xp.zeros_like(mean) if bias is None else bias.reshape(-1)
+        sums = _grad_sums(x, y, mean, channel, activation, scale, shift)
+        if wanted == "bias":
+            return sums[0].reshape(broadcast)
+        if wanted == "weight":
+            return (sums[1] * factor).reshape(broadcast)
+        before = (x - _along(mean, x, channel)) * _along(scale, x, channel) + _along(shift, x, channel)
+        y = SLOPES[activation][1](xp, y, before)
+        return _taken_in(xp, x, y, (mean, variance), sums, epsilon, weight, channel)
 
     return kernel
 

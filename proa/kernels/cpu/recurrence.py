@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.xla import started_jax
 from . import library
 from .choice import chosen, enough
 from .products import multiply
@@ -37,15 +36,6 @@ def _lengths(xp: Any, arrays: Sequence[Any], has_lengths: bool, position: int) -
     return arrays[position].astype(np.int32) if has_lengths else xp.zeros(0, np.int32)
 
 
-def _call(symbol: str, shapes: Sequence[Any], aliases: dict[int, int], *operands: Any, **attributes: Any) -> Any:
-    """A native call that writes a result over an operand where XLA finds that nobody else needs it."""
-    name = library.target(symbol)
-    assert name is not None
-    outputs = tuple(library.shaped(shape) for shape in shapes)
-    run = started_jax().ffi.ffi_call(name, outputs, vmap_method="sequential", input_output_aliases=aliases)
-    return run(*operands, **attributes)
-
-
 @chosen
 def native_recurrence(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `recurrence`."""
@@ -59,10 +49,11 @@ def native_recurrence(fallback: Callable[..., Any]) -> Callable[..., Any]:
             return fallback(xp, arrays, kind, reverse, has_bias, has_lengths, keep)
         states = (arrays[0].shape[0], *arrays[1].shape)
         projected = _rows(arrays[0])
-        found = _call(
-            "Recurrence", [*[states] * (1 + is_lstm), *[projected.shape] * keep], {0: 2} if keep else {}, projected,
-            _lengths(xp, arrays, has_lengths, count), *arrays[1:count], kind=np.int64(_KINDS[kind]),
-            batch=np.int64(states[1]), reverse=bool(reverse), has_bias=bool(has_bias), keep=bool(keep),
+        shapes = [*[states] * (1 + is_lstm), *[projected.shape] * keep]
+        found = library.call(
+            "Recurrence", tuple(map(library.shaped, shapes)), projected, _lengths(xp, arrays, has_lengths, count),
+            *arrays[1:count], over={0: 2} if keep else {}, kind=np.int64(_KINDS[kind]), batch=np.int64(states[1]),
+            reverse=bool(reverse), has_bias=bool(has_bias), keep=bool(keep),
         )  # fmt: skip
         return (*found[:-1], found[-1].reshape(arrays[0].shape)) if keep else tuple(found)
 
@@ -105,9 +96,9 @@ def native_recurrence_grad(fallback: Callable[..., Any]) -> Callable[..., Any]:
         outputs = [rows.shape, *[hidden.shape] * (1 + is_lstm), weight.shape[:1]]
         if kind == "GRU":
             outputs.append(rows.shape)
-        found = _call(
-            "RecurrenceGrad", outputs, {0: 0} if kind in ("LSTM", "GRU") else {}, rows,
-            _lengths(xp, arrays, has_lengths, count), *recurrent, *arrays[1 : 2 + is_lstm], weight, *rest,
+        found = library.call(
+            "RecurrenceGrad", tuple(map(library.shaped, outputs)), rows, _lengths(xp, arrays, has_lengths, count),
+            *recurrent, *arrays[1 : 2 + is_lstm], weight, *rest, over={0: 0} if kind in ("LSTM", "GRU") else {},
             kind=np.int64(_KINDS[kind]), batch=np.int64(hidden.shape[0]), reverse=bool(reverse), kept=bool(keep),
         )  # fmt: skip
         d_projected, *d_states, d_bias = found[: 3 + is_lstm]

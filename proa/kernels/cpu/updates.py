@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.xla import started_jax
 from . import library
 from .choice import chosen, enough
 
@@ -35,20 +34,15 @@ def _update(
     xp: Any, rule: str, factors: list[Any], tensors: Sequence[Any], count: int, decay_kind: str, variant: bool
 ) -> tuple[Any, ...]:
     """New parameters and states; `tensors` are columns of parameters, gradients and states."""
-    name = library.target("Update")
-    assert name is not None
     numbers = [xp.asarray(f).astype(np.float32).reshape(()) for f in factors]
     numbers += [np.float32(0)] * (_NUM_FACTORS - len(numbers))
     kept = [*tensors[:count], *tensors[2 * count :]]
     # Operand 0 holds the numbers; the gradients stand between parameters and states and have no result.
-    aliases = {1 + i + (count if i >= count else 0): i for i in range(len(kept))}
-    outputs = tuple(library.shaped(t.shape) for t in kept)
-    run = started_jax().ffi.ffi_call(name, outputs, vmap_method="sequential", input_output_aliases=aliases)
-    return tuple(
-        run(
-            xp.stack(numbers), *tensors, count=np.int64(count), rule=np.int64(_RULES[rule]),
-            decay=np.int64(_DECAYS.get(decay_kind, 0)), variant=bool(variant),
-        )
+    over = {1 + i + (count if i >= count else 0): i for i in range(len(kept))}
+    return library.call(
+        "Update", tuple(library.shaped(t.shape) for t in kept), xp.stack(numbers), *tensors, over=over,
+        count=np.int64(count), rule=np.int64(_RULES[rule]), decay=np.int64(_DECAYS.get(decay_kind, 0)),
+        variant=bool(variant),
     )  # fmt: skip
 
 

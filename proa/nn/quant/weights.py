@@ -13,9 +13,13 @@ import numpy as np
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import value_error
 from ...eager.tensor import Tensor
+from ...ir.recorder import LOCAL
 from ...ops.arguments import require_tensor
 from ...ops.basic import cast_to, reshape_to
-from ...ops.linear.linalg import matmul
+from ...ops.create.creation import zeros_like
+from ...ops.math.ternary import where as where_true
+from ...ops.neural.few_bits import product_of_chosen, weight_only_product, weight_rows
+from ...ops.neural.quantised import packed_bytes, quantise_dynamic, quantised_linear
 
 _ALGORITHMS = ("weight_only_int8", "weight_only_int4", "llm.int8")
 _FLOAT32 = np.dtype("float32")
@@ -64,33 +68,27 @@ def _byte(value: int, like: Tensor) -> Tensor:
     return tensor_from_data(np.array([value], "int8"), place=like._aval.place)
 
 
-def _unpacked(x: Any, bits: int) -> Any:
-    """Rows of whole numbers, as floats."""
-    if bits == 8:
-        return cast_to(x, _FLOAT32)
-    from ...ops.shape.joining import stack_along
-
-    four = _byte(4, x)
-    low = x.bitwise_left_shift(four).bitwise_right_shift(four)  # the sign goes along
-    high = x.bitwise_right_shift(four)
-    pairs = stack_along([low, high], 1)
-    return cast_to(reshape_to(pairs, (x._aval.shape[0] * 2, x._aval.shape[1])), _FLOAT32)
-
-
 def weight_dequantize(
     x: Tensor, scale: Tensor, algo: str = "weight_only_int8", out_dtype: Any = "float16", group_size: int = -1
 ) -> Tensor:
     """The weight [in, out] that `weight_quantize` was given, up to rounding."""
-    bits = _check("weight_dequantize", algo, group_size)
-    numbers = _unpacked(require_tensor("weight_dequantize", "x", x), bits)
-    outputs, inputs = numbers._aval.shape
-    factors: Any = cast_to(scale, _FLOAT32)
-    if group_size < 0:
-        rows: Any = numbers * factors.unsqueeze(-1)
-    else:
-        groups = reshape_to(numbers, (outputs, inputs // group_size, group_size))
-        rows = reshape_to(groups * factors.transpose([1, 0]).unsqueeze(-1), (outputs, inputs))  # type: ignore[operator]
+    where = "weight_dequantize"
+    bits = _check(where, algo, group_size)
+    _check_groups(where, x, scale, group_size)
+    rows: Any = weight_rows(require_tensor(where, "x", x), scale, bits)
     return cast_to(rows.transpose([1, 0]), to_numpy_dtype(out_dtype))
+
+
+def _check_groups(where: str, weight: Tensor, scale: Tensor, group_size: int) -> None:
+    """The scales must be those of this group size: their number alone would not show a wrong one."""
+    inputs = require_tensor(where, "x", weight)._aval.shape[-1:]
+    groups = require_tensor(where, "scale", scale)._aval.shape[:-1]
+    wanted = () if group_size < 0 or not inputs else (inputs[0] // group_size,)
+    if groups != wanted:
+        raise value_error(
+            where, f"the scales are not those of group_size={group_size}", f"scale: {scale._aval}",
+            "pass the group_size that weight_quantize() was given",
+        )  # fmt: skip
 
 
 def weight_only_linear(
@@ -102,22 +100,43 @@ def weight_only_linear(
     arch: int | None = None,
     group_size: int = -1,
 ) -> Tensor:
-    """x @ weight + bias, for a weight from `weight_quantize`."""
+    """x @ weight + bias, for a weight from `weight_quantize`; it is made floats again while it is multiplied."""
     where = "weight_only_linear"
     if weight_dtype not in ("int8", "int4"):
         raise value_error(where, "weight_dtype must be 'int8' or 'int4'", f"weight_dtype: {weight_dtype!r}")
     if weight_scale is None:
         raise value_error(where, "weight_scale is needed")
-    table = weight_dequantize(weight, weight_scale, f"weight_only_{weight_dtype}", x.dtype, group_size)
-    out: Any = matmul(x, table, False, False)
-    return out if bias is None else out + bias
+    bits = _check(where, f"weight_only_{weight_dtype}", group_size)
+    _check_groups(where, weight, weight_scale, group_size)
+    return weight_only_product(require_tensor(where, "x", x), weight, weight_scale, bias, bits)
 
 
 def llm_int8_linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, weight_scale: Tensor | None = None, threshold: float = 6.0
 ) -> Tensor:
-    """x @ weight + bias, for an 8-bit weight.
+    """x @ weight + bias in whole numbers, for an 8-bit weight.
 
-    Inputs are not rounded here, so that those beyond `threshold` need no way of their own.
+    Rows of x are rounded to bytes, each on a grid of its own. Inputs that reach `threshold` anywhere would spoil the grid
+    of all others: they are multiplied as floats. Where a gradient is wanted, so is everything.
     """
-    return weight_only_linear(x, weight, bias, weight_scale, "int8")
+    where = "llm_int8_linear"
+    if weight_scale is None:
+        raise value_error(where, "weight_scale is needed")
+    aval = require_tensor(where, "x", x)._aval
+    if aval.ndim < 1 or require_tensor(where, "weight", weight)._aval.ndim != 2 or aval.shape[-1] != weight.shape[1]:
+        raise value_error(where, "x does not fit the weight", f"x: {aval}, weight: {weight._aval}")
+    trained = LOCAL.grad_enabled and not all(t is None or t.stop_gradient for t in (x, bias))
+    if trained or not aval.size:
+        return weight_only_linear(x, weight, bias, weight_scale, "int8")
+    _check_groups(where, weight, weight_scale, -1)
+    wide: Any = cast_to(x, _FLOAT32)
+    axes = list(range(aval.ndim - 1))
+    reached = (wide.abs().max(axes) if axes else wide.abs()) >= threshold
+    ordinary = where_true(reached, zeros_like(wide), wide)
+    numbers, steps, zeros = quantise_dynamic(ordinary, True, True)
+    result: Any = quantised_linear(
+        numbers, packed_bytes(weight, 1), steps, zeros, cast_to(weight_scale, _FLOAT32),
+        None if bias is None else cast_to(bias, _FLOAT32), columns=weight.shape[0],
+    )  # fmt: skip
+    odd = product_of_chosen(wide, reached, weight, weight_scale)
+    return cast_to(result + odd, aval.dtype)

@@ -19,6 +19,7 @@ from ...eager.declare import op, public
 from ...eager.infer import reduce, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...kernels.cpu.pooling import native_mean_over_space
 from ..arguments import require_tensor
 from ..axes import kept_shape, numpy_axis, reduced_shape, several_or_all, wide_type, widened
 from ..basic import cast_to, reshape_to, restore_axes, transpose_to
@@ -44,6 +45,9 @@ def mean_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
         return (xp.sign(total) * (abs(total) // (count or 1))).astype(x.dtype)
     total = xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide_type(x.dtype))
     return (total / count if count else total * np.nan).astype(x.dtype)
+
+
+mean_over.operation.kernels["cpu"] = native_mean_over_space(mean_over.operation.kernel)  # type: ignore[attr-defined]
 
 
 def _reference_mean(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from ...core.aval import Aval, make_aval
 from ...eager.declare import op
 from ...ir.operation import find_operation
-from ...kernels.cpu.fused import PANEL, native_fused_conv, native_fused_linear, out_size
+from ...kernels.cpu.fused import COLUMNS, PANEL, native_fused_conv, native_fused_linear, out_size
 from .convolution_kernels import conv
 from .windows import Pairs, Sizes
 
@@ -31,27 +31,27 @@ def activate(xp: Any, x: Any, activation: str, low: float, high: float) -> Any:
 
 def _infer_panels(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     depth, columns = operands[0].shape
-    return make_aval((-(-columns // PANEL), depth, PANEL), operands[0].dtype, place)
+    return make_aval((-(-columns // COLUMNS), depth, COLUMNS), operands[0].dtype, place)
 
 
 @op("weight", infer=_infer_panels)
 def packed_panels(xp: Any, weight: Any) -> Any:
-    """A weight [depth, columns] as [panel, depth, 32]; what the last panel has too many is 0."""
+    """A weight [depth, columns] as [panel, depth, 48]; what the last panel has too many is 0."""
     depth, columns = weight.shape
-    count = -(-columns // PANEL)
-    padded = xp.pad(weight, ((0, 0), (0, count * PANEL - columns)))
-    return padded.reshape(depth, count, PANEL).transpose(1, 0, 2)
+    count = -(-columns // COLUMNS)
+    padded = xp.pad(weight, ((0, 0), (0, count * COLUMNS - columns)))
+    return padded.reshape(depth, count, COLUMNS).transpose(1, 0, 2)
 
 
 def _unpacked_panels(panels: Any, columns: int) -> Any:
-    return panels.transpose(1, 0, 2).reshape(panels.shape[1], panels.shape[0] * PANEL)[:, :columns]
+    return panels.transpose(1, 0, 2).reshape(panels.shape[1], panels.shape[0] * COLUMNS)[:, :columns]
 
 
 def _infer_linear(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     x, panels, bias, residual = operands
     columns = attributes[0]
     shape = (*x.shape[:-1], columns)
-    fits = x.ndim >= 1 and panels.shape == (-(-columns // PANEL), x.shape[-1], PANEL)
+    fits = x.ndim >= 1 and panels.shape == (-(-columns // COLUMNS), x.shape[-1], COLUMNS)
     fits = fits and (bias is None or bias.shape == (columns,)) and (residual is None or residual.shape == shape)
     if not fits or any(o is not None and o.dtype != x.dtype for o in operands):
         raise operation.error(ValueError, "the operands do not fit each other", operands)
@@ -84,34 +84,36 @@ def _plain_linear(
 
 
 def _infer_filters(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    shape = operands[0].shape
-    rows, groups = attributes
-    own = shape[0] // groups
-    return make_aval((groups, -(-own // rows), math.prod(shape[1:]), rows), operands[0].dtype, place)
+    shape, groups = operands[0].shape, attributes[0]
+    return make_aval(_packed_shape(shape, groups), operands[0].dtype, place)
+
+
+def _packed_shape(shape: tuple[int, ...], groups: int) -> tuple[int, ...]:
+    return (groups, -(-(shape[0] // groups) // PANEL), math.prod(shape[1:]), PANEL)
 
 
 @op("weight", infer=_infer_filters)
-def packed_filters(xp: Any, weight: Any, panel_rows: int = 1, groups: int = 1) -> Any:
-    """Filters [out, in / groups, kernel …] as [group, panel, depth, rows of a panel]; too many rows are 0."""
-    own, depth = weight.shape[0] // groups, math.prod(weight.shape[1:])
-    count = -(-own // panel_rows)
-    matrix = weight.reshape(groups, own, depth)
-    padded = xp.pad(matrix, ((0, 0), (0, count * panel_rows - own), (0, 0)))
-    return padded.reshape(groups, count, panel_rows, depth).transpose(0, 1, 3, 2)
+def packed_filters(xp: Any, weight: Any, groups: int = 1) -> Any:
+    """Filters [out, in / groups, kernel …] as [group, panel, depth, 32]; depth is (tap, channel). Too many filters are 0."""
+    own, channels = weight.shape[0] // groups, weight.shape[1]
+    _, count, depth, _ = _packed_shape(weight.shape, groups)
+    matrix = weight.reshape(groups, own, channels, depth // channels).transpose(0, 3, 2, 1).reshape(groups, depth, own)
+    padded = xp.pad(matrix, ((0, 0), (0, 0), (0, count * PANEL - own)))
+    return padded.reshape(groups, depth, count, PANEL).transpose(0, 2, 1, 3)
 
 
 def _unpacked_filters(filters: Any, shape: tuple[int, ...], groups: int) -> Any:
-    _, count, depth, rows = filters.shape
-    matrix = filters.transpose(0, 1, 3, 2).reshape(groups, count * rows, depth)
-    return matrix[:, : shape[0] // groups].reshape(shape)
+    _, count, depth, _ = filters.shape
+    own, channels = shape[0] // groups, shape[1]
+    matrix = filters.transpose(0, 2, 1, 3).reshape(groups, depth, count * PANEL)[:, :, :own]
+    return matrix.reshape(groups, depth // channels, channels, own).transpose(0, 3, 2, 1).reshape(shape)
 
 
 def _infer_conv(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     x, filters, bias, residual = operands
-    shape, panel_rows, stride, padding, dilation, groups = attributes[:6]
-    own = shape[0] // groups
-    packed = (groups, -(-own // panel_rows), math.prod(shape[1:]), panel_rows) if panel_rows else shape
-    fits = x.ndim == len(shape) == len(stride) + 2 and filters.shape == packed and shape[1] * groups == x.shape[1]
+    shape, packed, stride, padding, dilation, groups = attributes[:6]
+    expected = _packed_shape(shape, groups) if packed else shape
+    fits = x.ndim == len(shape) == len(stride) + 2 and filters.shape == expected and shape[1] * groups == x.shape[1]
     if fits:
         size = out_size(x.shape, shape, stride, padding, dilation)
         result = (x.shape[0], shape[0], *size)
@@ -129,7 +131,7 @@ def fused_conv(
     bias: Any = None,
     residual: Any = None,
     shape: tuple[int, ...] = (),
-    panel_rows: int = 0,
+    packed: bool = False,
     stride: Sizes = (),
     padding: Pairs = (),
     dilation: Sizes = (),
@@ -140,10 +142,10 @@ def fused_conv(
 ) -> Any:
     """activation(conv(x, weight) + bias + residual), channels first.
 
-    `shape` is the weight's; it is packed by `packed_filters`, or as it was where `panel_rows` is 0.
+    `shape` is the weight's; it is packed by `packed_filters`, or as it was.
     """
     return _plain_conv(
-        xp, x, filters, bias, residual, shape, panel_rows, stride, padding, dilation, groups, activation, low, high,
+        xp, x, filters, bias, residual, shape, packed, stride, padding, dilation, groups, activation, low, high,
     )  # fmt: skip
 
 
@@ -154,7 +156,7 @@ def _plain_conv(
     bias: Any,
     residual: Any,
     shape: tuple[int, ...],
-    panel_rows: int,
+    packed: bool,
     stride: Sizes,
     padding: Pairs,
     dilation: Sizes,
@@ -165,7 +167,7 @@ def _plain_conv(
 ) -> Any:
     import numpy as np
 
-    weight = _unpacked_filters(filters, shape, groups) if panel_rows else filters
+    weight = _unpacked_filters(filters, shape, groups) if packed else filters
     kernel = conv.operation.kernels["numpy"] if xp is np else conv.operation.kernel
     result = kernel(xp, x, weight, bias, stride, padding, dilation, groups, False)
     result = result if residual is None else result + residual

@@ -24,7 +24,7 @@ from ...kernels.cpu import normalisation as native
 from ...kernels.cpu.direct import on_host
 from ...kernels.gpu import normalisation as gpu
 from ..arguments import require_tensor
-from ..basic import reshape_to, sum_over
+from ..basic import expand_to, reshape_to, sum_over
 from ..precision import wide
 
 Axes = tuple[int, ...]
@@ -65,7 +65,7 @@ def _infer_same(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
         "weight": lambda g, x, weight_aval, epsilon, view, axes, broadcast, centred: reshape_to(
             normalise_grad_weight(x, g, epsilon, view, axes, broadcast, centred), weight_aval.shape
         ),
-        "bias": lambda g, bias_aval, broadcast: _sum_like(g, broadcast, bias_aval.shape),
+        "bias": lambda g, x, bias_aval, view, axes, broadcast: _grad_bias(g, x, bias_aval.shape, view, axes, broadcast),
     },
 )
 def normalise(
@@ -146,6 +146,25 @@ def normalise_grad_weight(
     product = wide(y) * standard
     reduced = _reduced_axes(x.shape, broadcast)
     return xp.sum(product, axis=reduced, keepdims=True).reshape(broadcast).astype(x.dtype)
+
+
+def _grad_bias(g: Tensor, x: Tensor, shape: Shape, view: Shape, axes: Axes, broadcast: Shape) -> Tensor:
+    if view == x._aval.shape and axes == _reduced_axes(view, broadcast):
+        return reshape_to(normalise_grad_bias(x, g, axes), shape)
+    return _sum_like(g, broadcast, shape)
+
+
+def _infer_bias(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
+    return operands[0].with_shape(tuple(1 if axis in attributes[0] else n for axis, n in enumerate(operands[0].shape)))
+
+
+@op("x y", infer=_infer_bias, grad={"y": lambda g, y_aval: expand_to(g, y_aval.shape)})
+def normalise_grad_bias(xp: Any, x: Any, y: Any, axes: Axes) -> Any:
+    """The gradient of `normalise` over channels in its shift: the sum of `y`.
+
+    `x` is there for kernels that find it together with the other gradients.
+    """
+    return xp.sum(wide(y), axis=axes, keepdims=True).astype(y.dtype)
 
 
 # ---- batch ---------------------------------------------------------------------------------------
@@ -235,6 +254,8 @@ for _primitive, _native, _on_gpu in (
     _operation.kernels["cpu"] = _native(_operation.kernel)
     _operation.kernels["gpu"] = _on_gpu(_operation.kernel)
     _operation.kernels["numpy"] = on_host(_native, _operation.kernel)
+
+normalise_grad_bias.operation.kernels["cpu"] = native.native_grad_bias(normalise_grad_bias.operation.kernel)
 
 _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 

@@ -24,8 +24,14 @@ from ...core.dtype import INT32, is_floating
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...kernels.cpu.direct import on_host
-from ...kernels.cpu.maxima import native_max_pool
-from ...kernels.cpu.pooling import native_max_pool_grad
+from ...kernels.cpu.pooling import (
+    native_adaptive_average,
+    native_adaptive_average_grad,
+    native_avg_pool,
+    native_avg_pool_grad,
+    native_max_pool,
+    native_max_pool_grad,
+)
 from ...kernels.cpu.precision import in_float32
 from ..basic import reshape_to
 from ..precision import wide
@@ -196,8 +202,17 @@ def _max_taps(xp: Any, x: Any, window: Window) -> Any:
     return best
 
 
+def _first_taps(window: Window) -> np.ndarray:
+    """The number of the first tap of each window that lies inside the input."""
+    numbers = np.zeros((), np.int64)
+    for width, step, (before, _), out in zip(window.kernel, window.stride, window.padding, window.out, strict=True):
+        first = np.clip(before - np.arange(out) * step, 0, width - 1)
+        numbers = numbers[..., None] * width + first
+    return numbers
+
+
 def _winning_taps(xp: Any, x: Any, window: Window) -> Any:
-    """For each window the number of the tap that holds its maximum, the first one of equals."""
+    """For each window the number of the tap that holds its maximum, the first one of equals, never one of the padding."""
     kind = np.int8 if math.prod(window.kernel) < 128 else np.int32
     padded = window.pad(xp, x, -np.inf)
     best: Any = None
@@ -205,7 +220,8 @@ def _winning_taps(xp: Any, x: Any, window: Window) -> Any:
     for number, position in window.taps():
         value = window.tap(xp, padded, position)
         if best is None:
-            best, winner = value, xp.zeros(value.shape, kind)
+            ones = window.all_axes(x.ndim, window.out, 1)
+            best, winner = value, xp.broadcast_to(_first_taps(window).astype(kind).reshape(ones), value.shape)
         else:
             winner = xp.where(value > best, kind(number), winner)
             best = xp.maximum(best, value)
@@ -396,6 +412,14 @@ def avg_pool_grad(
     return window.spread(xp, [(y, 0)], lambda number, value: value)
 
 
+def _native_scaling(shape: Sizes, kernel: Sizes, stride: Sizes, padding: Pairs, divisor: str | float) -> np.ndarray:
+    return _scaling(Window(shape, kernel, stride, padding, False), divisor, np.float32, False)
+
+
+avg_pool.operation.kernels["cpu"] = native_avg_pool(_native_scaling)(avg_pool.operation.kernel)
+avg_pool_grad.operation.kernels["cpu"] = native_avg_pool_grad(_native_scaling)(avg_pool_grad.operation.kernel)
+
+
 # ---- windows of unequal width: adaptive pooling, and maxima with their positions -----------------
 
 # For each spatial axis, where the windows start and stop.
@@ -541,3 +565,7 @@ def adaptive_average_grad(xp: Any, y: Any, extents: Sizes, axes: Sizes) -> Any:
         return xp.broadcast_to(xp.expand_dims(share, inner), blocks).reshape(shape)
     matrices = [_averaging_matrix(extent, y.shape[axis]).T for axis, extent in zip(axes, extents, strict=True)]
     return _along_axes(xp, wide(y), axes, matrices)
+
+
+adaptive_average.operation.kernels["cpu"] = native_adaptive_average(adaptive_average.operation.kernel)
+adaptive_average_grad.operation.kernels["cpu"] = native_adaptive_average_grad(adaptive_average_grad.operation.kernel)

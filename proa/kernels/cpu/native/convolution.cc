@@ -1,22 +1,35 @@
-// Handlers of convolutions for XLA. Images are [batch, channels, height, width].
+// Handlers of convolutions for XLA. Images are [batch, channels, ...] with one to three axes of space; their channels lie
+// side by side in memory. Weights are [filters, channels / groups, ...] as they are.
 #include "convolution.h"
-
-#include "depthwise.h"
 
 namespace proa {
 
 using Floats = ffi::Buffer<ffi::F32>;
 using Sizes = ffi::Span<const int64_t>;
 
-// `window`: stride, padding before, dilation, each for height and width; then groups.
+// `window`: stride, padding before, dilation, kernel, each for depth, height and width; then groups.
 template <class Shape>
-static bool describe(Convolution& s, const Shape& x, const Shape& weight, const Shape& y, Sizes window) {
-  if (x.size() != 4 || weight.size() != 4 || y.size() != 4 || window.size() != 7) return false;
-  s = {x[0], x[1], x[2], x[3], weight[0], weight[2], weight[3], y[2], y[3],
-       window[0], window[1], window[2], window[3], window[4], window[5], window[6]};
-  return s.groups > 0 && s.stride_h > 0 && s.stride_w > 0 && s.dilation_h > 0 && s.dilation_w > 0 &&
-         s.channels % s.groups == 0 && s.filters % s.groups == 0 && weight[1] * s.groups == s.channels &&
-         y[0] == s.images && y[1] == s.filters && s.in_image() < (int64_t{1} << 26) && s.out_image() < (int64_t{1} << 26);
+static bool describe(Convolution& s, const Shape& x, const Shape& y, Sizes window) {
+  if (x.size() < 3 || x.size() > 5 || y.size() != x.size() || window.size() != 13) return false;
+  s.images = x[0];
+  s.channels = x[1];
+  s.filters = y[1];
+  s.groups = window[12];
+  const size_t missing = 5 - x.size();
+  for (size_t a = 0; a < 3; a++) {
+    s.extent[a] = a < missing ? 1 : x[a + 2 - missing];
+    s.out[a] = a < missing ? 1 : y[a + 2 - missing];
+    s.stride[a] = window[a];
+    s.before[a] = window[3 + a];
+    s.dilation[a] = window[6 + a];
+    s.kernel[a] = window[9 + a];
+    if (s.stride[a] < 1 || s.dilation[a] < 1 || s.kernel[a] < 1) return false;
+  }
+  return s.groups > 0 && s.channels % s.groups == 0 && s.filters % s.groups == 0 && y[0] == s.images;
+}
+
+static bool has_weight(const Convolution& s, const Floats& weight) {
+  return static_cast<int64_t>(weight.element_count()) == s.filters * s.group_channels() * s.taps();
 }
 
 static ffi::Error misfit() { return ffi::Error::InvalidArgument("convolution: the shapes do not fit"); }
@@ -24,59 +37,83 @@ static ffi::Error misfit() { return ffi::Error::InvalidArgument("convolution: th
 static ffi::Error convolution(ffi::ThreadPool pool, Floats x, Floats weight, ffi::RemainingArgs more,
                               ffi::ResultBuffer<ffi::F32> y, Sizes window) {
   Convolution s;
-  if (!describe(s, x.dimensions(), weight.dimensions(), y->dimensions(), window)) return misfit();
+  if (!describe(s, x.dimensions(), y->dimensions(), window) || !has_weight(s, weight)) return misfit();
   const float* bias = nullptr;
   if (more.size() == 1) {
     auto given = more.get<Floats>(0);
     if (!given.has_value() || static_cast<int64_t>(given->element_count()) != s.filters) return misfit();
     bias = given->typed_data();
   }
-  (s.is_depthwise() ? convolve_depthwise : convolve)(pool, s, x.typed_data(), weight.typed_data(), bias,
-                                                     y->typed_data());
+  if (y->element_count() == 0) return ffi::Error::Success();
+  convolve(pool, s, x.typed_data(), weight.typed_data(), bias, y->typed_data());
   return ffi::Error::Success();
 }
 
 static ffi::Error convolution_grad_input(ffi::ThreadPool pool, Floats dy, Floats weight,
                                          ffi::ResultBuffer<ffi::F32> dx, Sizes window) {
   Convolution s;
-  if (!describe(s, dx->dimensions(), weight.dimensions(), dy.dimensions(), window)) return misfit();
-  (s.is_depthwise() ? convolve_depthwise_back : convolve_back)(pool, s, dy.typed_data(), weight.typed_data(),
-                                                               dx->typed_data());
+  if (!describe(s, dx->dimensions(), dy.dimensions(), window) || !has_weight(s, weight)) return misfit();
+  if (dy.element_count() == 0 || dx->element_count() == 0) {
+    std::memset(dx->typed_data(), 0, sizeof(float) * dx->element_count());
+    return ffi::Error::Success();
+  }
+  convolve_back(pool, s, dy.typed_data(), weight.typed_data(), dx->typed_data());
   return ffi::Error::Success();
 }
 
 static ffi::Error convolution_grad_weight(ffi::ThreadPool pool, Floats x, Floats dy, ffi::ResultBuffer<ffi::F32> dw,
                                           Sizes window) {
   Convolution s;
-  if (!describe(s, x.dimensions(), dw->dimensions(), dy.dimensions(), window)) return misfit();
-  (s.is_depthwise() ? convolve_depthwise_weight : convolve_weight)(pool, s, x.typed_data(), dy.typed_data(),
-                                                                   dw->typed_data());
+  if (!describe(s, x.dimensions(), dy.dimensions(), window) || !has_weight(s, *dw)) return misfit();
+  if (x.element_count() == 0 || dy.element_count() == 0) {
+    std::memset(dw->typed_data(), 0, sizeof(float) * dw->element_count());
+    return ffi::Error::Success();
+  }
+  convolve_weight(pool, s, x.typed_data(), dy.typed_data(), dw->typed_data());
+  return ffi::Error::Success();
+}
+
+// Filters packed as [group][panel][tap, channel][32].
+static ffi::Error fused_convolution(ffi::ThreadPool pool, Floats x, Floats filters, ffi::RemainingArgs more,
+                                    ffi::ResultBuffer<ffi::F32> y, Sizes window, bool has_bias, bool has_residual,
+                                    int64_t activation, float low, float high) {
+  Convolution s;
+  Ending ending;
+  const float* bias = nullptr;
+  if (!describe(s, x.dimensions(), y->dimensions(), window) ||
+      !read_ending(more, has_bias, has_residual, s.filters, int64_t(y->element_count()), bias, ending, activation, low,
+                   high)) {
+    return misfit();
+  }
+  if (static_cast<int64_t>(filters.element_count()) !=
+      s.groups * round_up(s.group_filters(), kPanel) * s.group_channels() * s.taps()) {
+    return misfit();
+  }
+  if (y->element_count() == 0) return ffi::Error::Success();
+  const bool plain = activation == kNone && !has_residual;
+  convolve_packed(pool, s, x.typed_data(), filters.typed_data(), y->typed_data(), bias, plain ? nullptr : &ending);
   return ffi::Error::Success();
 }
 
 }  // namespace proa
 
+#define PROA_BIND xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().Arg<proa::Floats>().Arg<proa::Floats>()
+
 XLA_FFI_DEFINE_HANDLER_SYMBOL(Convolution, proa::convolution,
-                              xla::ffi::Ffi::Bind()
-                                  .Ctx<xla::ffi::ThreadPool>()
-                                  .Arg<proa::Floats>()
-                                  .Arg<proa::Floats>()
-                                  .RemainingArgs()
-                                  .Ret<proa::Floats>()
-                                  .Attr<proa::Sizes>("window"));
+                              PROA_BIND.RemainingArgs().Ret<proa::Floats>().Attr<proa::Sizes>("window"));
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(ConvolutionGradInput, proa::convolution_grad_input,
-                              xla::ffi::Ffi::Bind()
-                                  .Ctx<xla::ffi::ThreadPool>()
-                                  .Arg<proa::Floats>()
-                                  .Arg<proa::Floats>()
-                                  .Ret<proa::Floats>()
-                                  .Attr<proa::Sizes>("window"));
+                              PROA_BIND.Ret<proa::Floats>().Attr<proa::Sizes>("window"));
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(ConvolutionGradWeight, proa::convolution_grad_weight,
-                              xla::ffi::Ffi::Bind()
-                                  .Ctx<xla::ffi::ThreadPool>()
-                                  .Arg<proa::Floats>()
-                                  .Arg<proa::Floats>()
+                              PROA_BIND.Ret<proa::Floats>().Attr<proa::Sizes>("window"));
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(FusedConvolution, proa::fused_convolution,
+                              PROA_BIND.RemainingArgs()
                                   .Ret<proa::Floats>()
-                                  .Attr<proa::Sizes>("window"));
+                                  .Attr<proa::Sizes>("window")
+                                  .Attr<bool>("has_bias")
+                                  .Attr<bool>("has_residual")
+                                  .Attr<int64_t>("activation")
+                                  .Attr<float>("low")
+                                  .Attr<float>("high"));

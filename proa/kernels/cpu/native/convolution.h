@@ -1,35 +1,146 @@
-// Convolutions of images stored channels first: forward, gradient of the input, gradient of the weight.
+// Convolutions of images whose channels lie side by side in memory: forward, gradient of the input, gradient of the weight.
 #pragma once
 
-#include "products.h"
-#include "windows.h"
+#include "strips.h"
+#include "transpose.h"
 
 namespace proa {
 
 struct Convolution {
-  int64_t images, channels, height, width;       // of the input
-  int64_t filters, kernel_h, kernel_w;           // of the weight: [filters, channels / groups, kernel_h, kernel_w]
-  int64_t out_height, out_width;
-  int64_t stride_h, stride_w, top, left, dilation_h, dilation_w, groups;
+  int64_t images, channels, filters, groups;
+  int64_t extent[3], out[3];  // of the input and of the result
+  int64_t kernel[3], stride[3], before[3], dilation[3];
 
   int64_t group_channels() const { return channels / groups; }
   int64_t group_filters() const { return filters / groups; }
-  int64_t taps() const { return kernel_h * kernel_w; }
-  int64_t in_image() const { return channels * height * width; }
-  int64_t out_image() const { return filters * out_height * out_width; }
-  bool is_depthwise() const { return group_channels() == 1 && groups > 1; }
+  int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  int64_t positions() const { return out[0] * out[1] * out[2]; }
+  int64_t in_positions() const { return extent[0] * extent[1] * extent[2]; }
 
-  std::vector<Tap> forward_taps() const {
-    std::vector<Tap> taps;
-    for (int64_t i = 0; i < kernel_h; i++) {
-      for (int64_t j = 0; j < kernel_w; j++) {
-        taps.push_back({static_cast<int32_t>(i * dilation_h - top), static_cast<int32_t>(j * dilation_w - left),
-                        i * kernel_w + j});
-      }
+  // Calls body(tap of each axis, its number).
+  template <class Body>
+  void each_tap(const Body& body) const {
+    for (int64_t number = 0; number < taps(); number++) {
+      const int64_t tap[3] = {number / (kernel[1] * kernel[2]), number / kernel[2] % kernel[1], number % kernel[2]};
+      body(tap, number);
     }
-    return taps;
+  }
+
+  Pass forward(const float* x) const {
+    Pass pass{x, images, {extent[0], extent[1], extent[2]}, channels, group_channels(),
+              {out[0], out[1], out[2]}, {stride[0], stride[1], stride[2]}, {}};
+    each_tap([&](const int64_t tap[3], int64_t number) {
+      Tap one{{}, number};
+      for (int a = 0; a < 3; a++) one.at[a] = tap[a] * dilation[a] - before[a];
+      pass.taps.push_back(one);
+    });
+    return pass;
   }
 };
+
+// A pass in which every position has a window of its own and no neighbour: one long line.
+inline void join_lines(Pass& pass, Results& results) {
+  bool alone = pass.taps.size() == 1;
+  int64_t step = results.steps[2], source = 1;
+  for (int a = 2; a >= 0; a--) {
+    alone &= pass.step[a] == 1 && pass.taps[0].at[a] == 0 && pass.grid[a] == pass.extent[a] && results.steps[a] == step;
+    step *= pass.grid[a];
+    source *= pass.extent[a];
+  }
+  if (!alone || results.image_step != step) return;
+  const int64_t all = pass.images * source;
+  pass.images = 1;
+  for (int a = 0; a < 3; a++) {
+    pass.extent[a] = pass.grid[a] = a == 2 ? all : 1;
+    results.steps[a] = results.steps[2];
+  }
+}
+
+// ---- weights as panels [group][panel][tap, channel][kPanel], and back ------------------------------------------------
+
+// Filters [group_filters][channels][taps] of one group: a panel has 32 filters.
+inline void pack_filters(float* to, const float* weight, int64_t rows, int64_t channels, int64_t taps, int64_t panel) {
+  const int64_t depth = channels * taps;
+  for (int64_t half = 0; half < kPanel; half += kLanes) {
+    const int64_t first = panel * kPanel + half;
+    const int some = static_cast<int>(larger<int64_t>(smaller<int64_t>(kLanes, rows - first), 0));
+    int64_t channel = 0, tap = 0;
+    for (int64_t q = 0; q < depth; q += kLanes) {
+      const int count = static_cast<int>(smaller<int64_t>(kLanes, depth - q));
+      Vector square[kLanes];
+      for (int i = 0; i < kLanes; i++) {
+        square[i] = i < some ? load_up(weight + (first + i) * depth + q, count) : Vector{};
+      }
+      transpose_square(square);
+      for (int i = 0; i < count; i++) {
+        store(to + (tap * channels + channel) * kPanel + half, square[i]);
+        if (++tap == taps) {
+          tap = 0;
+          channel++;
+        }
+      }
+    }
+  }
+}
+
+// The reverse: sums [tap, channel][kPanel] of a panel become filters.
+inline void unpack_filters(float* weight, const float* from, int64_t rows, int64_t channels, int64_t taps, int64_t panel) {
+  const int64_t depth = channels * taps;
+  for (int64_t half = 0; half < kPanel; half += kLanes) {
+    const int64_t first = panel * kPanel + half;
+    const int some = static_cast<int>(larger<int64_t>(smaller<int64_t>(kLanes, rows - first), 0));
+    int64_t channel = 0, tap = 0;
+    for (int64_t q = 0; q < depth && some > 0; q += kLanes) {
+      const int count = static_cast<int>(smaller<int64_t>(kLanes, depth - q));
+      Vector square[kLanes] = {};
+      for (int i = 0; i < count; i++) {
+        square[i] = load(from + (tap * channels + channel) * kPanel + half);
+        if (++tap == taps) {
+          tap = 0;
+          channel++;
+        }
+      }
+      transpose_square(square);
+      for (int i = 0; i < some; i++) {
+        float* line = weight + (first + i) * depth + q;
+        if (count == kLanes) store(line, square[i]);
+        else store_some(line, square[i], count);
+      }
+    }
+  }
+}
+
+// For the gradient of the input: [tap, filter][kPanel], a panel has 32 channels; only the given taps.
+inline void pack_turned_filters(float* to, const float* weight, int64_t filters, int64_t channels, int64_t taps,
+                                const std::vector<Tap>& chosen, int64_t panel) {
+#if PROA_AVX512
+  const __m512i places = _mm512_mullo_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                                            _mm512_set1_epi32(static_cast<int>(taps)));
+#endif
+  for (int64_t filter = 0; filter < filters; filter++) {
+    for (int64_t half = 0; half < kPanel; half += kLanes) {
+      const int64_t first = panel * kPanel + half;
+      const int some = static_cast<int>(larger<int64_t>(smaller<int64_t>(kLanes, channels - first), 0));
+      const float* from = weight + (filter * channels + first) * taps;
+      float* line = to + filter * kPanel + half;
+      for (const Tap& tap : chosen) {
+        Vector values{};
+        if (taps == 1) {
+          if (some > 0) values = load_up(from, some);
+        } else {
+#if PROA_AVX512
+          const __mmask16 mask = static_cast<__mmask16>((1u << some) - 1);
+          values = (Vector)_mm512_mask_i32gather_ps(_mm512_setzero_ps(), mask, places, from + tap.weight, 4);
+#else
+          for (int i = 0; i < some; i++) values[i] = from[i * taps + tap.weight];
+#endif
+        }
+        store(line, values);
+        line += filters * kPanel;
+      }
+    }
+  }
+}
 
 // Calls body for 0 ... count - 1, on several threads if there are many elements to move.
 template <class Body>
@@ -40,291 +151,248 @@ void parallel_some(ffi::ThreadPool& pool, int64_t elements, int64_t count, const
   });
 }
 
-inline int64_t even_part(int64_t size, int64_t most) { return ceil_div(size, larger<int64_t>(ceil_div(size, most), 1)); }
+// ---- forward --------------------------------------------------------------------------------------------------------
 
-// The weight as the left operand, packed once for all threads: blocks of depth_step values of k, in each of them panels of
-// panel_rows rows.
-struct PackedWeight {
-  int64_t rows, depth, depth_step;
-  int panel_rows;
-  float* data;
-
-  PackedWeight(int64_t num_rows, int64_t full_depth, float* memory)
-      : rows(num_rows), depth(full_depth), depth_step(even_part(full_depth, kDepth)),
-        panel_rows(rows_of_panels(num_rows)), data(memory) {}
-
-  // pack(to, first row, rows, first k, depth) writes one panel.
-  template <class Pack>
-  void fill(int64_t panel, const Pack& pack) const {
-    const int64_t row = panel * panel_rows;
-    const int count = static_cast<int>(smaller<int64_t>(panel_rows, rows - row));
-    for (int64_t k0 = 0; k0 < depth; k0 += depth_step) {
-      const int64_t some = smaller(depth_step, depth - k0);
-      pack(data + k0 * rows + row * some, row, count, k0, some);
-    }
-  }
-  int64_t panels() const { return ceil_div(rows, panel_rows); }
-};
-
-constexpr int kStrip = 8;  // panels of columns that are packed together (328 KiB): they stay in the second cache
-
-// Columns [first, first + count) of rows [row, end) of a pass.
-inline void multiply_strip(const PackedWeight& weight, int64_t row, int64_t end, const Windows& windows, int64_t first,
-                           int64_t count, const Spread& out, const float* bias) {
-  static thread_local Chunks chunks;
-  chunks.find(windows, first, count);
-  const int64_t panels = ceil_div(count, kWidth), padded = panels * kWidth;
-  float* packed = scratch<1>(padded * weight.depth_step);
-  float* direct = out.direct(first, count);
-  float* to = direct ? direct + row * out.step : scratch<2>((end - row) * padded);
-  const int64_t to_step = direct ? out.step : padded;
-  for (int64_t k0 = 0; k0 < weight.depth; k0 += weight.depth_step) {
-    const int64_t some = smaller(weight.depth_step, weight.depth - k0);
-    pack_windows(packed, windows, chunks, k0, some);
-    for (int64_t i = row; i < end; i += weight.panel_rows) {
-      const int rows = static_cast<int>(smaller<int64_t>(weight.panel_rows, end - i));
-      Finish finish;
-      if (bias) finish.row_bias = bias + i;
-      const Finish* at_last = bias && k0 + some == weight.depth ? &finish : nullptr;
-      for (int64_t p = 0; p < panels; p++) {
-        const int columns = static_cast<int>(smaller<int64_t>(kWidth, count - p * kWidth));
-        Tiles<kMaxRows>::find(rows, columns <= kLanes ? 1 : 2)(
-            some, weight.data + k0 * weight.rows + i * some, packed + p * some * kWidth, kWidth,
-            to + (i - row) * to_step + p * kWidth, to_step, columns, k0 > 0, at_last);
-      }
-    }
-  }
-  if (!direct) {
-    Spread moved = out;
-    moved.data += row * out.step;
-    moved.write(to, to_step, end - row, first, count);
-  }
+inline Results forward_results(const Convolution& s, float* y) {
+  const int64_t row = s.out[2] * s.filters, plane = s.out[1] * row;
+  return {y, s.out[0] * plane, {plane, row, s.filters}, s.group_filters()};
 }
 
-// All columns of a pass for every group. `weight(group)`, `windows(group)`, `out(group)` and `bias(group)` say with what.
-template <class Weight, class Source, class Out, class Bias>
-void multiply_pass(ffi::ThreadPool& pool, int64_t groups, int64_t columns, const PackedWeight& shape,
-                   const Weight& weight, const Source& windows, const Out& out, const Bias& bias) {
-  const int64_t threads = double(shape.rows) * columns * shape.depth * groups < kWorthThreads ? 1 : threads_of(pool);
-  const int64_t panels = ceil_div(columns, kWidth);
-  int64_t strips = larger(ceil_div(panels, kStrip), smaller(panels, ceil_div(threads, groups)));
-  if (strips > threads) strips = round_up(strips, threads);  // equal work for all
-  strips = smaller(strips, panels);
-  int64_t row_parts = 1;
-  if (groups * strips < 4 * threads && (groups * panels < threads || ceil_div(panels, threads) * threads * 7 > panels * 8)) {
-    row_parts = smaller(threads, shape.panels());  // too few columns to divide evenly
-    strips = ceil_div(panels, kStrip);
-  }
-  parallel_for(pool, groups * strips * row_parts, [&](int64_t task) {
-    const int64_t group = task / (strips * row_parts), part = task % row_parts, strip = task / row_parts % strips;
-    const int64_t first = panels * strip / strips * kWidth;
-    const int64_t last = smaller(columns, panels * (strip + 1) / strips * kWidth);
-    const int64_t row = shape.panels() * part / row_parts * shape.panel_rows;
-    const int64_t end = smaller(shape.rows, shape.panels() * (part + 1) / row_parts * shape.panel_rows);
-    multiply_strip(weight(group), row, end, windows(group), first, last - first, out(group), bias(group));
+inline void convolve_packed(ffi::ThreadPool& pool, const Convolution& s, const float* x, const float* panels, float* y,
+                            const float* bias, const Ending* ending) {
+  Pass pass = s.forward(x);
+  Results results = forward_results(s, y);
+  results.bias = bias;
+  results.ending = ending;
+  join_lines(pass, results);
+  multiply_pass(pool, pass, s.groups, panels, results);
+}
+
+inline void convolve(ffi::ThreadPool& pool, const Convolution& s, const float* x, const float* weight, const float* bias,
+                     float* y) {
+  const int64_t rows = s.group_filters(), depth = s.group_channels() * s.taps(), panels = ceil_div(rows, kPanel);
+  float* packed = scratch<5>(s.groups * panels * depth * kPanel);
+  parallel_some(pool, s.filters * depth, s.groups * panels, [&](int64_t which) {
+    pack_filters(packed + which * depth * kPanel, weight + which / panels * rows * depth, rows, s.group_channels(),
+                 s.taps(), which % panels);
   });
+  convolve_packed(pool, s, x, packed, y, bias, nullptr);
 }
 
-inline void convolve(ffi::ThreadPool& pool, const Convolution& s, const float* x, const float* weight,
-                     const float* bias, float* y) {
-  const int64_t positions = s.out_height * s.out_width, columns = s.images * positions;
-  const int64_t rows = s.group_filters(), depth = s.group_channels() * s.taps(), size = rows * depth;
-  const std::vector<Tap> taps = s.forward_taps();
-  float* memory = scratch<5>(s.groups * size);
-  const auto packed = [&](int64_t group) { return PackedWeight(rows, depth, memory + group * size); };
-  const PackedWeight shape = packed(0);
-  const int64_t panels = shape.panels(), tasks = s.groups * panels;
-  const auto pack = [&](int64_t task) {
-    const float* from = weight + task / panels * size;
-    packed(task / panels).fill(task % panels, [&](float* to, int64_t row, int count, int64_t k0, int64_t some) {
-      pack_lines(to, from + row * depth + k0, depth, count, some);
-    });
-  };
-  parallel_some(pool, s.groups * size, tasks, pack);
-  multiply_pass(
-      pool, s.groups, columns, shape, packed,
-      [&](int64_t group) {
-        return Windows{x + group * s.group_channels() * s.height * s.width, s.in_image(), s.height * s.width,
-                       int32_t(s.height), int32_t(s.width), int32_t(s.out_height), int32_t(s.out_width),
-                       int32_t(s.stride_h), int32_t(s.stride_w), taps};
-      },
-      [&](int64_t group) {
-        return Spread{y + group * rows * positions, s.out_image(), positions, positions, s.out_width, s.out_width, 1,
-                      true};
-      },
-      [&](int64_t group) { return bias ? bias + group * rows : nullptr; });
-}
-
-// A panel of the weight for the gradient of the input: row = channel, k = (filter, tap), of the taps that fit.
-inline void pack_turned_filters(float* to, const float* weight, int64_t filter_step, int64_t channel_step,
-                                const std::vector<Tap>& taps, int rows, int64_t k0, int64_t depth) {
-  const int64_t count = static_cast<int64_t>(taps.size());
-  int64_t filter = k0 / count, t = k0 % count;
-  for (int64_t k = 0; k < depth; k++, to += rows) {
-    const float* from = weight + filter * filter_step + taps[t].weight;
-    if (channel_step == 1) {
-      for (int r = 0; r < rows; r += kLanes) {
-        const int some = smaller(kLanes, rows - r);
-        store_some(to + r, load_some(from + r, some), some);
-      }
-    } else {
-      for (int r = 0; r < rows; r++) to[r] = from[r * channel_step];
-    }
-    if (++t == count) {
-      t = 0;
-      filter++;
-    }
-  }
-}
+// ---- gradient of the input ------------------------------------------------------------------------------------------
 
 // dx from dy. For each residue of an input position modulo the stride, the taps that reach it from a whole output position.
-inline void convolve_back(ffi::ThreadPool& pool, const Convolution& s, const float* dy, const float* weight,
-                          float* dx) {
-  const int64_t rows = s.group_channels(), out_positions = s.out_height * s.out_width, plane = s.height * s.width;
-  const auto taps_at = [&](int64_t at_h, int64_t at_w) {
-    std::vector<Tap> taps;
-    for (int64_t i = 0; i < s.kernel_h; i++) {
-      for (int64_t j = 0; j < s.kernel_w; j++) {
-        const int64_t h = at_h + s.top - i * s.dilation_h, w = at_w + s.left - j * s.dilation_w;
-        if (h % s.stride_h == 0 && w % s.stride_w == 0) {
-          taps.push_back({static_cast<int32_t>(h / s.stride_h), static_cast<int32_t>(w / s.stride_w),
-                          i * s.kernel_w + j});
+inline void convolve_back(ffi::ThreadPool& pool, const Convolution& s, const float* dy, const float* weight, float* dx) {
+  const int64_t row = s.extent[2] * s.channels, plane = s.extent[1] * row;
+  const int64_t channels = s.group_channels(), filters = s.group_filters(), panels = ceil_div(channels, kPanel);
+  const int64_t residues[3] = {smaller(s.stride[0], s.extent[0]), smaller(s.stride[1], s.extent[1]),
+                               smaller(s.stride[2], s.extent[2])};
+  std::vector<Pass> passes;
+  std::vector<Results> results;
+  bool all_reached = true;
+  for (int64_t which = 0; which < residues[0] * residues[1] * residues[2]; which++) {
+    const int64_t at[3] = {which / (residues[1] * residues[2]), which / residues[2] % residues[1], which % residues[2]};
+    Pass pass{dy, s.images, {s.out[0], s.out[1], s.out[2]}, s.filters, filters, {}, {1, 1, 1}, {}};
+    for (int a = 0; a < 3; a++) pass.grid[a] = ceil_div(s.extent[a] - at[a], s.stride[a]);
+    s.each_tap([&](const int64_t tap[3], int64_t number) {
+      Tap one{{}, number};
+      for (int a = 0; a < 3; a++) {
+        const int64_t place = at[a] + s.before[a] - tap[a] * s.dilation[a];
+        if (place % s.stride[a] != 0) return;
+        one.at[a] = place / s.stride[a];
+      }
+      pass.taps.push_back(one);
+    });
+    if (pass.taps.empty()) {
+      all_reached = false;
+      continue;
+    }
+    std::reverse(pass.taps.begin(), pass.taps.end());  // neighbours in memory then follow each other
+    passes.push_back(std::move(pass));
+    results.push_back({dx + at[0] * plane + at[1] * row + at[2] * s.channels, s.extent[0] * plane,
+                       {s.stride[0] * plane, s.stride[1] * row, s.stride[2] * s.channels}, channels});
+  }
+  if (!all_reached) {
+    parallel_some(pool, s.images * s.extent[0] * plane, s.images * s.extent[0] * s.extent[1], [&](int64_t line) {
+      std::memset(dx + line * row, 0, sizeof(float) * row);
+    });
+  }
+  for (size_t i = 0; i < passes.size(); i++) {
+    Pass& pass = passes[i];
+    const int64_t size = pass.depth() * kPanel;
+    float* packed = scratch<5>(s.groups * panels * size);
+    parallel_some(pool, s.groups * panels * size, s.groups * panels, [&](int64_t which) {
+      pack_turned_filters(packed + which * size, weight + which / panels * filters * channels * s.taps(), filters, channels,
+                          s.taps(), pass.taps, which % panels);
+    });
+    join_lines(pass, results[i]);
+    multiply_pass(pool, pass, s.groups, packed, results[i]);
+  }
+}
+
+// ---- gradient of the weight -----------------------------------------------------------------------------------------
+
+// Positions of a line, `step` floats of the source apart.
+struct Line {
+  const float* windows;
+  int64_t positions;
+};
+
+// to[rows][kPanel] (+)= sum over positions of source[rows] times results [position][kPanel].
+template <int rows, int vectors>
+void line_tile(const Line* lines, int num_lines, int64_t offset, int64_t step, const float* b, float* to, bool accumulate) {
+  Vector sums[rows][vectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) sums[r][v] = Vector{};
+  }
+  for (int line = 0; line < num_lines; line++) {
+    const float* a = lines[line].windows + offset;
+    for (int64_t k = lines[line].positions; k > 0; k--, a += step, b += kPanel) {
+      Vector column[vectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; v++) column[v] = load(b + v * kLanes);
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; r++) {
+        const Vector value = all(a[r]);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sums[r][v] += value * column[v];
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+      float* here = to + r * kPanel + v * kLanes;
+      store(here, accumulate ? load(here) + sums[r][v] : sums[r][v]);
+    }
+  }
+}
+
+using LineTile = void (*)(const Line*, int, int64_t, int64_t, const float*, float*, bool);
+
+template <int rows>
+struct LineTiles {
+  static LineTile find(int wanted, int vectors) {
+    if (wanted != rows) return LineTiles<rows - 1>::find(wanted, vectors);
+    return vectors == 1 ? line_tile<rows, 1> : line_tile<rows, 2>;
+  }
+};
+template <>
+struct LineTiles<0> {
+  static LineTile find(int, int) { return nullptr; }
+};
+
+// Columns [first, first + kPanel) of lines of `filters` floats, side by side; zeros behind the last.
+inline void pack_columns(float* to, const float* from, int64_t step, int64_t positions, int64_t first, int64_t count) {
+  for (int64_t i = 0; i < positions; i++, from += step, to += kPanel) {
+    for (int64_t j = 0; j < kPanel; j += kLanes) {
+      const int some = static_cast<int>(larger<int64_t>(smaller<int64_t>(kLanes, count - j), 0));
+      store(to + j, some > 0 ? load_up(from + first + j, some) : Vector{});
+    }
+  }
+}
+
+// Positions whose windows and gradients are brought into order together; with the sums they feed they stay in the first cache.
+constexpr int64_t kStripPositions = 192;
+
+inline void convolve_weight(ffi::ThreadPool& pool, const Convolution& s, const float* x, const float* dy, float* dw) {
+  Pass pass = s.forward(x);
+  Results places = forward_results(s, nullptr);
+  join_lines(pass, places);
+  const int64_t channels = s.group_channels(), filters = s.group_filters(), depth = pass.depth();
+  const int64_t panels = ceil_div(filters, kPanel), all_panels = s.groups * panels;
+  const int64_t threads = double(pass.positions()) * s.filters * depth < kWorthTwo ? 1 : threads_of(pool);
+  // Channels are copied a tile's rows at a time. Of few channels, neighbouring taps make rows as well: those stay together.
+  const int64_t part = channels >= kMaxRows / 2 ? tile_rows(channels) : 0, channel_parts = part ? ceil_div(channels, part) : 1;
+  const Blocks blocks(pass, kStripPositions, kBlockRoom / channel_parts, part);
+  const int64_t together = larger<int64_t>(kStripPositions / blocks.most_positions(), 1);
+  const int64_t strips = ceil_div(blocks.count(), together), size = all_panels * depth * kPanel;
+  // Threads take parts of the positions, if sums are few: each has its own, which are added at the end. Or parts of the
+  // filters or of the channels, and each brings the others into order for itself.
+  const bool by_positions = threads > 1 && size * threads < (1 << 20) && strips >= 2 * threads;
+  const bool by_channels = !by_positions && s.groups == 1 && channel_parts > all_panels && channel_parts >= threads;
+  const int64_t pieces = by_positions ? threads : 1, parts = by_positions ? 1 : smaller(threads, by_channels ? channel_parts : all_panels);
+  float* sums = scratch<4>(size * pieces);
+  parallel_for(pool, parts * pieces, [&](int64_t task) {
+    const int64_t piece = task / parts, mine = task % parts;
+    const auto share = [&](int64_t count, bool divided, int64_t which) {
+      return divided ? count * which / parts : which == mine ? 0 : count;
+    };
+    const int64_t first_panel = share(all_panels, !by_channels, mine), last_panel = share(all_panels, !by_channels, mine + 1);
+    const int64_t first_part = share(channel_parts, by_channels, mine), last_part = share(channel_parts, by_channels, mine + 1);
+    const int64_t room = larger<int64_t>(blocks.room(), 1);  // of one part of the channels of a block
+    float* memory = scratch<1>(together * room * (part ? channel_parts : 1));
+    float* packed = scratch<0>(together * blocks.most_positions() * kPanel);
+    std::vector<Block> strip_blocks;
+    std::vector<Line> lines;
+    int64_t copied_group = -1;
+    for (int64_t strip = strips * piece / pieces; strip < strips * (piece + 1) / pieces; strip++) {
+      const bool more = strip > strips * piece / pieces;
+      strip_blocks.clear();
+      lines.clear();
+      copied_group = -1;
+      for (int64_t which = strip * together; which < smaller((strip + 1) * together, blocks.count()); which++) {
+        float* here = memory + (which - strip * together) * room;
+        strip_blocks.push_back(part ? blocks.place(which) : blocks.find(which, here));
+        if (part) strip_blocks.back().data = here;
+        const Block& block = strip_blocks.back();
+        for (int64_t row = 0; row < block.rows; row++) lines.push_back({block.data + row * blocks.row_step(), block.columns});
+      }
+      for (int64_t panel = first_panel; panel < last_panel; panel++) {
+        const int64_t group = panel / panels, first = panel % panels * kPanel, count = smaller(kPanel, filters - first);
+        if (part && group != copied_group) {
+          copied_group = group;
+          for (int64_t p = first_part; p < last_part; p++) {
+            for (size_t b = 0; b < strip_blocks.size(); b++) {
+              blocks.copy(memory + (p * together + int64_t(b)) * room, strip_blocks[b], group * channels + p * part,
+                          smaller(part, channels - p * part));
+            }
+          }
+        }
+        float* to = packed;
+        for (const Block& block : strip_blocks) {
+          for (int64_t row = 0; row < block.rows; row++, to += block.columns * kPanel) {
+            const int64_t at = places.offset(block.image, block.plane, block.row + row, block.column);
+            pack_columns(to, dy + at + group * filters, places.steps[2], block.columns, first, count);
+          }
+        }
+        float* own = sums + piece * size + panel * depth * kPanel;
+        const auto multiply = [&](int64_t offset, int64_t rows, float* result) {
+          for (int64_t j = 0; j < count; j += 2 * kLanes) {
+            LineTiles<kMaxRows>::find(static_cast<int>(rows), count - j <= kLanes ? 1 : 2)(
+                lines.data(), static_cast<int>(lines.size()), offset, blocks.column_step(), packed + j, result + j, more);
+          }
+        };
+        if (part) {
+          for (int64_t p = first_part; p < last_part; p++) {
+            const int64_t rows = smaller(part, channels - p * part);
+            float* result = own + p * part * kPanel;
+            for (const Run& run : blocks.runs()) {
+              multiply(p * together * room + run.offset, rows, result);
+              result += channels * kPanel;
+            }
+          }
+        } else {
+          for (const Run& run : blocks.runs()) {
+            const int64_t step = tile_rows(run.length);
+            for (int64_t row = 0; row < run.length; row += step) {
+              multiply(group * channels + run.offset + row, smaller(step, run.length - row), own + row * kPanel);
+            }
+            own += run.length * kPanel;
+          }
         }
       }
     }
-    return taps;
-  };
-  bool all_reached = true;
-  for (int64_t at_h = 0; at_h < smaller(s.stride_h, s.height); at_h++) {
-    for (int64_t at_w = 0; at_w < smaller(s.stride_w, s.width); at_w++) all_reached &= !taps_at(at_h, at_w).empty();
-  }
-  if (!all_reached) {
-    parallel_some(pool, s.images * s.in_image(), s.images * s.channels, [&](int64_t which) {
-      std::memset(dx + which * plane, 0, sizeof(float) * plane);
-    });
-  }
-  for (int64_t at_h = 0; at_h < smaller(s.stride_h, s.height); at_h++) {
-    for (int64_t at_w = 0; at_w < smaller(s.stride_w, s.width); at_w++) {
-      const std::vector<Tap> taps = taps_at(at_h, at_w);
-      if (taps.empty()) continue;
-      const int64_t grid_h = ceil_div(s.height - at_h, s.stride_h), grid_w = ceil_div(s.width - at_w, s.stride_w);
-      const int64_t positions = grid_h * grid_w, columns = s.images * positions;
-      const int64_t depth = s.group_filters() * static_cast<int64_t>(taps.size()), size = rows * depth;
-      float* memory = scratch<5>(s.groups * size);
-      const auto packed = [&](int64_t group) { return PackedWeight(rows, depth, memory + group * size); };
-      const PackedWeight shape = packed(0);
-      const int64_t panels = shape.panels();
-      parallel_some(pool, s.groups * size, s.groups * panels, [&](int64_t task) {
-        const float* from = weight + task / panels * s.group_filters() * rows * s.taps();
-        packed(task / panels).fill(task % panels, [&](float* to, int64_t row, int count, int64_t k0, int64_t some) {
-          pack_turned_filters(to, from + row * s.taps(), rows * s.taps(), s.taps(), taps, count, k0, some);
-        });
-      });
-      multiply_pass(
-          pool, s.groups, columns, shape, packed,
-          [&](int64_t group) {
-            return Windows{dy + group * s.group_filters() * out_positions, s.out_image(), out_positions,
-                           int32_t(s.out_height), int32_t(s.out_width), int32_t(grid_h), int32_t(grid_w), 1, 1, taps};
-          },
-          [&](int64_t group) {
-            return Spread{dx + group * rows * plane + at_h * s.width + at_w, s.in_image(), plane, positions, grid_w,
-                          s.stride_h * s.width, s.stride_w, s.stride_h == 1 && s.stride_w == 1};
-          },
-          [](int64_t) -> const float* { return nullptr; });
-    }
-  }
-}
-
-// dw: a part of its rows and columns, summed over positions [begin, end) of image after image.
-struct WeightPart {
-  int64_t row, rows, column, columns, begin, end;
-};
-
-inline void convolve_weight_part(const Convolution& s, const Windows& windows, const float* dy, const WeightPart& part,
-                                 float* to, int64_t to_step) {
-  static thread_local Chunks chunks;
-  const int64_t positions = s.out_height * s.out_width;
-  const int64_t depth_step = even_part(part.end - part.begin, kDepth);
-  const int panel_rows = rows_of_panels(part.rows);
-  float* left = scratch<0>(part.rows * depth_step);
-  float* right = scratch<1>(kWidth * depth_step);
-  for (int64_t k0 = part.begin; k0 < part.end; k0 += depth_step) {
-    const int64_t some = smaller(depth_step, part.end - k0);
-    for (int64_t i = 0; i < part.rows; i += panel_rows) {
-      const int rows = static_cast<int>(smaller<int64_t>(panel_rows, part.rows - i));
-      for (int64_t k = 0; k < some;) {  // image after image
-        const int64_t image = (k0 + k) / positions, rest = (k0 + k) % positions;
-        const int64_t count = smaller(positions - rest, some - k);
-        pack_lines(left + i * some + k * rows, dy + image * s.out_image() + (part.row + i) * positions + rest, positions,
-                   rows, count);
-        k += count;
-      }
-    }
-    chunks.find(windows, k0, some);
-    for (int64_t j = 0; j < part.columns; j += kWidth) {
-      const int columns = static_cast<int>(smaller<int64_t>(kWidth, part.columns - j));
-      pack_turned_windows(right, windows, chunks, some, part.column + j, columns);
-      for (int64_t i = 0; i < part.rows; i += panel_rows) {
-        const int rows = static_cast<int>(smaller<int64_t>(panel_rows, part.rows - i));
-        Tiles<kMaxRows>::find(rows, columns <= kLanes ? 1 : 2)(some, left + i * some, right, kWidth, to + i * to_step + j,
-                                                               to_step, columns, k0 > part.begin, nullptr);
-      }
-    }
-  }
-}
-
-inline void convolve_weight(ffi::ThreadPool& pool, const Convolution& s, const float* x, const float* dy, float* dw) {
-  const int64_t positions = s.out_height * s.out_width, depth = s.images * positions;
-  const int64_t rows = s.group_filters(), columns = s.group_channels() * s.taps();
-  const std::vector<Tap> taps = s.forward_taps();
-  const int64_t threads = double(rows) * columns * depth * s.groups < kWorthThreads ? 1 : threads_of(pool);
-  // Each way of dividing the work computes something twice: sums of parts of the positions are added at the end, parts of
-  // the rows or columns bring the other operand into order again.
-  const int64_t wanted = ceil_div(threads, s.groups);
-  int64_t row_parts = 1, column_parts = 1, pieces = 1;
-  if (wanted > 1) {
-    const int64_t row_panels = ceil_div(rows, kMaxRows), column_panels = ceil_div(columns, kWidth);
-    const auto cost = [&](int64_t panels, double again) {
-      const double uneven = double(ceil_div(panels, wanted)) * wanted / panels - 1;
-      return again + uneven * rows * columns * depth / (2 * kLanes);
-    };
-    const double by_rows = cost(row_panels, 1.5 * columns * depth), by_columns = cost(column_panels, double(rows) * depth);
-    const double by_depth = cost(ceil_div(depth, kLanes), 2.0 * rows * columns);
-    if (by_depth <= by_rows && by_depth <= by_columns) pieces = smaller(wanted, ceil_div(depth, kLanes));
-    else if (by_rows < by_columns) row_parts = smaller(wanted, row_panels);
-    else column_parts = smaller(wanted, column_panels);
-  }
-  const int64_t size = s.groups * rows * columns, parts = row_parts * column_parts * pieces;
-  float* partial = pieces > 1 ? scratch<4>(size * (pieces - 1)) : nullptr;
-  parallel_for(pool, s.groups * parts, [&](int64_t task) {
-    const int64_t group = task / parts, part = task % parts;
-    const Windows windows{x + group * s.group_channels() * s.height * s.width, s.in_image(), s.height * s.width,
-                          int32_t(s.height), int32_t(s.width), int32_t(s.out_height), int32_t(s.out_width),
-                          int32_t(s.stride_h), int32_t(s.stride_w), taps};
-    WeightPart here{0, rows, 0, columns, 0, depth};
-    float* to = dw + group * rows * columns;
-    if (pieces > 1) {
-      here.begin = depth * part / pieces;
-      here.end = depth * (part + 1) / pieces;
-      if (part > 0) to = partial + (part - 1) * size + group * rows * columns;
-    } else if (row_parts > 1) {
-      const int64_t panels = ceil_div(rows, kMaxRows), last = panels * (part + 1) / row_parts;
-      here.row = panels * part / row_parts * kMaxRows;
-      here.rows = smaller(rows, last * kMaxRows) - here.row;
-    } else if (column_parts > 1) {
-      const int64_t panels = ceil_div(columns, kWidth), last = panels * (part + 1) / column_parts;
-      here.column = panels * part / column_parts * kWidth;
-      here.columns = smaller(columns, last * kWidth) - here.column;
-    }
-    convolve_weight_part(s, windows, dy + group * rows * positions, here, to + here.row * columns + here.column, columns);
   });
-  if (pieces == 1) return;
-  parallel_some(pool, size, ceil_div(size, 4096), [&](int64_t block) {
-    const int64_t end = smaller(size, (block + 1) * 4096);
-    for (int64_t i = 0; i + 1 < pieces; i++) {
-      const float* from = partial + i * size;
-      for (int64_t j = block * 4096; j < end; j++) dw[j] += from[j];
+  parallel_some(pool, size, all_panels, [&](int64_t panel) {
+    float* own = sums + panel * depth * kPanel;
+    for (int64_t piece = 1; piece < pieces; piece++) {
+      for (int64_t i = 0; i < depth * kPanel; i++) own[i] += own[piece * size + i];
     }
+    unpack_filters(dw + panel / panels * filters * depth, own, filters, channels, s.taps(), panel % panels);
   });
 }
 

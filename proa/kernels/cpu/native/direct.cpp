@@ -2,8 +2,10 @@
 // a small pool of threads in the place of XLA's. Used where a single operation is run at once and nothing shall be compiled.
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -21,12 +23,24 @@ struct XLA_FFI_Error {
 namespace proa {
 namespace {
 
+std::atomic<int64_t> wanted_threads{0};
+
+// How many threads the pool shall have, the caller's among them. PROA_NATIVE_THREADS bounds them: workers of a data loader set
+// it to 1, and start none.
+int64_t threads_to_start() {
+  const int64_t wanted = wanted_threads.load();
+  const int64_t count = wanted > 0 ? wanted : std::thread::hardware_concurrency();
+  const char* text = std::getenv("PROA_NATIVE_THREADS");
+  const int64_t limit = text ? std::atoi(text) : 0;
+  return limit > 0 && limit < count ? limit : count;
+}
+
 // Threads that wait for work as long as the process lives. A forked child has none of them, and works alone.
 class Pool {
  public:
   Pool() : owner_(getpid()) {
-    const unsigned cores = std::thread::hardware_concurrency();
-    for (unsigned i = 1; i < cores; i++) {
+    const int64_t threads = threads_to_start();
+    for (int64_t i = 1; i < threads; i++) {
       std::thread([this] { run(); }).detach();
       count_++;
     }
@@ -99,6 +113,9 @@ const XLA_FFI_Api* api() {
 
 }  // namespace
 }  // namespace proa
+
+// To be called before the first kernel: how many threads work on one.
+extern "C" void proa_use_threads(int64_t count) { proa::wanted_threads = count; }
 
 // `numbers`: how many operands, results and attributes there are; of each array its dtype, rank and dimensions; of each
 // attribute its type, dtype, length of its name, how many numbers it has, and these. `names`: the attributes' names in a row,

@@ -1,14 +1,21 @@
 // Products of float matrices: c = a b (+ bias, + relu).
 //
-// One register tile (up to 14 x 32 with AVX-512) is all that computes; everything else brings operands into its order. Where
-// an operand comes from is a *source* with a `pack` function, so that transposed matrices and the windows of a convolution
-// are multiplied by the same code, and never stored.
+// Register tiles are all that computes; everything else brings operands into their order. Where the right operand comes from
+// is a *source* with a `pack` function, so that transposed matrices and others are multiplied by the same code, and never
+// stored.
 #pragma once
 
 #include "parallel.h"
 #include "vectors.h"
 
 namespace proa {
+
+// Where b is streamed, tiles have three vectors and fewer rows: more of the work is multiplication, less is loading.
+// Packed panels are whole eights of columns wide, so that three of the shortest vectors would not do.
+constexpr int kStreamedVectors = kLanes == 4 ? 2 : 3;
+constexpr int kStreamedRows = kLanes == 16 ? 8 : kLanes == 8 ? 4 : 6;
+constexpr int kStreamedWidth = kStreamedVectors * kLanes;
+constexpr int64_t kAhead = 12;  // steps of k by which b is asked for in advance
 
 // What is done to a sum before it is stored, once all of k is in it.
 struct Finish {
@@ -49,9 +56,12 @@ inline void write_tile(const float* sums, int rows, int width, float* c, int64_t
 
 // c[rows x columns] (+)= a b, where a is packed [depth][rows], or lies in rows of `a_step` floats if that is not 0, and b has
 // rows of `b_step` floats. columns <= vectors * kLanes, but all vectors of b can be read.
-template <int rows, int vectors, bool in_rows>
+//
+// `streamed`: b comes from the second cache and is asked for some steps before it is needed, and so, row by row, is `next`,
+// the tile of the result that follows this one. The first cache then belongs to a.
+template <int rows, int vectors, bool in_rows, bool streamed>
 void any_tile(int64_t depth, const float* a, int64_t a_step, const float* b, int64_t b_step, float* c, int64_t c_step,
-              int columns, bool accumulate, const Finish* finish) {
+              int columns, bool accumulate, const Finish* finish, const float* next) {
   // Every third row: the two behind it are reached by the processor's own addressing.
   const float* third[(rows + 2) / 3];
   if constexpr (in_rows) {
@@ -61,35 +71,47 @@ void any_tile(int64_t depth, const float* a, int64_t a_step, const float* b, int
   Vector sums[rows][vectors];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; r++) {
-    // The result is asked for now, so that it is there when the sums are.
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
       sums[r][v] = Vector{};
-      __builtin_prefetch(c + r * c_step + v * kLanes, 1);
+      // The result is asked for now, so that it is there when the sums are.
+      if (!streamed) __builtin_prefetch(c + r * c_step + v * kLanes, 1);
     }
   }
-  for (int64_t k = 0; k < depth; k++) {
-    Vector column[vectors];
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; v++) column[v] = load(b + v * kLanes);
-#pragma GCC unroll 16
-    for (int r = 0; r < rows; r++) {
-      const Vector value = all(in_rows ? third[r / 3][r % 3 * a_step] : a[r]);
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; v++) sums[r][v] += value * column[v];
+  const int64_t some = streamed ? depth / rows + 1 : depth;  // steps for each row of the next tile
+  for (int64_t k = 0; k < depth;) {
+    if (streamed) {
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; v++) __builtin_prefetch(next + v * kLanes, 1);
+      next += c_step;
     }
-    if constexpr (in_rows) {
+    const int64_t end = smaller(depth, k + some);
+    for (; k < end; k++) {
+      Vector column[vectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; v++) {
+        column[v] = load(b + v * kLanes);
+        if (streamed) __builtin_prefetch(b + kAhead * b_step + v * kLanes);
+      }
 #pragma GCC unroll 16
-      for (int i = 0; i < (rows + 2) / 3; i++) third[i]++;
-    } else {
-      a += rows;
+      for (int r = 0; r < rows; r++) {
+        const Vector value = all(in_rows ? third[r / 3][r % 3 * a_step] : a[r]);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sums[r][v] += value * column[v];
+      }
+      if constexpr (in_rows) {
+#pragma GCC unroll 16
+        for (int i = 0; i < (rows + 2) / 3; i++) third[i]++;
+      } else {
+        a += rows;
+      }
+      b += b_step;
     }
-    b += b_step;
   }
   if (finish == nullptr && columns == vectors * kLanes) {
 #pragma GCC unroll 16
     for (int r = 0; r < rows; r++) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (int v = 0; v < vectors; v++) {
         float* to = c + r * c_step + v * kLanes;
         store(to, accumulate ? load(to) + sums[r][v] : sums[r][v]);
@@ -100,20 +122,22 @@ void any_tile(int64_t depth, const float* a, int64_t a_step, const float* b, int
   alignas(64) float finished[rows * vectors * kLanes];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; r++) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) store(finished + (r * vectors + v) * kLanes, sums[r][v]);
   }
   write_tile(finished, rows, vectors * kLanes, c, c_step, columns, accumulate, finish);
 }
 
+// With b in the first cache.
 template <int rows, int vectors>
 void tile(int64_t depth, const float* a, const float* b, int64_t b_step, float* c, int64_t c_step, int columns,
           bool accumulate, const Finish* finish) {
-  any_tile<rows, vectors, false>(depth, a, 0, b, b_step, c, c_step, columns, accumulate, finish);
+  any_tile<rows, vectors, false, false>(depth, a, 0, b, b_step, c, c_step, columns, accumulate, finish, nullptr);
 }
 
 using Tile = void (*)(int64_t, const float*, const float*, int64_t, float*, int64_t, int, bool, const Finish*);
-using RowTile = void (*)(int64_t, const float*, int64_t, const float*, int64_t, float*, int64_t, int, bool, const Finish*);
+using StreamedTile = void (*)(int64_t, const float*, int64_t, const float*, int64_t, float*, int64_t, int, bool,
+                              const Finish*, const float*);
 
 template <int rows>
 struct Tiles {
@@ -121,15 +145,18 @@ struct Tiles {
     if (wanted == rows) return vectors == 1 ? tile<rows, 1> : tile<rows, 2>;
     return Tiles<rows - 1>::find(wanted, vectors);
   }
-  static RowTile find_for_rows(int wanted, int vectors) {
-    if (wanted == rows) return vectors == 1 ? any_tile<rows, 1, true> : any_tile<rows, 2, true>;
-    return Tiles<rows - 1>::find_for_rows(wanted, vectors);
+  template <bool in_rows>
+  static StreamedTile find_streamed(int wanted, int vectors) {
+    if (wanted != rows) return Tiles<rows - 1>::template find_streamed<in_rows>(wanted, vectors);
+    if (vectors == 1) return any_tile<rows, 1, in_rows, true>;
+    return vectors == 2 ? any_tile<rows, 2, in_rows, true> : any_tile<rows, 3, in_rows, true>;
   }
 };
 template <>
 struct Tiles<0> {
   static Tile find(int, int) { return nullptr; }
-  static RowTile find_for_rows(int, int) { return nullptr; }
+  template <bool>
+  static StreamedTile find_streamed(int, int) { return nullptr; }
 };
 
 // A matrix in memory: element (i, j) at data[i * row_step + j * column_step], one of the steps being 1.
@@ -180,18 +207,43 @@ struct Matrix {
     }
   }
 
+  // Panels of `step` rows, one behind the other, of which the last may have fewer.
+  void pack_panels(float* to, int64_t first, int64_t rows, int step, int64_t k0, int64_t depth) const {
+    // Of a transposed matrix several at once, because they share its lines.
+    const int64_t at_once = row_step == 1 ? 8 * step : step;
+    for (int64_t r = 0; r < rows; r += at_once) {
+      const int64_t some = smaller(at_once, rows - r);
+      if (row_step == 1 && step == kStreamedRows && some % step == 0) {
+        pack_whole_panels(to + r * depth, data + first + r + k0 * column_step, some / step, depth);
+        continue;
+      }
+      for (int64_t i = r; i < r + some; i += step) {
+        pack_left(to + i * depth, first + i, static_cast<int>(smaller<int64_t>(step, rows - i)), k0, depth);
+      }
+    }
+  }
+  void pack_whole_panels(float* to, const float* from, int64_t panels, int64_t depth) const {
+    for (int64_t k = 0; k < depth; k++, from += column_step, to += kStreamedRows) {
+      const float* ahead = from + (k + 16 < depth ? 16 * column_step : 0);  // lines far apart: nobody else sees them coming
+      for (int64_t p = 0; p < panels; p++) {
+        if (p % 2 == 0) __builtin_prefetch(ahead + p * kStreamedRows);
+        std::memcpy(to + p * depth * kStreamedRows, from + p * kStreamedRows, sizeof(float) * kStreamedRows);
+      }
+    }
+  }
+
   // As the right operand: to[k * width + j], zeros behind the last column.
   void pack_right(float* to, int64_t k0, int64_t depth, int64_t first, int columns, int width) const {
     const float* from = data + k0 * row_step + first * column_step;
     if (column_step == 1) {
-      if (columns == kWidth) {
+      if (columns == width) {
         for (int64_t k = 0; k < depth; k++) {
           const float* row = from + k * row_step;
-          store(to + k * width, load(row));
-          store(to + k * width + kLanes, load(row + kLanes));
-          // The next columns: their lines lie far apart, and nobody else would see them coming.
-          __builtin_prefetch(row + kWidth, 0, 2);
-          __builtin_prefetch(row + kWidth + kLanes, 0, 2);
+          for (int j = 0; j < width; j += kLanes) {
+            store(to + k * width + j, load(row + j));
+            // The next columns: their lines lie far apart, and nobody else would see them coming.
+            __builtin_prefetch(row + width + j, 0, 2);
+          }
         }
         return;
       }
@@ -219,80 +271,102 @@ struct Matrix {
   int64_t direct_step() const { return row_step; }
 };
 
-constexpr int64_t kDepth = 320;          // of a block: a column panel of b (40 KiB) stays in the first cache
-constexpr int64_t kBlockColumns = 1024;  // of b: a block (1.3 MiB) stays in the second or third
-constexpr int64_t kBlockRows = 32 * kMaxRows;
+constexpr int64_t kDepth = 320;  // of a block: a column panel of b (40 KiB) stays in the first cache
 
-inline int rows_of_panels(int64_t rows) {
+inline int rows_of_panels(int64_t rows, int most = kMaxRows) {
   // Equal panels: 64 rows are 5 of 13, not 4 of 14 and one of 8.
-  return static_cast<int>(ceil_div(rows, ceil_div(rows, kMaxRows)));
+  return static_cast<int>(ceil_div(rows, ceil_div(rows, most)));
 }
 
 // A result in memory: rows of `step` floats.
 struct Result {
   float* data;
   int64_t step;
-
-  // Where a tile lies, if its columns lie side by side; otherwise it is computed apart and carried by `read` and `write`.
-  float* direct(int64_t row, int64_t column, int) const { return data + row * step + column; }
-  void read(float*, int64_t, int, int64_t, int) const {}
-  void write(const float*, int64_t, int, int64_t, int) const {}
 };
 
-// One thread's product. `left.pack_left` and `right.pack_right` bring the operands, `out` takes the tiles of the result.
-template <class Left, class Right, class Out>
-void multiply(int64_t rows, int64_t columns, int64_t depth, const Left& left, const Right& right, const Out& out,
+constexpr int64_t kPackedRows = 1 << 19;  // floats of a (2 MiB): they come back from the second or third cache in order
+
+// Blocks of a streamed product: a panel of rows of a (12 KiB) stays in the first cache, a block of b (576 KiB) in the second.
+struct Blocks {
+  int64_t pieces, depth, columns;
+  Blocks(int64_t whole_depth, int64_t whole_columns) {
+    pieces = larger<int64_t>(ceil_div(whole_depth, 384), 1);
+    depth = larger<int64_t>(ceil_div(whole_depth, pieces), 1);
+    columns = smaller(round_up(whole_columns, kLanes), 384 * 384 / depth / kStreamedWidth * kStreamedWidth);
+  }
+  // Vectors of the panel that follows: 4 are 2 and 2, not 3 and 1.
+  static int vectors_of(int64_t columns_left) {
+    const int64_t vectors = ceil_div(columns_left, kLanes);
+    return vectors == 4 ? 2 : static_cast<int>(smaller<int64_t>(vectors, kStreamedVectors));
+  }
+};
+
+// One thread's product. `right.pack_right` brings columns of b in order.
+//
+// A block of b is packed and stays in the second cache; each panel of rows is multiplied by all of it. Where there are only
+// a few rows, each column panel of b is used up before the next one is packed, or used as it lies.
+template <class Right>
+void multiply(int64_t rows, int64_t columns, int64_t depth, const Matrix& left, const Right& right, const Result& out,
               bool accumulate, const Finish& finish) {
-  const int64_t depth_step = ceil_div(depth, larger<int64_t>(ceil_div(depth, kDepth), 1));
-  const int64_t block_rows = smaller(rows, kBlockRows);
-  const bool unpacked = rows <= 3 * kMaxRows;  // b is read only a few times: packing would only add to that
-  float* packed_left = scratch<0>(block_rows * depth_step + 8);
-  const bool in_rows = left.lies_in_rows();  // then it need not be packed
-  const bool once = rows <= block_rows;  // a panel of b is used up before the next is packed into the same place
-  float* packed_right = scratch<1>((once ? kWidth : round_up(smaller(columns, kBlockColumns), kWidth)) * depth_step);
-  for (int64_t j0 = 0; j0 < columns; j0 += kBlockColumns) {
-    const int64_t j1 = smaller(columns, j0 + kBlockColumns);
-    for (int64_t k0 = 0; k0 < depth; k0 += depth_step) {
-      const int64_t some = smaller(depth_step, depth - k0);
-      const bool last = k0 + some == depth;
-      const bool add = accumulate || k0 > 0;
-      for (int64_t i0 = 0; i0 < rows; i0 += block_rows) {
-        const int64_t i1 = smaller(rows, i0 + block_rows);
-        const int step = rows_of_panels(i1 - i0);
-        for (int64_t i = i0; i < i1 && !in_rows; i += step) {
-          left.pack_left(packed_left + (i - i0) * some, i, static_cast<int>(smaller<int64_t>(step, i1 - i)), k0, some);
+  if (rows < 1 || columns < 1) return;
+  const Blocks blocks(depth, columns);
+  const int step = rows_of_panels(rows, kStreamedRows);
+  const bool few = rows <= 3 * kStreamedRows;
+  const bool in_rows = left.lies_in_rows();  // then it is not packed
+  // Rows that are packed at once, and used for all columns.
+  const int64_t most = kPackedRows / blocks.depth / step * step;
+  const int64_t group = in_rows ? rows : smaller(rows, most);
+  float* packed_left = in_rows ? nullptr : scratch<0>(group * blocks.depth + 8);
+  float* packed_right = scratch<1>((few ? kStreamedWidth : blocks.columns) * blocks.depth);
+
+  for (int64_t piece = 0; piece < blocks.pieces; piece++) {
+    const int64_t k0 = piece * blocks.depth, some = larger<int64_t>(smaller(blocks.depth, depth - k0), 0);
+    const bool add = accumulate || k0 > 0;
+    const bool finishes = piece + 1 == blocks.pieces && finish.any();
+    auto compute = [&](int64_t i, int64_t j, const float* a, const float* b, int64_t b_step, int vectors,
+                       const float* next) {
+      const int panel = static_cast<int>(smaller<int64_t>(step, rows - i));
+      const int count = static_cast<int>(smaller<int64_t>(vectors * kLanes, columns - j));
+      const Finish here = finish.at(i, j);
+      const StreamedTile tile = in_rows ? Tiles<kStreamedRows>::find_streamed<true>(panel, vectors)
+                                        : Tiles<kStreamedRows>::find_streamed<false>(panel, vectors);
+      tile(some, a, left.row_length(), b, b_step, out.data + i * out.step + j, out.step, count, add,
+           finishes ? &here : nullptr, next);
+    };
+    if (few) {
+      if (!in_rows) left.pack_panels(packed_left, 0, rows, step, k0, some);
+      for (int64_t j = 0; j < columns;) {
+        const int vectors = Blocks::vectors_of(columns - j), width = vectors * kLanes;
+        const int count = static_cast<int>(smaller<int64_t>(width, columns - j));
+        const float* b = right.direct(k0, j, count, width);
+        const int64_t b_step = b ? right.direct_step() : width;
+        if (!b) right.pack_right(packed_right, k0, some, j, count, width);
+        for (int64_t i = 0; i < rows; i += step) {
+          const float* next = out.data + (i + step < rows ? (i + step) * out.step + j : j + count);
+          compute(i, j, in_rows ? left.row(i, k0) : packed_left + i * some, b ? b : packed_right, b_step, vectors, next);
         }
-        for (int64_t j = j0; j < j1; j += kWidth) {
-          const int count = static_cast<int>(smaller<int64_t>(kWidth, j1 - j));
-          const int width = count <= kLanes ? kLanes : kWidth;
-          const float* b = unpacked ? right.direct(k0, j, count, width) : nullptr;
-          int64_t b_step = right.direct_step();
-          if (b == nullptr) {
-            float* packed = packed_right + (once ? 0 : (j - j0) * some);
-            if (i0 == 0) right.pack_right(packed, k0, some, j, count, width);
-            b = packed;
-            b_step = width;
-          }
-          for (int64_t i = i0; i < i1; i += step) {
-            const int panel = static_cast<int>(smaller<int64_t>(step, i1 - i));
-            const Finish here = finish.at(i, j);
-            const Finish* at_last = last && finish.any() ? &here : nullptr;
-            float apart[kMaxRows * kWidth];
-            float* c = out.direct(i, j, count);
-            const bool carried = c == nullptr;
-            const int64_t c_step = carried ? kWidth : out.step;
-            if (carried) {
-              c = apart;
-              if (add) out.read(apart, i, panel, j, count);
-            }
-            if (in_rows) {
-              const RowTile compute = Tiles<kMaxRows>::find_for_rows(panel, width / kLanes);
-              compute(some, left.row(i, k0), left.row_length(), b, b_step, c, c_step, count, add, at_last);
-            } else {
-              const Tile compute = Tiles<kMaxRows>::find(panel, width / kLanes);
-              compute(some, packed_left + (i - i0) * some, b, b_step, c, c_step, count, add, at_last);
-            }
-            if (carried) out.write(apart, i, panel, j, count);
+        j += width;
+      }
+      continue;
+    }
+    for (int64_t i0 = 0; i0 < rows; i0 += group) {
+      const int64_t i1 = smaller(rows, i0 + group);
+      if (!in_rows) left.pack_panels(packed_left, i0, i1 - i0, step, k0, some);
+      for (int64_t j0 = 0; j0 < columns; j0 += blocks.columns) {
+        const int64_t j1 = smaller(columns, j0 + blocks.columns);
+        for (int64_t j = j0; j < j1;) {
+          const int width = Blocks::vectors_of(j1 - j) * kLanes;
+          right.pack_right(packed_right + (j - j0) * some, k0, some, j, static_cast<int>(smaller<int64_t>(width, j1 - j)),
+                           width);
+          j += width;
+        }
+        for (int64_t i = i0; i < i1; i += step) {
+          const float* a = in_rows ? left.row(i, k0) : packed_left + (i - i0) * some;
+          for (int64_t j = j0; j < j1;) {
+            const int vectors = Blocks::vectors_of(j1 - j), width = vectors * kLanes;
+            const float* next = out.data + (j + width < j1 ? i * out.step + j + width : (i + step) * out.step + j0);
+            compute(i, j, a, packed_right + (j - j0) * some, width, vectors, next);
+            j += width;
           }
         }
       }

@@ -1,5 +1,4 @@
-// Normalisation. Over channels only the sums are computed here: what follows is elementwise and is fused by XLA with its
-// neighbours. Over rows everything is, because a row stays in the cache.
+// Normalisation of rows: everything is done while a row is in the cache. (Over channels: channels.h.)
 #pragma once
 
 #include <cmath>
@@ -45,71 +44,6 @@ inline Vector keep(Vector v, int count) {
 
 inline int64_t norm_tasks(ffi::ThreadPool& pool, int64_t pieces, int64_t elements) {
   return elements < 30000 ? 1 : smaller<int64_t>(pieces, 4 * threads_of(pool));
-}
-
-// x is [outer, channels, inner]. With `grad`: sums of grad and of grad * (x - shift); without: of (x - shift) and its square.
-// `shift` holds a number for each channel, near the mean.
-inline void channel_sums(ffi::ThreadPool& pool, int64_t outer, int64_t channels, int64_t inner, const float* x,
-                         const float* grad, const float* shift, double* first, double* second) {
-  if (inner > 1) {
-    const int64_t tasks = norm_tasks(pool, channels, outer * channels * inner);
-    parallel_for(pool, tasks, [&](int64_t task) {
-      for (int64_t c = channels * task / tasks; c < channels * (task + 1) / tasks; c++) {
-        const Vector middle = all(shift[c]);
-        double a = 0, b = 0;
-        for (int64_t n = 0; n < outer; n++) {
-          const float* plane = x + (n * channels + c) * inner;
-          const float* grads = grad ? grad + (n * channels + c) * inner : nullptr;
-          if (grad) {
-            sum_pairs(inner, [&](int64_t i, int count, Vector& p, Vector& q) {
-              const Vector g = load_up_to(grads + i, count);
-              p += g;
-              q += g * (load_up_to(plane + i, count) - middle);
-            }, a, b);
-          } else {
-            sum_pairs(inner, [&](int64_t i, int count, Vector& p, Vector& q) {
-              const Vector d = keep(load_up_to(plane + i, count) - middle, count);
-              p += d;
-              q += d * d;
-            }, a, b);
-          }
-        }
-        first[c] = a;
-        second[c] = b;
-      }
-    });
-    return;
-  }
-  const int64_t tasks = norm_tasks(pool, ceil_div(outer, 16), outer * channels);
-  std::vector<double> sums(2 * channels * tasks, 0.0);
-  parallel_for(pool, tasks, [&](int64_t task) {
-    double* mine = sums.data() + 2 * channels * task;
-    std::vector<float> block(2 * channels);
-    const int64_t end = outer * (task + 1) / tasks;
-    for (int64_t begin = outer * task / tasks; begin < end; begin += kRowsTogether) {
-      std::fill(block.begin(), block.end(), 0.0f);
-      float *p = block.data(), *q = p + channels;
-      for (int64_t n = begin; n < smaller(end, begin + kRowsTogether); n++) {
-        const float* line = x + n * channels;
-        const float* grads = grad ? grad + n * channels : nullptr;
-        for (int64_t c = 0; c < channels; c += kLanes) {
-          const int count = int(smaller<int64_t>(kLanes, channels - c));
-          const Vector d = load_up_to(line + c, count) - load_up_to(shift + c, count);
-          const Vector g = grad ? load_up_to(grads + c, count) : d;
-          store_up_to(p + c, load_up_to(p + c, count) + g, count);
-          store_up_to(q + c, load_up_to(q + c, count) + g * d, count);
-        }
-      }
-      for (int64_t c = 0; c < 2 * channels; c++) mine[c] += block[c];
-    }
-  });
-  for (int64_t c = 0; c < channels; c++) {
-    first[c] = second[c] = 0;
-    for (int64_t t = 0; t < tasks; t++) {
-      first[c] += sums[2 * channels * t + c];
-      second[c] += sums[2 * channels * t + channels + c];
-    }
-  }
 }
 
 struct Moments {

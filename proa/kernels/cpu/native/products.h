@@ -106,8 +106,10 @@ inline void multiply_matrices(ffi::ThreadPool& pool, int64_t rows, int64_t colum
     });
     return;
   }
-  const int64_t row_panels = ceil_div(rows, kMaxRows), column_panels = ceil_div(columns, kWidth);
-  const int64_t parts = work > 16e6 * threads ? 2 * threads : threads;
+  const int64_t row_panels = ceil_div(rows, kStreamedRows), column_panels = ceil_div(columns, kStreamedWidth);
+  // Every part packs its own operands: as few parts as there are threads, unless one would take long enough for another
+  // thread to be held up by something else.
+  const int64_t parts = work > 2e9 * threads ? 2 * threads : threads;
   if (larger(row_panels, column_panels) < threads && depth >= 2048) {
     // A small result of long sums: each thread adds up a part of k, and the parts are added at the end.
     const int64_t step = ceil_div(depth, threads), pieces = ceil_div(depth, step);
@@ -128,7 +130,7 @@ inline void multiply_matrices(ffi::ThreadPool& pool, int64_t rows, int64_t colum
     }
     return;
   }
-  // A grid of parts, as square as panels allow: every part packs its own operands.
+  // A grid of parts, as square as panels allow.
   int64_t row_parts = 1, column_parts = 1;
   while (row_parts * column_parts < parts) {
     const double height = static_cast<double>(rows) / row_parts, width = static_cast<double>(columns) / column_parts;
@@ -137,7 +139,8 @@ inline void multiply_matrices(ffi::ThreadPool& pool, int64_t rows, int64_t colum
     else if (row_parts * 2 <= row_panels) row_parts *= 2;
     else break;
   }
-  const int64_t row_step = ceil_div(rows, row_parts), column_step = round_up(ceil_div(columns, column_parts), kWidth);
+  const int64_t row_step = round_up(ceil_div(rows, row_parts), kStreamedRows);
+  const int64_t column_step = round_up(ceil_div(columns, column_parts), kStreamedWidth);
   row_parts = ceil_div(rows, row_step);
   column_parts = ceil_div(columns, column_step);
   parallel_for(pool, row_parts * column_parts, [&](int64_t i) {

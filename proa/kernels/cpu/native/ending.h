@@ -1,0 +1,81 @@
+// What is done to a sum once it is whole, in models that are only run: bias, residual, activation.
+#pragma once
+
+#include <cmath>
+
+#include "exponential.h"
+#include "parallel.h"
+#include "vectors.h"
+
+namespace proa {
+
+// The numbers are those of kernels/cpu/fused.py.
+enum Activation : int64_t { kNone, kRelu, kClip, kHardswish, kSilu, kSigmoid, kGelu, kGeluByTanh, kTanh, kNumActivations };
+
+// What is done to a sum once it is whole. The residual lies in memory as the result does.
+struct Ending {
+  const float* column_bias = nullptr;
+  const float* row_bias = nullptr;
+  const float* residual = nullptr;
+  int64_t activation = kNone;
+  float low = 0, high = 0;
+
+  Vector activate(Vector x) const {
+    switch (activation) {  // NaN stays NaN in all of them
+      case kRelu: return x < 0.0f ? Vector{} : x;
+      case kClip: x = x < low ? all(low) : x; return x > high ? all(high) : x;
+      case kHardswish: {
+        Vector gate = x + all(3.0f);
+        gate = gate < 0.0f ? Vector{} : gate;
+        gate = gate > 6.0f ? all(6.0f) : gate;
+        return x * gate * all(1.0f / 6);
+      }
+      case kSilu: return x / (all(1.0f) + exponential(-x));
+      case kSigmoid: return all(1.0f) / (all(1.0f) + exponential(-x));
+      case kGelu: {
+        Vector share, density;
+        normal_distribution(x, share, density);
+        return x * share;
+      }
+      case kGeluByTanh: {  // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u))
+        const Vector u = x * (all(1.5957691216f) + all(0.0713548163f) * x * x);
+        return x / (all(1.0f) + exponential(-u));
+      }
+      case kTanh: {
+        // Small arguments by the first terms of the series: 1 - 2 / (exp(2 x) + 1) would cancel there.
+        const Vector square = x * x;
+        const Vector small = x * (all(1.0f) + square * (all(-1.0f / 3) + square * (all(2.0f / 15) + square * (
+                             all(-17.0f / 315) + square * all(62.0f / 2835)))));
+        const Vector large = all(1.0f) - all(2.0f) / (exponential(x + x) + all(1.0f));
+        return square < 0.0625f ? small : large;
+      }
+      default: return x;
+    }
+  }
+};
+
+inline Vector load_up(const float* p, int count) { return count == kLanes ? load(p) : load_some(p, count); }
+
+// The bias and the residual among further operands, in this order.
+inline bool read_ending(ffi::RemainingArgs& more, bool has_bias, bool has_residual, int64_t channels, int64_t size,
+                        const float*& bias, Ending& ending, int64_t activation, float low, float high) {
+  if (static_cast<int64_t>(more.size()) != has_bias + has_residual || activation < 0 || activation >= kNumActivations) {
+    return false;
+  }
+  if (has_bias) {
+    auto given = more.get<ffi::Buffer<ffi::F32>>(0);
+    if (!given.has_value() || static_cast<int64_t>(given->element_count()) != channels) return false;
+    bias = given->typed_data();
+  }
+  if (has_residual) {
+    auto given = more.get<ffi::Buffer<ffi::F32>>(has_bias);
+    if (!given.has_value() || static_cast<int64_t>(given->element_count()) != size) return false;
+    ending.residual = given->typed_data();
+  }
+  ending.activation = activation;
+  ending.low = low;
+  ending.high = high;
+  return true;
+}
+
+}  // namespace proa

@@ -1,0 +1,75 @@
+"""Large blocks of XLA's that are kept from run to run."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from proa.core import flags
+from proa.ir.lowering import give_back_freed_memory
+from proa.ir.xla import started_jax
+from proa.kernels.cpu import library, memory
+
+pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
+SIZE = 1 << 24  # elements: 64 MiB of float32
+
+
+@pytest.fixture
+def adding() -> Iterator[Any]:
+    jax = started_jax()
+    if not memory.keep(library._build("memory")):
+        pytest.skip("this build of XLA allocates in another way")
+    memory.give_back()
+    compiled = (
+        jax.jit(lambda x, y: jax.numpy.broadcast_to(x, (SIZE,)) + y).lower(np.float32(0), np.float32(0)).compile()
+    )
+
+    def run(x: float) -> np.ndarray:
+        result = jax.block_until_ready(compiled(np.float32(x), np.float32(1)))
+        ends = np.array(result[:: SIZE - 1])
+        result.delete()
+        return ends
+
+    yield run
+    flags.set_flags({"FLAGS_keep_memory": True})
+    memory.give_back()
+
+
+def faults() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def test_the_next_run_gets_the_same_pages(adding: Any) -> None:
+    for number in range(3):
+        np.testing.assert_array_equal(adding(number), [number + 1] * 2)
+    assert memory.kept()["kept"] >= 4 * SIZE
+    before = faults()
+    np.testing.assert_array_equal(adding(7), [8, 8])
+    assert faults() - before < 4 * SIZE // 4096 // 8
+
+
+def test_what_is_kept_and_used_never_exceeds_what_was_used(adding: Any) -> None:
+    jax = started_jax()
+    for elements in (1 << 20, 1 << 22, 3 << 20, 1 << 23, 5 << 19, 1 << 22):
+        made = [jax.block_until_ready(jax.numpy.full(elements, float(i))) for i in range(3)]
+        found = memory.kept()
+        assert found["kept"] + found["used"] <= found["most"]
+        assert [float(one[-1]) for one in made] == [0.0, 1.0, 2.0]
+        del made
+
+
+def test_it_is_given_back_when_asked_for_and_when_switched_off(adding: Any) -> None:
+    adding(1)
+    assert memory.kept()["kept"] > 0
+    give_back_freed_memory()
+    assert memory.kept()["kept"] == 0
+    flags.set_flags({"FLAGS_keep_memory": False})
+    adding(2)
+    assert memory.kept()["kept"] == 0
+    flags.set_flags({"FLAGS_keep_memory": True})
+    np.testing.assert_array_equal(adding(3), [4, 4])
+    assert memory.kept()["kept"] > 0
