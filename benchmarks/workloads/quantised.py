@@ -82,7 +82,7 @@ class PaddleLayer:
 
     def _bytes(self) -> Any:
         n, to = self.numbers, self.paddle.to_tensor
-        ops = importlib.import_module(f"{self.paddle.__name__}.ops.neural.quantised")
+        ops = importlib.import_module(f"{self.paddle.__name__}.ops.quantised.layers")
         self.x = to(n.x)
         scale, zero, one = to(np.float32([X_SCALE])), to(np.int32([ZERO])), to(np.float32([1]))
         scales, bias, weight = to(n.scales), to(n.bias), to(n.weight)

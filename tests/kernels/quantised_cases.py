@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from proa.kernels.cpu import fused as native
-from proa.ops.neural import convolution_kernels, few_bits, quantised
+from proa.ops.neural import convolution_kernels
+from proa.ops.quantised import few_bits
+from proa.ops.quantised import layers as quantised
 from tests.kernels import references as r
 from tests.kernels.fused_cases import _HIGH, _LOW, _activated
 from tests.kernels.light_cases import Case

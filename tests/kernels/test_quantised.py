@@ -9,7 +9,8 @@ import pytest
 
 import proa as paddle
 from proa.kernels.cpu import library
-from proa.ops.neural import few_bits, quantised
+from proa.ops.quantised import few_bits
+from proa.ops.quantised import layers as quantised
 from tests.kernels import quantised_cases, random_shapes
 from tests.kernels import references as r
 

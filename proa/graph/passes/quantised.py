@@ -211,7 +211,7 @@ def _summand(node: Node | None, x: Value) -> Value | None:
 def _packed(draft: Draft, node: Node, before: Node, weight: _Weight) -> tuple[Value, Value]:
     """The weight in the order that the kernel reads, and a scale for each output."""
     from ...ops.basic import cast_to
-    from ...ops.neural.quantised import is_depthwise, packed_bytes
+    from ...ops.quantised.layers import is_depthwise, packed_bytes
 
     shape = weight.numbers.aval.shape
     groups = node.attribute("groups") if node.name == "conv" else 1
@@ -238,7 +238,7 @@ def _packed(draft: Draft, node: Node, before: Node, weight: _Weight) -> tuple[Va
 
 def _use_bytes(draft: Draft, grids: dict[int, _Grid]) -> None:
     """What else looks at numbers on a grid gets them from the bytes; layers that only a grid looks at write bytes."""
-    from ...ops.neural.quantised import dequantise
+    from ...ops.quantised.layers import dequantise
 
     for grid in {id(grid): grid for grid in grids.values() if grid.numbers is not None}.values():
         for back in [n for n in draft.nodes if n.name == "from_levels" and n.operands[0] is grid.rounding.output]:

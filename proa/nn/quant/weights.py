@@ -18,8 +18,8 @@ from ...ops.arguments import require_tensor
 from ...ops.basic import cast_to, reshape_to
 from ...ops.create.creation import zeros_like
 from ...ops.math.ternary import where as where_true
-from ...ops.neural.few_bits import product_of_chosen, weight_only_product, weight_rows
-from ...ops.neural.quantised import packed_bytes, quantise_dynamic, quantised_linear
+from ...ops.quantised.few_bits import product_of_chosen, weight_only_product, weight_rows
+from ...ops.quantised.layers import packed_bytes, quantise_dynamic, quantised_linear
 
 _ALGORITHMS = ("weight_only_int8", "weight_only_int4", "llm.int8")
 _FLOAT32 = np.dtype("float32")

@@ -10,7 +10,7 @@ import pytest
 import proa as paddle
 from proa.graph import capture
 from proa.kernels.cpu import quantised
-from proa.ops.neural.levels import from_levels, to_levels
+from proa.ops.quantised.levels import from_levels, to_levels
 from proa.static import InputSpec
 
 F = paddle.nn.functional

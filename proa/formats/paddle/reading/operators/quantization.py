@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .....eager.tensor import Tensor
-from .....ops.neural.levels import from_levels, to_levels
+from .....ops.quantised.levels import from_levels, to_levels
 from ..functions import paddle
 from ..registry import reads
 
