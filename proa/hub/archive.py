@@ -10,6 +10,7 @@ import tarfile
 import tempfile
 import zipfile
 
+from ..core.archives import unpack_tar
 from ..core.errors import value_error
 
 
@@ -41,7 +42,7 @@ def _extract(archive: pathlib.Path, folder: pathlib.Path) -> None:
             with tarfile.open(archive) as packed:
                 for member in packed.getmembers():
                     _check(archive, member.name, not (member.isfile() or member.isdir()))
-                packed.extractall(folder, filter="data")
+                unpack_tar(packed, folder)
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
         raise value_error("hub", f"the archive cannot be unpacked: {error}", str(archive)) from None
 

@@ -7,6 +7,7 @@ import os
 import pathlib
 import urllib.parse
 
+from ..core.archives import unpack_tar
 from ..core.errors import runtime_error, value_error
 
 _SCHEMES = ("http", "https", "file")
@@ -115,7 +116,7 @@ def _unpacked(archive: pathlib.Path) -> str:
             names = packed.getnames()
             folder, found = _place(archive, names)
             if not found.exists():
-                packed.extractall(folder, filter="data")
+                unpack_tar(packed, folder)
     return str(found)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import pathlib
 import tarfile
 import zipfile
 
 import pytest
 
+from proa.core.archives import unpack_tar
 from proa.utils import download
 
 
@@ -64,3 +66,26 @@ def test_what_is_no_address() -> None:
     for bad in ("model.pdparams", "/root/model", "http://host/"):
         with pytest.raises(ValueError, match=r"\(download\)"):
             download.get_weights_path_from_url(bad)
+
+
+@pytest.mark.parametrize("checked_by_python", [True, False])
+def test_tar_archives_that_reach_out_are_refused(
+    checked_by_python: bool, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not checked_by_python:
+        monkeypatch.delattr(tarfile, "data_filter", raising=False)  # as in Python before 3.11.4
+    (tmp_path / "inner").mkdir()
+    for name, content in (("fine.txt", b"1"), ("../out.txt", b"2")):
+        path = tmp_path / f"{len(name)}.tar"
+        with tarfile.open(path, "w") as made:
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            made.addfile(entry, io.BytesIO(content))
+        with tarfile.open(path) as packed:
+            if name == "fine.txt":
+                unpack_tar(packed, tmp_path / "inner")
+            else:
+                with pytest.raises(tarfile.TarError):
+                    unpack_tar(packed, tmp_path / "inner")
+    assert (tmp_path / "inner" / "fine.txt").read_bytes() == b"1"
+    assert not (tmp_path / "out.txt").exists()
