@@ -28,6 +28,8 @@ _SOURCES = pathlib.Path(__file__).parent / "native"
 _INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.MULTILINE)
 _DIRECT = "direct"  # what calls the others without XLA
 _MEMORY = "memory"  # what keeps memory from run to run
+# Compiled behind the others: most programs that are waited for in the meantime train something.
+_SELDOM = ("depthwise", "depthwise_fused", "fused", "grids", "quantised", "recurrence")
 # How long a program that is being compiled waits for its kernels; then it goes without them.
 _PATIENCE = 60.0
 
@@ -80,7 +82,7 @@ class _Libraries:
             if self.futures:
                 return
             pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="proa-kernels")
-            names = sorted(set(self.owners.values()), key=lambda name: (name != wanted, name))
+            names = sorted(set(self.owners.values()), key=lambda name: (name != wanted, name in _SELDOM, name))
             self.futures = {name: pool.submit(_make, name) for name in names}
             pool.submit(_build, _DIRECT)  # nobody waits for these two
             pool.submit(_keep_memory)
