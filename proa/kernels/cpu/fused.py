@@ -13,7 +13,7 @@ import numpy as np
 from . import depthwise, library
 from .convolution import numbers
 
-# In the order of native/fused.cc.
+# In the order of native/ending.h.
 ACTIVATIONS = ("", "relu", "clip", "hardswish", "silu", "sigmoid", "gelu", "gelu_tanh", "tanh")
 COLUMNS = 48  # of a packed panel of a product
 PANEL = 32  # filters of one of a convolution

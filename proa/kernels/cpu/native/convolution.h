@@ -14,8 +14,6 @@ struct Convolution {
   int64_t group_channels() const { return channels / groups; }
   int64_t group_filters() const { return filters / groups; }
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  int64_t positions() const { return out[0] * out[1] * out[2]; }
-  int64_t in_positions() const { return extent[0] * extent[1] * extent[2]; }
 
   // Calls body(tap of each axis, its number).
   template <class Body>
@@ -69,7 +67,7 @@ inline void pack_filters(float* to, const float* weight, int64_t rows, int64_t c
       const int count = static_cast<int>(smaller<int64_t>(kLanes, depth - q));
       Vector square[kLanes];
       for (int i = 0; i < kLanes; i++) {
-        square[i] = i < some ? load_up(weight + (first + i) * depth + q, count) : Vector{};
+        square[i] = i < some ? load_up_to(weight + (first + i) * depth + q, count) : Vector{};
       }
       transpose_square(square);
       for (int i = 0; i < count; i++) {
@@ -126,7 +124,7 @@ inline void pack_turned_filters(float* to, const float* weight, int64_t filters,
       for (const Tap& tap : chosen) {
         Vector values{};
         if (taps == 1) {
-          if (some > 0) values = load_up(from, some);
+          if (some > 0) values = load_up_to(from, some);
         } else {
 #if PROA_AVX512
           const __mmask16 mask = static_cast<__mmask16>((1u << some) - 1);
@@ -290,7 +288,7 @@ inline void pack_columns(float* to, const float* from, int64_t step, int64_t pos
   for (int64_t i = 0; i < positions; i++, from += step, to += kPanel) {
     for (int64_t j = 0; j < kPanel; j += kLanes) {
       const int some = static_cast<int>(larger<int64_t>(smaller<int64_t>(kLanes, count - j), 0));
-      store(to + j, some > 0 ? load_up(from + first + j, some) : Vector{});
+      store(to + j, some > 0 ? load_up_to(from + first + j, some) : Vector{});
     }
   }
 }

@@ -9,8 +9,8 @@ struct End {
   const float* y;
 
   Vector operator()(Vector sum, int64_t channel, const float* to, int lanes) const {
-    if (ending.column_bias) sum += load_up(ending.column_bias + channel, lanes);
-    if (ending.residual) sum += load_up(ending.residual + (to - y), lanes);
+    if (ending.column_bias) sum += load_up_to(ending.column_bias + channel, lanes);
+    if (ending.residual) sum += load_up_to(ending.residual + (to - y), lanes);
     return ending.activate(sum);
   }
 };

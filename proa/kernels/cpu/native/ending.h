@@ -15,7 +15,6 @@ enum Activation : int64_t { kNone, kRelu, kClip, kHardswish, kSilu, kSigmoid, kG
 // What is done to a sum once it is whole. The residual lies in memory as the result does.
 struct Ending {
   const float* column_bias = nullptr;
-  const float* row_bias = nullptr;
   const float* residual = nullptr;
   int64_t activation = kNone;
   float low = 0, high = 0;
@@ -53,8 +52,6 @@ struct Ending {
     }
   }
 };
-
-inline Vector load_up(const float* p, int count) { return count == kLanes ? load(p) : load_some(p, count); }
 
 // The bias and the residual among further operands, in this order.
 inline bool read_ending(ffi::RemainingArgs& more, bool has_bias, bool has_residual, int64_t channels, int64_t size,

@@ -23,9 +23,9 @@ static void finish_tile(const Result& out, int64_t row, int rows, int64_t column
     for (int i = 0; i < columns; i += kLanes) {
       const int count = smaller(kLanes, columns - i);
       float* to = out.data + offset + i;
-      Vector sum = load_up(to, count);
-      if (ending.column_bias) sum += load_up(ending.column_bias + column + i, count);
-      if (ending.residual) sum += load_up(ending.residual + offset + i, count);
+      Vector sum = load_up_to(to, count);
+      if (ending.column_bias) sum += load_up_to(ending.column_bias + column + i, count);
+      if (ending.residual) sum += load_up_to(ending.residual + offset + i, count);
       sum = ending.activate(sum);
       if (count == kLanes) store(to, sum);
       else store_some(to, sum, count);

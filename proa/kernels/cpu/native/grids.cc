@@ -61,7 +61,7 @@ struct Grid {
     const float inverse = 1.0f / scale, low = static_cast<float>(-zero), high = low + 255.0f;
     for (int64_t i = 0; i < count; i += kLanes) {
       const int some = static_cast<int>(smaller<int64_t>(kLanes, count - i));
-      Vector v = load_up(x + i, some) * all(inverse);
+      Vector v = load_up_to(x + i, some) * all(inverse);
       v = v > low ? v : all(low);
       v = v < high ? v : all(high);
       const Vector shifted = v + all(12582912.0f);
@@ -180,7 +180,7 @@ void multiply_few(const float* x, const FewBits& w, const float* bias, float* y,
       auto add = [&](int64_t k, int some) __attribute__((always_inline)) {
         Vector values[rows];
 #pragma GCC unroll 4
-        for (int r = 0; r < rows; r++) values[r] = load_up(x + r * w.depth + k, some);
+        for (int r = 0; r < rows; r++) values[r] = load_up_to(x + r * w.depth + k, some);
 #pragma GCC unroll 4
         for (int i = 0; i < kFewOutputs; i++) {
           const int64_t output = o + smaller(i, outputs - 1);

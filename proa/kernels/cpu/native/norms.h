@@ -29,11 +29,6 @@ void sum_pairs(int64_t count, const Pair& pair, double& first, double& second) {
   }
 }
 
-inline Vector load_up_to(const float* p, int count) { return count == kLanes ? load(p) : load_some(p, count); }
-inline void store_up_to(float* p, Vector v, int count) {
-  if (count == kLanes) store(p, v);
-  else store_some(p, v, count);
-}
 // The first `count` lanes, 0 behind them.
 inline Vector keep(Vector v, int count) {
   if (count == kLanes) return v;

@@ -283,10 +283,10 @@ struct Results {
       for (int j = 0; j < count; j += kLanes) {
         const int some = smaller(kLanes, count - j);
         Vector sum = load(sums + r * sums_step + j);
-        if (!first) sum += load_up(data + offset + j, some);
-        if (last && bias) sum += load_up(bias + filter + j, some);
+        if (!first) sum += load_up_to(data + offset + j, some);
+        if (last && bias) sum += load_up_to(bias + filter + j, some);
         if (last && ending) {
-          if (ending->residual) sum += load_up(ending->residual + offset + j, some);
+          if (ending->residual) sum += load_up_to(ending->residual + offset + j, some);
           sum = ending->activate(sum);
         }
         if (some == kLanes) store(data + offset + j, sum);

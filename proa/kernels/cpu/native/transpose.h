@@ -37,27 +37,4 @@ inline void transpose_square(Vector v[kLanes]) {
 #endif
 }
 
-// to[k * rows + r] = from[r * step + k]: lines as a panel of a left operand. Nothing behind to[depth * rows] is touched.
-inline void pack_lines(float* to, const float* from, int64_t step, int rows, int64_t depth) {
-  for (int first = 0; first < rows; first += kLanes) {
-    const int some = smaller(kLanes, rows - first);
-    for (int64_t k = 0; k < depth; k += kLanes) {
-      const int count = static_cast<int>(smaller<int64_t>(kLanes, depth - k));
-      const float* line = from + first * step + k;
-      Vector square[kLanes];
-      for (int r = 0; r < kLanes; r++) {
-        square[r] = r >= some ? Vector{} : count == kLanes ? load(line + r * step) : load_some(line + r * step, count);
-      }
-      transpose_square(square);
-      float* here = to + k * rows + first;
-      if (rows <= kLanes && k + 2 * kLanes <= depth) {
-        // Lanes behind the last row are overwritten by what follows: by at most kLanes more values of k, which are there.
-        for (int i = 0; i < kLanes; i++) store(here + i * rows, square[i]);
-      } else {
-        for (int i = 0; i < count; i++) store_some(here + i * rows, square[i], some);
-      }
-    }
-  }
-}
-
 }  // namespace proa

@@ -64,6 +64,13 @@ inline void store_some(float* p, Vector v, int count) {
 #endif
 }
 
+// The same for a count that mostly is all of them.
+inline Vector load_up_to(const float* p, int count) { return count == kLanes ? load(p) : load_some(p, count); }
+inline void store_up_to(float* p, Vector v, int count) {
+  if (count == kLanes) store(p, v);
+  else store_some(p, v, count);
+}
+
 // to[k * to_step + i] = from[i * from_step + k] for 8 rows i and `count` values of k, through 8 x 8 blocks.
 // `rows[i]` are the rows; all 8 must be readable.
 inline void transpose_8(float* to, int64_t to_step, const float* const rows[8], int64_t count) {
