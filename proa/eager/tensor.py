@@ -39,6 +39,7 @@ class Tensor:
     _hooks: Any = None
     _view: Any = None
     _views: Any = None
+    _strides: Any = None  # where they are not those of a memory without gaps (see `views.py`)
     _retain: bool = False
     persistable: bool = False
     is_distributed: bool = False
@@ -137,19 +138,6 @@ class Tensor:
     def nbytes(self) -> int:
         return self._aval.nbytes
 
-    @property
-    def strides(self) -> list[int]:
-        """Strides in elements; values are always stored contiguously."""
-        strides: list[int] = []
-        step = 1
-        for extent in reversed(self._aval.shape):
-            strides.append(step)
-            step *= extent
-        return strides[::-1]
-
-    def get_strides(self) -> list[int]:
-        return self.strides
-
     def dim(self) -> int:
         return self._aval.ndim
 
@@ -157,12 +145,6 @@ class Tensor:
 
     def element_size(self) -> int:
         return self._aval.dtype.itemsize
-
-    def is_contiguous(self) -> bool:
-        return True
-
-    def contiguous(self) -> Tensor:
-        return self
 
     def is_dense(self) -> bool:
         return True
@@ -391,7 +373,7 @@ class Tensor:
         import copy
 
         for key, value in self.__dict__.items():
-            if key not in ("_hooks", "_view", "_views", "_grad"):
+            if key not in ("_hooks", "_view", "_views", "_strides", "_grad"):
                 copied.__dict__[key] = copy.deepcopy(value, memo)
         if self._name is not None:
             copied._name = self._name + "_deepcopy"

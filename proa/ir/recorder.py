@@ -464,17 +464,29 @@ def _flush_full_window(segment: Segment) -> None:
 def _live_tensors(segment: Segment) -> list[Any]:
     """Tensors of this segment that somebody else refers to.
 
-    Newest first: when a dead tensor goes, the older ones that only its history referred to go with it.
+    Newest first: when a dead tensor goes, the older ones that only its history referred to go with it. Last come those that
+    have views, which refer to them: by then the dead views are gone.
     """
     refs = segment.refs
     live: list[Any] = []
+    viewed: list[Any] = []
     while refs:
         tensor = refs.pop()
         # Two references: the local name and getrefcount's argument.
         if getrefcount(tensor) > 2 and tensor._value is None and tensor._segment is segment:
+            (live if tensor._views is None else viewed).append(tensor)
+    # A tensor that is itself a view of another comes before that one.
+    viewed.sort(key=_is_a_view)
+    while viewed:
+        tensor = viewed.pop()
+        if getrefcount(tensor) > 2 and not tensor._is_unseen(getrefcount(tensor) - 2):
             live.append(tensor)
     live.reverse()
     return live
+
+
+def _is_a_view(tensor: Any) -> bool:
+    return tensor._view is not None
 
 
 def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:

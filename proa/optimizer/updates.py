@@ -16,7 +16,7 @@ from ..core.aval import Aval
 from ..eager.declare import op
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor
-from ..eager.views import replace_value
+from ..eager.views import is_shared, replace_value
 from ..ir.operation import Operation
 from ..ir.recorder import LOCAL, WrongPlace, extend
 from ..kernels.cpu.updates import native_adam, native_momentum, native_sgd
@@ -58,7 +58,7 @@ def record_update(
     index = node.index
     append = segment.refs.append
     for target in targets:
-        if target._view is not None or target._views:
+        if (target._view is not None or target._views) and is_shared(target):
             _replace_shown(target, segment, index)
         else:
             if target._value is not None or target._segment is not segment:
