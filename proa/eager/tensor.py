@@ -20,7 +20,7 @@ from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
 from ..ir import recorder
 from ..ir.known import known_value
-from ..ir.recorder import LOCAL, Failure, materialise
+from ..ir.recorder import LOCAL, Failure, value_of
 
 _names = itertools.count()
 
@@ -205,14 +205,13 @@ class Tensor:
 
     def _data(self) -> Any:
         """The value itself, a NumPy or JAX array; runs what it waits for."""
-        if self._value is None or LOCAL.recent is not None:
-            recorder.read(self)
-        if LOCAL.unchecked:
-            pending: Any = self._value
-            if hasattr(pending, "copy_to_host_async"):
-                pending.copy_to_host_async()  # together with the flags that are fetched now
-            recorder.verify_values()
         value: Any = self._value
+        if value is None or LOCAL.recent is not None:
+            value = recorder.read(self)
+        if LOCAL.unchecked:
+            if hasattr(value, "copy_to_host_async"):
+                value.copy_to_host_async()  # together with the flags that are fetched now
+            recorder.verify_values()
         if value.__class__ is Failure:
             raise value.error
         return value
@@ -416,8 +415,7 @@ def state_of(source: Tensor) -> tuple[Any, Any, int]:
     if value is None and segment is not LOCAL.segment:
         if LOCAL.segment.captures:
             return None, LOCAL.segment, LOCAL.segment.input_index(source)
-        materialise(source)
-        value = source._value
+        value = value_of(source)
     return (None, segment, index) if value is None else (value, None, -1)
 
 

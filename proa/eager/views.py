@@ -28,7 +28,7 @@ from typing import Any
 
 from ..core.errors import value_error
 from ..core.strides import Strides, contiguous_strides
-from ..ir.recorder import LOCAL
+from ..ir.recorder import LOCAL, STATE
 from .tape import CutNode, OutputNode, PassNode, edge_of, stand_in
 from .tensor import Tensor, alias, state_of
 
@@ -271,10 +271,11 @@ def take_over(target: Tensor, source: Tensor) -> None:
     if LOCAL.segment.captures:
         LOCAL.segment.remember(target)  # type: ignore[attr-defined]
     was_waiting_here = value is None and target._value is None and target._segment is segment
-    target._aval = source._aval
-    target._value = value
-    target._segment = segment
-    target._index = index
+    with STATE:
+        target._aval = source._aval
+        target._value = value
+        target._segment = segment
+        target._index = index
     target._node = source._node
     target.stop_gradient = source.stop_gradient
     target._version += 1
