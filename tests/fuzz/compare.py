@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class Difference:
 
     kind: str
     text: str
+    key: str = ""  # of the recorded value
 
 
 @dataclasses.dataclass
@@ -57,31 +59,51 @@ def compare(
     other: Outcome,
     statistics: Statistics | None = None,
     same_types: bool = True,
+    same_flags: bool = True,
 ) -> list[Difference]:
-    """All differences between two runs. `same_types` asks for the same type of exception too."""
+    """All differences between two outcomes.
+
+    `same_types` asks for the same type of exception too, `same_flags` for the same `stop_gradient`.
+    """
     statistics = statistics if statistics is not None else Statistics()
     differences = compare_failures(reference, other, same_types)
     if differences:
         return differences
     for key, entry in reference.entries.items():
         if key not in other.entries:
-            differences.append(Difference("missing", f"{key} was recorded in one run only"))
+            differences.append(Difference("missing", f"{key} was recorded in one run only", key))
             continue
         second = other.entries[key]
         where = f"{key}, recorded in line {entry.line}: "
         problem = compare_entries(entry, second, program.mixed_precision, statistics)
         if problem:
-            differences.append(Difference("value", where + problem))
-        elif entry.stop_gradient != second.stop_gradient:
+            differences.append(Difference("value", where + problem, key))
+        elif same_flags and entry.stop_gradient != second.stop_gradient:
             text = f"stop_gradient {entry.stop_gradient} against {second.stop_gradient}"
             is_float = entry.value is not None and np.issubdtype(entry.value.dtype, np.floating)
             kind = "stop_gradient" if is_float else "stop_gradient of an integer"
-            differences.append(Difference(kind, where + text))
+            differences.append(Difference(kind, where + text, key))
     extra = [key for key in other.entries if key not in reference.entries]
     # An error that is found late lets the program record a little more before it ends.
     if extra and not (other.failure and other.failure.deferred):
         differences.append(Difference("missing", f"{extra} were recorded in the other run only"))
     return differences
+
+
+def compare_runs(
+    program: Program,
+    references: Sequence[Outcome],
+    others: Sequence[Outcome],
+    label: str,
+    statistics: Statistics | None = None,
+    **options: bool,
+) -> list[Difference]:
+    """The differences between two runs, repetition by repetition."""
+    return [
+        dataclasses.replace(one, text=f"{label}, repetition {number}: {one.text}")
+        for number, (reference, other) in enumerate(zip(references, others, strict=True))
+        for one in compare(program, reference, other, statistics, **options)
+    ]
 
 
 def compare_failures(reference: Outcome, other: Outcome, same_types: bool) -> list[Difference]:
