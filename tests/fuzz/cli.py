@@ -11,8 +11,8 @@ from .execute import execute_all
 from .generator import generate
 from .minimise import minimise
 from .pool import Worker, run_blocks
-from .worker import MODEL
 from .report import Progress, Summary, numbered, print_failure
+from .worker import MODEL
 
 
 def parser() -> argparse.ArgumentParser:

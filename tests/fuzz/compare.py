@@ -160,6 +160,15 @@ def describe(value: np.ndarray | None) -> str:
     return "None" if value is None else f"{value.dtype}{list(value.shape)}"
 
 
+def check_expectations(outcome: Outcome, mode: str | None) -> list[Difference]:
+    """What a program itself found wrong: it records whether the reads of other threads are possible."""
+    return [
+        Difference("impossible read", f"mode {mode}, line {entry.line}: {entry.key} is False", entry.key)
+        for entry in outcome.entries.values()
+        if entry.key.startswith("expected: ") and not entry.value
+    ]
+
+
 def check_plan(program: Program, outcome: Outcome, must_compare: bool = True) -> list[Difference]:
     """Whether the program ended as the generator meant it to: properly, or by its wrong line."""
     failure = outcome.failure

@@ -9,6 +9,7 @@ from .memory.sections import REPETITIONS, memory_program
 from .memory.writer import Writer
 from .model import Variable
 from .program import Program
+from .readers import generate_readers
 from .scope import Scope
 from .statements import gradients, wrong
 from .statements.table import write_some
@@ -26,14 +27,17 @@ MEMORY_PROLOGUE = (
     "import {module} as paddle",
     "from tests.fuzz.runtime import given, is_refused, record, vary",
 )
-MEMORY_SHARE = 0.55  # of all programs
+MEMORY_SHARE, READER_SHARE = 0.55, 0.08  # of all programs
 
 
 def generate(seed: int, module: str = "proa") -> Program:
     """The program of a seed. Another module changes the import lines and nothing else."""
     chance = random.Random(f"fuzz program {seed}")
-    if chance.random() < MEMORY_SHARE:
+    kind = chance.random()
+    if kind < MEMORY_SHARE:
         return generate_memory(seed, module, chance)
+    if kind < MEMORY_SHARE + READER_SHARE:
+        return generate_readers(seed, module, chance, REPETITIONS)
     return generate_plain(seed, module, chance)
 
 

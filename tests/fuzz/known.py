@@ -40,6 +40,7 @@ KNOWN = {
     "set_value of a view": Known("`set_value` on a non-contiguous view"),
     "shape of a detached tensor": Known("in-place change of shape of a tensor or of what `detach` gave for it"),
     "overlap of source and target": Known("in-place with a source that overlaps its target"),
+    "reading while another thread trains": Known("a parameter read while another thread trains", "expected: "),
     "gradient of a view": Known("the gradient of a view that is not a leaf"),
     "gradient of shared memory": Known("in-place on a view of a non-leaf tensor", GRADIENTS),
 }

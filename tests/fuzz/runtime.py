@@ -150,6 +150,11 @@ def record(name: str, value: Any) -> None:
     _current.add(name, value, sys._getframe(1).f_lineno)
 
 
+def thread_context() -> Callable[[], AbstractContextManager[Any]]:
+    """What each further thread of a program enters: the mode under test, which may belong to a thread."""
+    return _current.thread_context if _current else contextlib.nullcontext
+
+
 def run_threads(*functions: Callable[[], Any]) -> None:
     """Run the functions in a thread each and wait; the error of the first of them is raised here.
 
@@ -157,11 +162,11 @@ def run_threads(*functions: Callable[[], Any]) -> None:
     tested as well as one that belongs to the process.
     """
     errors: list[BaseException | None] = [None] * len(functions)
-    recording = _current
+    context = thread_context()
 
     def body(position: int, function: Callable[[], Any]) -> None:
         try:
-            with recording.thread_context() if recording else contextlib.nullcontext():
+            with context():
                 function()
         except BaseException as error:  # handed to the caller's thread
             errors[position] = error

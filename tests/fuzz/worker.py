@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .compare import Difference, Statistics, check_plan, compare_runs
+from .compare import Difference, Statistics, check_expectations, check_plan, compare_runs
 from .execute import Failure, Outcome, execute_all
 from .generator import generate
 from .program import Program
@@ -50,6 +50,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     if "source" not in request:
         for outcome in runs[0]:
             differences += check_plan(program, outcome, planned)
+    for mode, run in zip(modes, runs, strict=True):
+        differences += [one for outcome in run for one in check_expectations(outcome, mode)]
     for mode, run in zip(modes[1:], runs[1:], strict=True):
         differences += compare_runs(program, runs[0], run, f"{modes[0]} against {mode}", statistics)
     if program.has_model:
