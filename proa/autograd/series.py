@@ -13,7 +13,7 @@ from typing import Any
 from ..core.errors import message
 from ..eager.dispatch import record
 from ..eager.engine import gradients, zeros_of
-from ..eager.tape import GradNode, PassNode, edge_of, with_history
+from ..eager.tape import NOT_SAVED, GradNode, PassNode, edge_of, with_history
 from ..eager.tensor import Tensor, alias
 from ..ops.math.arithmetic import gate
 
@@ -29,7 +29,8 @@ class Call:
         self.operation = node.operation
         self.operands = operands
         self.order = order
-        self.saved = dict(zip(node.operation.gradient.saved, node.saved)) if not node.operation.variadic else {}
+        pairs = () if node.operation.variadic else zip(node.operation.gradient.saved, node.saved)
+        self.saved = {name: value for name, value in pairs if value is not NOT_SAVED}
         if isinstance(self.saved.get("out"), Tensor):
             self.saved["out"] = with_history(self.saved["out"], node)
 

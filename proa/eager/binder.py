@@ -25,7 +25,7 @@ from typing import Any
 from ..ir.operation import NeedsPromotion, Operation, PrefersHost
 from ..ir.recorder import LOCAL, WrongPlace, extend
 from .calling import MISSING
-from .tape import SAVED_HOOKS, Gradient, GradNode, pack_saved
+from .tape import NOT_SAVED, SAVED_HOOKS, Gradient, GradNode, pack_saved
 from .tensor import Tensor
 from .views import register_view
 
@@ -102,7 +102,7 @@ def _generate(
     names = ", ".join(p.name for p in parameters)
     scope.update(
         LOCAL=LOCAL, Tensor=Tensor, new=object.__new__, OPERATION=operation, extend=extend, slowly=slowly,
-        GradNode=GradNode, WrongPlace=WrongPlace, next_sequence=next_sequence, SAVED_HOOKS=SAVED_HOOKS,
+        GradNode=GradNode, NOT_SAVED=NOT_SAVED, WrongPlace=WrongPlace, next_sequence=next_sequence, SAVED_HOOKS=SAVED_HOOKS,
         pack_saved=pack_saved, NeedsPromotion=NeedsPromotion, PrefersHost=PrefersHost, register_view=register_view,
     )  # fmt: skip
     signature = []
@@ -207,17 +207,19 @@ def _kind_source(p: Parameter) -> str:
     return f"{p.name}._aval" if p.kind == "tensor" else f"None if {p.name} is None else {p.name}._aval"
 
 
+def _wants_gradient(p: Parameter) -> str:
+    if p.kind == "tensor":
+        return f"not {p.name}.stop_gradient"
+    return f"not ({p.name} is None or {p.name}.stop_gradient)"
+
+
 def _tape_lines(operands: list[Parameter], statics: list[Parameter], gradient: Gradient | None) -> list[str]:
     """Source that makes the tape node when some operand wants a gradient."""
     tracked = [p for p in operands if p.kind in ("tensor", "optional")]
     if gradient is None or not tracked:
         return ["    out.stop_gradient = True"]
-    stops = " and ".join(
-        f"{p.name}.stop_gradient" if p.kind == "tensor" else f"({p.name} is None or {p.name}.stop_gradient)"
-        for p in tracked
-    )
     lines = [
-        f"    if {stops} or not LOCAL.grad_enabled:",
+        f"    if not ({' or '.join(_wants_gradient(p) for p in tracked)}) or not LOCAL.grad_enabled:",
         "        out.stop_gradient = True",
         "    else:",
         "        out.stop_gradient = False",
@@ -240,11 +242,19 @@ def _tape_lines(operands: list[Parameter], statics: list[Parameter], gradient: G
     saved = []
     versions = []
     for name in gradient.saved:
-        saved.append("kept" if name == "out" else name)
-        if name in by_name and by_name[name].kind == "tensor":
-            versions.append(f"{name}._version")
-        elif name in by_name and by_name[name].kind == "optional":
-            versions.append(f"(0 if {name} is None else {name}._version)")
+        kind = by_name[name].kind if name in by_name else None
+        kept = "kept" if name == "out" else name
+        users = [by_name[user] for user in gradient.users[name]] if name in gradient.users else operands
+        if kind in ("tensor", "optional") and not all(p in users for p in tracked):
+            # Saved only where a gradient that needs it will be asked for.
+            kept = f"saved_{name}"
+            wanted = " or ".join(_wants_gradient(p) for p in users if p.kind != "scalar") or "False"
+            lines.append(f"        {kept} = {name} if {wanted} else NOT_SAVED")
+        saved.append(kept)
+        if kind == "tensor":
+            versions.append(f"{kept}._version")
+        elif kind == "optional":
+            versions.append(f"(0 if {kept} is None else {kept}._version)")
     if "out" in gradient.saved and "out" not in by_name:
         # The result is saved as another tensor with the same value: `out` itself would be a reference cycle.
         lines += [

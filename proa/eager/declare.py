@@ -51,6 +51,8 @@ def op(
     follow_scalars: bool | None = None,
     variadic: bool = False,
     view: Callable[..., Tensor] | None = None,
+    strides: Callable[..., Any] | None = None,
+    copies: bool = False,
     differentiable_outputs: tuple[int, ...] | None = None,
     host_from: int | None = None,
     name: str | None = None,
@@ -59,7 +61,9 @@ def op(
 
     `grad`: rules by operand (see `tape.py`), `"auto"` to derive them from the XLA kernel, a function for a variadic
     operation, None for an operation without gradient. `outputs`: their number, or "list" when it varies. `host_from`: on a
-    CPU, a call with that many elements in an operand runs by itself on NumPy and is never compiled.
+    CPU, a call with that many elements in an operand runs by itself on NumPy and is never compiled. `view`: the result
+    shares memory in Paddle, and this is how a changed one is written back; `strides`: its strides there, from those of the
+    source; with `copies` the rule gives None where it cannot share after all (see `views.py`).
     """
 
     def declare(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -102,7 +106,7 @@ def op(
             )
         )
         operation.differentiable_outputs = differentiable_outputs
-        operation.view = view
+        operation.view, operation.strides, operation.copies = view, strides, copies
         tracked = [p.name for p in parameters if p.kind in ("tensor", "optional")]
         if grad == "auto":
             from .derived import DerivedGradient

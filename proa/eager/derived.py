@@ -25,6 +25,7 @@ class DerivedGradient:
     def __init__(self, operation: Operation, tensor_names: Sequence[str]) -> None:
         self.operation = operation
         self.saved = list(operation.operand_names)
+        self.users: dict[str, list[str]] = {}  # the derived gradient needs all operands
         self.versioned = [(i, name) for i, name in enumerate(self.saved) if name in tensor_names]
         self._vjp: Operation | None = None
 

@@ -17,7 +17,7 @@ from ..ir.operation import NeedsCast, Operation, PrefersHost
 from ..ir.recorder import LOCAL, WrongPlace, enter_place, extend, run_next_at_once
 from .binder import next_sequence
 from .moving import moved
-from .tape import SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
+from .tape import NOT_SAVED, SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
 from .tensor import Tensor, alias, tensor_from_data
 
 _SCALARS = (float, int, bool, complex)
@@ -118,8 +118,14 @@ def _attach(operation: Operation, operands: Sequence[Any], attributes: tuple[Any
         by_name = dict(zip(names, operands, strict=True))
         for position, out in enumerate(outputs):
             by_name["out" if not several else f"out{position}"] = out
+        wanted = {name for name, edge in zip(names, node.edges, strict=True) if edge is not None}
         saved = tuple(
-            alias(by_name[s]) if s.startswith("out") and s not in names else by_name[s] for s in gradient.saved
+            alias(by_name[s])
+            if s.startswith("out") and s not in names
+            else by_name[s]
+            if wanted.intersection(gradient.users.get(s, names))
+            else NOT_SAVED
+            for s in gradient.saved
         )
         node.version = sum(t._version for i, _ in gradient.versioned if isinstance(t := saved[i], Tensor))
     node.saved = saved

@@ -29,6 +29,14 @@ from ..ir.operation import Operation
 from .tensor import Tensor, alias
 
 FREED = object()
+
+
+class NOT_SAVED:
+    """Stands among what a node saved for an operand that no gradient needs: `x` in `x * constant`."""
+
+    _version = 0
+
+
 # Not empty while some thread is inside `saved_tensors_hooks`; the hooks themselves are per thread.
 SAVED_HOOKS: list[Any] = []
 
@@ -200,7 +208,7 @@ def stand_in(tensor: Tensor) -> Tensor:
 class Gradient:
     """The gradient rules of an operation, compiled into one function for the engine."""
 
-    __slots__ = ("num_outputs", "run", "saved", "versioned")
+    __slots__ = ("num_outputs", "run", "saved", "users", "versioned")
 
     def __init__(
         self,
@@ -222,6 +230,8 @@ class Gradient:
         }
         needed = {parameter for parameters in wanted.values() for parameter in parameters}
         self.saved = [name for name in (*operands, *outputs) if name in needed]
+        # For each operand that rules ask for, the operands whose rules do.
+        self.users = {name: [o for o in rules if name in wanted[o]] for name in self.saved if name in operands}
         self.versioned = [(i, name) for i, name in enumerate(self.saved) if name in tensor_names]
         allowed = {
             *operands,

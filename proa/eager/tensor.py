@@ -20,7 +20,7 @@ from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
 from ..ir import recorder
 from ..ir.known import known_value
-from ..ir.recorder import LOCAL, Failure, materialise
+from ..ir.recorder import LOCAL, Failure, value_of
 
 _names = itertools.count()
 
@@ -39,6 +39,7 @@ class Tensor:
     _hooks: Any = None
     _view: Any = None
     _views: Any = None
+    _strides: Any = None  # where they are not those of a memory without gaps (see `views.py`)
     _retain: bool = False
     persistable: bool = False
     is_distributed: bool = False
@@ -137,19 +138,6 @@ class Tensor:
     def nbytes(self) -> int:
         return self._aval.nbytes
 
-    @property
-    def strides(self) -> list[int]:
-        """Strides in elements; values are always stored contiguously."""
-        strides: list[int] = []
-        step = 1
-        for extent in reversed(self._aval.shape):
-            strides.append(step)
-            step *= extent
-        return strides[::-1]
-
-    def get_strides(self) -> list[int]:
-        return self.strides
-
     def dim(self) -> int:
         return self._aval.ndim
 
@@ -157,12 +145,6 @@ class Tensor:
 
     def element_size(self) -> int:
         return self._aval.dtype.itemsize
-
-    def is_contiguous(self) -> bool:
-        return True
-
-    def contiguous(self) -> Tensor:
-        return self
 
     def is_dense(self) -> bool:
         return True
@@ -223,14 +205,13 @@ class Tensor:
 
     def _data(self) -> Any:
         """The value itself, a NumPy or JAX array; runs what it waits for."""
-        if self._value is None or LOCAL.recent is not None:
-            recorder.read(self)
-        if LOCAL.unchecked:
-            pending: Any = self._value
-            if hasattr(pending, "copy_to_host_async"):
-                pending.copy_to_host_async()  # together with the flags that are fetched now
-            recorder.verify_values()
         value: Any = self._value
+        if value is None or LOCAL.recent is not None:
+            value = recorder.read(self)
+        if LOCAL.unchecked:
+            if hasattr(value, "copy_to_host_async"):
+                value.copy_to_host_async()  # together with the flags that are fetched now
+            recorder.verify_values()
         if value.__class__ is Failure:
             raise value.error
         return value
@@ -391,7 +372,7 @@ class Tensor:
         import copy
 
         for key, value in self.__dict__.items():
-            if key not in ("_hooks", "_view", "_views", "_grad"):
+            if key not in ("_hooks", "_view", "_views", "_strides", "_grad"):
                 copied.__dict__[key] = copy.deepcopy(value, memo)
         if self._name is not None:
             copied._name = self._name + "_deepcopy"
@@ -434,8 +415,7 @@ def state_of(source: Tensor) -> tuple[Any, Any, int]:
     if value is None and segment is not LOCAL.segment:
         if LOCAL.segment.captures:
             return None, LOCAL.segment, LOCAL.segment.input_index(source)
-        materialise(source)
-        value = source._value
+        value = value_of(source)
     return (None, segment, index) if value is None else (value, None, -1)
 
 

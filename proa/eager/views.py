@@ -5,25 +5,35 @@ it over, with its version one higher. In Paddle some results share memory with t
 slice, a reshape, `detach`); such an operation declares how a changed result is written back
 (`view=`), and a change on either side is carried to the other.
 
-Histories follow: whoever gets a new value by a recorded operation gets its history too. Where
-nothing is recorded (`no_grad`) only values change, and a leaf stays a leaf whatever is done to its
-views.
+    root ◄── view          (root, the path of operations that lead to what the view shows)
+     ▲  ◄─── view of view  the same root, a longer path: nothing between them is needed
+     │
+    memory ◄── detached    for `detach`: the values alone, outside of any history
 
-A view refers to its base weakly (a chain of slices must not keep every ancestor alive), so once the
-base is gone, two views of it no longer see each other's changes.
+A view refers to its root strongly, so what shares memory never depends on which names the program
+still has; the root refers to its views weakly. What nobody can see is let go when a segment ends:
+a root whose last view is alone with it hands its place down (`is_unseen`).
+
+Histories follow: whoever gets a new value by a recorded operation gets its history too, except
+across `detach`, where only values go. Where nothing is recorded (`no_grad`) only values change, and
+a leaf stays a leaf whatever is done to its views.
 """
 
 from __future__ import annotations
 
+import threading
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 from ..core.errors import value_error
-from ..ir.recorder import LOCAL
+from ..core.strides import Strides, contiguous_strides
+from ..ir.recorder import LOCAL, STATE
 from .tape import CutNode, OutputNode, PassNode, edge_of, stand_in
-from .tensor import Tensor, state_of
+from .tensor import Tensor, alias, state_of
 
 _PRUNE_ABOVE = 8
+_PRUNING = threading.Lock()
 
 
 class Views(list["weakref.ref[Tensor]"]):
@@ -33,17 +43,226 @@ class Views(list["weakref.ref[Tensor]"]):
     limit = _PRUNE_ABOVE
 
 
+class Step:
+    """One operation on the way from a root to what a view shows."""
+
+    __slots__ = ("_strides", "attributes", "before", "operation", "shape")
+
+    def __init__(
+        self, before: Step | None, operation: Any, attributes: tuple[Any, ...], shape: tuple[int, ...]
+    ) -> None:
+        self.before = before
+        self.operation = operation
+        self.attributes = attributes
+        self.shape = shape  # of what it gives
+        self._strides: Strides | None = None
+
+    def strides(self, root: Tensor) -> Strides:
+        """Strides of what it gives; of a copy, where the operation has no rule or could not share."""
+        if self._strides is None:
+            found = strides_after(self.before, root, self.operation, self.attributes)
+            self._strides = contiguous_strides(self.shape) if found is None else found
+        return self._strides
+
+
+class Link:
+    """What a tensor is a view of: a root and the path to what it shows; detached: no history goes along it."""
+
+    __slots__ = ("detached", "path", "root")
+
+    def __init__(self, root: Tensor, path: Step | None, detached: bool = False) -> None:
+        self.root = root
+        self.path = path
+        self.detached = detached
+
+
+# ---- who shares with whom ------------------------------------------------------------------------
+
+
 def register_view(base: Tensor, view: Tensor, operation: Any, attributes: tuple[Any, ...]) -> None:
-    """Remembers that `view` shows (part of) `base`."""
+    """Remembers that `view` shows (part of) `base`, unless its strides say that Paddle had to copy."""
+    link = base._view
+    if link is None or link.detached:
+        root, before = base, None
+    else:
+        root, before = link.root, link.path
+    if (
+        operation.copies
+        and (link is not None or base._strides is not None)
+        and strides_after(before, root, operation, attributes) is None
+    ):
+        return
     view._version = base._version
-    view._view = (weakref.ref(base), operation, attributes)
-    views = base.__dict__.get("_views")
+    view._view = Link(root, Step(before, operation, attributes, view._aval.shape))
+    _note(root, view)
+
+
+def register_detached(base: Tensor, view: Tensor) -> None:
+    """Remembers that `view` is another name for the memory of `base`, outside its history."""
+    memory, path = _memory_of(base)
+    view._version = base._version
+    view._view = Link(memory, path, detached=True)
+    _note(memory, view)
+
+
+def _memory_of(tensor: Tensor) -> tuple[Tensor, Step | None]:
+    """A tensor without history that stands for the memory of another, and the path to what that one shows."""
+    link = tensor._view
+    if link is None:
+        memory = alias(tensor)
+        memory._strides = tensor._strides
+        tensor._view = Link(memory, None, detached=True)
+        _note(memory, tensor)
+        return memory, None
+    if link.detached:
+        return link.root, link.path
+    memory, path = _memory_of(link.root)
+    return memory, _joined(path, link.path)
+
+
+def _joined(first: Step | None, then: Step | None) -> Step | None:
+    """One path behind another."""
+    if first is not None:
+        for step in _steps(then):
+            first = Step(first, step.operation, step.attributes, step.shape)
+        return first
+    return then
+
+
+def _steps(path: Step | None) -> list[Step]:
+    steps: list[Step] = []
+    while path is not None:
+        steps.append(path)
+        path = path.before
+    steps.reverse()
+    return steps
+
+
+def _note(root: Tensor, view: Tensor) -> None:
+    views = root._views
     if views is None:
-        views = base._views = Views()
-    elif len(views) > views.limit:
-        views[:] = [reference for reference in views if reference() is not None]
-        views.limit = 2 * len(views) + _PRUNE_ABOVE
+        views = root._views = Views()
+    elif len(views) > views.limit and _PRUNING.acquire(blocking=False):
+        try:
+            count = len(views)  # what another thread appends meanwhile stays
+            views[:count] = [r for r in views[:count] if r() is not None]
+            views.limit = 2 * len(views) + _PRUNE_ABOVE
+        finally:
+            _PRUNING.release()
     views.append(weakref.ref(view))
+
+
+def _members(root: Tensor) -> Iterator[Tensor]:
+    """The living views of a root."""
+    for reference in tuple(root._views or ()):
+        view = reference()
+        if view is not None and view._view is not None and view._view.root is root:
+            yield view
+
+
+def is_shared(tensor: Tensor) -> bool:
+    """Whether somebody else sees a change of this tensor; forgets those who are gone."""
+    if tensor._views and next(_members(tensor), None) is None:
+        tensor._views = None
+    link = tensor._view
+    if link is not None and link.path is None and all(view is tensor for view in _members(link.root)):
+        tensor._view = link = None  # the memory of a tensor that was detached and whose detached forms are gone
+    return link is not None or tensor._views is not None
+
+
+def is_unseen(root: Tensor, others: int) -> bool:
+    """Whether the value of a root is of no use: only views refer to it (`others` says how many do), and just one of
+    them is left. That one takes its place."""
+    views = list(_members(root))
+    if len(views) != others or others > 1:
+        return False
+    for view in views:
+        path, link = view._view.path, root._view
+        view._strides = own_strides(view)
+        view._view = None if link is None else Link(link.root, _joined(link.path, path), detached=True)
+        if link is not None:
+            _note(link.root, view)
+    return True
+
+
+Tensor._is_unseen = is_unseen  # type: ignore[attr-defined]  # asked by the recorder when a segment ends
+
+
+def leave_storage(target: Tensor) -> None:
+    """Gives a tensor a memory of its own: whoever shared the old one goes on sharing it without the tensor."""
+    if target._views and next(_members(target), None) is not None:
+        _hand_over(target)
+    target._view = target._views = target._strides = None
+
+
+def _hand_over(target: Tensor) -> Tensor:
+    """A stand-in with the old value takes the place of a tensor among those it shares memory with."""
+    before = stand_in(target)
+    before._version = target._version
+    before._strides = target._strides
+    before._view = target._view
+    if before._view is not None:
+        _note(before._view.root, before)
+    views = list(_members(target))
+    for view in views:
+        view._view = Link(before, view._view.path, view._view.detached)
+        _note(before, view)
+    target._view = target._views = None
+    return before
+
+
+def see_otherwise(target: Tensor, operation: Any, attributes: tuple[Any, ...], shape: tuple[int, ...]) -> Tensor:
+    """The tensor is about to become `operation` of itself and to go on sharing its memory: gives what to compute it from.
+
+    Where Paddle's memory cannot be seen that way, the tensor gets one of its own.
+    """
+    link = target._view
+    root, path = (target, None) if link is None or link.detached else (link.root, link.path)
+    strides = strides_after(path, root, operation, attributes)
+    if root is target and strides is not None and is_shared(target):
+        root = before = _hand_over(target)
+    else:
+        before = stand_in(target)
+        if strides is None:
+            leave_storage(target)
+        elif root is target:
+            target._strides = None if strides == contiguous_strides(shape) else strides
+    if strides is not None and root is not target:
+        target._view = Link(root, Step(path, operation, attributes, shape))
+        _note(root, target)
+    return before
+
+
+# ---- strides -------------------------------------------------------------------------------------
+
+
+def strides_of(tensor: Tensor) -> Strides:
+    """Strides as Paddle would have them, in elements."""
+    link = tensor._view
+    if link is not None and link.path is not None:
+        return link.path.strides(link.root)
+    return tensor._strides or contiguous_strides(tuple(map(int, tensor._aval.shape)))
+
+
+def own_strides(tensor: Tensor) -> Strides | None:
+    """Strides that a tensor has to remember when it is no view any more; None: those of a memory without gaps."""
+    strides = strides_of(tensor)
+    return None if strides == contiguous_strides(tuple(map(int, tensor._aval.shape))) else strides
+
+
+def strides_after(before: Step | None, root: Tensor, operation: Any, attributes: tuple[Any, ...]) -> Strides | None:
+    """Strides of what an operation shows at the end of a path; None where it has to copy or there is no rule."""
+    rule = operation.strides
+    if rule is None:
+        return None
+    if before is None:
+        shape, strides = tuple(map(int, root._aval.shape)), strides_of(root)
+    else:
+        shape, strides = tuple(map(int, before.shape)), before.strides(root)
+    return rule(shape, strides, *attributes)
+
+
+# ---- in place ------------------------------------------------------------------------------------
 
 
 def take_over(target: Tensor, source: Tensor) -> None:
@@ -52,10 +271,11 @@ def take_over(target: Tensor, source: Tensor) -> None:
     if LOCAL.segment.captures:
         LOCAL.segment.remember(target)  # type: ignore[attr-defined]
     was_waiting_here = value is None and target._value is None and target._segment is segment
-    target._aval = source._aval
-    target._value = value
-    target._segment = segment
-    target._index = index
+    with STATE:
+        target._aval = source._aval
+        target._value = value
+        target._segment = segment
+        target._index = index
     target._node = source._node
     target.stop_gradient = source.stop_gradient
     target._version += 1
@@ -87,12 +307,12 @@ def assign_in_place(target: Tensor, source: Tensor, name: str, reshapes: bool = 
                 f"the result has the shape {list(source._aval.shape)}, which does not fit",
                 f"x: {target._aval}",
             )
-        _leave_storage(target)
+        leave_storage(target)
     if source is target:
         target._version += 1
         return target
     if source._aval.dtype is not target._aval.dtype:
-        _leave_storage(target)
+        leave_storage(target)
     if LOCAL.grad_enabled:
         _become(target, source)
     else:
@@ -126,64 +346,69 @@ def _become(target: Tensor, source: Tensor) -> None:
     take_over(target, source)
 
 
-def _leave_storage(target: Tensor) -> None:
-    """A change of dtype or shape gives a tensor a memory of its own: its views keep the old data."""
-    target._view = None
-    for reference in target._views or ():
-        view = reference()
-        if view is not None:
-            view._view = None
-    target._views = None
-
-
 def _carry(changed: Tensor) -> None:
     """Carries a change to the tensors that share memory with `changed`."""
-    current = changed
-    while current._view is not None:
-        reference, operation, attributes = current._view
-        base = reference()
-        if base is None:
-            break
-        if operation is None:  # detach: the same value, another history
-            _replace_value(base, current)
-        elif LOCAL.grad_enabled and edge_of(base) is not base:
+    recording = LOCAL.grad_enabled
+    link, family = changed._view, changed
+    if link is not None and not link.detached:
+        family = link.root
+        if recording and edge_of(family) is not family:
             # Stand-ins: the tape must not refer to the tensors that are about to take its result.
-            take_over(base, operation.view(stand_in(base), stand_in(current), *attributes))
+            take_over(family, _written(stand_in(family), link.path, stand_in(changed)))
         else:
-            _replace_value(base, operation.view(base, current, *attributes))
-        _refresh(base, except_for=current)
-        current = base
-    _refresh(changed, except_for=None)
+            _replace_value(family, _written(family, link.path, changed))
+    _refresh(family, changed, recording)
+    link = family._view
+    if link is None:
+        return
+    LOCAL.grad_enabled = False
+    try:
+        memory = link.root
+        _replace_value(memory, _written(memory, link.path, family))
+        for other in _refresh(memory, family, False):
+            _refresh(other, None, False)
+    finally:
+        LOCAL.grad_enabled = recording
 
 
-def _refresh(base: Tensor, except_for: Tensor | None) -> None:
-    """Gives the views of a changed tensor their new values."""
-    for reference in base._views or ():
-        view = reference()
-        if view is None or view is except_for:
+def _written(root: Tensor, path: Step | None, value: Tensor) -> Tensor:
+    """What a root becomes when what it shows at the end of a path becomes `value`."""
+    steps = _steps(path)
+    shown = [root]
+    for step in steps[:-1]:
+        shown.append(_shown(shown[-1], step))
+    for before, step in zip(reversed(shown), reversed(steps)):
+        value = step.operation.view(before, value, *step.attributes)
+    return value
+
+
+def _refresh(root: Tensor, except_for: Tensor | None, with_history: bool) -> list[Tensor]:
+    """Gives the views of a changed root their new values; gives those views."""
+    shown: dict[Step | None, Tensor] = {None: root}
+    refreshed: list[Tensor] = []
+    for view in list(_members(root)):
+        if view is except_for:
             continue
-        _, operation, attributes = view._view
-        if operation is None:
-            _replace_value(view, base)
+        path = view._view.path
+        for step in _steps(path):
+            if step not in shown:
+                shown[step] = _shown(shown[step.before], step)
+        if with_history and not view.stop_gradient:
+            take_over(view, shown[path])
         else:
-            shown = _shown_again(base, operation, attributes)
-            if LOCAL.grad_enabled and not view.stop_gradient:
-                take_over(view, shown)
-            else:
-                _replace_value(view, shown)
-        _refresh(view, except_for=None)
+            _replace_value(view, shown[path])
+        refreshed.append(view)
+    return refreshed
 
 
-def _shown_again(base: Tensor, operation: Any, attributes: tuple[Any, ...]) -> Tensor:
-    """What a view of `base` shows now. Indexing brings its own way (`remake`): its positions are
-    data.
-    """
-    remake = getattr(operation, "remake", None)
+def _shown(base: Tensor, step: Step) -> Tensor:
+    """What a step shows of a tensor. Indexing brings its own way (`remake`): its positions are data."""
+    remake = getattr(step.operation, "remake", None)
     if remake is not None:
-        return remake(base, *attributes)
+        return remake(base, *step.attributes)
     from .dispatch import record
 
-    return record(operation, [base], attributes)
+    return record(step.operation, [base], step.attributes)
 
 
 def _replace_value(target: Tensor, source: Tensor) -> None:

@@ -19,6 +19,7 @@ from ..ir.dimensions import Sizes, specialise
 from ..ir.interpreter import run_on_numpy
 from ..ir.lowering import CompiledProgram
 from ..ir.program import Program
+from ..ir.recorder import STATE
 from ..ir.xla import started_jax
 from .graph import Graph
 from .passes.draft import Draft, program_of
@@ -125,8 +126,9 @@ def on_device(tensor: Tensor) -> Any:
     value = tensor._data()
     if value.__class__ is np.ndarray and value.nbytes >= _LARGE:
         moved = started_jax().device_put(value, jax_device(tensor._aval.place))
-        if tensor._value is value:
-            tensor._value = moved
+        with STATE:
+            if tensor._value is value:
+                tensor._value = moved
         return moved
     return value
 

@@ -18,7 +18,7 @@ from ..core.aval import Aval
 from ..core.errors import message, user_location
 from ..core.place import Place
 from .program import Program
-from .recorder import LOCAL, Segment, WrongPlace, flush_current, materialise
+from .recorder import LOCAL, Segment, WrongPlace, flush_current, value_of
 from .trace import TraceRoot, grow_leaf, move_into
 
 _ENDLESS = 1 << 60
@@ -60,7 +60,7 @@ class CaptureSegment(Segment):
         if index is not None:
             return index
         if tensor._value is None and not (tensor._segment.captures and self._surrounds(tensor._segment)):
-            materialise(tensor)
+            value_of(tensor)
         aval: Aval = tensor._aval
         if aval.place is not self.root.place:
             raise WrongPlace(aval.place)

@@ -34,6 +34,7 @@ class Operation:
     __slots__ = (
         "attribute_names",
         "check",
+        "copies",
         "differentiable_outputs",
         "doc",
         "follow_scalars",
@@ -47,6 +48,7 @@ class Operation:
         "plans",
         "promote",
         "returns_tuple",
+        "strides",
         "variadic",
         "view",
     )
@@ -84,6 +86,9 @@ class Operation:
         self.promote = promote
         # For an operation whose result shares memory in Paddle: how a changed result is written back.
         self.view: Any = None
+        # Its strides there, from shape, strides and attributes; `copies`: None where the result cannot share after all.
+        self.strides: Callable[..., Any] | None = None
+        self.copies = False
         # Whether a Python scalar takes the dtype of the tensor beside it (x + 1.5), or stays float64/int64.
         self.follow_scalars = follow_scalars
         self.gradient: Any = None

@@ -4,11 +4,13 @@
 
 Invariants
 * A segment belongs to the thread that records it, and only that thread appends to it. Another thread that needs a
-  pending value computes just that value's slice from the (immutable) path, under the segment's lock.
+  pending value computes just that value's slice from the (immutable) path, under the segment's lock, and leaves no trace
+  in the segment or the tensor: whoever is looked at records and runs the same as undisturbed.
 * `tensor._segment is segment` with a non-negative `_index` and no `_value` means pending; with a negative index it only
   means that the tensor is input `~index` of that segment (it has its value).
-* A tensor that has its value may be used by several threads at once, each noting its own segment and index there. So the
-  segment is written before the index, and whoever reads the pair takes the index first and then looks at the segment.
+* A tensor may be used and changed by several threads at once. Value, segment and index of a tensor that others may know
+  change under the lock `STATE`, the segment before the index. Recording takes no lock: it reads the index first, then the
+  segment, so that what it sees is either its own or sends it to `Segment.input_index`.
 * Which results are kept is decided by reference count at the flush: what only the segment refers to is dead.
 * A flush that is interrupted can be repeated; one that fails marks what is lost, and later uses raise the same error.
 """
@@ -21,7 +23,7 @@ from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
 from sys import getrefcount
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +42,8 @@ from .trace import Scope, TraceNode, TraceRoot, find_root, grow_instruction, gro
 from .watch import nan_error, watch_results
 
 _ndarray = np.ndarray
+# Held while value, segment and index of a tensor change (see above).
+STATE = threading.RLock()
 # The window of a segment that is not cut, however long it gets (see `one_segment`).
 WHOLE = 1 << 40
 _MOST_UNCHECKED = 64
@@ -83,6 +87,7 @@ class Segment:
     __slots__ = (
         "begun",
         "done",
+        "foreign",
         "input_ids",
         "inputs",
         "live",
@@ -105,7 +110,8 @@ class Segment:
         self.input_ids: dict[Any, int] = {}
         self.scalars: list[Any] = []
         self.locations: dict[int, tuple[str, int]] = {}
-        self.live: list[Any] | None = None
+        self.live: list[tuple[Any, int]] | None = None
+        self.foreign: dict[int, Any] = {}  # values that other threads have looked at, by index
         self.begun: Any = None  # the run of a long loop whose first tiles were launched already (see tiling.py)
         self.stepped = False  # an optimiser step was recorded: the next natural boundary flushes
         self.done = False
@@ -115,11 +121,8 @@ class Segment:
     def input_index(self, tensor: Any) -> int:
         """Makes a tensor that has (or can get) a value an input of this segment."""
         value = tensor._value
-        if value is None:
-            materialise(tensor)
-            value = tensor._value
-        if value.__class__ is Failure:
-            raise value.error
+        if value is None or value.__class__ is Failure:
+            value = value_of(tensor)
         aval = tensor._aval
         if aval.place is not self.root.place:
             raise WrongPlace(aval.place)
@@ -135,9 +138,10 @@ class Segment:
             index = ~len(self.inputs)
             self.inputs.append(value)
             self.input_ids[id(value)] = index
-        if tensor._value is value:
-            tensor._segment = self
-            tensor._index = index
+        with STATE:
+            if tensor._value is value:
+                tensor._segment = self
+                tensor._index = index
         return index
 
     def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -364,41 +368,58 @@ def one_segment() -> Generator[None]:
         LOCAL.segment = Segment(LOCAL.segment.root.place, LOCAL.lock, before, LOCAL.scope)
 
 
-def materialise(tensor: Any) -> None:
-    """Makes sure that a pending tensor has its value (or raises the error that prevents it)."""
-    segment = tensor._segment
-    if segment.captures:
-        from .capture import refuse_to_read
+def value_of(tensor: Any) -> Any:
+    """The value of a tensor, computed now if it is pending; raises the error that prevents it."""
+    lost: Segment | None = None
+    while True:
+        with STATE:
+            value, segment, index = tensor._value, tensor._segment, tensor._index
+        if value is not None:
+            if value.__class__ is Failure:
+                raise value.error
+            return value
+        if segment.captures:
+            from .capture import refuse_to_read
 
-        raise refuse_to_read()
-    if segment.thread == threading.get_ident() or segment.live is not None:
-        flush(segment)
-    if tensor._value is None:
-        _compute_foreign(segment, tensor)
-    if tensor._value.__class__ is Failure:
-        raise cast(Failure, tensor._value).error
+            raise refuse_to_read()
+        if lost is segment:
+            raise RuntimeError("a tensor was dropped while its value was computed; keep a reference to it.")
+        if segment.thread == threading.get_ident() or segment.live is not None:
+            flush(segment)
+        else:
+            value = _compute_foreign(segment, index)
+            if value is not None:
+                return value
+        lost = segment if segment.done else None
 
 
-def read(tensor: Any) -> None:
-    """The user looks at a tensor's value: makes sure that it has it, and learns where segments are best cut."""
-    segment, recent = tensor._segment, LOCAL.recent
-    if tensor._value is None:
+def read(tensor: Any) -> Any:
+    """The user looks at a tensor's value: gives it, and learns where segments are best cut."""
+    index, segment, value = tensor._index, tensor._segment, tensor._value
+    if value is None:
         if segment is LOCAL.segment and not _Mode.deterministic and segment.root.window != WHOLE:
-            note_late_read(segment.node, tensor._index)
-        materialise(tensor)
-    elif recent is not None:
+            note_late_read(segment.node, index)
+        return value_of(tensor)
+    recent = LOCAL.recent
+    if recent is not None:
         end, made = recent
-        if made.get(id(tensor._value)) == tensor._index:
+        if made.get(id(value)) == index:
             LOCAL.recent = None
-            note_late_read(end, tensor._index)
+            note_late_read(end, index)
+    return value
 
 
-def _compute_foreign(segment: Segment, tensor: Any) -> None:
-    """Computes one value of a segment that another thread is still recording, without touching the segment."""
+def _compute_foreign(segment: Segment, index: int) -> Any:
+    """One value of a segment that another thread is still recording; None if the segment has run meanwhile.
+
+    Neither the segment nor the tensor gets it: their owner goes on as if nobody had looked.
+    """
     with segment.lock:
-        if tensor._value is not None:
-            return
-        index = tensor._index
+        if segment.done:
+            return None
+        found = segment.foreign.get(index)
+        if found is not None:
+            return found
         node: TraceNode | None = segment.node
         while (
             node is not None
@@ -410,12 +431,14 @@ def _compute_foreign(segment: Segment, tensor: Any) -> None:
         program = node.program((index,)).slice((index,))
         scalars = _scalars_of(node, program, segment)
         try:
-            values = _run_tier0(segment, program, segment.inputs, scalars)
+            value = _run_tier0(segment, program, segment.inputs, scalars)[index]
         except Problem as problem:
             locate(problem.error, segment.locations.get(problem.index))
-            tensor._value = Failure(problem.error)
-            return
-        tensor._value = values[index]
+            raise problem.error from problem.error.__cause__
+        if value.__class__ is _ndarray and not value.flags.owndata:
+            value = value.copy()  # it shows an input, whose memory the owner may write over
+        segment.foreign[index] = value
+        return value
 
 
 def _scalars_of(node: TraceNode, program: Any, segment: Segment) -> list[Any]:
@@ -444,11 +467,12 @@ def flush(segment: Segment) -> None:
             segment.live = _live_tensors(segment)
         live = segment.live
         if live:
-            outputs = tuple(dict.fromkeys([tensor._index for tensor in live]))
+            outputs = tuple(dict.fromkeys([index for _, index in live]))
             _run(segment, live, outputs)
         segment.done = True
         segment.inputs = []
         segment.input_ids = {}
+        segment.foreign = {}
         segment.live = []
         segment.begun = None
 
@@ -461,23 +485,42 @@ def _flush_full_window(segment: Segment) -> None:
     flush(segment)
 
 
-def _live_tensors(segment: Segment) -> list[Any]:
-    """Tensors of this segment that somebody else refers to.
+def _live_tensors(segment: Segment) -> list[tuple[Any, int]]:
+    """Tensors of this segment that somebody else refers to, with their indices.
 
-    Newest first: when a dead tensor goes, the older ones that only its history referred to go with it.
+    Newest first: when a dead tensor goes, the older ones that only its history referred to go with it. Last come those that
+    have views, which refer to them: by then the dead views are gone.
     """
     refs = segment.refs
-    live: list[Any] = []
+    live: list[tuple[Any, int]] = []
+    viewed: list[Any] = []
     while refs:
         tensor = refs.pop()
         # Two references: the local name and getrefcount's argument.
-        if getrefcount(tensor) > 2 and tensor._value is None and tensor._segment is segment:
-            live.append(tensor)
+        if getrefcount(tensor) > 2:
+            index = tensor._index
+            if tensor._segment is segment and tensor._value is None:
+                if tensor._views is None:
+                    live.append((tensor, index))
+                else:
+                    viewed.append(tensor)
+    # A tensor that is itself a view of another comes before that one.
+    viewed.sort(key=_is_a_view)
+    while viewed:
+        tensor = viewed.pop()
+        if getrefcount(tensor) > 2 and not tensor._is_unseen(getrefcount(tensor) - 2):
+            index = tensor._index
+            if tensor._segment is segment:
+                live.append((tensor, index))
     live.reverse()
     return live
 
 
-def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
+def _is_a_view(tensor: Any) -> bool:
+    return tensor._view is not None
+
+
+def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]) -> None:
     ending = _find_ending(segment.node, outputs)
     ending.count += 1
     root = segment.root
@@ -501,7 +544,7 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
             segment.begun.program.forgotten += 1
         with uninterrupted(bool(compiled.donated)):
             values = _run_tier1(segment, ending, compiled, live)
-            _deliver(live, values)
+            _deliver(segment, live, values)
         _note_run(segment.node, ending, values)
         return
     report.count_cold(ending)
@@ -512,7 +555,7 @@ def _run(segment: Segment, live: list[Any], outputs: tuple[int, ...]) -> None:
         _spread_failure(live, problem.error)
         segment.done = True
         raise problem.error from problem.error.__cause__
-    _deliver(live, values)
+    _deliver(segment, live, values)
     _note_run(segment.node, ending, dict(zip(outputs, [values[index] for index in outputs], strict=True)))
 
 
@@ -543,10 +586,13 @@ def _donate_less(segment: Segment, ending: Ending, compiled: Any) -> Any:
     return compiled
 
 
-def _deliver(live: list[Any], values: Any) -> None:
-    for tensor in live:
-        tensor._value = values[tensor._index]
-        tensor._segment = None
+def _deliver(segment: Segment, live: list[tuple[Any, int]], values: Any) -> None:
+    with STATE:
+        for tensor, index in live:
+            # Another thread may have given it another value meanwhile.
+            if tensor._segment is segment and tensor._index == index:
+                tensor._value = values[index]
+                tensor._segment = None
 
 
 def _find_ending(node: TraceNode, outputs: tuple[int, ...]) -> Ending:
@@ -555,7 +601,7 @@ def _find_ending(node: TraceNode, outputs: tuple[int, ...]) -> Ending:
     ending = node.endings.get(outputs)
     if ending is None:
         wanted = set(outputs)
-        for other in node.endings.values():
+        for other in list(node.endings.values()):  # another thread may add one
             # An executable that gives more than is wanted serves as well as a new one.
             if other.compiled is not None and wanted <= set(other.program.outputs):
                 return other
@@ -576,7 +622,7 @@ def _is_sharded(value: Any) -> bool:
     return value.__class__ is not _ndarray and len(value.sharding.device_set) > 1
 
 
-def _run_tier1(segment: Segment, ending: Ending, compiled: Any, live: list[Any]) -> dict[int, Any]:
+def _run_tier1(segment: Segment, ending: Ending, compiled: Any, live: list[tuple[Any, int]]) -> dict[int, Any]:
     inputs = donation.protect(segment.inputs, compiled)
     begun = segment.begun
     if begun is not None and begun.program is compiled:
@@ -594,12 +640,12 @@ class _Unchecked:
 
     __slots__ = ("check_nan", "flags", "locations", "program", "tensors")
 
-    def __init__(self, flags_array: Any, segment: Segment, ending: Ending, live: list[Any]) -> None:
+    def __init__(self, flags_array: Any, segment: Segment, ending: Ending, live: list[tuple[Any, int]]) -> None:
         self.flags: list[Any] = flags_array if isinstance(flags_array, list) else [flags_array]
         self.program = ending.program
         self.locations = segment.locations
         self.check_nan = segment.root.check_nan
-        self.tensors = [weakref.ref(tensor) for tensor in live]
+        self.tensors = [(weakref.ref(tensor), index) for tensor, index in live]
 
     def fetch(self) -> None:
         """Starts the transfer to the host; waiting for many of them together costs as much as for one."""
@@ -615,7 +661,7 @@ class _Unchecked:
         instruction = flagged_instructions(self.program, self.check_nan)[int(np.argmin(good))]
         error = instruction.value_error() if instruction.flagged else nan_error(instruction)
         locate(error, self.locations.get(instruction.index))
-        _spread_failure([tensor for reference in self.tensors if (tensor := reference()) is not None], error)
+        _spread_failure([(tensor, i) for reference, i in self.tensors if (tensor := reference()) is not None], error)
         raise error
 
 
@@ -628,7 +674,7 @@ def verify_values() -> None:
         unchecked.popleft().verify()
 
 
-def _spread_failure(live: list[Any], error: Exception) -> None:
+def _spread_failure(live: list[tuple[Any, int]], error: Exception) -> None:
     failure = Failure(error)
-    for tensor in live:
+    for tensor, _ in live:
         tensor._value = failure

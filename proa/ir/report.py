@@ -93,7 +93,9 @@ def note_failure(ending: Any, error: Exception) -> None:
 def _reason(ending: Any) -> str:
     """Why this program is not one of those already there: the first thing in which the nearest one differs."""
     program = ending.program
-    for record in reversed(PROGRAMS.values()):
+    with _LOCK:
+        records = list(reversed(PROGRAMS.values()))
+    for record in records:
         other = record.program
         if len(other.instructions) != len(program.instructions):
             continue

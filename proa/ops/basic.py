@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import strides
 from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import type_error, value_error
@@ -118,6 +119,8 @@ def _infer_reshape(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     infer=_infer_reshape,
     grad={"x": lambda g, x_aval: reshape_to(g, x_aval.shape)},
     view=lambda base, view, shape: reshape_to(view, base._aval.shape),
+    strides=strides.reshaped,
+    copies=True,
     name="reshape",
 )
 def reshape_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
@@ -168,8 +171,10 @@ def reshape(x: Tensor, shape: Any, *more: int, name: str | None = None) -> Tenso
     """The same numbers in another shape. One dimension may be -1 (worked out); 0 keeps the dimension at that place."""
     if not isinstance(x, Tensor):
         raise type_error("reshape", "x must be a Tensor", f"x: {type(x).__name__}")
-    resolved = resolve_shape("reshape", x._aval, shape_tuple("reshape", (shape, *more) if more else shape))
-    return x if resolved == x._aval.shape else reshape_to(x, resolved)
+    wanted = shape_tuple("reshape", (shape, *more) if more else shape)
+    resolved = resolve_shape("reshape", x._aval, wanted)
+    # As in Paddle: the very shape that it has gives the tensor itself, anything to be worked out another name for it.
+    return x if resolved == x._aval.shape == tuple(wanted) else reshape_to(x, resolved)
 
 
 def _infer_transpose(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -185,6 +190,7 @@ def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     infer=_infer_transpose,
     grad={"x": lambda g, perm: transpose_to(g, _inverse(perm))},
     view=lambda base, view, perm: transpose_to(view, _inverse(perm)),
+    strides=lambda shape, steps, perm: strides.transposed(steps, perm),
     name="transpose",
 )
 def transpose_to(xp: Any, x: Any, perm: tuple[int, ...]) -> Any:

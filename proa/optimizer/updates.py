@@ -16,9 +16,9 @@ from ..core.aval import Aval
 from ..eager.declare import op
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor
-from ..eager.views import replace_value
+from ..eager.views import is_shared, replace_value
 from ..ir.operation import Operation
-from ..ir.recorder import LOCAL, WrongPlace, extend
+from ..ir.recorder import LOCAL, STATE, WrongPlace, extend
 from ..kernels.cpu.updates import native_adam, native_momentum, native_sgd
 
 
@@ -57,16 +57,17 @@ def record_update(
             segment.remember(target)  # type: ignore[attr-defined]
     index = node.index
     append = segment.refs.append
-    for target in targets:
-        if target._view is not None or target._views:
-            _replace_shown(target, segment, index)
-        else:
-            if target._value is not None or target._segment is not segment:
-                append(target)
-            target._value = None
-            target._segment = segment
-            target._index = index
-        index += 1
+    with STATE:
+        for target in targets:
+            if (target._view is not None or target._views) and is_shared(target):
+                _replace_shown(target, segment, index)
+            else:
+                if target._value is not None or target._segment is not segment:
+                    append(target)
+                target._value = None
+                target._segment = segment
+                target._index = index
+            index += 1
     if node.hook:
         segment.after_record(node)
 

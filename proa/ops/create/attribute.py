@@ -17,7 +17,7 @@ from ...core.errors import runtime_error, type_error, value_error
 from ...core.place import CPU, Place, make_place, parse_place
 from ...eager.moving import moved
 from ...eager.tensor import Tensor, alias, tensor_from_data
-from ...eager.views import register_view, replace_value
+from ...eager.views import register_detached, replace_value
 from ..arguments import finish, listed, new_shape, require_tensor
 from ..basic import cast_to, full_of
 from ..shape.repetition import tile
@@ -176,7 +176,7 @@ def get_device(self: Tensor) -> int:
 def detach(self: Tensor) -> Tensor:
     """The same value outside the graph: no gradient, shared memory."""
     result = alias(self)
-    register_view(self, result, None, ())
+    register_detached(self, result)
     return result
 
 

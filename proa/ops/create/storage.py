@@ -1,6 +1,7 @@
 """Attributes and methods of Tensor that speak of its storage, its place in a cluster, and its other natures.
 
-Values are never overwritten and lie without gaps here (see eager/views.py), which is what `stride()` and `offset` tell.
+Values are never overwritten and lie without gaps here (see eager/views.py); `stride()` tells what Paddle's memory would
+look like, because that decides what shares memory.
 What exists in Paddle for tensors of another nature (selected rows, strings, programs) says so.
 """
 
@@ -17,9 +18,12 @@ from ...eager.declare import PUBLIC
 from ...eager.tape import stand_in
 from ...eager.tensor import Tensor, adopt, alias
 from ...eager.views import (
-    _leave_storage,  # pyright: ignore[reportPrivateUsage]
     check_in_place,
+    leave_storage,
+    own_strides,
+    register_detached,
     register_view,
+    strides_of,
     take_over,
 )
 from ..arguments import integer, integers, new_shape, require_tensor
@@ -58,7 +62,7 @@ def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: str | None = N
 def _moved_into(x: Tensor, source: Tensor, where: str) -> Tensor:
     """`x` takes over a value of any shape or type, and leaves the memory that it shared."""
     check_in_place(x, where)
-    _leave_storage(x)
+    leave_storage(x)
     take_over(x, source)
     return x
 
@@ -66,11 +70,11 @@ def _moved_into(x: Tensor, source: Tensor, where: str) -> Tensor:
 def _share(x: Tensor, source: Tensor, where: str) -> None:
     """`x` becomes another name of `source`, outside its history."""
     check_in_place(x, where)
-    _leave_storage(x)
+    leave_storage(x)
     version = x._version
     adopt(x, source)
     x._version = version + 1
-    register_view(source, x, None, ())
+    register_detached(source, x)
 
 
 @method
@@ -110,6 +114,29 @@ def reconstruct_from_(self: Tensor, other: Tensor) -> None:
 def set_tensor(self: Tensor, value: Tensor) -> None:
     """The tensor becomes another name of `value`; see `reconstruct_from_`."""
     _share(self, require_tensor("set_tensor", "value", value), "set_tensor")
+
+
+Tensor.strides = property(  # type: ignore[attr-defined]
+    lambda self: list(strides_of(self)), doc="Elements between neighbours along each axis, as Paddle's memory has them."
+)
+
+
+@method
+def get_strides(self: Tensor) -> list[int]:
+    """Elements between neighbours along each axis."""
+    return self.strides
+
+
+@method
+def is_contiguous(self: Tensor) -> bool:
+    """Whether the elements lie one after the other in Paddle's memory: not so for most slices and transposes."""
+    return own_strides(self) is None
+
+
+@method
+def contiguous(self: Tensor) -> Tensor:
+    """The tensor itself where its elements lie one after the other, otherwise a copy."""
+    return self if own_strides(self) is None else self.clone()
 
 
 @method

@@ -12,11 +12,12 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.errors import value_error
+from ...core.strides import Strides
 from ...eager.declare import op
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import register_view
 from ..basic import full_of, reshape_to
-from ..shape.slicing import POSITION, Spec, overwrite_at, read_at, sliced_shape
+from ..shape.slicing import POSITION, Spec, overwrite_at, read_at, sliced_shape, sliced_strides
 from .gathering import check_fits, put_elements, take_elements
 
 
@@ -130,6 +131,16 @@ class Plan:
     def write(self, x: Tensor, value: Tensor) -> Tensor:
         return write(self.stages, x, value)
 
+    def strides(self, shape: tuple[int, ...], strides: Strides) -> Strides | None:
+        """Strides of the result where it shares memory: a slice, then positions that are tensors without dimensions."""
+        for stage in self.stages:
+            if isinstance(stage, Basic):
+                strides, shape = sliced_strides(shape, strides, stage.spec), sliced_shape(shape, stage.spec)
+            elif isinstance(stage, Elements):
+                strides = tuple(step for axis, step in enumerate(strides) if axis not in stage.axes)
+                shape = tuple(extent for axis, extent in enumerate(shape) if axis not in stage.axes)
+        return strides
+
 
 def write(stages: list[Stage], x: Tensor, value: Tensor) -> Tensor:
     first, *rest = stages
@@ -138,6 +149,12 @@ def write(stages: list[Stage], x: Tensor, value: Tensor) -> Tensor:
 
 class PlanView:
     """How the views that indexing makes are refreshed and written back (see eager/views.py)."""
+
+    copies = False
+
+    @staticmethod
+    def strides(shape: tuple[int, ...], strides: Strides, plan: Any) -> Strides | None:
+        return plan.strides(shape, strides)
 
     @staticmethod
     def remake(base: Tensor, plan: Plan) -> Tensor:
@@ -150,6 +167,12 @@ class PlanView:
 
 class BasicView:
     """The same for the common case, whose plan is two plain values."""
+
+    copies = False
+
+    @staticmethod
+    def strides(shape: tuple[int, ...], strides: Strides, position: int, spec: Spec) -> Strides:
+        return sliced_strides(shape, strides, spec)
 
     @staticmethod
     def remake(base: Tensor, position: int, spec: Spec) -> Tensor:

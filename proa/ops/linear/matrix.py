@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core import strides
 from ...core.aval import Aval
 from ...core.errors import value_error
 from ...eager.calling import deliver
@@ -61,6 +62,7 @@ diagonal_view = op(
     infer=_infer_diagonal,
     grad={"x": _diagonal_grad},
     view=lambda base, view, *attributes: with_diagonal(base, view, *attributes),
+    strides=lambda shape, steps, offset, axis1, axis2: strides.diagonal(steps, axis1, axis2),
     name="diagonal",
 )(_diagonal_kernel)
 diagonal_of = op(infer=_infer_diagonal, grad={"x": _diagonal_grad}, name="diag")(_diagonal_kernel)

@@ -11,7 +11,7 @@ from ...core.errors import runtime_error, type_error, value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
-from ...eager.views import take_over
+from ...eager.views import leave_storage, take_over
 from ..arguments import integer, integers, require_tensor
 from ..basic import transpose_to
 from ..shape.repetition import flip_axes
@@ -42,7 +42,7 @@ def apply_(self: Tensor, func: Callable[[Tensor], Any]) -> Tensor:
     """Lets the tensor become `func(x)`, whatever its shape and data type."""
     result = _applied("apply_", self, func)
     if result is not self:
-        self._view = self._views = None  # another memory: what showed the old one keeps it
+        leave_storage(self)
         take_over(self, result)
     return self
 
@@ -69,7 +69,7 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
     if first == second:
         raise value_error("rot90", "the two axes must be different", f"axes: {list(plane)}")
     if turns == 0:
-        return x.clone()  # type: ignore[attr-defined]
+        return x
     if turns == 2:
         return flip_axes(x, (first, second))
     swapped = list(range(aval.ndim))

@@ -53,6 +53,7 @@ _SAMPLES = (
     infer=_infer_part,
     grad={"x": lambda g, x_aval: cast_to(g, x_aval.dtype)},
     view=lambda base, view: complex(view, imag(base)),
+    strides=lambda shape, strides: tuple(2 * step for step in strides),
 )
 def real(xp: Any, x: Any) -> Any:
     """The real part, a view of `x`."""
@@ -65,6 +66,7 @@ def real(xp: Any, x: Any) -> Any:
     infer=_infer_part,
     grad={"x": lambda g, x_aval: times(cast_to(g, x_aval.dtype), 1j)},
     view=lambda base, view: complex(real(base), view),
+    strides=lambda shape, strides: tuple(2 * step for step in strides),
 )
 def imag(xp: Any, x: Any) -> Any:
     """The imaginary part, a view of `x`."""

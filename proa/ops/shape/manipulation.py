@@ -7,21 +7,20 @@ are views (see eager/views.py). `reshape` and `transpose` themselves are in `bas
 from __future__ import annotations
 
 import math
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...core import strides
 from ...core.aval import Aval
 from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import value_error
 from ...eager.calling import MISSING
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
-from ...eager.tape import stand_in
 from ...eager.tensor import Tensor
-from ...eager.views import Views, check_in_place, take_over
+from ...eager.views import check_in_place, see_otherwise, strides_of, take_over
 from ...ir.recorder import LOCAL
 from ..arguments import integers, listed, one_axis, require_tensor, several_axes
 from ..basic import reshape_to, resolve_shape, transpose, transpose_to
@@ -151,10 +150,8 @@ def _reshaped_in_place(x: Tensor, shape: tuple[int, ...], name: str) -> Tensor:
 def _seen_otherwise(x: Tensor, relabel: Callable[..., Tensor], attribute: tuple[int, ...], name: str) -> Tensor:
     """`x` itself becomes `relabel(x, attribute)`, the same numbers in another order of axes or another shape."""
     check_in_place(x, name)
-    if x._view is not None or x._views:
-        before = _hand_over_views(x)
-    else:
-        before = stand_in(x)
+    shape = tuple(x._aval.shape[a] for a in attribute) if relabel is transpose_to else attribute
+    before = see_otherwise(x, relabel.operation, (attribute,), shape)  # type: ignore[attr-defined]
     is_leaf, stop, gradient = x._node is None, x.stop_gradient, x.__dict__.get("_grad")
     # Numbers may change under no_grad() and the history stay; a shape may not, or gradients would
     # not fit: so this one step of the history is recorded anyway. A leaf stays a leaf.
@@ -163,35 +160,11 @@ def _seen_otherwise(x: Tensor, relabel: Callable[..., Tensor], attribute: tuple[
         take_over(x, relabel(before, attribute))
     finally:
         LOCAL.grad_enabled = enabled
-    if x._view is not None:
-        x._view = (x._view[0], relabel.operation, (attribute,))  # type: ignore[attr-defined]
     if is_leaf:
         x._node, x.stop_gradient = None, stop
         if gradient is not None:
             x._grad = relabel(gradient, attribute)
     return x
-
-
-def _hand_over_views(x: Tensor) -> Tensor:
-    """A tensor with the old shape that takes the place of `x` among its views; `x` becomes a view
-    of it."""
-    before = stand_in(x)
-    before._version = x._version
-    before._view, before._views = x._view, Views([weakref.ref(x)])
-    if before._view is not None:
-        base = before._view[0]()
-        if base is not None:
-            base._views = Views(weakref.ref(before) if r() is x else r for r in base._views)
-    for reference in x._views or ():
-        view = reference()
-        if view is not None:
-            view._view = (weakref.ref(before), *view._view[1:])
-            before._views.append(reference)
-    x._views = None
-    x._view = (weakref.ref(before), reshape_to.operation, (x._aval.shape,))  # type: ignore[attr-defined]
-    # Views refer to their base weakly, so `x` keeps it alive (and that one its own).
-    before._kept, x._kept = x.__dict__.get("_kept"), before  # type: ignore[attr-defined]
-    return before
 
 
 @public(method=True)
@@ -381,7 +354,16 @@ def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
     if isinstance(shape_or_dtype, (str, DType, np.dtype, type)):
         dtype = to_numpy_dtype(shape_or_dtype)
         return x if dtype == aval.dtype else same_bits(x, dtype)
-    return reshape_to(x, resolve_shape("view", aval, integers("view", "shape_or_dtype", shape_or_dtype)))
+    shape = resolve_shape("view", aval, integers("view", "shape_or_dtype", shape_or_dtype))
+    steps = strides_of(x)
+    if strides.reshaped(aval.shape, steps, shape) is None:
+        raise value_error(
+            "view",
+            f"the memory of a tensor with strides {list(steps)} cannot be seen in the shape {list(shape)}",
+            f"x: {aval}",
+            "use reshape(), which copies where it must",
+        )
+    return reshape_to(x, shape)
 
 
 @samples(

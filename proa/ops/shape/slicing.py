@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
+from ...core.strides import Strides
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ..basic import full_of
@@ -72,6 +73,26 @@ def sliced_shape(shape: tuple[int, ...], spec: Spec) -> tuple[int, ...]:
         if entry != POSITION:
             result.append(entry[0] if len(entry) == 1 else entry[1])
     return (*result, *shape[axis:])
+
+
+def sliced_strides(shape: tuple[int, ...], strides: Strides, spec: Spec) -> Strides:
+    """Strides of the part, as if it shared memory with the whole (see core/strides.py)."""
+    given: list[int | None] = []
+    axis = 0
+    for entry in spec:
+        if entry is None:
+            given.append(None)
+            continue
+        if entry != POSITION:
+            given.append(strides[axis] * (entry[2] if len(entry) == 3 else 1))
+        axis += 1
+    given += strides[axis:]
+    result: list[int] = []
+    span = 1  # of what lies behind: the stride of a new axis
+    for extent, step in zip(reversed(sliced_shape(shape, spec)), reversed(given), strict=True):
+        result.append(span if step is None else step)
+        span = extent * result[-1]
+    return tuple(reversed(result))
 
 
 # ---- NumPy ---------------------------------------------------------------------------------------

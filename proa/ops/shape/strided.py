@@ -41,14 +41,18 @@ def by_strides(where: str, aval: Aval, shape: tuple[int, ...], stride: tuple[int
     positions = np.full((), start, np.int64)
     for n, step in zip(shape, stride):
         positions = positions[..., None] + np.arange(n) * step
-    return ByStrides(positions.reshape(shape))
+    return ByStrides(positions.reshape(shape), stride)
 
 
 class ByStrides:
     """How a view by strides is read from its base and written back."""
 
-    def __init__(self, positions: np.ndarray) -> None:
+    def __init__(self, positions: np.ndarray, stride: tuple[int, ...]) -> None:
         self.positions = positions
+        self.stride = stride
+
+    def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+        return self.stride
 
     def read(self, x: Tensor) -> Tensor:
         places = tensor_from_data(self.positions.reshape(-1), place=x._aval.place)
@@ -99,9 +103,14 @@ def as_strided(x: Tensor, shape: Any, stride: Any, offset: int = 0, name: str | 
 class _Windows:
     """How overlapping windows are read from their base and written back."""
 
-    def __init__(self, axis: int, positions: np.ndarray) -> None:
+    def __init__(self, axis: int, positions: np.ndarray, step: int) -> None:
         self.axis = axis
         self.positions = positions
+        self.step = step
+
+    def strides(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...]:
+        along = strides[self.axis]
+        return (*strides[: self.axis], along * self.step, *strides[self.axis + 1 :], along)
 
     def _places(self, x: Tensor) -> Tensor:
         return tensor_from_data(self.positions, place=x._aval.place)
@@ -150,7 +159,7 @@ def unfold(x: Tensor, axis: Any, size: Any, step: Any, name: str | None = None) 
             f"size: {length}, step: {by}, axis: {axis}, x: {aval}",
         )
     starts = np.arange(0, aval.shape[along] - length + 1, by)
-    plan = _Windows(along, starts[:, None] + np.arange(length))
+    plan = _Windows(along, starts[:, None] + np.arange(length), by)
     result = plan.read(x)
     register_view(x, result, PlanView, (plan,))
     return result
@@ -180,7 +189,12 @@ def _infer_as_real(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     reference=lambda x: x[..., 0] + 1j * x[..., 1],
 )  # fmt: skip
 @public(method=True)
-@op(infer=_infer_as_complex, grad={"x": lambda g: as_real(g)}, view=lambda base, view: as_real(view))
+@op(
+    infer=_infer_as_complex,
+    grad={"x": lambda g: as_real(g)},
+    view=lambda base, view: as_real(view),
+    strides=lambda shape, strides: tuple(step // 2 for step in strides[:-1]),
+)
 def as_complex(xp: Any, x: Any) -> Any:
     """Pairs in the last axis as complex numbers. Shares memory with `x`."""
     return x[..., 0] + x.dtype.type(1) * 1j * x[..., 1]
@@ -191,7 +205,12 @@ def as_complex(xp: Any, x: Any) -> Any:
     reference=lambda x: np.stack([x.real, x.imag], -1),
 )  # fmt: skip
 @public(method=True)
-@op(infer=_infer_as_real, grad={"x": lambda g: as_complex(g)}, view=lambda base, view: as_complex(view))
+@op(
+    infer=_infer_as_real,
+    grad={"x": lambda g: as_complex(g)},
+    view=lambda base, view: as_complex(view),
+    strides=lambda shape, strides: (*(2 * step for step in strides), 1),
+)
 def as_real(xp: Any, x: Any) -> Any:
     """Complex numbers as pairs in a new last axis. Shares memory with `x`."""
     return xp.stack([xp.real(x), xp.imag(x)], axis=-1)
