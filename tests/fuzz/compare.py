@@ -69,7 +69,13 @@ def compare(
     differences = compare_failures(reference, other, same_types)
     if differences:
         return differences
+    refusing = "refused#0" in reference.entries and refuses(reference) != refuses(other)
+    if refusing:
+        which = "reference" if refuses(reference) else "other run"
+        differences.append(Difference(f"refused by the {which}", "a gradient is refused by one of them", "refused#0"))
     for key, entry in reference.entries.items():
+        if refusing and is_of_gradient(key):
+            continue
         if key not in other.entries:
             differences.append(Difference("missing", f"{key} was recorded in one run only", key))
             continue
@@ -83,11 +89,21 @@ def compare(
             is_float = entry.value is not None and np.issubdtype(entry.value.dtype, np.floating)
             kind = "stop_gradient" if is_float else "stop_gradient of an integer"
             differences.append(Difference(kind, where + text, key))
-    extra = [key for key in other.entries if key not in reference.entries]
+    extra = [key for key in other.entries if key not in reference.entries and not (refusing and is_of_gradient(key))]
     # An error that is found late lets the program record a little more before it ends.
     if extra and not (other.failure and other.failure.deferred):
         differences.append(Difference("missing", f"{extra} were recorded in the other run only"))
     return differences
+
+
+def refuses(outcome: Outcome) -> bool:
+    """Whether a memory program's gradient was refused (`runtime.is_refused`)."""
+    entry = outcome.entries.get("refused#0")
+    return entry is not None and bool(entry.value)
+
+
+def is_of_gradient(key: str) -> bool:
+    return key.startswith("refused#") or ".grad#" in key
 
 
 def compare_runs(

@@ -32,13 +32,13 @@ class Known:
         return self.entries == EVERYTHING
 
 
-GRADIENTS = r".*(\.grad#|refused#)"
+GRADIENTS = r".*\.grad#"
 
 KNOWN = {
     "subscript by tensor out of range": Known("a tensor index out of range"),
     "subscript by tensor of a view": Known("an integer tensor as the subscript of a view that is not contiguous"),
     "set_value of a view": Known("`set_value` on a non-contiguous view"),
-    "shape of a detached tensor": Known("in-place change of shape of a tensor or of what `detach` gave for it"),
+    "shape of a detached tensor": Known("in-place change of the shape of `x.detach()` or `x[:]`"),
     "overlap of source and target": Known("in-place with a source that overlaps its target"),
     "reading while another thread trains": Known("a parameter read while another thread trains", "expected: "),
     "gradient of a view": Known("the gradient of a view that is not a leaf"),
@@ -56,11 +56,13 @@ def explanation(known: frozenset[str], difference: Difference) -> str | None:
     for name in sorted(known):
         if KNOWN[name].covers(difference):
             return name
-    return explanation_of_flag(difference)
+    return explanation_of_kind(difference)
 
 
-def explanation_of_flag(difference: Difference) -> str | None:
-    """Paddle marks gradients, and integers that `argsort` and its kin give, as differentiable themselves."""
+def explanation_of_kind(difference: Difference) -> str | None:
+    """What any program may show: Paddle marks gradients, and integers that `argsort` and its kin give, as differentiable themselves."""
+    if difference.kind == "refused by the reference":
+        return "Paddle refuses a gradient that needs no changed value"
     if difference.kind == "stop_gradient of an integer":
         return "stop_gradient of an integer"
     if difference.kind == "stop_gradient" and (".grad#" in difference.key or "hook" in difference.key):

@@ -197,7 +197,7 @@ def contiguous(writer: Writer) -> bool:
     base = writer.pick(lambda one: one.positions.ndim == 2)
     if base is None:
         return False
-    form = writer.chance.choice(("{0}.T.contiguous()", "{0}[:].contiguous()", "{0}[:, ::2].contiguous()"))
+    form = writer.chance.choice(("{0}.T.contiguous()", "{0}.unbind(1)[0].contiguous()", "{0}[:, ::2].contiguous()"))
     return bind(writer, form.format(base), base, "contiguous")
 
 

@@ -44,7 +44,7 @@ class Tensor:
         self.stop_gradient = stop_gradient
         self.is_leaf = True
         self.is_detached = False  # its changes are values without a history
-        self.has_twin = False  # it was detached, or is the result of that
+        self.has_twin = False  # Paddle gave another tensor the same shape object: by `detach`, by a slice of all
         self.grad: Tensor | None = None
 
     # What it is
@@ -103,7 +103,10 @@ class Tensor:
         if isinstance(index, Tensor):
             index = index.values if index.values.dtype == bool else index.values.astype(int)
             return _computed(self.values[index], {leaf: one[:, index] for leaf, one in self.slopes().items()})
-        return self._shown(np.asarray(self.positions[index]))
+        result = self._shown(np.asarray(self.positions[index]))
+        if np.array_equal(result.positions, self.positions):
+            self.has_twin = result.has_twin = True
+        return result
 
     def _reshaped(self, shape: Sequence[int]) -> np.ndarray | None:
         """Positions in another shape, or None where Paddle copies."""
@@ -163,6 +166,8 @@ class Tensor:
 
     def contiguous(self) -> Tensor:
         """Of a tensor without a name: Paddle gives `self` memory of its own, which a name would see."""
+        if 1 in self.shape:
+            raise Refused("strides that mean nothing, which Paddle looks at")
         expected = np.empty(self.positions.shape, self.positions.dtype).strides
         return self if self.positions.strides == expected else self.clone()
 
@@ -388,7 +393,7 @@ def _combined(first: Tensor, second: Any, function: Callable[..., Any], of_first
 def _flat_shape(shape: Sequence[int], start: int, stop: int) -> list[int]:
     if not shape:
         return [1]
-    start, stop = start % len(shape), stop % len(shape)
+    start, stop = range(len(shape))[start], range(len(shape))[stop]
     if stop < start:
         raise Refused("axes the wrong way round")
     return [*shape[:start], math.prod(shape[start : stop + 1]), *shape[stop + 1 :]]
