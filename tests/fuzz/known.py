@@ -42,6 +42,7 @@ KNOWN = {
     "overlap of source and target": Known("in-place with a source that overlaps its target"),
     "reading while another thread trains": Known("a parameter read while another thread trains", "expected: "),
     "gradient of a view": Known("the gradient of a view that is not a leaf"),
+    "change of a leaf through a view": Known("in-place on a view of a leaf whose gradient is wanted", GRADIENTS),
     "gradient of shared memory": Known("in-place on a view of a non-leaf tensor", GRADIENTS),
 }
 
@@ -60,7 +61,7 @@ def explanation(known: frozenset[str], difference: Difference) -> str | None:
 
 
 def explanation_of_kind(difference: Difference) -> str | None:
-    """What any program may show: Paddle marks gradients, and integers that `argsort` and its kin give, as differentiable themselves."""
+    """What any program may show: Paddle marks gradients, and the integers of `argsort`, as differentiable themselves."""
     if difference.kind == "refused by the reference":
         return "Paddle refuses a gradient that needs no changed value"
     if difference.kind == "stop_gradient of an integer":

@@ -255,6 +255,8 @@ def changed(writer: Writer, target: str, text: str, feature: str) -> bool:
         return False
     writer.features.add(feature)
     tensor = writer.tensor(target)
+    if tensor.storage.has_changed_leaf:
+        writer.known.add("change of a leaf through a view")
     if tensor.storage.is_shared:
         writer.features.add("change of shared memory")
         if writer.with_gradients and tensor.storage.slopes:

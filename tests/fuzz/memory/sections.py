@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .proposals import CHANGES, COPIES, VIEWS, Proposal
+from .strided import Tensor
 from .writer import Writer
 
 REPETITIONS = 6
@@ -24,10 +25,24 @@ def inputs(writer: Writer, with_gradients: bool, changing_shapes: bool) -> None:
         text = ", ".join(map(str, shape))
         if changing_shapes and shape[0] == a:
             text = f"vary({a})" + "".join(f", {size}" for size in shape[1:])
-        leaf = ", stop_gradient=False" if with_gradients and (position == 0 or writer.decide(0.3)) else ""
+        if with_gradients and (position == 0 or writer.decide(0.3)):
+            leaf(writer, text)
+            continue
         name = writer.fresh("x")
-        written = writer.write(f"{name} = paddle.to_tensor(given([{text}], {chance.randint(0, 99)}){leaf})", binds=name)
-        assert written, shape
+        assert writer.write(f"{name} = paddle.to_tensor(given([{text}], {chance.randint(0, 99)}))", binds=name)
+
+
+def leaf(writer: Writer, shape: str) -> None:
+    """A tensor whose gradient is wanted. As a rule only what is computed from it is in reach: Paddle has no rule for
+    changes of a leaf through a view that are recorded."""
+    name = writer.fresh("leaf")
+    number = writer.chance.randint(0, 99)
+    assert writer.write(f"{name} = paddle.to_tensor(given([{shape}], {number}), stop_gradient=False)", binds=name)
+    writer.leaves.append(name)
+    if writer.decide(0.8):
+        writer.names.remove(name)
+        computed = writer.fresh("x")
+        assert writer.write(f"{computed} = {name} * {writer.chance.choice(('0.5', '-1.0', '2.0'))}", binds=computed)
 
 
 def some(writer: Writer, count: int) -> None:
@@ -132,11 +147,15 @@ def unrecorded(writer: Writer) -> None:
         block(writer, "with paddle.no_grad():", "no_grad", writer.chance.randint(1, 3))
 
 
+def has_history(tensor: Tensor) -> bool:
+    return not tensor.stop_gradient and not tensor.is_leaf
+
+
 def gradients(writer: Writer) -> None:
     """A loss of what has a history, and the gradients of the leaves."""
-    found = [name for name in writer.names if not writer.tensor(name).stop_gradient]
-    targets = [name for name in found if not writer.tensor(name).is_leaf]
-    leaves = [name for name in found if writer.tensor(name).is_leaf]
+    worlds = writer.worlds
+    targets = [name for name in writer.names if all(has_history(world[name]) for world in worlds)]
+    leaves = [name for name in writer.leaves if name in worlds[0] and not has_history(worlds[0][name])]
     if not targets:
         return
     chosen = writer.chance.sample(targets, min(len(targets), writer.chance.randint(1, 3)))
@@ -145,10 +164,9 @@ def gradients(writer: Writer) -> None:
     # Paddle refuses where a value that a gradient needs was changed; so may we, but not more often.
     writer.emit("refused = is_refused(loss)")
     writer.emit('record("refused", refused)')
-    with_indent = "if not refused:"
-    writer.emit(with_indent)
-    for leaf in leaves:
-        writer.emit(f'    record("{leaf}.grad", {leaf}.grad)')
+    writer.emit("if not refused:")
+    for name in leaves:
+        writer.emit(f'    record("{name}.grad", {name}.grad)')
     if not leaves:
         writer.emit("    pass")
     writer.features.add("gradient")

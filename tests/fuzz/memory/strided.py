@@ -27,12 +27,14 @@ class Refused(Exception):
 class Storage:
     """Numbers in a row, and their derivatives: for a leaf of m elements an array of [m, numbers]."""
 
-    __slots__ = ("is_shared", "slopes", "values")
+    __slots__ = ("has_changed_leaf", "has_leaf", "is_shared", "slopes", "values")
 
     def __init__(self, values: np.ndarray, slopes: dict[Tensor, np.ndarray] | None = None) -> None:
         self.values = values
         self.slopes: dict[Tensor, np.ndarray] = slopes or {}
         self.is_shared = False  # whether there ever was a second tensor
+        self.has_leaf = False  # whether a tensor whose gradient is wanted was made with it
+        self.has_changed_leaf = False  # whether that was changed through a view, which was recorded
 
 
 class Tensor:
@@ -231,6 +233,7 @@ class Tensor:
             raise Refused("a recorded change through a view that was not recorded")
         self.storage.values[self.positions] = values
         if recorded:
+            self.storage.has_changed_leaf |= self.storage.has_leaf
             if slopes:
                 self.stop_gradient, self.is_leaf = False, False
             for known in self.storage.slopes.values():
@@ -412,6 +415,7 @@ def to_tensor(values: Any, dtype: str | None = None, stop_gradient: bool = True)
     array = np.asarray(values)
     result = _computed(array if array.dtype == bool else array.astype(np.float64), {})
     result.stop_gradient = stop_gradient
+    result.storage.has_leaf = not stop_gradient
     return result
 
 

@@ -37,7 +37,13 @@ class Snapshot:
         ]
         storages: dict[int, Storage] = {id(one.storage): one.storage for one, _ in self.tensors}
         self.storages = [
-            (one, one.values.copy(), {leaf: slope.copy() for leaf, slope in one.slopes.items()}, one.is_shared)
+            (
+                one,
+                one.values.copy(),
+                {leaf: slope.copy() for leaf, slope in one.slopes.items()},
+                one.is_shared,
+                one.has_changed_leaf,
+            )
             for one in storages.values()
         ]
 
@@ -48,8 +54,9 @@ class Snapshot:
         for tensor, facts in self.tensors:
             tensor.__dict__.clear()
             tensor.__dict__.update(facts)
-        for storage, values, slopes, is_shared in self.storages:
-            storage.values, storage.slopes, storage.is_shared = values.copy(), dict(slopes), is_shared
+        for storage, values, slopes, is_shared, has_changed_leaf in self.storages:
+            storage.values, storage.slopes = values, slopes
+            storage.is_shared, storage.has_changed_leaf = is_shared, has_changed_leaf
 
 
 class Writer:
@@ -64,6 +71,7 @@ class Writer:
         self.known: set[str] = set()  # names of differences from Paddle that the program may show
         self.indentation = 0
         self.with_gradients = False
+        self.leaves: list[str] = []  # tensors whose gradients are wanted; not all of them are in reach
         self._counts: dict[str, int] = {}
 
     # Random choices
