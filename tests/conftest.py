@@ -16,6 +16,8 @@ if _OWNS_CACHE:
     # Native kernels are named by their content: compiling them once on a machine is enough.
     os.environ.setdefault("PROA_NATIVE_DIR", os.path.expanduser("~/.cache/proa/native"))
     os.environ["PROA_CACHE_DIR"] = tempfile.mkdtemp(prefix="proa-test-cache-")
+# Tests are short: what a user's program compiles once it has paid off, they compile at the third sight.
+os.environ.setdefault("PROA_HOT_THRESHOLD", "3")
 # Several workers share one GPU: none of them may reserve most of its memory in advance.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 

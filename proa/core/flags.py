@@ -49,7 +49,16 @@ define(
     "FLAGS_eager_mode", "auto", "auto: hot code compiles itself; immediate: every operation runs at once.", "PROA_EAGER"
 )
 define("FLAGS_window", 20000, "How many operations may wait before they are run.", "PROA_WINDOW")
-define("FLAGS_hot_threshold", 3, "How often a segment must be seen before it is compiled.", "PROA_HOT_THRESHOLD")
+define(
+    "FLAGS_hot_threshold", 0,
+    "How often a segment must be seen before it is compiled; 0: when the work spent on it exceeds what compiling costs.",
+    "PROA_HOT_THRESHOLD",
+)  # fmt: skip
+define(
+    "FLAGS_pending_mb", 128,
+    "Memory that only waiting operations refer to, from which on they are run although nobody has looked.",
+    "PROA_PENDING_MB",
+)  # fmt: skip
 define(
     "FLAGS_cpu_deterministic", False,
     "A program that is started again gives the same bits: segments are compiled when first seen and cut where the code "

@@ -53,6 +53,7 @@ def op(
     view: Callable[..., Tensor] | None = None,
     strides: Callable[..., Any] | None = None,
     copies: bool = False,
+    contracts: bool = False,
     differentiable_outputs: tuple[int, ...] | None = None,
     host_from: int | None = None,
     name: str | None = None,
@@ -63,7 +64,8 @@ def op(
     operation, None for an operation without gradient. `outputs`: their number, or "list" when it varies. `host_from`: on a
     CPU, a call with that many elements in an operand runs by itself on NumPy and is never compiled. `view`: the result
     shares memory in Paddle, and this is how a changed one is written back; `strides`: its strides there, from those of the
-    source; with `copies` the rule gives None where it cannot share after all (see `views.py`).
+    source; with `copies` the rule gives None where it cannot share after all (see `views.py`). `contracts`: it
+    multiplies and adds up along an axis, which decides what it is expected to cost (see `ir/cost.py`).
     """
 
     def declare(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,6 +108,7 @@ def op(
             )
         )
         operation.differentiable_outputs = differentiable_outputs
+        operation.contracts = contracts
         operation.view, operation.strides, operation.copies = view, strides, copies
         tracked = [p.name for p in parameters if p.kind in ("tensor", "optional")]
         if grad == "auto":

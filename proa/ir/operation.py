@@ -34,6 +34,7 @@ class Operation:
     __slots__ = (
         "attribute_names",
         "check",
+        "contracts",
         "copies",
         "differentiable_outputs",
         "doc",
@@ -92,6 +93,8 @@ class Operation:
         # Whether a Python scalar takes the dtype of the tensor beside it (x + 1.5), or stays float64/int64.
         self.follow_scalars = follow_scalars
         self.gradient: Any = None
+        # Whether it multiplies and adds up along an axis (products, convolutions): its work is not its number of elements.
+        self.contracts = False
         # From how many elements of an operand on NumPy does this better than what XLA compiles for a CPU.
         self.host_from = host_from
         self.doc = doc

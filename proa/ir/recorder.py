@@ -31,14 +31,15 @@ from ..core import flags
 from ..core.errors import locate, message, user_location
 from ..core.memory import check_allocation
 from ..core.place import CPU, Place, default_place
-from . import donation, report
+from . import cost, donation, report
 from .cutting import note_late_read
 from .interpreter import Problem, run_on_jax, run_on_numpy
 from .interrupt import uninterrupted
 from .operation import NeedsCast, OperandKind, Operation, PrefersHost
 from .period import aligned_window
 from .program import Instruction
-from .trace import Scope, TraceNode, TraceRoot, find_root, grow_instruction, grow_leaf, move_into
+from .tiling import find_tiles
+from .trace import Scope, TraceNode, TraceRoot, epoch, find_root, grow_instruction, grow_leaf, move_into
 from .watch import nan_error, watch_results
 
 _ndarray = np.ndarray
@@ -49,6 +50,8 @@ WHOLE = 1 << 40
 _MOST_UNCHECKED = 64
 # How many more runs until a program that could not be compiled is tried again.
 _RETRY_AFTER = 1000
+# How often a path is seen before it is compiled where running it op by op compiles, too.
+_SEEN_OFTEN = 3
 # Copies of donated inputs that were still in use, after which a program is compiled without donating them.
 _MOST_COPIES = 50
 # In how many runs of a path late reads are looked for.
@@ -68,14 +71,31 @@ class Failure:
 
 
 class Ending:
-    """One way a path ends: which values are wanted, how often it was seen, and the executable once it is hot."""
+    """One way a path ends: which values are wanted, how often it was seen, what it has cost, and the executable once it is
+    hot."""
 
-    __slots__ = ("compiled", "count", "program")
+    __slots__ = ("compiled", "count", "epoch", "price", "program", "work")
 
     def __init__(self, node: TraceNode, outputs: tuple[int, ...]) -> None:
         self.program = node.program(outputs)
         self.count = 0
+        self.epoch = 0  # when it was last seen (see `trace.forget_unused`)
+        self.work = self.price = 0.0  # of a cold run, of compiling (see cost.py); not before it is seen again
         self.compiled: Any = None
+
+    @property
+    def spent(self) -> float:
+        """The work of all cold runs so far."""
+        return (self.count - 1) * self.work
+
+    def pays(self, place: Place) -> bool:
+        """Whether the work spent on it exceeds what compiling it is expected to cost."""
+        if self.count < 2:
+            return False
+        if not self.price:
+            self.work = cost.cold_work(self.program)
+            self.price = cost.compiling_work(self.program, find_tiles(self.program, place))
+        return self.spent >= self.price
 
 
 class Segment:
@@ -99,6 +119,7 @@ class Segment:
         "scalars",
         "stepped",
         "thread",
+        "unchecked_bytes",
     )  # fmt: skip
 
     def __init__(self, place: Place, lock: Any, window: int = 0, scope: Scope | None = None) -> None:
@@ -115,6 +136,7 @@ class Segment:
         self.begun: Any = None  # the run of a long loop whose first tiles were launched already (see tiling.py)
         self.stepped = False  # an optimiser step was recorded: the next natural boundary flushes
         self.done = False
+        self.unchecked_bytes = 0  # of inputs since it was last asked how many of them nobody else refers to
         self.lock = lock
         self.thread = threading.get_ident()
 
@@ -138,6 +160,9 @@ class Segment:
             index = ~len(self.inputs)
             self.inputs.append(value)
             self.input_ids[id(value)] = index
+            self.unchecked_bytes += aval.nbytes
+            if self.unchecked_bytes > _Mode.pending:
+                self._bound_memory()
         with STATE:
             if tensor._value is value:
                 tensor._segment = self
@@ -171,6 +196,16 @@ class Segment:
             flush(self)
         elif node.next_index >= root.window:
             _flush_full_window(self)
+        elif node.is_checkpoint and root.window == _Mode.window and _is_past(self):
+            _flush_full_window(self, node.next_index)
+
+    def _bound_memory(self) -> None:
+        """Has the segment run at the next boundary if it keeps much memory alive that nobody else refers to: a loop whose
+        results are not read."""
+        self.unchecked_bytes = 0
+        if not self.captures and self.root.window != WHOLE:
+            orphans = sum(self.inputs[position].nbytes for position in donation.donatable(self.inputs))
+            self.stepped = self.stepped or orphans > _Mode.pending
 
     def _run_early(self, node: TraceNode) -> None:
         from .tiling import run_early
@@ -210,7 +245,8 @@ class _Mode:
     immediate = False
     check_nan = False
     window = 20000
-    threshold = 3
+    threshold = 0  # how often a path is seen before it is compiled; 0: what it costs decides
+    pending = 1 << 27
     deterministic = False  # nothing that was learned changes what is compiled
     sharded = False  # some tensor holds an array that spans devices
 
@@ -247,7 +283,8 @@ def _read_flags(_name: str = "") -> None:
     _Mode.check_nan = flags.get("FLAGS_check_nan_inf")
     _Mode.window = max(1, flags.get("FLAGS_window"))
     _Mode.deterministic = flags.get("FLAGS_cpu_deterministic")
-    _Mode.threshold = 1 if _Mode.deterministic else max(1, flags.get("FLAGS_hot_threshold"))
+    _Mode.threshold = 1 if _Mode.deterministic else max(0, flags.get("FLAGS_hot_threshold"))
+    _Mode.pending = max(1, flags.get("FLAGS_pending_mb")) << 20
 
 
 _read_flags()
@@ -454,7 +491,7 @@ def _scalars_of(node: TraceNode, program: Any, segment: Segment) -> list[Any]:
     return scalars
 
 
-def flush(segment: Segment) -> None:
+def flush(segment: Segment, full: bool = False) -> None:
     """Runs a segment: its live tensors get their values."""
     if segment.captures:
         return
@@ -462,6 +499,8 @@ def flush(segment: Segment) -> None:
         if segment.done:
             return
         if LOCAL.segment is segment:
+            if not full and LOCAL.window != WHOLE:
+                LOCAL.window = 0  # the loop that it was made for has ended, or reads now
             LOCAL.segment = Segment(segment.root.place, LOCAL.lock, LOCAL.window, LOCAL.scope)
         if segment.live is None:
             segment.live = _live_tensors(segment)
@@ -477,12 +516,29 @@ def flush(segment: Segment) -> None:
         segment.begun = None
 
 
-def _flush_full_window(segment: Segment) -> None:
+def _flush_full_window(segment: Segment, window: int = 0) -> None:
     """Runs a segment because it is long enough, and plans where the next ones end."""
     if segment.root.window == _Mode.window:
+        window = window or _Mode.window
         instructions = segment.node.program(()).instructions
-        LOCAL.window = aligned_window(instructions, _Mode.window)
-    flush(segment)
+        aligned = aligned_window(instructions, window)
+        LOCAL.window = aligned if aligned != _Mode.window else 0
+    flush(segment, full=True)
+
+
+def _is_past(segment: Segment) -> bool:
+    """Whether most of what was recorded is of no use to anybody any more: a loop whose results are never read.
+
+    Dead tensors are let go on the way, newest first as in `_live_tensors`.
+    """
+    refs = segment.refs
+    alive: list[Any] = []
+    while refs:
+        tensor = refs.pop()
+        if getrefcount(tensor) > 2:
+            alive.append(tensor)
+    refs.extend(reversed(alive))
+    return len(alive) <= segment.node.next_index // 16
 
 
 def _live_tensors(segment: Segment) -> list[tuple[Any, int]]:
@@ -525,7 +581,8 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     ending.count += 1
     root = segment.root
     LOCAL.recent = None
-    if ending.compiled is None and not root.immediate and ending.count >= _threshold(root, ending):
+    ending.epoch = epoch()
+    if ending.compiled is None and not root.immediate and _pays(root, ending):
         donated = donation.donatable(segment.inputs)
         try:
             ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
@@ -559,11 +616,15 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     _note_run(segment.node, ending, dict(zip(outputs, [values[index] for index in outputs], strict=True)))
 
 
-def _threshold(root: TraceRoot, ending: Ending) -> int:
-    """How often a path must be seen before it is compiled."""
-    if root.window == WHOLE or (ending.count < _Mode.threshold and ending.program.size >= _HEAVY):
-        return 1
-    return _Mode.threshold
+def _pays(root: TraceRoot, ending: Ending) -> bool:
+    """Whether a path is to be compiled now."""
+    if root.window == WHOLE or ending.program.size >= _HEAVY:
+        return ending.count > 0
+    if _Mode.threshold:
+        return ending.count >= _Mode.threshold
+    if root.place is not CPU or _Mode.sharded:  # there is no tier 0 without a compiler
+        return ending.count >= _SEEN_OFTEN
+    return ending.pays(root.place)
 
 
 def _note_run(end: TraceNode, ending: Ending, values: dict[int, Any]) -> None:

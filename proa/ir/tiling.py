@@ -41,6 +41,8 @@ _LOCK = threading.Lock()
 def find_tiles(program: Program, place: Place) -> list[tuple[int, int]] | None:
     """Ranges of instructions that cut a program at the rounds of its loops; None where that does not pay."""
     instructions = program.instructions
+    if len(instructions) < _MINIMUM_LENGTH_OF_LIGHT_WORK:
+        return None
     is_light = place is CPU and int(program.mean_size) in _LIGHT_WORK
     if len(instructions) < (_MINIMUM_LENGTH_OF_LIGHT_WORK if is_light else _MINIMUM_LENGTH):
         return None

@@ -15,7 +15,11 @@ from ..core.aval import Aval
 from .operation import OperandKind, Operation
 from .program import Instruction, Program
 
+# How many nodes there may be before those that lead nowhere are removed, and how many at most.
+_FIRST_LIMIT = 50_000
 _NODE_LIMIT = 500_000
+# Every so many values it is asked whether the work so far is of use to anybody (see `Segment.after_record`).
+_CHECKPOINT = 2048
 
 
 class Scope:
@@ -74,6 +78,11 @@ class TraceNode(dict[Any, "TraceNode"]):
         raise TypeError("trace nodes are not copied or pickled")
 
     @property
+    def is_checkpoint(self) -> bool:
+        """Whether the number of values passes a multiple of `_CHECKPOINT` here."""
+        return self.index // _CHECKPOINT != self.next_index // _CHECKPOINT
+
+    @property
     def is_mark(self) -> bool:
         """Whether a scope begins here: the node is no instruction, no input and no root."""
         return self.instruction is None and self.leaf is None and self.parent is not None
@@ -114,11 +123,18 @@ _ROOTS: dict[tuple[Any, bool, bool, int], TraceRoot] = {}
 
 class _Count:
     nodes = 0
+    limit = _FIRST_LIMIT
+    epoch = 0
+
+
+def epoch() -> int:
+    """Counts how often unused paths were removed: a path that is seen notes it."""
+    return _Count.epoch
 
 
 def find_root(place: Any, immediate: bool, check_nan: bool, window: int) -> TraceRoot:
-    if _Count.nodes > _NODE_LIMIT:
-        forget_traces()
+    if _Count.nodes > _Count.limit:
+        forget_unused()
     key = (place, immediate, check_nan, window)
     root = _ROOTS.get(key)
     if root is None:
@@ -126,10 +142,35 @@ def find_root(place: Any, immediate: bool, check_nan: bool, window: int) -> Trac
     return root
 
 
+def forget_unused() -> None:
+    """Removes the paths that lead to no executable and were not walked since the last time: shapes that do not come again.
+
+    What is being recorded right now keeps its own path alive; a path that is removed too early only has to grow again.
+    """
+    found: list[tuple[TraceNode, Any, TraceNode]] = []
+    stack: list[TraceNode] = list(_ROOTS.values())
+    while stack:
+        parent = stack.pop()
+        for edge, node in list(parent.items()):
+            found.append((parent, edge, node))
+            stack.append(node)
+    kept = 0
+    for parent, edge, node in reversed(found):  # children before their parents
+        if node or any(e.compiled is not None or e.epoch >= _Count.epoch for e in (node.endings or {}).values()):
+            kept += 1
+        else:
+            del parent[edge]
+    _Count.epoch += 1
+    _Count.nodes = kept
+    _Count.limit = max(_FIRST_LIMIT, 2 * kept)
+    if kept > _NODE_LIMIT:
+        forget_traces()
+
+
 def forget_traces() -> None:
     """Empties the tree (its size is bounded); what is being recorded right now keeps its own path alive."""
     _ROOTS.clear()
-    _Count.nodes = 0
+    _Count.nodes, _Count.limit = 0, _FIRST_LIMIT
 
 
 def grow_leaf(parent: TraceNode, edge: Any) -> TraceNode:
@@ -166,7 +207,9 @@ def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> T
     node.instruction = instruction
     node.aval = instruction.outputs[0]
     node.index = instruction.index
-    node.hook = root.hook or instruction.operation.check is not None or node.next_index >= root.window
+    node.hook = (
+        root.hook or instruction.operation.check is not None or node.next_index >= root.window or node.is_checkpoint
+    )
     if node.scope is not None and node.scope.observe is not None:
         node.hook = True
     parent[key] = node

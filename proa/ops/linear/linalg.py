@@ -207,7 +207,7 @@ def _reference_matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bo
 )  # fmt: skip
 @public(module="linalg", out=True)
 @public(method=True, operator="@", out=True)
-@op("x y", infer=_infer_matmul, grad={"x": _matmul_grad_x, "y": _matmul_grad_y})
+@op("x y", contracts=True, infer=_infer_matmul, grad={"x": _matmul_grad_x, "y": _matmul_grad_y})
 def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     """The matrix product over the last two dimensions, the others broadcast.
 
@@ -288,6 +288,7 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
 @op(
     "x weight",
     optional="bias",
+    contracts=True,
     infer=_infer_linear,
     grad={
         "x": lambda g, weight: matmul(g, conjugate(weight), False, True),

@@ -59,6 +59,7 @@ def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...],
 @op(
     "query keys values",
     optional="mask",
+    contracts=True,
     infer=_infer_attention,
     grad={
         "query": lambda g, query, keys, values, mask, scale, causal: attention_grad_query(
@@ -92,7 +93,7 @@ def _like(position: int) -> Any:
     return lambda operation, operands, attributes, place: operands[position]
 
 
-@op("y query keys values", optional="mask", infer=_like(1), grad="auto")
+@op("y query keys values", optional="mask", contracts=True, infer=_like(1), grad="auto")
 def attention_grad_query(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
@@ -101,7 +102,7 @@ def attention_grad_query(
     return xp.swapaxes(grad, 1, 2).astype(query.dtype)
 
 
-@op("y query keys values", optional="mask", infer=_like(2), grad="auto")
+@op("y query keys values", optional="mask", contracts=True, infer=_like(2), grad="auto")
 def attention_grad_key(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
@@ -110,7 +111,7 @@ def attention_grad_key(
     return xp.swapaxes(grad, 1, 2).astype(keys.dtype)
 
 
-@op("y query keys values", optional="mask", infer=_like(3), grad="auto")
+@op("y query keys values", optional="mask", contracts=True, infer=_like(3), grad="auto")
 def attention_grad_value(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:

@@ -288,6 +288,7 @@ def _grad_bias(g: Tensor, channels_last: bool) -> Tensor:
 @op(
     "x weight",
     optional="bias",
+    contracts=True,
     infer=_infer_conv,
     grad={
         "x": lambda g, weight, x_aval, stride, padding, dilation, groups, channels_last: conv_grad_input(
@@ -316,6 +317,7 @@ def conv(
 
 @op(
     "y weight",
+    contracts=True,
     infer=_infer_shape_attribute,
     grad={
         "y": lambda g, weight, stride, padding, dilation, groups, channels_last: conv(
@@ -345,6 +347,7 @@ def conv_grad_input(
 
 @op(
     "x y",
+    contracts=True,
     infer=_infer_shape_attribute,
     grad={
         "x": lambda g, y, x_aval, stride, padding, dilation, groups, channels_last: conv_grad_input(

@@ -35,6 +35,7 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
 
 @op(
     "y weight",
+    contracts=True,
     infer=_infer,
     grad={
         "y": lambda g, weight, stride, padding, dilation, groups, channels_last: conv(
