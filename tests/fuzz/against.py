@@ -9,12 +9,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .compare import Statistics, compare
+from .compare import Statistics, compare_runs
+from .execute import Failure
 from .generator import generate
+from .known import KNOWN, explanation
 from .pool import run_block
 from .program import Program
 from .report import Progress, numbered
-from .worker import load
+from .worker import MODEL, load
 
 
 class Against:
@@ -44,7 +46,11 @@ class Against:
         if program.is_random:
             self.counts["not compared: random numbers"] += 1
         elif not program.comparable:
-            self.counts["not compared: Paddle does something else here"] += 1
+            for name in program.known:
+                if KNOWN[name].spoils_everything:
+                    self.counts[f"not compared: {name}"] += 1
+        elif self.module == MODEL and not program.has_model:
+            self.counts["not compared: not for the model"] += 1
         elif program.features & skip:
             self.counts["not compared: skipped feature"] += 1
         else:
@@ -88,23 +94,23 @@ class Against:
             differences = answers["ours"][program.seed]["differences"]
             return self.report(program, [f"{one['kind']}: {one['text']}" for one in differences])
         theirs, ours = load(str(paths["paddle"])), load(str(paths["ours"]))
-        found = compare(program, theirs, ours, self.statistics, same_types=False)
-        if theirs.failure and ours.failure and theirs.failure.kind not in (ours.failure.kind, *ours.failure.bases):
-            what = program.wrong_kind or "unplanned"
-            self.types[f"{what}: Paddle {theirs.failure.kind}, ours {ours.failure.kind}"] += 1
-        # Paddle marks gradients and the integers of argsort as differentiable themselves; that is
-        # noted and no more.
-        noted = [
-            one
-            for one in found
-            if one.kind == "stop_gradient of an integer"
-            or (one.kind == "stop_gradient" and (".grad#" in one.text or "hook" in one.text))
-        ]
-        self.counts["noted: another stop_gradient of a gradient or an integer"] += bool(noted)
-        found = [one for one in found if one not in noted]
+        found = compare_runs(
+            program, theirs, ours, "Paddle against ours", self.statistics,
+            same_types=False, same_flags=self.module != MODEL,
+        )  # fmt: skip
+        self.note_types(program, theirs[0].failure, ours[0].failure)
         self.counts["compared"] += 1
-        self.counts["errors compared"] += theirs.failure is not None
-        return self.report(program, [f"{one.kind}: {one.text}" for one in found])
+        self.counts["errors compared"] += theirs[0].failure is not None
+        reasons = [explanation(program.known, one) for one in found]
+        for reason in {one for one in reasons if one}:
+            self.counts[f"explained: {reason}"] += 1
+        unexplained = [one for one, reason in zip(found, reasons, strict=True) if reason is None]
+        return self.report(program, [f"{one.kind}: {one.text}" for one in unexplained])
+
+    def note_types(self, program: Program, theirs: Failure | None, ours: Failure | None) -> None:
+        if theirs and ours and theirs.kind not in (ours.kind, *ours.bases):
+            what = program.wrong_kind or "unplanned"
+            self.types[f"{what}: Paddle {theirs.kind}, ours {ours.kind}"] += 1
 
     def report(self, program: Program, problems: list[str]) -> bool:
         if not problems:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from .against import Against
-from .execute import execute
+from .execute import execute_all
 from .generator import generate
 from .minimise import minimise
 from .pool import Worker, run_blocks
 from .report import Progress, Summary, numbered, print_failure
+from .worker import MODEL
 
 
 def parser() -> argparse.ArgumentParser:
@@ -39,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
 def modes_of(arguments: argparse.Namespace) -> list[str | None]:
     if arguments.modes:
         return arguments.modes.split(",")
-    if arguments.module == "paddle":
+    if arguments.module in ("paddle", MODEL):
         return [None]
     return ["immediate"] + ["auto"] * arguments.repeat
 
@@ -134,12 +135,12 @@ def show(arguments: argparse.Namespace) -> int:
 def run_here(arguments: argparse.Namespace) -> int:
     program = generate(arguments.run, arguments.module)
     for mode in modes_of(arguments):
-        outcome = execute(program, arguments.module, mode)
-        print(f"\nmode {mode}, {outcome.seconds:.2f} s")
-        for entry in outcome.entries.values():
-            print(f"{entry.key} (line {entry.line}) =", entry.value)
-        if outcome.failure:
-            print(f"line {outcome.failure.line}:\n{outcome.failure.trace}")
+        for repetition, outcome in enumerate(execute_all(program, arguments.module, mode)):
+            print(f"\nmode {mode}, repetition {repetition}, {outcome.seconds:.2f} s")
+            for entry in outcome.entries.values():
+                print(f"{entry.key} (line {entry.line}) =", entry.value)
+            if outcome.failure:
+                print(f"line {outcome.failure.line}:\n{outcome.failure.trace}")
     return 0
 
 

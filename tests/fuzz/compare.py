@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class Difference:
 
     kind: str
     text: str
+    key: str = ""  # of the recorded value
 
 
 @dataclasses.dataclass
@@ -57,31 +59,67 @@ def compare(
     other: Outcome,
     statistics: Statistics | None = None,
     same_types: bool = True,
+    same_flags: bool = True,
 ) -> list[Difference]:
-    """All differences between two runs. `same_types` asks for the same type of exception too."""
+    """All differences between two outcomes.
+
+    `same_types` asks for the same type of exception too, `same_flags` for the same `stop_gradient`.
+    """
     statistics = statistics if statistics is not None else Statistics()
     differences = compare_failures(reference, other, same_types)
     if differences:
         return differences
+    refusing = "refused#0" in reference.entries and refuses(reference) != refuses(other)
+    if refusing:
+        which = "reference" if refuses(reference) else "other run"
+        differences.append(Difference(f"refused by the {which}", "a gradient is refused by one of them", "refused#0"))
     for key, entry in reference.entries.items():
+        if refusing and is_of_gradient(key):
+            continue
         if key not in other.entries:
-            differences.append(Difference("missing", f"{key} was recorded in one run only"))
+            differences.append(Difference("missing", f"{key} was recorded in one run only", key))
             continue
         second = other.entries[key]
         where = f"{key}, recorded in line {entry.line}: "
         problem = compare_entries(entry, second, program.mixed_precision, statistics)
         if problem:
-            differences.append(Difference("value", where + problem))
-        elif entry.stop_gradient != second.stop_gradient:
+            differences.append(Difference("value", where + problem, key))
+        elif same_flags and entry.stop_gradient != second.stop_gradient:
             text = f"stop_gradient {entry.stop_gradient} against {second.stop_gradient}"
             is_float = entry.value is not None and np.issubdtype(entry.value.dtype, np.floating)
             kind = "stop_gradient" if is_float else "stop_gradient of an integer"
-            differences.append(Difference(kind, where + text))
-    extra = [key for key in other.entries if key not in reference.entries]
+            differences.append(Difference(kind, where + text, key))
+    extra = [key for key in other.entries if key not in reference.entries and not (refusing and is_of_gradient(key))]
     # An error that is found late lets the program record a little more before it ends.
     if extra and not (other.failure and other.failure.deferred):
         differences.append(Difference("missing", f"{extra} were recorded in the other run only"))
     return differences
+
+
+def refuses(outcome: Outcome) -> bool:
+    """Whether a memory program's gradient was refused (`runtime.is_refused`)."""
+    entry = outcome.entries.get("refused#0")
+    return entry is not None and bool(entry.value)
+
+
+def is_of_gradient(key: str) -> bool:
+    return key.startswith("refused#") or ".grad#" in key
+
+
+def compare_runs(
+    program: Program,
+    references: Sequence[Outcome],
+    others: Sequence[Outcome],
+    label: str,
+    statistics: Statistics | None = None,
+    **options: bool,
+) -> list[Difference]:
+    """The differences between two runs, repetition by repetition."""
+    return [
+        dataclasses.replace(one, text=f"{label}, repetition {number}: {one.text}")
+        for number, (reference, other) in enumerate(zip(references, others, strict=True))
+        for one in compare(program, reference, other, statistics, **options)
+    ]
 
 
 def compare_failures(reference: Outcome, other: Outcome, same_types: bool) -> list[Difference]:
@@ -136,6 +174,15 @@ def compare_floats(a: np.ndarray, b: np.ndarray, tolerance: float, statistics: S
 
 def describe(value: np.ndarray | None) -> str:
     return "None" if value is None else f"{value.dtype}{list(value.shape)}"
+
+
+def check_expectations(outcome: Outcome, mode: str | None) -> list[Difference]:
+    """What a program itself found wrong: it records whether the reads of other threads are possible."""
+    return [
+        Difference("impossible read", f"mode {mode}, line {entry.line}: {entry.key} is False", entry.key)
+        for entry in outcome.entries.values()
+        if entry.key.startswith("expected: ") and not entry.value
+    ]
 
 
 def check_plan(program: Program, outcome: Outcome, must_compare: bool = True) -> list[Difference]:

@@ -49,8 +49,13 @@ def mode_context(module: Any, mode: str | None) -> AbstractContextManager[Any]:
     return module.jit.eager_mode(mode)
 
 
-def execute(program: Program, module_name: str, mode: str | None = None) -> Outcome:
-    """Run the program's text in the given mode, in this thread."""
+def execute_all(program: Program, module_name: str, mode: str | None = None) -> list[Outcome]:
+    """Run the program as often as it wants, with other numbers each time."""
+    return [execute(program, module_name, mode, number) for number in range(program.repetitions)]
+
+
+def execute(program: Program, module_name: str, mode: str | None = None, repetition: int = 0) -> Outcome:
+    """Run the program's text once in the given mode, in this thread."""
     module = importlib.import_module(module_name)
     sys.modules.setdefault(RUNTIME_NAME, runtime)
     lines = program.source.splitlines(keepends=True)
@@ -61,7 +66,7 @@ def execute(program: Program, module_name: str, mode: str | None = None) -> Outc
     started = time.perf_counter()
     try:
         code = compile(program.source, program.file_name, "exec")
-        with runtime.recording_into(recording), mode_context(module, mode):
+        with runtime.repetition_is(repetition), runtime.recording_into(recording), mode_context(module, mode):
             exec(code, {"__name__": "fuzz_program"})
     except Exception as error:  # whatever it is, it is the outcome
         failure = describe(error, program.file_name)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 
 from . import sections, threads
+from .memory.sections import REPETITIONS, memory_program
+from .memory.writer import Writer
 from .model import Variable
 from .program import Program
+from .readers import generate_readers
 from .scope import Scope
 from .statements import gradients, wrong
 from .statements.table import write_some
@@ -15,13 +18,47 @@ PROLOGUE = (
     "import numpy as np",
     "import {module} as paddle",
     "import {module}.nn.functional as F",
-    "from tests.fuzz.runtime import record, run_threads",
+    "from tests.fuzz.runtime import changing, record, run_threads",
 )
+
+
+MEMORY_PROLOGUE = (
+    "import numpy as np",
+    "import {module} as paddle",
+    "from tests.fuzz.runtime import given, is_refused, record, vary",
+)
+MEMORY_SHARE, READER_SHARE = 0.55, 0.08  # of all programs
 
 
 def generate(seed: int, module: str = "proa") -> Program:
     """The program of a seed. Another module changes the import lines and nothing else."""
     chance = random.Random(f"fuzz program {seed}")
+    kind = chance.random()
+    if kind < MEMORY_SHARE:
+        return generate_memory(seed, module, chance)
+    if kind < MEMORY_SHARE + READER_SHARE:
+        return generate_readers(seed, module, chance, REPETITIONS)
+    return generate_plain(seed, module, chance)
+
+
+def generate_memory(seed: int, module: str, chance: random.Random) -> Program:
+    """A program about shared memory, which the model runs as well."""
+    writer = Writer(chance, REPETITIONS)
+    for line in MEMORY_PROLOGUE:
+        writer.emit(line.format(module=module))
+    memory_program(writer)
+    return Program(
+        seed=seed,
+        source="\n".join(writer.lines) + "\n",
+        features=frozenset({"memory", *writer.features}),
+        repetitions=REPETITIONS,
+        has_model=True,
+        known=frozenset(writer.known),
+    )
+
+
+def generate_plain(seed: int, module: str, chance: random.Random) -> Program:
+    """A program of any operations, whose numbers are kept within bounds."""
     scope = Scope(chance)
     for line in PROLOGUE:
         scope.emit(line.format(module=module))
@@ -50,10 +87,11 @@ def generate(seed: int, module: str = "proa") -> Program:
         seed=seed,
         source="\n".join(scope.lines) + "\n",
         features=frozenset(scope.features),
+        repetitions=REPETITIONS,
         mixed_precision=scope.mixed_precision,
         wrong_line=wrong_line,
         wrong_kind=entry,
-        comparable=scope.comparable,
+        known=frozenset(scope.known),
     )
 
 
@@ -119,7 +157,7 @@ def write_wrong(scope: Scope) -> tuple[int | None, str | None]:
         if line is None:
             del scope.lines[start:]
             return None, None
-        scope.comparable = scope.comparable and entry.comparable
+        scope.known |= {entry.known} if entry.known else set()
     scope.feature("wrong", f"wrong: {name}")
     write_some(scope, scope.chance.randint(0, 2), frozenset({"elementwise", "reduction"}))
     if scope.decide(0.5):

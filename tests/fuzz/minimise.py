@@ -6,8 +6,6 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from .generator import PROLOGUE
-
 Check = Callable[[str], bool]
 
 
@@ -22,9 +20,14 @@ def statements_in(source: str) -> list[tuple[int, int, bool]]:
             for child in body:
                 if isinstance(child, ast.stmt) and child.end_lineno is not None:
                     spans.append((child.lineno, child.end_lineno, len(body) == 1))
-    spans = [span for span in spans if span[0] > len(PROLOGUE)]
+    spans = [span for span in spans if not is_import(source, span[0])]
     # The last statements go first, as those before them need nothing of theirs.
     return sorted(spans, key=lambda span: (span[0] - span[1], -span[0]))
+
+
+def is_import(source: str, line: int) -> bool:
+    """Whether a line is one of those that every program starts with."""
+    return source.splitlines()[line - 1].startswith(("import ", "from "))
 
 
 def without(source: str, first: int, last: int, alone: bool) -> str:

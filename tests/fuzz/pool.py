@@ -17,6 +17,9 @@ from typing import Any
 
 from ..workers import ROOT, STARTING_SECONDS, Process, run_threads
 
+# Programs are to be compiled, not found in a cache on disk; a large one also costs more than it saves here.
+ENVIRONMENT = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
+
 __all__ = ["ROOT", "STARTING_SECONDS", "Worker", "run_block", "run_blocks"]
 
 
@@ -24,7 +27,7 @@ class Worker(Process):
     """One worker process, which imports the module under test before it takes requests."""
 
     def __init__(self, module: str, python: str = sys.executable) -> None:
-        super().__init__(python, "tests.fuzz.worker", module)
+        super().__init__(python, "tests.fuzz.worker", module, ENVIRONMENT)
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The answer to a request, or one that says how the process failed to give it."""

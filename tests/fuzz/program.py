@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from .known import is_comparable
+
 
 @dataclasses.dataclass(frozen=True)
 class Program:
@@ -15,11 +17,18 @@ class Program:
     mixed_precision: bool = False  # float32 values flow into float64 ones
     wrong_line: int | None = None  # the line that must raise, where one is meant to
     wrong_kind: str | None = None
-    comparable: bool = True  # False: Paddle does something else here, compare the modes only
+    repetitions: int = 6  # how often a run repeats the whole program, with other numbers each time
+    has_model: bool = False  # memory/strided.py can run it as well
+    known: frozenset[str] = frozenset()  # differences from Paddle (known.py) that it may show
 
     @property
     def file_name(self) -> str:
         return f"<fuzz {self.seed}>"
+
+    @property
+    def comparable(self) -> bool:
+        """Whether Paddle's answers can be relied on."""
+        return is_comparable(self.known)
 
     @property
     def is_random(self) -> bool:

@@ -42,7 +42,7 @@ class Scope:
         self.may_be_random = False
         self.may_mix_precision = False
         self.mixed_precision = False
-        self.comparable = True
+        self.known: set[str] = set()  # names of differences from Paddle that the program may show
         self.label = ""  # distinguishes what several threads record
         self._counts: dict[str, int] = {}
 
@@ -161,7 +161,7 @@ class Scope:
 
         name = self.fresh(prefix)
         gradient = ", stop_gradient=False" if leaf else ""
-        self.emit(f"{name} = paddle.to_tensor({nested(shape)}, dtype='{dtype}'{gradient})")
+        self.emit(f"{name} = paddle.to_tensor(changing({nested(shape)}), dtype='{dtype}'{gradient})")
         storage = Storage(max(abs(low), abs(high)))
         return self.bind(Variable(name, shape, dtype, storage, differentiable=leaf, gain=1.0 if leaf else 0.0))
 

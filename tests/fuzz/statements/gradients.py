@@ -70,7 +70,7 @@ def watchable(scope: Scope, variable: Variable) -> bool:
         return True
     if scope.decide(0.9):
         return False
-    scope.comparable = False
+    scope.known.add("gradient of a view")
     return True
 
 
@@ -205,7 +205,7 @@ def through_view(scope: Scope) -> bool:
     if leaf is None:
         return False
     scope.feature("gradient", "gradient through view")
-    scope.comparable = False
+    scope.known.add("gradient of shared memory")
     whole, part, loss = scope.fresh("whole"), scope.fresh("part"), scope.fresh("loss")
     scope.emit(f"{whole} = {leaf.name} * 0.8")
     scope.emit(f"{part} = {whole}[0]")

@@ -130,7 +130,7 @@ def with_integers(scope: Scope) -> bool:
     scope.feature("integer tensor index")
     chosen = scope.chance.choice(forms)
     if axis and not base.contiguous and chosen == forms[2]:
-        scope.comparable = False  # Paddle picks the wrong elements of such a view
+        scope.known.add("subscript by tensor of a view")
     return copy(scope, chosen, shape, [base], length)
 
 

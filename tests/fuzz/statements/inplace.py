@@ -198,10 +198,9 @@ def assigned_by_tensor(scope: Scope) -> bool:
         magnitude, noise = scalar.magnitude, scalar.noise + ROUNDING
     else:
         if not target.contiguous:
-            # Paddle writes beside such a view, even beside its memory.
             if scope.decide(0.7):
                 return False
-            scope.comparable = False
+            scope.known.add("subscript by tensor of a view")
         index, length = index_tensor(scope, target.shape[0], unique=True)
         value = scope.literal((length, *target.shape[1:]), target.dtype)
         scope.emit(f"{target.name}[{index}] = {value.name}")

@@ -24,7 +24,7 @@ class Wrong:
     name: str
     write: Writer
     catchable: bool = True  # raised at the call in both modes and without side effects
-    comparable: bool = True  # Paddle raises as well
+    known: str | None = None  # the difference that Paddle shows where it does not raise
     deferred: bool = False  # depends on values: may be found after the call
 
 
@@ -32,10 +32,10 @@ TABLE: list[Wrong] = []
 
 
 def wrong(
-    name: str, *, catchable: bool = True, comparable: bool = True, deferred: bool = False
+    name: str, *, catchable: bool = True, known: str | None = None, deferred: bool = False
 ) -> Callable[[Writer], Writer]:
     def enter(function: Writer) -> Writer:
-        TABLE.append(Wrong(name, function, catchable and not deferred, comparable, deferred))
+        TABLE.append(Wrong(name, function, catchable and not deferred, known, deferred))
         return function
 
     return enter
@@ -240,7 +240,7 @@ def computed_index(scope: Scope) -> int | None:
     return scope.emit(f"bad = {form(scope, operand)}")
 
 
-@wrong("computed subscript out of range", comparable=False, deferred=True)
+@wrong("computed subscript out of range", known="subscript by tensor out of range", deferred=True)
 def computed_subscript(scope: Scope) -> int | None:
     operand = some_float(scope)
     if operand is None:
@@ -273,7 +273,7 @@ def wrong_in_loop(scope: Scope) -> int | None:
         forms.append("F.embedding(beyond, {0})")
     form = scope.chance.choice(forms)
     if form == "{0}[beyond]":
-        scope.comparable = False  # Paddle reads beside the tensor
+        scope.known.add("subscript by tensor out of range")
     text = f"bad = {form.format(operand.name)} * 0.5"
     if scope.decide(0.3):
         scope.emit("beyond = paddle.to_tensor([0])")

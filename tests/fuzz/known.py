@@ -1,0 +1,71 @@
+"""The differences from Paddle 3.3.1 that random programs are known to show: the one place where they are listed.
+
+The generator marks a program with the names of those that it may show. `row` is the first column of the line in
+docs/differences.md that explains it to people; a test looks each of them up there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .compare import Difference
+
+EVERYTHING = ".*"
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """A known difference: in which recorded values of a marked program it may show."""
+
+    row: str
+    entries: str = EVERYTHING  # regular expression for the keys of recorded values
+
+    def covers(self, difference: Difference) -> bool:
+        return re.match(self.entries, difference.key) is not None
+
+    @property
+    def spoils_everything(self) -> bool:
+        """Whether nothing that Paddle gives for such a program can be relied on; it may even end the process."""
+        return self.entries == EVERYTHING
+
+
+GRADIENTS = r".*\.grad#"
+
+KNOWN = {
+    "subscript by tensor out of range": Known("a tensor index out of range"),
+    "subscript by tensor of a view": Known("an integer tensor as the subscript of a view that is not contiguous"),
+    "set_value of a view": Known("`set_value` on a non-contiguous view"),
+    "shape of a detached tensor": Known("in-place change of the shape of `x.detach()` or `x[:]`"),
+    "overlap of source and target": Known("in-place with a source that overlaps its target"),
+    "reading while another thread trains": Known("a parameter read while another thread trains", "expected: "),
+    "gradient of a view": Known("the gradient of a view that is not a leaf"),
+    "change of a leaf through a view": Known("in-place on a view of a leaf whose gradient is wanted", GRADIENTS),
+    "gradient of shared memory": Known("in-place on a view of a non-leaf tensor", GRADIENTS),
+}
+
+
+def is_comparable(known: frozenset[str]) -> bool:
+    """Whether a program with these marks can be compared with Paddle at all."""
+    return not any(KNOWN[name].spoils_everything for name in known)
+
+
+def explanation(known: frozenset[str], difference: Difference) -> str | None:
+    """The name of the known difference that explains one that was found, or None."""
+    for name in sorted(known):
+        if KNOWN[name].covers(difference):
+            return name
+    return explanation_of_kind(difference)
+
+
+def explanation_of_kind(difference: Difference) -> str | None:
+    """What any program may show: Paddle marks gradients, and the integers of `argsort`, as differentiable themselves."""
+    if difference.kind == "refused by the reference":
+        return "Paddle refuses a gradient that needs no changed value"
+    if difference.kind == "stop_gradient of an integer":
+        return "stop_gradient of an integer"
+    if difference.kind == "stop_gradient" and (".grad#" in difference.key or "hook" in difference.key):
+        return "stop_gradient of a gradient"
+    return None
