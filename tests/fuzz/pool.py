@@ -8,6 +8,7 @@ and the rest of the block goes on in a new process.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -17,8 +18,12 @@ from typing import Any
 
 from ..workers import ROOT, STARTING_SECONDS, Process, run_threads
 
-# Programs are to be compiled, not found in a cache on disk; a large one also costs more than it saves here.
-ENVIRONMENT = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
+# Programs are to be compiled, not found in a cache on disk; a large one also costs more than it saves here. They are small
+# and short, so that compiling them would never pay: it is done at the third sight.
+ENVIRONMENT = {
+    "JAX_ENABLE_COMPILATION_CACHE": "false",
+    "PROA_HOT_THRESHOLD": os.environ.get("PROA_HOT_THRESHOLD", "3"),
+}
 
 __all__ = ["ROOT", "STARTING_SECONDS", "Worker", "run_block", "run_blocks"]
 
