@@ -26,7 +26,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "dynamic.json"
 WHOLE = {"matrix-page": 1.1, "mlp-200": 1.1, "lenet-100": 1.1, "lstm-60": 1.1}
 ALLOWED = 1.0
 MOST_PROGRAMS = 8
-THREADS = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PROA_NUM_THREADS")}
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PROA_NUM_THREADS"), "1")
 
 
 def one_run(python: str, module: str, row: str, cache: str) -> dict[str, Any]:
