@@ -17,6 +17,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..ir.keys import kind_of_annotation
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
 from .binder import RESERVED, Parameter, generate
@@ -82,8 +83,11 @@ def op(
             )
             has_default = p.default is not inspect.Parameter.empty
             parameters.append(
-                Parameter(p.name, kind, has_default or kind == "optional", p.default if has_default else None)
-            )
+                Parameter(
+                    p.name, kind, has_default or kind == "optional", p.default if has_default else None,
+                    kind_of_annotation(p.annotation),
+                )
+            )  # fmt: skip
         operand_names = [p.name for p in parameters if p.kind != "static"]
         operation = register(
             Operation(
@@ -98,6 +102,7 @@ def op(
                 promote=promote,
                 follow_scalars=promote if follow_scalars is None else follow_scalars,
                 host_from=host_from,
+                attribute_kinds=[p.declared for p in parameters[variadic:] if p.kind == "static"],
                 doc=kernel.__doc__ or "",
             )
         )
@@ -184,7 +189,7 @@ def _with_scalars(operation: Operation, parameters: list[Parameter], slowly: Cal
     variants: list[Callable[..., Any]] = []
     for chosen in positions:
         changed = [
-            Parameter(p.name, "scalar" if i == chosen else p.kind, p.has_default, p.default)
+            Parameter(p.name, "scalar" if i == chosen else p.kind, p.has_default, p.default, p.declared)
             for i, p in enumerate(parameters)
         ]
         variants.append(generate(operation, changed, slowly))

@@ -61,7 +61,11 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
             segment = enter_place(LOCAL.place)
     except WrongPlace:
         return record(operation, _same_place(operation, operands), attributes)
-    key = (operation, *indices, *attributes)
+    if attributes:
+        attributes, keys = operation.identify(*attributes)
+        key = (operation, *indices, *keys)
+    else:
+        key = (operation, *indices)
     node = segment.node.get(key)
     if node is None:
         try:

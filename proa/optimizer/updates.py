@@ -45,7 +45,8 @@ def record_update(
         return
     count = len(scalars)
     operands = (float,) * count + tuple(indices)
-    key = (operation, *operands, *attributes)
+    attributes, keys = operation.identify(*attributes)
+    key = (operation, *operands, *keys)
     node = segment.node.get(key)
     if node is None:
         kinds = (float,) * count + tuple(tensor._aval for tensor in tensors)
