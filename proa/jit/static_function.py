@@ -11,7 +11,8 @@ import inspect
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -30,13 +31,17 @@ from . import settings
 from .arguments import Arguments, Input, flat_specs, positional, signature_of
 from .concrete_program import ConcreteProgram
 from .conversion import convert, converted_source, leave_alone
-from .conversion.calls import SEEN, converted_forwards
+from .conversion.calls import converted_forwards
+from .conversion.convert import SEEN
+from .conversion.reads import Reads
 from .conversion.state import Journal, attributes_of_the_graph, put
 from .guards import Guard
 from .inspection import CAPTURING, Inspection
 from .recomputed import run_and_recompute
+from .values import is_container
 
 _MANY_CAPTURES = 32
+_MOST_CHANGES = 16
 
 
 class StaticFunction(Inspection):
@@ -71,6 +76,7 @@ class StaticFunction(Inspection):
         self._lock = threading.RLock()
         self._signature = signature_of(function, instance is not None)
         self._warned = False
+        self._changes: deque[str] = deque(maxlen=_MOST_CHANGES)  # why it was captured again, for `explain`
         for name in ("__name__", "__qualname__", "__doc__", "__module__"):
             if hasattr(function, name):
                 setattr(self, name, getattr(function, name))
@@ -174,11 +180,14 @@ class StaticFunction(Inspection):
     def _program_for(self, arguments: Arguments) -> ConcreteProgram | None:
         """The graph for this kind of call, captured if need be; None: it runs eagerly."""
         key = (arguments.key, LOCAL.grad_enabled, LOCAL.scope, LOCAL.place, default_float())
-        for program in self._programs.get(key, ()):
+        known = self._programs.get(key, ())
+        for program in known:
             if program.guard.holds():
                 self._last = program
                 return program
         if key in self._eager_keys:
+            return None
+        if known and not self._note_change(known):
             return None
         with self._lock:
             try:
@@ -187,10 +196,11 @@ class StaticFunction(Inspection):
                 if self._full_graph or arguments.has_unknown_sizes:
                     raise
                 self._eager_keys.add(key)
-                self._warn(error)
+                self._warn(f"runs eagerly, since it cannot be captured as one graph: {error}")
                 return None
-            found = self._programs.setdefault(key, [])
-            found[:] = [*[p for p in found if p.guard.holds()][-4:], program]
+            # The newest first; replaced, never changed: other threads may be looking for theirs.
+            kept = [p for p in known if p.guard.may_hold_again()]
+            self._programs[key] = [program, *kept][: self._max_programs]
             self._last = program
             if len(self._programs) == _MANY_CAPTURES:
                 warnings.warn(
@@ -201,18 +211,33 @@ class StaticFunction(Inspection):
                 )
         return program
 
+    def _note_change(self, known: Sequence[ConcreteProgram]) -> bool:
+        """Something that was read has another value; whether the code is captured again for it."""
+        change = known[0].guard.difference()
+        self._changes.append(change)
+        settings.announce(f"{self._title()}: {change}")
+        if len(known) < self._max_programs or not all(p.guard.may_hold_again() for p in known):
+            return True
+        if self._full_graph:
+            self._warn(
+                f"was captured for {self._max_programs} values of what it reads, and is captured again whenever there is "
+                f"another one: {change}. Pass as a tensor what keeps changing, or give a larger max_programs."
+            )
+            return True
+        self._warn(
+            f"runs eagerly for further values of what it reads, since it was captured for {self._max_programs} of them: "
+            f"{change}. Pass as a tensor what keeps changing, or give a larger max_programs."
+        )
+        return False
+
     def _title(self) -> str:
         return getattr(self._function, "__qualname__", type(self._function).__name__)
 
-    def _warn(self, error: Exception) -> None:
+    def _warn(self, text: str) -> None:
         if self._warned:
             return
         self._warned = True
-        warnings.warn(
-            f"(to_static) {self._title()} runs eagerly, since it cannot be captured as one graph: {error}",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        warnings.warn(f"(to_static) {self._title()} {text}", RuntimeWarning, stacklevel=5)
 
     # ---- capturing -------------------------------------------------------------------------------------------------
 
@@ -246,6 +271,7 @@ class StaticFunction(Inspection):
 
         attributes: list[Any] = []
         states: list[Any] = []
+        reads = Reads()
 
         def build(tensors: list[Tensor]) -> Any:
             args, kwargs = rebuild(arguments.structure, list(tensors))
@@ -254,8 +280,9 @@ class StaticFunction(Inspection):
             try:
                 for (owner, name, _), tensor in zip(states, tensors[len(own) :], strict=True):
                     put(owner, name, tensor)
-                with journal:
-                    result = function(*args, **kwargs)
+                with journal, reads:
+                    self._know(reads, args, kwargs)
+                    result = self._converted()(*args, **kwargs)
             finally:
                 kept = attributes_of_the_graph(journal, states)
                 for owner, name, value in states:
@@ -281,9 +308,23 @@ class StaticFunction(Inspection):
         finally:
             SEEN.layers, SEEN.failures = seen, failures
         others = [entry for entry in attributes if not any(entry[:2] == state[:2] for state in states)]
-        guard = Guard(layers, graph.captured, states, others)
+        guard = Guard(layers, graph.captured, states, others, reads)
         names = [entry[:2] for entry in attributes]
         return ConcreteProgram(graph, arguments.inputs, guard, changed, names, self._max_programs)
+
+    def _know(self, reads: Reads, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Objects whose attributes the code may read: the instance, and arguments that are no tensors."""
+        if isinstance(self._instance, Layer):
+            reads.know_layer(self._instance, "self")
+        elif self._instance is not None:
+            reads.know(self._instance, "self")
+        parameters = list(self._signature.parameters) if self._signature is not None else []
+        for position, value in enumerate(args):
+            if not is_container(value):
+                reads.know(value, parameters[position] if position < len(parameters) else f"argument {position}")
+        for name, value in kwargs.items():
+            if not is_container(value):
+                reads.know(value, name)
 
     def _names(self, arguments: Arguments) -> list[str | None]:
         """Names for the inputs: those of the parameters where they are plain tensors."""
