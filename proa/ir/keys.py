@@ -19,6 +19,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..core.errors import type_error
+from .live import LiveNumber, frozen
 
 # Stand in keys for types, so that no attribute can look like a key that was made here.
 _BOOL, _FLOAT, _COMPLEX, _NAN = (cast(Any, object()) for _ in range(4))
@@ -65,6 +66,8 @@ def _as_bool(value: Any) -> Any:
 
 
 def _as_float(value: Any, where: str, name: str) -> float:
+    if isinstance(value, LiveNumber):
+        return float(frozen(value, f"the attribute {name} of {where}"))
     if not isinstance(value, (int, float, np.number, np.bool_)):
         raise type_error(where, f"{name} must be a number", f"{name}: {value!r}")
     return float(value)

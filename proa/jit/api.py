@@ -23,7 +23,8 @@ def to_static(
     itself. Sizes that are None in `input_spec` may change from call to call: calls then share at most `max_programs` (8)
     executables. With `full_graph=True`, code that cannot become one graph is an error that names the line; by default it
     runs eagerly, with one warning. Python values that the code reads (attributes, globals, entries of containers) are looked
-    at again at each call: where one has changed, the code is captured again. `build_strategy` and `backend` are accepted; XLA decides by itself.
+    at again at each call: where one has changed, the code is captured again. `build_strategy` and `backend` are accepted;
+    XLA decides by itself.
     """
     unknown = sorted(set(kwargs) - _OPTIONS)
     if unknown:
