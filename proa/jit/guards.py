@@ -6,6 +6,7 @@ When it no longer holds, the code is captured again.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import repeat
 from operator import is_
 from typing import Any
 
@@ -13,6 +14,7 @@ from .conversion.reads import Reads
 from .value_guard import ValueGuard, settings_of
 
 _TABLES = ("_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_forward_post_hooks")
+_FORWARD = repeat("forward")
 
 
 class Guard:
@@ -29,6 +31,8 @@ class Guard:
         every = {id(part): part for layer in layers for part in layer.sublayers(include_self=True)}
         self.layers = list(every.values())
         self.training = [layer.training for layer in self.layers]
+        self.members = [vars(layer) for layer in self.layers]
+        self.forwards = [members.get("forward") for members in self.members]  # where one was put on the layer itself
         tables = [getattr(layer, name) for layer in self.layers for name in _TABLES]
         self.tables = [(table, list(table.values())) for table in tables if table]
         self.empty = [table for table in tables if not table]
@@ -59,6 +63,8 @@ class Guard:
         for layer, training in zip(self.layers, self.training, strict=True):
             if layer.training != training:
                 return f"{layer.full_name()}.training was {training}, now it is {layer.training}"
+        if not self._same_forwards():
+            return "a layer has another forward"
         if self._changed_members():
             return "a layer has other members or hooks"
         return "a tensor has another shape or type, or is trained now or no longer"
@@ -72,7 +78,12 @@ class Guard:
         return False
 
     def _same_layers(self) -> bool:
-        return [layer.training for layer in self.layers] == self.training and not self._changed_members()
+        if [members["training"] for members in self.members] != self.training:
+            return False
+        return self._same_forwards() and not self._changed_members()
+
+    def _same_forwards(self) -> bool:
+        return all(map(is_, map(dict.get, self.members, _FORWARD), self.forwards))
 
     def _same_tensors(self) -> bool:
         for owner, name, value in self.attributes:

@@ -32,7 +32,7 @@ from .arguments import Arguments, Input, flat_specs, positional, signature_of
 from .concrete_program import ConcreteProgram
 from .conversion import convert, converted_source, leave_alone
 from .conversion.calls import converted_forwards
-from .conversion.convert import SEEN
+from .conversion.convert import SEEN, unconverted
 from .conversion.reads import Reads
 from .conversion.state import Journal, attributes_of_the_graph, put
 from .guards import Guard
@@ -180,16 +180,16 @@ class StaticFunction(Inspection):
     def _program_for(self, arguments: Arguments) -> ConcreteProgram | None:
         """The graph for this kind of call, captured if need be; None: it runs eagerly."""
         key = (arguments.key, LOCAL.grad_enabled, LOCAL.scope, LOCAL.place, default_float())
-        known = self._programs.get(key, ())
-        for program in known:
-            if program.guard.holds():
-                self._last = program
-                return program
-        if key in self._eager_keys:
-            return None
-        if known and not self._note_change(known):
-            return None
+        program = self._known_program(key)
+        if program is not None or key in self._eager_keys:
+            return program
         with self._lock:
+            program = self._known_program(key)  # another thread may have captured it meanwhile
+            if program is not None:
+                return program
+            known = self._programs.get(key, ())
+            if known and not self._note_change(known):
+                return None
             try:
                 program = self._capture(arguments)
             except (CaptureError, UnknownSize) as error:
@@ -200,7 +200,7 @@ class StaticFunction(Inspection):
                 return None
             # The newest first; replaced, never changed: other threads may be looking for theirs.
             kept = [p for p in known if p.guard.may_hold_again()]
-            self._programs[key] = [program, *kept][: self._max_programs]
+            self._programs[key] = [program, *kept][: self._budget]
             self._last = program
             if len(self._programs) == _MANY_CAPTURES:
                 warnings.warn(
@@ -211,24 +211,31 @@ class StaticFunction(Inspection):
                 )
         return program
 
+    def _known_program(self, key: Any) -> ConcreteProgram | None:
+        for program in self._programs.get(key, ()):
+            if program.guard.holds():
+                self._last = program
+                return program
+        return None
+
+    @property
+    def _budget(self) -> int:
+        """How many graphs of one kind of call are kept: at least those for training and for evaluation."""
+        return max(2, self._max_programs)
+
     def _note_change(self, known: Sequence[ConcreteProgram]) -> bool:
         """Something that was read has another value; whether the code is captured again for it."""
         change = known[0].guard.difference()
         self._changes.append(change)
         settings.announce(f"{self._title()}: {change}")
-        if len(known) < self._max_programs or not all(p.guard.may_hold_again() for p in known):
+        if len(known) < self._budget or not all(p.guard.may_hold_again() for p in known):
             return True
-        if self._full_graph:
-            self._warn(
-                f"was captured for {self._max_programs} values of what it reads, and is captured again whenever there is "
-                f"another one: {change}. Pass as a tensor what keeps changing, or give a larger max_programs."
-            )
-            return True
+        way = "is captured again for each further one" if self._full_graph else "runs eagerly for further ones"
         self._warn(
-            f"runs eagerly for further values of what it reads, since it was captured for {self._max_programs} of them: "
-            f"{change}. Pass as a tensor what keeps changing, or give a larger max_programs."
+            f"was captured for {self._budget} values of what it reads and {way}: {change}. Pass as a tensor what keeps "
+            "changing, or give a larger max_programs."
         )
-        return False
+        return self._full_graph
 
     def _title(self) -> str:
         return getattr(self._function, "__qualname__", type(self._function).__name__)
@@ -250,6 +257,7 @@ class StaticFunction(Inspection):
             except CaptureError as error:
                 if "source" not in str(error):
                     raise
+                unconverted(function)
         if self._instance is None:
             return function
         bound = MethodType(function, self._instance)

@@ -10,11 +10,12 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable
 from operator import is_
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from ..nn.layer import Layer
 from .conversion.convert import leave_alone
+from .conversion.names import named
 from .conversion.reads import Read
 from .values import ABSENT, Frozen, is_container, is_scalar, shown
 
@@ -99,11 +100,8 @@ def _names_read(kind: type) -> frozenset[str]:
     for base in kind.__mro__:
         if base is Layer or not issubclass(base, Layer):
             continue
-        codes = [m.__code__ for n, m in vars(base).items() if isinstance(m, FunctionType) and n not in _NOT_READ]
-        while codes:
-            code = codes.pop()
-            found.update(code.co_names)
-            codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+        methods = [m for n, m in vars(base).items() if isinstance(m, FunctionType) and n not in _NOT_READ]
+        found.update(*(named(method.__code__) for method in methods))
     return frozenset(found)
 
 

@@ -17,15 +17,18 @@ from ...ir.recorder import LOCAL
 from ...nn.layer import Layer
 from .convert import SEEN, converted, leave_alone
 from .iterables import Enumerated, GraphIterable, Mapped, Rows, TensorRange, Zipped, as_graph_iterable
-from .looks import get_attribute, has_attribute
+from .looks import get_attribute, has_attribute, seen_whole, variables
 from .reads import OPEN
+
+# Modules of the standard library whose functions look at all attributes of what they are given.
+_LOOK_AT_ALL = frozenset({"copy", "dataclasses", "json"})
 
 
 def call(function: Any) -> Any:
     """What to call instead of `function`."""
     kind = function.__class__
     if kind is FunctionType:
-        return converted(function)
+        return seen_whole(function) if function.__module__ in _LOOK_AT_ALL else converted(function)
     if kind is MethodType:
         target = function.__func__
         if isinstance(target, FunctionType) and not leave_alone(target):
@@ -184,6 +187,6 @@ def _combined(builtin: Any, name: str) -> Callable[..., Any]:
 _BUILTINS: dict[Any, Any] = {
     range: _range, enumerate: _enumerate, zip: _zip, map: _map, print: _print,
     int: _number(int, "int64"), bool: _number(bool, "bool"), float: _float,
-    getattr: get_attribute, hasattr: has_attribute,
+    getattr: get_attribute, hasattr: has_attribute, vars: variables,
     max: _extreme(max, "maximum"), min: _extreme(min, "minimum"), any: _combined(any, "or_"), all: _combined(all, "and_"),
 }  # fmt: skip

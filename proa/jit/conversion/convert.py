@@ -74,7 +74,23 @@ def converted(function: FunctionType) -> Any:
     except ConversionError as error:
         if SEEN.failures is not None:
             SEEN.failures.append(error)
-        return function  # it may well run as it is
+        return unconverted(function)  # it may well run as it is
+
+
+def unconverted(function: FunctionType) -> FunctionType:
+    """The function itself, which is going to run as it is, with the functions that it names."""
+    reads = OPEN.reads
+    waiting, seen = [function], {function}
+    while waiting and reads is not None:
+        each = waiting.pop()
+        reads.note_function(each, stored_outside(each.__code__))
+        reads.note_unconverted(each)
+        around = Surroundings(each)
+        called = [around.value(name) for name in read_outside(each.__code__)]
+        found = {f for f in called if isinstance(f, FunctionType) and not leave_alone(f)} - seen
+        waiting += found
+        seen |= found
+    return function
 
 
 def converted_source(function: FunctionType) -> str:

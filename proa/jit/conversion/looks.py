@@ -31,12 +31,7 @@ def outside(surroundings: Surroundings, name: str, value: Any, whole: bool = Tru
         if not is_ignored(value.__name__):
             reads.know(value, name)
         return value
-    cell = surroundings.cells.get(name)
-    if cell is not None:
-        reads.note((id(cell), name), name, "{0}.cell_contents", (cell,), value, whole, cell, name)
-    elif name in surroundings.names:
-        names = surroundings.names
-        reads.note((id(names), name), name, f"{{0}}[{name!r}]", (names,), value, whole, names, name)
+    surroundings.note(reads, name, value, whole)
     return value
 
 
@@ -50,6 +45,8 @@ def attribute(owner: Any, name: str, whole: bool = True) -> Any:
         return getattr(owner, name)
     if is_container(owner):
         return _attribute_of_container(reads, known, name, whole)
+    if name == "__dict__":
+        return variables(owner, whole)
     kind = type(owner)
     found = inspect.getattr_static(owner, name, ABSENT)
     if isinstance(found, property) and _converts(found.fget):
@@ -132,6 +129,31 @@ def entry(container: Any, key: Any, whole: bool = True) -> Any:
         raise
     reads.note(place, path, source, constants, value, whole, None, None)
     return value
+
+
+def variables(owner: Any, whole: bool = True) -> Any:
+    """`vars(owner)`, `owner.__dict__`."""
+    reads, found = OPEN.reads, vars(owner)
+    if reads is not None and id(owner) in reads.known:
+        path = f"vars({reads.known[id(owner)][1]})"
+        reads.note((id(owner), "__dict__"), path, "{0}.__dict__", (owner,), found, whole, None, None)
+    return found
+
+
+def seen_whole(function: Any) -> Any:
+    """A function of the standard library that looks at everything in what it is given (`dataclasses.asdict`, `copy`)."""
+
+    def look(*arguments: Any, **options: Any) -> Any:
+        for value in (*arguments, *options.values()):
+            if (
+                OPEN.reads is not None
+                and id(value) in OPEN.reads.known
+                and isinstance(getattr(value, "__dict__", 0), dict)
+            ):
+                variables(value)
+        return function(*arguments, **options)
+
+    return look
 
 
 def changing(container: Any) -> Any:

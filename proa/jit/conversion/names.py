@@ -194,3 +194,10 @@ def read_outside(code: CodeType) -> frozenset[str]:
 def stored_outside(code: CodeType) -> frozenset[str]:
     """Names of the module, or of functions around it, that a function sets."""
     return _outside(code, "STORE")
+
+
+@functools.lru_cache(maxsize=1024)
+def named(code: CodeType) -> frozenset[str]:
+    """Every name of an attribute or global that a function, or one inside it, has in its code."""
+    inner = [named(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return frozenset(code.co_names).union(*inner)

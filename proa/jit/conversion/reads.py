@@ -11,13 +11,14 @@ had when the code began is what counts.
 from __future__ import annotations
 
 import threading
-from types import CellType, FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from ...eager.tensor import Tensor
 from ...graph.control import is_unknown
 from ...nn.layer import Layer
 from ..values import ABSENT, Frozen, is_container, is_scalar
+from .names import named, read_outside
 
 _DEEPEST = 20
 
@@ -135,6 +136,27 @@ class Reads:
             before = _contents(place) if name in cells else function.__globals__.get(name, ABSENT)
             self.written.setdefault((id(place), name), (before, True))
 
+    def note_unconverted(self, function: FunctionType) -> None:
+        """A function runs as it is (its source is not to be had): whatever it names counts as read."""
+        names, surroundings = named(function.__code__), Surroundings(function)
+        for value, path, *_ in list(self.known.values()):
+            self._note_named(value, path, names)
+        for name in read_outside(function.__code__):
+            value = surroundings.value(name)
+            if value is not ABSENT and not isinstance(value, ModuleType):
+                surroundings.note(self, name, value, True)
+                self._note_named(value, name, names)
+
+    def _note_named(self, value: Any, path: str, names: frozenset[str], depth: int = 0) -> None:
+        own = getattr(value, "__dict__", None)
+        if not isinstance(own, dict) or isinstance(value, (Tensor, FunctionType, ModuleType)) or depth > 3:
+            return
+        for name in names & own.keys():
+            found, inner = own[name], f"{path}.{name}"
+            if (id(value), name) not in self.noted and name not in ("training", "forward"):
+                self.note((id(value), name), inner, f"{{0}}[{name!r}]", (own,), found, True, value, name)
+                self._note_named(found, inner, names, depth + 1)
+
 
 class _Open(threading.local):
     reads: Reads | None = None
@@ -158,3 +180,15 @@ class Surroundings:
     def __init__(self, function: FunctionType) -> None:
         self.names = function.__globals__
         self.cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+    def value(self, name: str) -> Any:
+        return _contents(self.cells[name]) if name in self.cells else self.names.get(name, ABSENT)
+
+    def note(self, reads: Reads, name: str, value: Any, whole: bool) -> None:
+        """A name was read, and this was found."""
+        cell = self.cells.get(name)
+        if cell is not None:
+            reads.note((id(cell), name), name, "{0}.cell_contents", (cell,), value, whole, cell, name)
+        elif name in self.names:
+            names = self.names
+            reads.note((id(names), name), name, f"{{0}}[{name!r}]", (names,), value, whole, names, name)

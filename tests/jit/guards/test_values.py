@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import enum
 import functools
@@ -36,6 +37,11 @@ class Plain:
 
     def __init__(self, **values: Any) -> None:
         self.__dict__.update(values)
+
+
+@dataclasses.dataclass
+class Options:
+    rate: float = 2.0
 
 
 class Slotted:
@@ -73,6 +79,7 @@ class Net(nn.Layer):
         self.sizes: Any = [1, 2]
         self.plain = Plain(rate=2.0, inner=Plain(rate=2.0))
         self.slotted = Slotted(2.0)
+        self.options = Options()
         self.entries = Entries(rate=2.0, inner=Entries(rate=2.0))
         self.looked = Looked({"rate": 2.0})
         self.array = np.array([2.0, 3.0], "float32")
@@ -182,6 +189,10 @@ READERS = {
     "hasattr": lambda net: 3.0 if hasattr(net, "unset") else 2.0,
     "property": lambda net: net.doubled,
     "enum": lambda net: 1.0 if net.mode is Mode.ONE else 2.0,
+    "vars": lambda net: vars(net.plain)["rate"],
+    "dictionary of an object": lambda net: net.plain.__dict__["rate"],
+    "dataclass": lambda net: dataclasses.asdict(net.options)["rate"],
+    "copy": lambda net: copy.copy(net.plain).rate,
     "objects in a list": lambda net: net.blocks[1].rate,
     "loop over objects": lambda net: sum([block.rate for block in net.blocks]),
 }
@@ -206,6 +217,10 @@ CHANGES = {
     "hasattr": lambda net: setattr(net, "unset", 3.0),
     "property": lambda net: setattr(net, "alpha", 3.0),
     "enum": lambda net: setattr(net, "mode", Mode.TWO),
+    "vars": lambda net: setattr(net.plain, "rate", 3.0),
+    "dictionary of an object": lambda net: setattr(net.plain, "rate", 3.0),
+    "dataclass": lambda net: setattr(net.options, "rate", 3.0),
+    "copy": lambda net: setattr(net.plain, "rate", 3.0),
     "objects in a list": lambda net: setattr(net.blocks[1], "rate", 4.0),
     "loop over objects": lambda net: net.blocks.append(Plain(rate=4.0)),
 }
@@ -425,9 +440,23 @@ def test_layers_inside_containers_of_the_library() -> None:
     assert net(one())[0].item() == 6.0
     net[0] = nn.Identity()
     assert net(one())[0].item() == 3.0
+    net[1].forward = lambda x: x * 4.0
+    assert net(one())[0].item() == 4.0
+    del net[1].forward
     net[1].eval()
     net[1].register_forward_post_hook(lambda _layer, _inputs, outputs: outputs * 10)
     assert net(one())[0].item() == 30.0
+
+
+def test_training_and_evaluation_are_kept_side_by_side() -> None:
+    net = paddle.jit.to_static(nn.Dropout(0.5), max_programs=1)
+    net(one())
+    for _ in range(3):
+        net.eval()
+        assert net(one()).numpy().tolist() == [1.0, -2.0]
+        net.train()
+        assert set(np.abs(net(one()).numpy()).tolist()) <= {0.0, 2.0, 4.0}
+    assert sum(map(len, net.forward._programs.values())) == 2
 
 
 def test_tensors_stay_inputs_and_another_tensor_is_noticed() -> None:
@@ -586,6 +615,22 @@ def test_gradients_follow_the_value() -> None:
         x.stop_gradient = False
         net(x).sum().backward()
         assert x.grad.numpy().tolist() == [alpha, alpha]
+
+
+def test_functions_without_source() -> None:
+    scope: dict[str, Any] = {"factor": 2.0, "options": Plain(rate=2.0, inner=Plain(rate=2.0))}
+    exec("def helper(x): return x * factor * options.inner.rate\n", scope)
+    exec("class Model:\n    rate = 2.0\n    def run(self, x): return helper(x) * self.rate\n", scope)
+    model = scope["Model"]()
+    model.rate = 2.0
+    function = paddle.jit.to_static(model.run)
+    outer = paddle.jit.to_static(lambda x: scope["helper"](x), full_graph=True)
+    assert (function(one())[0].item(), outer(one())[0].item()) == (8.0, 4.0)
+    scope["factor"] = 3.0
+    assert (function(one())[0].item(), outer(one())[0].item()) == (12.0, 6.0)
+    model.rate = 1.0
+    scope["options"].inner.rate = 1.0
+    assert (function(one())[0].item(), outer(one())[0].item()) == (3.0, 3.0)
 
 
 def test_names_that_hide_others() -> None:
