@@ -17,7 +17,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from ..core.dtype import default_float
-from ..core.errors import type_error
+from ..core.errors import type_error, user_location
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place, replace_value
 from ..graph import Graph, capture
@@ -42,6 +42,8 @@ from .values import is_container
 
 _MANY_CAPTURES = 32
 _MOST_CHANGES = 16
+# How many times the budget of graphs is captured where graphs are of no use any more (members of layers were replaced).
+_MOST_REPLACED = 4
 
 
 class StaticFunction(Inspection):
@@ -76,6 +78,7 @@ class StaticFunction(Inspection):
         self._lock = threading.RLock()
         self._signature = signature_of(function, instance is not None)
         self._warned = False
+        self._recaptures: dict[Any, int] = {}
         self._changes: deque[str] = deque(maxlen=_MOST_CHANGES)  # why it was captured again, for `explain`
         for name in ("__name__", "__qualname__", "__doc__", "__module__"):
             if hasattr(function, name):
@@ -188,7 +191,7 @@ class StaticFunction(Inspection):
             if program is not None:
                 return program
             known = self._programs.get(key, ())
-            if known and not self._note_change(known):
+            if known and not self._note_change(key, known):
                 return None
             try:
                 program = self._capture(arguments)
@@ -223,17 +226,19 @@ class StaticFunction(Inspection):
         """How many graphs of one kind of call are kept: at least those for training and for evaluation."""
         return max(2, self._max_programs)
 
-    def _note_change(self, known: Sequence[ConcreteProgram]) -> bool:
+    def _note_change(self, key: Any, known: Sequence[ConcreteProgram]) -> bool:
         """Something that was read has another value; whether the code is captured again for it."""
         change = known[0].guard.difference()
         self._changes.append(change)
         settings.announce(f"{self._title()}: {change}")
-        if len(known) < self._budget or not all(p.guard.may_hold_again() for p in known):
+        self._recaptures[key] = count = self._recaptures.get(key, 0) + 1
+        has_room = len(known) < self._budget or not all(p.guard.may_hold_again() for p in known)
+        if has_room and count <= _MOST_REPLACED * self._budget:
             return True
         way = "is captured again for each further one" if self._full_graph else "runs eagerly for further ones"
         self._warn(
-            f"was captured for {self._budget} values of what it reads and {way}: {change}. Pass as a tensor what keeps "
-            "changing, or give a larger max_programs."
+            f"was captured for {min(count, self._budget)} values of what it reads and {way}: {change}. Pass as a tensor "
+            "what keeps changing, or give a larger max_programs."
         )
         return self._full_graph
 
@@ -244,7 +249,7 @@ class StaticFunction(Inspection):
         if self._warned:
             return
         self._warned = True
-        warnings.warn(f"(to_static) {self._title()} {text}", RuntimeWarning, stacklevel=5)
+        warnings.warn_explicit(f"(to_static) {self._title()} {text}", RuntimeWarning, *user_location())
 
     # ---- capturing -------------------------------------------------------------------------------------------------
 
@@ -291,6 +296,7 @@ class StaticFunction(Inspection):
                 with journal, reads:
                     self._know(reads, args, kwargs)
                     result = self._converted()(*args, **kwargs)
+                    self._refuse_leaks(reads)
             finally:
                 kept = attributes_of_the_graph(journal, states)
                 for owner, name, value in states:
@@ -319,6 +325,16 @@ class StaticFunction(Inspection):
         guard = Guard(layers, graph.captured, states, others, reads)
         names = [entry[:2] for entry in attributes]
         return ConcreteProgram(graph, arguments.inputs, guard, changed, names, self._max_programs)
+
+    def _refuse_leaks(self, reads: Reads) -> None:
+        path = reads.take_back_tensors()
+        if path is not None:
+            code = getattr(self._function, "__code__", None)
+            raise CaptureError(
+                f"(to_static) {path} comes from outside, and the code puts tensors of the graph into it; return them, or "
+                "set an attribute to a tensor",
+                None if code is None else (code.co_filename, code.co_firstlineno),
+            )
 
     def _know(self, reads: Reads, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Objects whose attributes the code may read: the instance, and arguments that are no tensors."""

@@ -93,6 +93,15 @@ class Frozen:
             for (key, part), (other, value) in zip(parts, now.items(), strict=True)
         )
 
+    def put_back(self) -> None:
+        """Gives a list or dictionary the entries that it had."""
+        container, entries = self.value, self.parts
+        container.clear()
+        if isinstance(container, dict):
+            container.update({key: part.value for key, part in entries})
+        else:
+            container.extend([part.value for part in entries])
+
     @property
     def is_fixed(self) -> bool:
         """Whether the same object is always the same value."""

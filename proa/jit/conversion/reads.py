@@ -16,6 +16,7 @@ from typing import Any
 
 from ...eager.tensor import Tensor
 from ...graph.control import is_unknown
+from ...graph.structure import flatten
 from ...nn.layer import Layer
 from ..values import ABSENT, Frozen, is_container, is_scalar
 from .names import named, read_outside
@@ -116,6 +117,20 @@ class Reads:
         """The code is about to change a container."""
         if id(container) in self.known and id(container) not in self.changed:
             self.changed[id(container)] = Frozen(container)
+
+    def take_back_tensors(self) -> str | None:
+        """The path of a container from outside that the code has put tensors of the graph into; it is as before again.
+
+        Such tensors have no values outside, and later calls would put in none.
+        """
+        found = None
+        for frozen in self.changed.values():
+            container, tensors = frozen.value, list[Any]()
+            flatten(list(container.values()) if isinstance(container, dict) else list(container), tensors)
+            if any(is_unknown(tensor) for tensor in tensors) and isinstance(frozen.parts, list):
+                found = self.known[id(container)][1]
+                frozen.put_back()
+        return found
 
     def note_written(self, owner: Any, name: str, before: Any, updates: bool) -> None:
         key = (id(owner), name)
