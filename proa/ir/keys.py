@@ -52,17 +52,13 @@ def _as_int(value: Any, where: str, name: str) -> Any:
     """An attribute declared `int`: a float would be taken for the integer that it is equal to."""
     if isinstance(value, (float, complex, np.inexact)):
         raise type_error(where, f"{name} must be an integer", f"{name}: {value!r}")
-    return int(value) if isinstance(value, (bool, np.integer, np.bool_)) else value
+    return int(cast(Any, value)) if isinstance(value, (bool, np.integer, np.bool_)) else value
 
 
 def _as_bool(value: Any) -> Any:
-    return (
-        value
-        if value.__class__ is bool
-        else bool(value)
-        if isinstance(value, (int, float, np.number, np.bool_))
-        else value
-    )
+    if value.__class__ is bool or not isinstance(value, (int, float, np.number, np.bool_)):
+        return value
+    return bool(cast(Any, value))
 
 
 def _as_float(value: Any, where: str, name: str) -> float:
@@ -70,7 +66,7 @@ def _as_float(value: Any, where: str, name: str) -> float:
         return float(frozen(value, f"the attribute {name} of {where}"))
     if not isinstance(value, (int, float, np.number, np.bool_)):
         raise type_error(where, f"{name} must be a number", f"{name}: {value!r}")
-    return float(value)
+    return float(cast(Any, value))
 
 
 SCOPE: dict[str, Any] = {

@@ -140,6 +140,13 @@ def _binary(function: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Ca
     return forward, reflected
 
 
+def _unary(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    def compute(self: LiveNumber) -> LiveNumber:
+        return LiveNumber(lambda: function(self.read()))
+
+    return compute
+
+
 def _comparison(function: Callable[[Any, Any], bool], sign: str) -> Callable[..., Any]:
     def compare(self: LiveNumber, other: Any) -> Any:
         if not isinstance(other, (LiveNumber, *_NUMBERS)):
@@ -153,8 +160,7 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
     for _stem, _method in zip((f"__{_name}__", f"__r{_name}__"), _binary(getattr(operator, _name)), strict=True):
         setattr(LiveNumber, _stem, _method)
 for _name in ("neg", "pos", "abs"):
-    _function = getattr(operator, _name)
-    setattr(LiveNumber, f"__{_name}__", lambda self, _f=_function: LiveNumber(lambda: _f(self.read())))
+    setattr(LiveNumber, f"__{_name}__", _unary(getattr(operator, _name)))
 for _name, _sign in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
     setattr(LiveNumber, f"__{_name}__", _comparison(getattr(operator, _name), _sign))
 

@@ -49,8 +49,9 @@ def attribute(owner: Any, name: str, whole: bool = True) -> Any:
         return variables(owner, whole)
     kind = type(owner)
     found = inspect.getattr_static(owner, name, ABSENT)
-    if isinstance(found, property) and _converts(found.fget):
-        return converted(found.fget)(owner)
+    getter: Any = found.fget if isinstance(found, property) else None
+    if _converts(getter):
+        return converted(getter)(owner)
     if found is ABSENT:
         return _missing_attribute(reads, known, name)
     value = getattr(owner, name)
