@@ -6,13 +6,13 @@ computed from parameters beforehand, and again when those have changed.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.locks import new_lock
 from ..core.place import CPU, jax_device
 from ..eager.tensor import Tensor, adopt, wrap
 from ..ir.dimensions import Sizes, specialise
@@ -45,7 +45,7 @@ class Preparation:
         self._seen: list[Any] = []
         self._values: list[Any] = []
         self._compiled: CompiledProgram | None = None
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def values(self) -> list[Any]:
         """The values of the prepared tensors now."""

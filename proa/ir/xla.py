@@ -13,6 +13,8 @@ import pathlib
 from typing import Any, cast
 
 from ..core import flags
+from . import forking
+from .exiting import hold_threads
 from .interrupt import uninterrupted
 
 flags.define(
@@ -32,12 +34,18 @@ def jax_module() -> Any:
     return jax
 
 
-@functools.cache
 def started_jax() -> Any:
-    """JAX with its devices found: for those who are about to run something.
+    """JAX with its devices found: for those who are about to run something. RuntimeError in a process that has no XLA.
 
     Apart from `jax_module`, because processes that work together must meet before devices are looked for.
     """
+    if forking.State.lost:
+        raise RuntimeError(forking.State.lost)
+    return _start()
+
+
+@functools.cache
+def _start() -> Any:
     jax = jax_module()
     threads = flags.get("FLAGS_num_threads")
     if threads > 0:
@@ -47,12 +55,21 @@ def started_jax() -> Any:
     # JAX brings some hundred thousand objects that stay for good. Recording makes many short-lived ones, and every full run
     # of the garbage collector would look at all of JAX again (tens of milliseconds): it need not look at them any more.
     gc.freeze()
-    atexit.register(_wait_for_work, jax)
+    forking.guard()
+    atexit.register(_end, jax)
     return jax
 
 
-def _wait_for_work(jax: Any) -> None:
-    """Lets running executables finish before the process is torn down under them (XLA crashes otherwise)."""
+def _end(jax: Any) -> None:
+    """Lets running executables finish before the process is torn down under them (XLA crashes otherwise).
+
+    Daemon threads that compute are not waited for: they stop where they are.
+    """
+    if forking.State.lost:
+        return
+    if any(thread.daemon and thread.is_alive() for thread in forking.threads_that_record()):
+        hold_threads()
+        return
     for array in jax.live_arrays():
         try:
             array.block_until_ready()

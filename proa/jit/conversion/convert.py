@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import sys
-import threading
 import types
 import weakref
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ...core.locks import new_reentrant_lock
 from .names import own_nodes
 from .rewrite import RUNTIME, rewrite
 from .source import Mangler, function_node
@@ -21,7 +21,7 @@ _IGNORED = {
 }  # fmt: skip
 # By code: functions made anew at each call of another one share theirs.
 _CONVERTED: weakref.WeakKeyDictionary[CodeType, Any] = weakref.WeakKeyDictionary()
-_LOCK = threading.RLock()
+_LOCK = new_reentrant_lock()
 _FACTORY, _CONVERTED_NAME = "_jst_factory", "_jst_converted"
 
 
