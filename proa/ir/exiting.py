@@ -1,7 +1,7 @@
 """The end of a process while other threads are still inside XLA.
 
-When the interpreter ends, it ends a daemon thread at the moment when that wants to run Python again: by `pthread_exit`, which
-unwinds the thread's stack. In the middle of that stack lies C++ of JAX that lets no such thing pass, and the process aborts
+When the interpreter ends, it ends a daemon thread at the moment when that wants to run Python again: by `pthread_exit`,
+which unwinds the thread's stack. In the middle of that stack lies C++ of JAX that lets no such thing pass, and the process aborts
 (as with plain JAX). Python 3.14 makes such threads wait for ever instead; here the same is done for the versions before,
 by leading the interpreter's `pthread_exit` to `pause`. Then the C library's exit would destroy what the threads still use,
 so the process leaves without that.
@@ -34,7 +34,10 @@ def hold_threads() -> None:
         return  # another way of linking: then it ends as with plain JAX
     for slot in slots:
         page = slot & -mmap.PAGESIZE
-        if library.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ | mmap.PROT_WRITE) == 0:
+        if (
+            library.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ | mmap.PROT_WRITE)
+            == 0
+        ):
             ctypes.c_void_p.from_address(slot).value = pause
     leave_without_destructors()
 
@@ -54,7 +57,7 @@ def leave_without_destructors(kept: Any = None) -> None:
 class _Location(ctypes.Structure):
     """`Dl_info`: in which file a function lies."""
 
-    _fields_ = [  # noqa: RUF012 - as ctypes wants it
+    _fields_ = [
         ("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("name", ctypes.c_char_p), ("address", ctypes.c_void_p),
     ]  # fmt: skip
 

@@ -10,6 +10,7 @@ import functools
 import gc
 import os
 import pathlib
+import sys
 from typing import Any, cast
 
 from ..core import flags
@@ -23,8 +24,15 @@ flags.define(
 )  # fmt: skip
 
 
-@functools.cache
 def jax_module() -> Any:
+    """JAX, configured: for those who only trace. RuntimeError in a process that must not even import it."""
+    if forking.State.lost and sys.modules.get("jax") is None:
+        raise RuntimeError(forking.State.lost)
+    return _import_jax()
+
+
+@functools.cache
+def _import_jax() -> Any:
     with uninterrupted(True):  # Ctrl-C in the middle of JAX's import would leave it broken for good
         import jax
         import jax.numpy  # pyright: ignore[reportUnusedImport]
