@@ -1,10 +1,10 @@
 """The end of a process while other threads are still inside XLA.
 
 When the interpreter ends, it ends a daemon thread at the moment when that wants to run Python again: by `pthread_exit`,
-which unwinds the thread's stack. In the middle of that stack lies C++ of JAX that lets no such thing pass, and the process aborts
-(as with plain JAX). Python 3.14 makes such threads wait for ever instead; here the same is done for the versions before,
-by leading the interpreter's `pthread_exit` to `pause`. Then the C library's exit would destroy what the threads still use,
-so the process leaves without that.
+which unwinds the thread's stack. In the middle of that stack lies C++ of JAX that lets no such thing pass, and the process
+aborts (as with plain JAX). Python 3.14 makes such threads wait for ever instead; here the same is done for the versions
+before, by leading the interpreter's `pthread_exit` to `pause`. Then the C library's exit would destroy what the threads
+still use, so the process leaves without that.
 """
 
 from __future__ import annotations

@@ -142,9 +142,16 @@ def test_a_fork_while_other_threads_compute():
     mine = make_model()
     train(mine, 8)
     codes = []
+    def child():
+        x = paddle.ones([number + 40])  # of a new size, and used often enough to be compiled
+        for _ in range(5):
+            x = (x * 0.5).tanh()
+            x.numpy()
+        # Their parameters change all the time: here they are whole, and can be trained on.
+        return is_trained(mine) and all(is_trained(model) for model in models)
+
     for number in range(12):
-        # Their parameters change all the time: in the child they are whole, and can be trained on.
-        codes.append(in_child(lambda: is_trained(mine) and all(is_trained(model) for model in models)))
+        codes.append(in_child(child))
     ended.set()
     for thread in threads:
         thread.join()
