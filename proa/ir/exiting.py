@@ -24,22 +24,23 @@ _RELOCATIONS, _RELOCATION_BYTES, _JUMP_RELOCATIONS = 7, 8, 23
 
 def hold_threads() -> None:
     """Called when the interpreter is about to end: threads that are still there shall not end it badly."""
-    if sys.platform != "linux" or sys.version_info >= (3, 14):
-        return
+    if sys.platform == "linux" and sys.version_info < (3, 14):
+        _let_threads_wait()
+    leave_without_destructors()
+
+
+def _let_threads_wait() -> None:
     library = ctypes.CDLL(None)
     try:
         slots = _slots_of(library, ctypes.pythonapi.PyThread_exit_thread, b"pthread_exit")
         pause = ctypes.cast(library.pause, ctypes.c_void_p).value
     except (AttributeError, ValueError, struct.error):
         return  # another way of linking: then it ends as with plain JAX
+    writable = mmap.PROT_READ | mmap.PROT_WRITE
     for slot in slots:
         page = slot & -mmap.PAGESIZE
-        if (
-            library.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ | mmap.PROT_WRITE)
-            == 0
-        ):
+        if library.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(mmap.PAGESIZE), writable) == 0:
             ctypes.c_void_p.from_address(slot).value = pause
-    leave_without_destructors()
 
 
 def leave_without_destructors(kept: Any = None) -> None:

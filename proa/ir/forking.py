@@ -38,7 +38,7 @@ class State:
     """Of this process."""
 
     lost = ""  # why there is no XLA, as an error's text; empty where it can be used
-    guarded = False  # whether XLA was started here by ourselves
+    started = False  # whether XLA was started, here or in the process that this one was forked from
 
 
 _THREAD_LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -91,7 +91,7 @@ class _Fork:
 
 def guard() -> None:
     """Called when XLA has been started: behind JAX's own handler, so that ours comes first."""
-    State.guarded = True
+    State.started = True
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_before, after_in_parent=_after, after_in_child=_after)
 
@@ -156,7 +156,7 @@ def _in_child() -> None:
     _THREADS.clear()
     _THREADS.add(threading.current_thread())
     bridge = sys.modules.get("jax._src.xla_bridge")
-    was_started = State.guarded or bool(getattr(bridge, "_backends", None))
+    was_started = State.started or bool(getattr(bridge, "_backends", None))
     if was_started and not State.lost:
         lose(message("fork", "this needs XLA, and a process forked from one in which XLA runs cannot use it", fix=_FIX))
     if was_started:

@@ -199,6 +199,7 @@ def test_hot_loops_stay_on_tier_0_whatever_flags_say():
     before = compiles()
 
     def child():
+        paddle.device.synchronize()
         first = is_trained(model, 30)
         paddle.set_flags({"FLAGS_hot_threshold": 1, "FLAGS_eager_mode": "auto"})
         return first and is_trained(model, 30) and is_trained(make_model(), 30) and compiles() == before
