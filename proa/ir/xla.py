@@ -64,25 +64,38 @@ def _start() -> Any:
     # of the garbage collector would look at all of JAX again (tens of milliseconds): it need not look at them any more.
     gc.freeze()
     forking.guard()
-    atexit.register(_end, jax)
+    atexit.register(_finish, jax)
     return jax
 
 
-def _end(jax: Any) -> None:
+def _finish(jax: Any) -> None:
     """Lets running executables finish before the process is torn down under them (XLA crashes otherwise).
 
-    Daemon threads that compute are not waited for: they stop where they are.
+    Daemon threads that compute are not waited for. They may go on until the very end, so what they need stays.
     """
     if forking.State.lost:
         return
-    if any(thread.daemon and thread.is_alive() for thread in forking.threads_that_record()):
-        hold_threads()
+    if _has_computing_daemons():
+        clean_up = getattr(getattr(jax._src, "api", None), "clean_up", None)
+        if clean_up is not None and not jax.distributed.is_initialized():
+            atexit.unregister(clean_up)  # which forgets the devices
         return
     for array in jax.live_arrays():
         try:
             array.block_until_ready()
         except Exception:  # a failed or deleted one has nothing left to wait for
             continue
+
+
+def _has_computing_daemons() -> bool:
+    return any(thread.daemon and thread.is_alive() for thread in forking.threads_that_record())
+
+
+@atexit.register
+def _end() -> None:
+    """The last handler, as it is registered early: a thread may be starting XLA at this moment."""
+    if _has_computing_daemons():
+        hold_threads()
 
 
 def cache_folder() -> pathlib.Path:

@@ -47,6 +47,38 @@ def test_a_daemon_thread_does_not_disturb_the_end(what, delay):
     assert outcome(what + "print('end')", delay) == (0, "end", "")
 
 
+@pytest.mark.parametrize("module", ["jax", "jax._src.xla_bridge", "jax._src.api", "jax._src.interpreters.mlir"])
+def test_a_daemon_thread_that_is_starting_xla(module):
+    code = """
+    threading.Thread(target=lambda: train(make_model(), 100_000), daemon=True).start()
+    while sys.argv[1] not in sys.modules:
+        time.sleep(0.0005)
+    print("end")
+    """
+    assert outcome(code, module) == (0, "end", "")
+
+
+def test_a_handler_may_wait_for_a_daemon_thread():
+    code = """
+    import atexit
+
+    ended = threading.Event()
+    model = make_model()
+
+    def until_told():
+        while not ended.is_set():
+            train(model, 7)
+        print("told", is_trained(model))
+
+    thread = threading.Thread(target=until_told, daemon=True)
+    thread.start()
+    atexit.register(thread.join)
+    atexit.register(ended.set)
+    train(make_model(), 8)
+    """
+    assert outcome(code) == (0, "told True", "")
+
+
 @pytest.mark.parametrize("what", [TRAINS, COMPILES], ids=["trains", "compiles"])
 def test_exit_codes_are_kept(what):
     assert outcome(what + "print('end')\nsys.exit(3)", "0.05") == (3, "end", "")
