@@ -17,6 +17,7 @@ Invariants
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections import deque
@@ -29,9 +30,10 @@ import numpy as np
 
 from ..core import flags
 from ..core.errors import locate, message, user_location
+from ..core.locks import new_reentrant_lock
 from ..core.memory import check_allocation
 from ..core.place import CPU, Place, default_place
-from . import cost, donation, report
+from . import cost, donation, forking, report
 from .cutting import note_late_read
 from .interpreter import Problem, run_on_jax, run_on_numpy
 from .interrupt import uninterrupted
@@ -44,7 +46,7 @@ from .watch import nan_error, watch_results
 
 _ndarray = np.ndarray
 # Held while value, segment and index of a tensor change (see above).
-STATE = threading.RLock()
+STATE = new_reentrant_lock()
 # The window of a segment that is not cut, however long it gets (see `one_segment`).
 WHOLE = 1 << 40
 _MOST_UNCHECKED = 64
@@ -190,7 +192,7 @@ class Segment:
             node.scope.observe(instruction)
         if root.check_nan or instruction.flagged:
             self.locations[node.index] = user_location(2)
-        if node.launches is not None:
+        if node.launches is not None and not forking.State.lost:
             self._run_early(node)
         if root.immediate or node.cut:
             flush(self)
@@ -255,7 +257,7 @@ class Local(threading.local):
     """Per-thread state: the open segment, whether gradients are recorded, the place of new tensors, the scope."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = forking.new_thread_lock()
         self.place = _default_place()
         self.grad_enabled = True
         self.scope: Scope | None = None  # what holds for what is recorded now (see `set_scope`)
@@ -298,6 +300,19 @@ def _flags_changed(name: str) -> None:
 
 
 flags.on_change(_flags_changed)
+
+
+def _after_fork() -> None:
+    """In the child: the flags of compiled runs are the parent's business, and what needs an accelerator fails at once."""
+    LOCAL.unchecked.clear()
+    LOCAL.recent = None
+    if forking.State.lost and LOCAL.place is not CPU and not LOCAL.segment.captures:
+        _Mode.immediate = True
+        LOCAL.segment = Segment(LOCAL.place, LOCAL.lock, scope=LOCAL.scope)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def note_sharded() -> None:
@@ -582,7 +597,8 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     root = segment.root
     LOCAL.recent = None
     ending.epoch = epoch()
-    if ending.compiled is None and not root.immediate and _pays(root, ending):
+    has_xla = not forking.State.lost
+    if has_xla and ending.compiled is None and not root.immediate and _pays(root, ending):
         donated = donation.donatable(segment.inputs)
         try:
             ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
@@ -590,7 +606,7 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
             # Work that cannot be compiled still runs, op by op; an error that is the user's own comes up there.
             ending.count = -_RETRY_AFTER
             report.note_failure(ending, error)
-    compiled = ending.compiled  # another thread may drop it from the ending at any time
+    compiled = ending.compiled if has_xla else None  # another thread may drop it from the ending at any time
     if compiled is not None and compiled.copies >= _MOST_COPIES:
         compiled = _donate_less(segment, ending, compiled)
     if compiled is not None:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections import OrderedDict
 from typing import Any
 
 from ..core import flags
+from ..core.locks import new_reentrant_lock
 
 
 class Statistics:
@@ -27,7 +27,7 @@ class Statistics:
 
 
 STATISTICS = Statistics()
-_LOCK = threading.RLock()
+_LOCK = new_reentrant_lock()
 # Endings with an executable, least recently used first, with their records.
 PROGRAMS: OrderedDict[Any, ProgramRecord] = OrderedDict()
 

@@ -7,7 +7,6 @@ with the reasons, and such calls run operation by operation.
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import locate
+from ..core.locks import new_lock
 from ..core.place import CPU
 from ..eager.tensor import Tensor, wrap
 from ..graph import Graph
@@ -57,7 +57,7 @@ class Buckets:
         self.buckets: dict[Any, Bucket] = {}
         self._sizes: dict[Any, tuple[list[Any], list[Any]]] = {}
         self._warned = False
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     @property
     def num_programs(self) -> int:

@@ -8,7 +8,6 @@ that gradients of any order are those of eager code. Python's side effects happe
 from __future__ import annotations
 
 import inspect
-import threading
 import warnings
 import weakref
 from collections import deque
@@ -18,6 +17,7 @@ from typing import Any
 
 from ..core.dtype import default_float
 from ..core.errors import type_error, user_location
+from ..core.locks import new_reentrant_lock
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place, replace_value
 from ..graph import Graph, capture
@@ -75,7 +75,7 @@ class StaticFunction(Inspection):
         self._sized_keys: set[Any] = set()  # calls whose unknown sizes matter more than a graph can follow
         self._last: ConcreteProgram | None = None
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
-        self._lock = threading.RLock()
+        self._lock = new_reentrant_lock()
         self._signature = signature_of(function, instance is not None)
         self._warned = False
         self._recaptures: dict[Any, int] = {}

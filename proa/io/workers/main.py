@@ -37,10 +37,8 @@ class Job:
         self.copies = copies
 
 
-def worker_main(job: Job, tasks: connection.Connection, results: connection.Connection, foreign: list[Any]) -> None:
+def worker_main(job: Job, tasks: connection.Connection, results: connection.Connection) -> None:
     """Answers requests until the parent closes its end or is gone."""
-    for other in foreign:  # the parent's ends: while a worker holds one, its owner never sees the end of the stream
-        other.close()
     # A daemon may have no children, but a dataset may well use a loader or a pool of its own.
     process.current_process()._config["daemon"] = False  # pyright: ignore[reportAttributeAccessIssue]
     hygiene.after_fork(job.copies)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...core import flags
+from ...core.locks import new_lock
 from ...ir.xla import cache_folder, started_jax
 
 flags.define("FLAGS_native_kernels", True, "Whether C++ kernels are used on the CPU.", "PROA_NATIVE")
@@ -66,7 +67,7 @@ class _Libraries:
     def __init__(self) -> None:
         from ..building import read_handlers
 
-        self.lock = threading.Lock()
+        self.lock = new_lock()
         self.futures: dict[str, Any] = {}
         self.told = False
         self.owners: dict[str, str] = {}
