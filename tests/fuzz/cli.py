@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
+from ..parity.environment import EnvironmentMissing, paddle_python
 from .against import Against
 from .execute import execute_all
 from .generator import generate
@@ -18,7 +20,7 @@ from .worker import MODEL
 def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     add = result.add_argument
-    add("--programs", type=int, default=200, help="how many programs (5000 for the full check)")
+    add("--programs", type=int, default=200, help="how many programs (10000 for the full check)")
     add("--seed", type=int, default=0, help="seed of the first program")
     add("--jobs", type=int, default=2, help="processes at a time")
     add("--module", default="proa", help="module under test; paddle runs the programs only")
@@ -33,7 +35,13 @@ def parser() -> argparse.ArgumentParser:
     add("--show", type=int, metavar="SEED", help="print a program")
     add("--run", type=int, metavar="SEED", help="run one program here and print what it records")
     add("--minimise", type=int, metavar="SEED", help="make a failing program shorter")
-    add("--against-paddle", metavar="PYTHON", help="compare with Paddle in that interpreter")
+    add(
+        "--against-paddle",
+        nargs="?",
+        const="",
+        metavar="PYTHON",
+        help="compare with Paddle, in that interpreter or in .venv-paddle, which is made where it is missing",
+    )
     return result
 
 
@@ -57,9 +65,14 @@ def main(words: list[str] | None = None) -> int:
         return run_here(arguments)
     if arguments.minimise is not None:
         return minimise_seed(arguments)
-    if arguments.against_paddle:
+    if arguments.against_paddle is not None:
         mode = modes_of(arguments)[0]
-        against = Against(arguments.module, mode, arguments.against_paddle, arguments.time_limit, arguments.shown)
+        try:
+            python = arguments.against_paddle or paddle_python()
+        except EnvironmentMissing as error:
+            print(error, file=sys.stderr)
+            return 2
+        against = Against(arguments.module, mode, python, arguments.time_limit, arguments.shown)
         seeds = list(range(arguments.seed, arguments.seed + arguments.programs))
         return 0 if against.run(seeds, arguments.block, frozenset(arguments.skip)) else 1
     return run_many(arguments)

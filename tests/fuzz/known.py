@@ -46,6 +46,13 @@ KNOWN = {
     "gradient of shared memory": Known("in-place on a view of a non-leaf tensor", GRADIENTS),
 }
 
+# What any program may show: differences by their kind.
+OF_ANY_PROGRAM = {
+    "refused by the reference": Known("the gradient of what was changed in place after it was used"),
+    "stop_gradient of an integer": Known("`stop_gradient` of the positions that `argsort` and its kin give"),
+    "stop_gradient": Known("`.grad.stop_gradient`", r".*(\.grad#|hook)"),
+}
+
 
 def is_comparable(known: frozenset[str]) -> bool:
     """Whether a program with these marks can be compared with Paddle at all."""
@@ -57,15 +64,5 @@ def explanation(known: frozenset[str], difference: Difference) -> str | None:
     for name in sorted(known):
         if KNOWN[name].covers(difference):
             return name
-    return explanation_of_kind(difference)
-
-
-def explanation_of_kind(difference: Difference) -> str | None:
-    """What any program may show: Paddle marks gradients, and the integers of `argsort`, as differentiable themselves."""
-    if difference.kind == "refused by the reference":
-        return "Paddle refuses a gradient that needs no changed value"
-    if difference.kind == "stop_gradient of an integer":
-        return "stop_gradient of an integer"
-    if difference.kind == "stop_gradient" and (".grad#" in difference.key or "hook" in difference.key):
-        return "stop_gradient of a gradient"
-    return None
+    general = OF_ANY_PROGRAM.get(difference.kind)
+    return general.row if general is not None and general.covers(difference) else None
