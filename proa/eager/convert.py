@@ -14,8 +14,8 @@ from ..core.errors import type_error, value_error
 def host_array(data: Any, dtype: Any = None) -> Any:
     """A NumPy array of its own (or a JAX array, as it is) for `data`; ValueError for ragged lists."""
     wanted = None if dtype is None else to_numpy_dtype(dtype)
-    jax = sys.modules.get("jax")
-    if jax is not None and isinstance(data, jax.Array):
+    array_class = getattr(sys.modules.get("jax"), "Array", None)  # None, too, while another thread imports JAX
+    if array_class is not None and isinstance(data, array_class):
         return data if wanted is None or wanted == data.dtype else data.astype(wanted)
     if isinstance(data, (np.ndarray, np.generic)):
         array = np.array(data, dtype=wanted, order="C")

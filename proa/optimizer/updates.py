@@ -57,10 +57,11 @@ def record_update(
             segment.remember(target)  # type: ignore[attr-defined]
     index = node.index
     append = segment.refs.append
+    shown: list[tuple[Tensor, Tensor]] = []
     with STATE:
         for target in targets:
             if (target._view is not None or target._views) and is_shared(target):
-                _replace_shown(target, segment, index)
+                shown.append((target, _result(target, segment, index)))
             else:
                 if target._value is not None or target._segment is not segment:
                     append(target)
@@ -70,10 +71,13 @@ def record_update(
             index += 1
     if node.hook:
         segment.after_record(node)
+    # Whoever shares memory with a target sees the change, too. That is recorded, and may be run, so it comes last.
+    for target, result in shown:
+        replace_value(target, result)
 
 
-def _replace_shown(target: Tensor, segment: Any, index: int) -> None:
-    """Gives a tensor that shares its memory with others its new value: they see it, too."""
+def _result(target: Tensor, segment: Any, index: int) -> Tensor:
+    """A tensor for one of the results."""
     result = Tensor.__new__(Tensor)
     result._aval = target._aval
     result._value = None
@@ -83,7 +87,7 @@ def _replace_shown(target: Tensor, segment: Any, index: int) -> None:
     result._node = None
     result.stop_gradient = True
     segment.refs.append(result)
-    replace_value(target, result)
+    return result
 
 
 # ---- kernels -------------------------------------------------------------------------------------

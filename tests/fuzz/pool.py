@@ -18,8 +18,8 @@ from typing import Any
 
 from ..workers import ROOT, STARTING_SECONDS, Process, run_threads
 
-# Programs are to be compiled, at the third sight even where that does not pay, and not found in a cache on disk; a large
-# one also costs more than it saves here.
+# Programs are to be compiled, not found in a cache on disk; a large one also costs more than it saves here. They are small
+# and short, so that compiling them would never pay: it is done at the third sight.
 ENVIRONMENT = {"JAX_ENABLE_COMPILATION_CACHE": "false", "PROA_HOT_THRESHOLD": "3"}
 
 __all__ = ["ROOT", "STARTING_SECONDS", "Worker", "run_block", "run_blocks"]

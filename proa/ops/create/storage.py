@@ -135,8 +135,10 @@ def is_contiguous(self: Tensor) -> bool:
 
 @method
 def contiguous(self: Tensor) -> Tensor:
-    """The tensor itself where its elements lie one after the other, otherwise a copy."""
-    return self if own_strides(self) is None else self.clone()
+    """The tensor itself; where its elements did not lie one after the other, it has a memory of its own from now on."""
+    if own_strides(self) is not None:
+        leave_storage(self)
+    return self
 
 
 @method

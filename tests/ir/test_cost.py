@@ -1,0 +1,96 @@
+"""When a path is compiled: by counted work, not by the clock and not by a number of sightings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import proa as paddle
+from proa.ir.report import STATISTICS
+
+
+@pytest.fixture(autouse=True)
+def by_cost() -> Iterator[None]:
+    before = paddle.get_flags("FLAGS_hot_threshold")
+    paddle.set_flags({"FLAGS_hot_threshold": 0})
+    yield
+    paddle.set_flags(before)
+
+
+def compiles(function: object, times: int) -> int:
+    """After how many calls something was compiled; `times` if nothing was."""
+    before = STATISTICS.compiles
+    for number in range(times):
+        function()  # type: ignore[operator]
+        if STATISTICS.compiles > before:
+            return number
+    return times
+
+
+def test_light_work_that_comes_a_few_times_is_never_compiled() -> None:
+    x = paddle.to_tensor(np.ones((7, 3), np.float32))
+    assert compiles(lambda: float((x * 2 + 1).exp().sum()), 300) == 300
+
+
+def test_the_heavier_the_work_the_sooner() -> None:
+    def repeated(size: int, operations: int) -> int:
+        x = paddle.to_tensor(np.full((size,), 0.5, np.float32))
+
+        def work() -> None:
+            y = x
+            for _ in range(operations):
+                y = y.tanh() * 0.9
+            y.numpy()
+
+        return compiles(work, 60)
+
+    heavy, medium = repeated(2_000_000, 11), repeated(200_000, 11)
+    assert heavy < medium < 60
+
+
+def test_products_count_their_multiplications() -> None:
+    x = paddle.to_tensor(np.ones((600, 600), np.float32) / 600)
+    assert compiles(lambda: (x @ x).numpy(), 50) < 20
+
+
+def test_shapes_that_keep_changing_are_not_compiled_and_leave_no_trace_for_ever() -> None:
+    from proa.ir import trace
+
+    net = paddle.nn.Linear(4, 4)
+    before = STATISTICS.compiles
+    for size in range(1, 400):
+        net(paddle.ones([size, 4])).sum().backward()
+        net.clear_gradients()
+    assert STATISTICS.compiles == before
+    trace.forget_unused()
+    nodes = trace._Count.nodes
+    trace.forget_unused()
+    trace.forget_unused()
+    assert trace._Count.nodes < nodes / 2
+    y = net(paddle.ones([3, 4]))  # grows again
+    np.testing.assert_allclose(y.numpy(), net.weight.numpy().sum(0) + net.bias.numpy() + np.zeros((3, 4)), rtol=1e-6)
+
+
+def test_a_compiled_path_survives_forgetting() -> None:
+    from proa.ir import trace
+
+    x = paddle.to_tensor(np.ones((500, 500), np.float32) / 500)
+
+    def work() -> np.ndarray:
+        return ((x @ x) * 3.0).numpy()
+
+    assert compiles(work, 60) < 60
+    for _ in range(3):
+        trace.forget_unused()
+    hits, made = STATISTICS.hits, STATISTICS.compiles
+    np.testing.assert_allclose(work(), np.full((500, 500), 3 / 500), rtol=1e-5)
+    assert STATISTICS.hits == hits + 1
+    assert STATISTICS.compiles == made
+
+
+def test_a_number_of_sightings_can_be_asked_for() -> None:
+    paddle.set_flags({"FLAGS_hot_threshold": 2})
+    x = paddle.to_tensor(np.ones((3, 11), np.float32))
+    assert compiles(lambda: float((x * 2 - 7).sum()), 5) == 1
