@@ -38,7 +38,7 @@ KNOWN = {
     "subscript by tensor out of range": Known("a tensor index out of range"),
     "subscript by tensor of a view": Known("an integer tensor as the subscript of a view that is not contiguous"),
     "set_value of a view": Known("`set_value` on a non-contiguous view"),
-    "shape of a detached tensor": Known("in-place change of the shape of `x.detach()` or `x[:]`"),
+    "shape of a detached tensor": Known("shape changed in place (`unsqueeze_`, `reshape_`) through `detach()`"),
     "overlap of source and target": Known("in-place with a source that overlaps its target"),
     "reading while another thread trains": Known("a parameter read while another thread trains", "expected: "),
     "gradient of a view": Known("the gradient of a view that is not a leaf"),
@@ -48,7 +48,7 @@ KNOWN = {
 
 # What any program may show: differences by their kind.
 OF_ANY_PROGRAM = {
-    "refused by the reference": Known("the gradient of what was changed in place after it was used"),
+    "refused by the reference": Known("needed operands that were changed in place"),
     "stop_gradient of an integer": Known("`stop_gradient` of the positions that `argsort` and its kin give"),
     "stop_gradient": Known("`.grad.stop_gradient`", r".*(\.grad#|hook)"),
 }

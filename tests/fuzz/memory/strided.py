@@ -114,7 +114,7 @@ class Tensor:
         """Positions in another shape, or None where Paddle copies."""
         result = self.positions.reshape(tuple(shape))
         if not self.positions.shape and shape:
-            return None  # Paddle copies a tensor without dimensions
+            raise Refused("Paddle copies what has no dimensions, and a module may share it: no program tells")
         return result if np.shares_memory(result, self.positions) or not result.size else None
 
     def reshape(self, shape: Sequence[int]) -> Tensor:
