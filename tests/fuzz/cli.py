@@ -84,10 +84,7 @@ def run_many(arguments: argparse.Namespace) -> int:
     blocks = []
     for start in range(arguments.seed, last, arguments.block):
         seeds = range(start, min(last, start + arguments.block))
-        programs = [generate(seed, arguments.module) for seed in seeds]
-        if arguments.module == "paddle":  # what is not comparable may crash Paddle
-            programs = [program for program in programs if program.comparable]
-        blocks.append([request_for(one.seed, arguments) for one in programs if not one.features & skip])
+        blocks.append([request_for(seed, arguments) for seed in seeds if is_wanted(seed, arguments, skip)])
     summary = Summary()
     progress = Progress(max(1, sum(len(block) for block in blocks)))
 
@@ -103,6 +100,15 @@ def run_many(arguments: argparse.Namespace) -> int:
     if len(summary.failed) >= arguments.most_failures:
         print(f"the run ended early after {arguments.most_failures} failures")
     return 1 if summary.failed or is_empty(summary, modes_of(arguments)) else 0
+
+
+def is_wanted(seed: int, arguments: argparse.Namespace, skip: frozenset[str]) -> bool:
+    """Whether a program is to be run; writing it takes a while, so that it is done where something depends on it."""
+    if not skip and arguments.module != "paddle":
+        return True
+    program = generate(seed, arguments.module)
+    # What is not comparable may crash Paddle.
+    return not program.features & skip and (arguments.module != "paddle" or program.comparable)
 
 
 def is_empty(summary: Summary, modes: list[str | None]) -> bool:
