@@ -22,14 +22,15 @@ class Known:
 
     row: str
     entries: str = EVERYTHING  # regular expression for the keys of recorded values
+    kind: str = ""  # where it shows as one kind of difference alone
 
     def covers(self, difference: Difference) -> bool:
-        return re.match(self.entries, difference.key) is not None
+        return self.kind in ("", difference.kind) and re.match(self.entries, difference.key) is not None
 
     @property
     def spoils_everything(self) -> bool:
         """Whether nothing that Paddle gives for such a program can be relied on; it may even end the process."""
-        return self.entries == EVERYTHING
+        return self.entries == EVERYTHING and not self.kind
 
 
 GRADIENTS = r".*\.grad#"
@@ -41,6 +42,7 @@ KNOWN = {
     "shape of a detached tensor": Known("shape changed in place (`unsqueeze_`, `reshape_`) through `detach()`"),
     "overlap of source and target": Known("in-place with a source that overlaps its target"),
     "reading while another thread trains": Known("a parameter read while another thread trains", "expected: "),
+    "slice of everything under no_grad": Known("`x[:]` under `no_grad`", kind="stop_gradient"),
     "gradient of a view": Known("the gradient of a view that is not a leaf"),
     "change of a leaf through a view": Known("in-place on a view of a leaf whose gradient is wanted", GRADIENTS),
     "gradient of shared memory": Known("in-place on a view of a non-leaf tensor", GRADIENTS),
