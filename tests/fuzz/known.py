@@ -33,7 +33,7 @@ class Known:
         return self.entries == EVERYTHING and not self.kind
 
 
-GRADIENTS = r".*\.grad#"
+GRADIENTS = r".*\.grad#|refused#"  # where histories differ, so does what a gradient needs and may refuse
 
 KNOWN = {
     "subscript by tensor out of range": Known("a tensor index out of range"),
@@ -43,6 +43,7 @@ KNOWN = {
     "overlap of source and target": Known("in-place with a source that overlaps its target"),
     "reading while another thread trains": Known("a parameter read while another thread trains", "expected: "),
     "slice of everything under no_grad": Known("`x[:]` under `no_grad`", kind="stop_gradient"),
+    "hook of an unused result": Known("a hook on one of several results that the loss does not need", "hook"),
     "gradient of a view": Known("the gradient of a view that is not a leaf"),
     "change of a leaf through a view": Known("in-place on a view of a leaf whose gradient is wanted", GRADIENTS),
     "gradient of shared memory": Known("in-place on a view of a non-leaf tensor", GRADIENTS),

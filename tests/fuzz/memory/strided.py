@@ -107,6 +107,8 @@ class Tensor:
             return _computed(self.values[index], {leaf: one[:, index] for leaf, one in self.slopes().items()})
         result = self._shown(np.asarray(self.positions[index]))
         if np.array_equal(result.positions, self.positions):
+            if self.is_leaf and not self.stop_gradient:
+                raise Refused("a slice of all of a leaf, which is a leaf itself in Paddle")
             self.has_twin = result.has_twin = True
         return result
 
