@@ -22,6 +22,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from ..ir.keys import SCOPE, bound_source, key_source, value_source
 from ..ir.operation import NeedsPromotion, Operation, PrefersHost
 from ..ir.recorder import LOCAL, WrongPlace, extend
 from .calling import MISSING
@@ -39,10 +40,11 @@ RESERVED = frozenset({"key", "kept", "name", "named", "node", "out", "segment", 
 class Parameter:
     """How one operand or attribute of an operation is passed."""
 
-    __slots__ = ("default", "has_default", "kind", "name")
+    __slots__ = ("declared", "default", "has_default", "kind", "name")
 
-    def __init__(self, name: str, kind: str, has_default: bool, default: Any) -> None:
+    def __init__(self, name: str, kind: str, has_default: bool, default: Any, declared: str = "") -> None:
         self.name = name
+        self.declared = declared  # the kernel's annotation
         self.kind = kind  # tensor · optional · scalar · static
         self.has_default = has_default
         self.default = default
@@ -104,6 +106,7 @@ def _generate(
         LOCAL=LOCAL, Tensor=Tensor, new=object.__new__, OPERATION=operation, extend=extend, slowly=slowly,
         GradNode=GradNode, NOT_SAVED=NOT_SAVED, WrongPlace=WrongPlace, next_sequence=next_sequence, SAVED_HOOKS=SAVED_HOOKS,
         pack_saved=pack_saved, NeedsPromotion=NeedsPromotion, PrefersHost=PrefersHost, register_view=register_view,
+        **SCOPE,
     )  # fmt: skip
     signature = []
     for p in parameters:
@@ -152,7 +155,11 @@ def _generate(
     if not any(p.kind in ("tensor", "optional") for p in operands):
         lines += ["        if segment.root.place is not LOCAL.place: raise AttributeError"]
     lines += ["    except (AttributeError, WrongPlace):", f"        return slowly({names})"]
-    key_parts += [p.name for p in statics]
+    for p in statics:
+        bound = bound_source(p.name, p.declared, operation.name)
+        if bound is not None:
+            lines.append(f"    {bound}")
+    key_parts += [key_source(p.name, p.declared) for p in statics]
     lines.append(f"    key = (OPERATION, {''.join(part + ', ' for part in key_parts)})")
     lines.append("    node = segment.node.get(key)")
     lines.append("    if node is None:")
@@ -160,9 +167,10 @@ def _generate(
     operand_tuple = "".join(part + ", " for part in key_parts[: len(operands)])
     kind_tuple = "".join(part + ", " for part in kinds)
     static_tuple = "".join(p.name + ", " for p in statics)
+    new_tuple = "".join(value_source(p.name, p.declared) + ", " for p in statics)
     lines += [
         "        try:",
-        f"            node = extend(segment, key, OPERATION, ({operand_tuple}), ({kind_tuple}), ({static_tuple}))",
+        f"            node = extend(segment, key, OPERATION, ({operand_tuple}), ({kind_tuple}), ({new_tuple}))",
         "        except (NeedsPromotion, PrefersHost):",
         f"            return slowly({names})",
     ]

@@ -17,6 +17,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..ir.keys import kind_of_annotation
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
 from .binder import RESERVED, Parameter, generate
@@ -25,7 +26,7 @@ from .dispatch import as_operand, cast_for_scope, promote, record
 from .tape import Gradient, stand_in
 from .tensor import Tensor
 from .variadic import VariadicGradient
-from .views import assign_in_place
+from .views import assign_in_place, register_view
 
 _OPERATORS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
@@ -88,8 +89,11 @@ def op(
             )
             has_default = p.default is not inspect.Parameter.empty
             parameters.append(
-                Parameter(p.name, kind, has_default or kind == "optional", p.default if has_default else None)
-            )
+                Parameter(
+                    p.name, kind, has_default or kind == "optional", p.default if has_default else None,
+                    kind_of_annotation(p.annotation),
+                )
+            )  # fmt: skip
         operand_names = [p.name for p in parameters if p.kind != "static"]
         operation = register(
             Operation(
@@ -104,6 +108,7 @@ def op(
                 promote=promote,
                 follow_scalars=promote if follow_scalars is None else follow_scalars,
                 host_from=host_from,
+                attribute_kinds=[p.declared for p in parameters[variadic:] if p.kind == "static"],
                 doc=kernel.__doc__ or "",
             )
         )
@@ -162,7 +167,10 @@ def _recording_function(operation: Operation, parameters: list[Parameter]) -> Ca
                 _require_tensor(operation, name, value) if kind in ("tensor", "optional") else value
                 for name, kind, value in zip(names, [k for k in kinds if k != "static"], operands, strict=False)
             ]
-        return record(operation, operands, attributes)
+        result = record(operation, operands, attributes)
+        if operation.view is not None and result._aval.place is operands[0]._aval.place:
+            register_view(operands[0], result, operation, attributes)
+        return result
 
     if operation.returns_tuple:
         defaults = {p.name: p.default for p in parameters if p.has_default}
@@ -191,7 +199,7 @@ def _with_scalars(operation: Operation, parameters: list[Parameter], slowly: Cal
     variants: list[Callable[..., Any]] = []
     for chosen in positions:
         changed = [
-            Parameter(p.name, "scalar" if i == chosen else p.kind, p.has_default, p.default)
+            Parameter(p.name, "scalar" if i == chosen else p.kind, p.has_default, p.default, p.declared)
             for i, p in enumerate(parameters)
         ]
         variants.append(generate(operation, changed, slowly))

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.aval import make_aval
 from ..core.dtype import is_differentiable
+from ..ir.keys import attribute_key
 from ..ir.operation import Operation, register
 from .tape import check_versions
 from .variadic import check_all_versions
@@ -154,7 +155,7 @@ def _run_jitted(vjp: Operation, arrays: list[Any], attributes: tuple[Any, ...]) 
     from ..ir.xla import jax_module
 
     jax = jax_module()
-    key = (vjp, attributes, tuple(a is None for a in arrays))
+    key = (vjp, attribute_key(attributes), tuple(a is None for a in arrays))
     jitted = _JITTED.get(key)
     if jitted is None:
         missing = key[2]

@@ -13,6 +13,8 @@ import numpy as np
 from ..core.errors import type_error
 from ..core.place import CPU
 from ..core.promotion import promote_scalar, promote_tensors
+from ..ir.capture import operand_of
+from ..ir.live import LiveNumber, LiveScalar
 from ..ir.operation import NeedsCast, Operation, PrefersHost
 from ..ir.recorder import LOCAL, WrongPlace, enter_place, extend, run_next_at_once
 from .binder import next_sequence
@@ -20,7 +22,7 @@ from .moving import moved
 from .tape import NOT_SAVED, SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
 from .tensor import Tensor, alias, tensor_from_data
 
-_SCALARS = (float, int, bool, complex)
+_SCALARS = (float, int, bool, complex, LiveScalar)
 _new: Any = object.__new__
 _cast: Any = None
 
@@ -51,7 +53,7 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
                 indices.append(None)
                 kinds.append(None)
             else:
-                kind = operand.__class__
+                kind = float if operand.__class__ is LiveScalar else operand.__class__
                 if kind is int and not -0x80000000 <= operand <= 0x7FFFFFFF:
                     _check_range(operation, operand, operands)
                 indices.append(kind)
@@ -61,7 +63,11 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
             segment = enter_place(LOCAL.place)
     except WrongPlace:
         return record(operation, _same_place(operation, operands), attributes)
-    key = (operation, *indices, *attributes)
+    if attributes:
+        attributes, keys = operation.identify(*attributes)
+        key = (operation, *indices, *keys)
+    else:
+        key = (operation, *indices)
     node = segment.node.get(key)
     if node is None:
         try:
@@ -168,6 +174,8 @@ def as_operand(operation_name: str, name: str, value: Any) -> Any:
     kind = value.__class__
     if kind in _SCALARS or isinstance(value, Tensor):
         return value
+    if kind is LiveNumber:
+        return operand_of(value)
     if isinstance(value, np.generic):
         return tensor_from_data(value) if value.dtype.kind not in "biufc" else value.item()
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "__jax_array__") or hasattr(value, "sharding"):
@@ -213,7 +221,8 @@ def promote(operation: Operation, operands: list[Any]) -> list[Any]:
     if len(tensors) == 1:
         scalar = next((operand for operand in operands if operand.__class__ in _SCALARS), None)
         if scalar is not None:
-            common = promote_scalar(operation.name, tensors[0]._aval.dtype, scalar.__class__)
+            kind = float if scalar.__class__ is LiveScalar else scalar.__class__
+            common = promote_scalar(operation.name, tensors[0]._aval.dtype, kind)
             return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
     elif operands and all(operand.__class__ in _SCALARS for operand in operands):
         return promote(operation, [tensor_from_data(operands[0]), *operands[1:]])

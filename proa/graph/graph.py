@@ -19,8 +19,8 @@ from ..core.errors import locate, value_error
 from ..core.generator import default_generator
 from ..eager.tensor import Tensor, aval_of, tensor_from_data, wrap
 from ..eager.views import replace_value
-from ..ir.capture import LiveNumber
 from ..ir.dimensions import SMALLEST, Knowledge, Sizes, UnknownSize, may_hold_sizes, shown_shape, specialise
+from ..ir.live import LiveScalar
 from ..ir.lowering import CompiledProgram
 from ..ir.program import Program
 from ..ir.watch import flags_of
@@ -74,7 +74,7 @@ class Graph:
         self.num_results = len(program.outputs) - len(updates)
         self.generator = default_generator
         self._draws = positions_of_draws(program)
-        self._live = [position for position, number in enumerate(scalars) if isinstance(number, LiveNumber)]
+        self._live = [position for position, number in enumerate(scalars) if isinstance(number, LiveScalar)]
         self._compiled: dict[Any, tuple[CompiledProgram, list[Any], list[Any], list[Aval]]] = {}
         self._fitted: dict[Any, Graph] = {}
         self._optimised: dict[int | None, Any] = {}  # None: the usual level

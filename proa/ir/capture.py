@@ -11,12 +11,12 @@ are tensors of the surrounding one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..core.aval import Aval
 from ..core.errors import message, user_location
 from ..core.place import Place
+from .live import LiveNumber
 from .program import Program
 from .recorder import LOCAL, Segment, WrongPlace, flush_current, value_of
 from .trace import TraceRoot, grow_leaf, move_into
@@ -148,43 +148,20 @@ def refuse_to_read() -> CaptureError:
     )
 
 
-class LiveNumber(float):
-    """A number that a captured program reads anew at each run: a learning rate, and what is computed from it."""
-
-    read: Callable[[], float]
-
-    def __new__(cls, read: Callable[[], float]) -> LiveNumber:
-        made = float.__new__(cls, read())
-        made.read = read
-        return made
-
-    def __mul__(self, other: Any) -> Any:
-        return LiveNumber(lambda: self.read() * _now(other))
-
-    def __add__(self, other: Any) -> Any:
-        return LiveNumber(lambda: self.read() + _now(other))
-
-    def __sub__(self, other: Any) -> Any:
-        return LiveNumber(lambda: self.read() - _now(other))
-
-    def __rsub__(self, other: Any) -> Any:
-        return LiveNumber(lambda: _now(other) - self.read())
-
-    def __truediv__(self, other: Any) -> Any:
-        return LiveNumber(lambda: self.read() / _now(other))
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return LiveNumber(lambda: _now(other) / self.read())
-
-    def __neg__(self) -> Any:
-        return LiveNumber(lambda: -self.read())
-
-    __rmul__ = __mul__
-    __radd__ = __add__
-
-
-def _now(number: Any) -> Any:
-    return number.read() if isinstance(number, LiveNumber) else number
+def operand_of(number: LiveNumber) -> float:
+    """A live number as an operand of what is recorded now: live in a graph, its value of now elsewhere."""
+    segment: Any = LOCAL.segment
+    if not segment.captures:
+        return float(number.read())
+    if segment.outer is not None:
+        raise CaptureError(
+            message(
+                "capture", "a number that follows a schedule is used inside a condition or loop of the graph",
+                fix="use it outside, and what was computed with it inside",
+            ),
+            user_location(2),
+        )  # fmt: skip
+    return number.recorded()
 
 
 class outside_capture:

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..core.place import CPU, Place, jax_device
+from .keys import attribute_key
 from .operation import Operation
 from .program import Instruction, Program
 from .xla import started_jax
@@ -86,7 +87,7 @@ def _with_scalars(instruction: Instruction, values: list[Any], inputs: list[Any]
     return arguments
 
 
-_JITTED: dict[tuple[Operation, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], str], Any] = {}
+_JITTED: dict[tuple[Operation, Any, tuple[Any, ...], tuple[Any, ...], str], Any] = {}
 
 
 def run_on_jax(program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None) -> list[Any]:
@@ -100,7 +101,7 @@ def run_on_jax(program: Program, inputs: list[Any], scalars: list[Any], place: P
         operation = instruction.operation
         absent = tuple(argument is None for argument in arguments)
         dtypes = tuple([aval.dtype for aval in instruction.outputs])
-        key = (operation, instruction.attributes, absent, dtypes, place.kind)
+        key = (operation, attribute_key(instruction.attributes), absent, dtypes, place.kind)
         jitted = _JITTED.get(key)
         if jitted is None:
             jitted = _JITTED[key] = jax.jit(_call_kernel(instruction, place, absent, dtypes))

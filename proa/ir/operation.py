@@ -17,6 +17,7 @@ from ..core.aval import Aval, make_aval
 from ..core.dtype import COMPLEX128, FLOAT64, INT64, is_differentiable
 from ..core.errors import WrongType, describe, message
 from ..core.place import CPU, Place
+from .keys import Identify, attribute_key, make_identify
 
 Kernel = Callable[..., Any]
 # What infer rules receive for an operand: an abstract value, the Python type of a dynamic scalar, or None.
@@ -32,6 +33,7 @@ class Operation:
     """A primitive: its kernels, its shape rule, its gradient and what else is declared about it."""
 
     __slots__ = (
+        "attribute_kinds",
         "attribute_names",
         "check",
         "contracts",
@@ -41,6 +43,7 @@ class Operation:
         "follow_scalars",
         "gradient",
         "host_from",
+        "identify",
         "infer_rule",
         "kernel",
         "kernels",
@@ -68,6 +71,7 @@ class Operation:
         follow_scalars: bool = True,
         promote: bool = False,
         host_from: int | None = None,
+        attribute_kinds: Sequence[str] = (),
         doc: str = "",
     ) -> None:
         self.name = name
@@ -76,6 +80,10 @@ class Operation:
         self.kernels: dict[str, Kernel] = {}
         self.operand_names = tuple(operand_names)
         self.attribute_names = tuple(attribute_names)
+        # What each attribute is declared as, where that is known (see `keys.py`).
+        self.attribute_kinds = tuple(attribute_kinds)
+        # The attributes as declared, and their keys.
+        self.identify: Identify = self._first_identify
         self.infer_rule = infer
         self.plans: dict[Any, Plan] = {}
         self.check = check
@@ -105,6 +113,14 @@ class Operation:
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return find_operation, (self.name,)
 
+    def _first_identify(self, *attributes: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Makes `identify` when it is needed: generating hundreds would lengthen `import proa`."""
+        count = len(self.attribute_kinds)
+        if count != len(attributes):  # not declared, or left to the kernel's defaults
+            return attributes, cast("tuple[Any, ...]", attribute_key(attributes))
+        self.identify = make_identify(self.name, self.attribute_names[-count:] if count else (), self.attribute_kinds)
+        return self.identify(*attributes)
+
     def is_differentiable_output(self, position: int, aval: Aval) -> bool:
         chosen = self.differentiable_outputs
         return is_differentiable(aval.dtype) and (chosen is None or position in chosen)
@@ -124,7 +140,7 @@ class Operation:
 
     def plan(self, kinds: tuple[OperandKind, ...], attributes: tuple[Any, ...], place: Place) -> Plan:
         """Abstract values of the outputs and dtypes of the dynamic scalars; raises the user's error when they do not fit."""
-        key = (kinds, attributes, place)
+        key = (kinds, attribute_key(attributes), place)
         found = self.plans.get(key)
         if found is None:
             if self.infer_rule is not None:

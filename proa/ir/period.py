@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .keys import attribute_key
+
 
 def find_period(items: Sequence[Any]) -> int | None:
     """The length of the round that `items` ends with (seen at least three times), the one that explains most of it."""
@@ -42,7 +44,7 @@ def _prefix_matches(items: list[Any]) -> list[int]:
 
 def aligned_window(instructions: Sequence[Any], window: int) -> int:
     """A window of whole rounds for work that looks like `instructions`; `window` itself when there is no round."""
-    keys = [(i.operation, i.attributes, len(i.outputs)) for i in instructions]
+    keys = [(i.operation, attribute_key(i.attributes), len(i.outputs)) for i in instructions]
     period = find_period(keys)
     if period is None:
         return window

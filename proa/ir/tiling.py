@@ -18,6 +18,7 @@ from typing import Any
 
 from ..core.aval import Aval
 from ..core.place import CPU, Place
+from .keys import attribute_key
 from .lowering import CompiledProgram, flagged_instructions
 from .program import Instruction, Program
 from .trace import TraceNode
@@ -52,7 +53,8 @@ def find_tiles(program: Program, place: Place) -> list[tuple[int, int]] | None:
 def find_rounds(instructions: list[Instruction]) -> list[tuple[int, int]] | None:
     """Ranges of instructions that cut the list at the rounds of its loops; None where it has little repetition."""
     numbers: dict[Any, int] = {}
-    keys = [numbers.setdefault((i.operation, i.attributes, i.outputs, i.kinds), len(numbers)) for i in instructions]
+    whole = [(i.operation, attribute_key(i.attributes), i.outputs, i.kinds) for i in instructions]
+    keys = [numbers.setdefault(key, len(numbers)) for key in whole]
     following = _next_occurrences(keys)
     tiles: list[tuple[int, int]] = []
     repeated = 0
@@ -276,7 +278,7 @@ def _executable(
 ) -> CompiledProgram:
     shardings = tuple(getattr(value, "sharding", None) for value in inputs)
     key = (
-        tuple((i.operation, i.operands, i.attributes, i.flagged) for i in piece.instructions),
+        tuple((i.operation, i.operands, attribute_key(i.attributes), i.flagged) for i in piece.instructions),
         tuple(piece.inputs), piece.outputs, place, check_nan,
         shardings if any(s is not None and len(s.device_set) > 1 for s in shardings) else None,
     )  # fmt: skip

@@ -22,7 +22,9 @@ def to_static(
     Decorates functions and methods, with arguments or without; a Layer gets a `forward` that is captured and is returned
     itself. Sizes that are None in `input_spec` may change from call to call: calls then share at most `max_programs` (8)
     executables. With `full_graph=True`, code that cannot become one graph is an error that names the line; by default it
-    runs eagerly, with one warning. `build_strategy` and `backend` are accepted; XLA decides by itself.
+    runs eagerly, with one warning. Python values that the code reads (attributes, globals, entries of containers) are looked
+    at again at each call: where one has changed, the code is captured again. `build_strategy` and `backend` are accepted;
+    XLA decides by itself.
     """
     unknown = sorted(set(kwargs) - _OPTIONS)
     if unknown:

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.errors import value_error
 from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.structure import Leaf
+from ..ir.keys import attribute_key
 
 
 class _ById:
@@ -82,15 +83,24 @@ class Arguments:
             taken = [self._take(v, parts, inner[i] if i < len(inner) else None) for i, v in enumerate(value)]
             return type(value)(*taken) if hasattr(value, "_fields") else type(value)(taken)
         if isinstance(value, dict):
-            parts.append((type(value), tuple(value)))
+            parts.append((type(value), tuple([attribute_key(key) for key in value])))
             inner_dict = spec if isinstance(spec, dict) else {}
             return type(value)((k, self._take(v, parts, inner_dict.get(k))) for k, v in value.items())
-        try:
-            hash(value)
-            parts.append((type(value), value))
-        except TypeError:
-            parts.append(_ById(value))
+        parts.append(_key(value))
         return value
+
+
+def _key(value: Any) -> Any:
+    """What tells calls apart by an argument that is no tensor: its type and value, or its identity."""
+    if isinstance(value, slice):
+        return slice, _key(value.start), _key(value.stop), _key(value.step)
+    try:
+        hash(value)
+    except TypeError:
+        return _ById(value)
+    # Fields of equal objects may still differ as 0.0 and -0.0 do.
+    inner = tuple([_key(getattr(value, name)) for name in getattr(type(value), "__dataclass_fields__", ())])
+    return type(value), attribute_key(value), inner
 
 
 def _input_of(tensor: Tensor, spec: Any, name: str | None) -> Input:

@@ -102,4 +102,5 @@ class Inspection:
                 )
                 if hasattr(program.run, "buckets"):
                     lines += [f"    {line}" for line in str(program.run.explain()).splitlines()]
+        lines += [f"  captured again: {change}" for change in self._changes]
         return "\n".join(lines)

@@ -48,6 +48,12 @@ def show_code(function: Any) -> None:
         print(function.code, file=stream)
 
 
+def announce(change: str) -> None:
+    """Why something is captured again, where the user has asked to see captures."""
+    if _verbosity > 0:
+        print(f"to_static: {change}", file=sys.stdout if _to_stdout else sys.stderr)
+
+
 @contextmanager
 def capturing_specs() -> Iterator[None]:
     """Captures for specs happen whether or not calls are captured."""

@@ -11,12 +11,13 @@ import inspect
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
 from ..core.dtype import default_float
-from ..core.errors import type_error
+from ..core.errors import type_error, user_location
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place, replace_value
 from ..graph import Graph, capture
@@ -30,13 +31,19 @@ from . import settings
 from .arguments import Arguments, Input, flat_specs, positional, signature_of
 from .concrete_program import ConcreteProgram
 from .conversion import convert, converted_source, leave_alone
-from .conversion.calls import SEEN, converted_forwards
+from .conversion.calls import converted_forwards
+from .conversion.convert import SEEN, unconverted
+from .conversion.reads import Reads
 from .conversion.state import Journal, attributes_of_the_graph, put
 from .guards import Guard
 from .inspection import CAPTURING, Inspection
 from .recomputed import run_and_recompute
+from .values import is_container
 
 _MANY_CAPTURES = 32
+_MOST_CHANGES = 16
+# How many times the budget of graphs is captured where graphs are of no use any more (members of layers were replaced).
+_MOST_REPLACED = 4
 
 
 class StaticFunction(Inspection):
@@ -71,6 +78,8 @@ class StaticFunction(Inspection):
         self._lock = threading.RLock()
         self._signature = signature_of(function, instance is not None)
         self._warned = False
+        self._recaptures: dict[Any, int] = {}
+        self._changes: deque[str] = deque(maxlen=_MOST_CHANGES)  # why it was captured again, for `explain`
         for name in ("__name__", "__qualname__", "__doc__", "__module__"):
             if hasattr(function, name):
                 setattr(self, name, getattr(function, name))
@@ -174,23 +183,27 @@ class StaticFunction(Inspection):
     def _program_for(self, arguments: Arguments) -> ConcreteProgram | None:
         """The graph for this kind of call, captured if need be; None: it runs eagerly."""
         key = (arguments.key, LOCAL.grad_enabled, LOCAL.scope, LOCAL.place, default_float())
-        for program in self._programs.get(key, ()):
-            if program.guard.holds():
-                self._last = program
-                return program
-        if key in self._eager_keys:
-            return None
+        program = self._known_program(key)
+        if program is not None or key in self._eager_keys:
+            return program
         with self._lock:
+            program = self._known_program(key)  # another thread may have captured it meanwhile
+            if program is not None:
+                return program
+            known = self._programs.get(key, ())
+            if known and not self._note_change(key, known):
+                return None
             try:
                 program = self._capture(arguments)
             except (CaptureError, UnknownSize) as error:
                 if self._full_graph or arguments.has_unknown_sizes:
                     raise
                 self._eager_keys.add(key)
-                self._warn(error)
+                self._warn(f"runs eagerly, since it cannot be captured as one graph: {error}")
                 return None
-            found = self._programs.setdefault(key, [])
-            found[:] = [*[p for p in found if p.guard.holds()][-4:], program]
+            # The newest first; replaced, never changed: other threads may be looking for theirs.
+            kept = [p for p in known if p.guard.may_hold_again()]
+            self._programs[key] = [program, *kept][: self._budget]
             self._last = program
             if len(self._programs) == _MANY_CAPTURES:
                 warnings.warn(
@@ -201,18 +214,42 @@ class StaticFunction(Inspection):
                 )
         return program
 
+    def _known_program(self, key: Any) -> ConcreteProgram | None:
+        for program in self._programs.get(key, ()):
+            if program.guard.holds():
+                self._last = program
+                return program
+        return None
+
+    @property
+    def _budget(self) -> int:
+        """How many graphs of one kind of call are kept: at least those for training and for evaluation."""
+        return max(2, self._max_programs)
+
+    def _note_change(self, key: Any, known: Sequence[ConcreteProgram]) -> bool:
+        """Something that was read has another value; whether the code is captured again for it."""
+        change = known[0].guard.difference()
+        self._changes.append(change)
+        settings.announce(f"{self._title()}: {change}")
+        self._recaptures[key] = count = self._recaptures.get(key, 0) + 1
+        has_room = len(known) < self._budget or not all(p.guard.may_hold_again() for p in known)
+        if has_room and count <= _MOST_REPLACED * self._budget:
+            return True
+        way = "is captured again for each further one" if self._full_graph else "runs eagerly for further ones"
+        self._warn(
+            f"was captured for {min(count, self._budget)} values of what it reads and {way}: {change}. Pass as a tensor "
+            "what keeps changing, or give a larger max_programs."
+        )
+        return self._full_graph
+
     def _title(self) -> str:
         return getattr(self._function, "__qualname__", type(self._function).__name__)
 
-    def _warn(self, error: Exception) -> None:
+    def _warn(self, text: str) -> None:
         if self._warned:
             return
         self._warned = True
-        warnings.warn(
-            f"(to_static) {self._title()} runs eagerly, since it cannot be captured as one graph: {error}",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        warnings.warn_explicit(f"(to_static) {self._title()} {text}", RuntimeWarning, *user_location())
 
     # ---- capturing -------------------------------------------------------------------------------------------------
 
@@ -225,6 +262,7 @@ class StaticFunction(Inspection):
             except CaptureError as error:
                 if "source" not in str(error):
                     raise
+                unconverted(function)
         if self._instance is None:
             return function
         bound = MethodType(function, self._instance)
@@ -246,6 +284,7 @@ class StaticFunction(Inspection):
 
         attributes: list[Any] = []
         states: list[Any] = []
+        reads = Reads()
 
         def build(tensors: list[Tensor]) -> Any:
             args, kwargs = rebuild(arguments.structure, list(tensors))
@@ -254,8 +293,10 @@ class StaticFunction(Inspection):
             try:
                 for (owner, name, _), tensor in zip(states, tensors[len(own) :], strict=True):
                     put(owner, name, tensor)
-                with journal:
-                    result = function(*args, **kwargs)
+                with journal, reads:
+                    self._know(reads, args, kwargs)
+                    result = self._converted()(*args, **kwargs)
+                    self._refuse_leaks(reads)
             finally:
                 kept = attributes_of_the_graph(journal, states)
                 for owner, name, value in states:
@@ -281,9 +322,33 @@ class StaticFunction(Inspection):
         finally:
             SEEN.layers, SEEN.failures = seen, failures
         others = [entry for entry in attributes if not any(entry[:2] == state[:2] for state in states)]
-        guard = Guard(layers, graph.captured, states, others)
+        guard = Guard(layers, graph.captured, states, others, reads)
         names = [entry[:2] for entry in attributes]
         return ConcreteProgram(graph, arguments.inputs, guard, changed, names, self._max_programs)
+
+    def _refuse_leaks(self, reads: Reads) -> None:
+        path = reads.take_back_tensors()
+        if path is not None:
+            code = getattr(self._function, "__code__", None)
+            raise CaptureError(
+                f"(to_static) {path} comes from outside, and the code puts tensors of the graph into it; return them, or "
+                "set an attribute to a tensor",
+                None if code is None else (code.co_filename, code.co_firstlineno),
+            )
+
+    def _know(self, reads: Reads, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Objects whose attributes the code may read: the instance, and arguments that are no tensors."""
+        if isinstance(self._instance, Layer):
+            reads.know_layer(self._instance, "self")
+        elif self._instance is not None:
+            reads.know(self._instance, "self")
+        parameters = list(self._signature.parameters) if self._signature is not None else []
+        for position, value in enumerate(args):
+            if not is_container(value):
+                reads.know(value, parameters[position] if position < len(parameters) else f"argument {position}")
+        for name, value in kwargs.items():
+            if not is_container(value):
+                reads.know(value, name)
 
     def _names(self, arguments: Arguments) -> list[str | None]:
         """Names for the inputs: those of the parameters where they are plain tensors."""

@@ -23,7 +23,8 @@ from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import replace_value
 from ..ir import recorder
-from ..ir.capture import LiveNumber, outside_capture
+from ..ir.capture import outside_capture
+from ..ir.live import LiveNumber
 from ..ir.recorder import LOCAL
 from ..ops.basic import cast_to, full_of
 from ..ops.math.unary import sign

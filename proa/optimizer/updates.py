@@ -17,6 +17,8 @@ from ..eager.declare import op
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor
 from ..eager.views import is_shared, replace_value
+from ..ir.capture import operand_of
+from ..ir.live import LiveNumber
 from ..ir.operation import Operation
 from ..ir.recorder import LOCAL, STATE, WrongPlace, extend
 from ..kernels.cpu.updates import native_adam, native_momentum, native_sgd
@@ -24,7 +26,7 @@ from ..kernels.cpu.updates import native_adam, native_momentum, native_sgd
 
 def record_update(
     operation: Operation,
-    scalars: Sequence[float],
+    scalars: Sequence[Any],
     tensors: Sequence[Tensor],
     attributes: tuple[Any, ...],
     targets: Sequence[Tensor],
@@ -43,9 +45,12 @@ def record_update(
         for target, result in zip(targets, results, strict=True):
             replace_value(target, result)
         return
+    if segment.captures:
+        scalars = [operand_of(s) if isinstance(s, LiveNumber) else s for s in scalars]
     count = len(scalars)
     operands = (float,) * count + tuple(indices)
-    key = (operation, *operands, *attributes)
+    attributes, keys = operation.identify(*attributes)
+    key = (operation, *operands, *keys)
     node = segment.node.get(key)
     if node is None:
         kinds = (float,) * count + tuple(tensor._aval for tensor in tensors)

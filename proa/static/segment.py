@@ -134,7 +134,8 @@ class StaticSegment(CaptureSegment):
             node = node.get(leaf) or grow_leaf(node, leaf)
         self.scalars = []
         for instruction, scalars in entries:
-            key = (instruction.operation, *instruction.operands, *instruction.attributes)
+            keys = instruction.operation.identify(*instruction.attributes)[1]
+            key = (instruction.operation, *instruction.operands, *keys)
             node = grow_instruction(node, key, instruction)
             self.scalars += scalars
         self.node = node

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.aval import Aval
 from ...eager.tensor import Tensor
-from ...ir.capture import Capturing, LiveNumber
+from ...ir.capture import Capturing
 from ...ir.dimensions import SMALLEST, shown_shape
+from ...ir.live import LiveScalar
 from ...ir.operation import Operation, find_operation
 from ...ir.program import Instruction, Program
 from ...ir.recorder import LOCAL
@@ -40,7 +41,7 @@ class Scalar:
     @property
     def is_live(self) -> bool:
         """Whether it is read anew at each run (a learning rate)."""
-        return isinstance(self.value, LiveNumber)
+        return isinstance(self.value, LiveScalar)
 
     def __repr__(self) -> str:
         return repr(self.value)

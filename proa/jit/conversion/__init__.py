@@ -8,6 +8,8 @@
     runtime.py    if, while, for, and, or, not: Python's own for known values, the graph's for unknown ones
     merge.py      values that differ between branches or change in a loop, as tensors of one shape and type
     state.py      the variables of a block: read, written, undefined
+    reads.py      what the code reads from outside, noted for the guard of what is captured
+    looks.py      attributes, entries and outer names, looked at and noted
     calls.py      calls made by converted code: builtins that know tensors, helpers converted in their turn
 
 Converted code keeps the lines of the original, so that errors and tracebacks show what the user wrote. A helper looks at

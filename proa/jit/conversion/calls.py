@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-import threading
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType, MethodType
@@ -15,53 +15,47 @@ from ...graph.control import is_unknown
 from ...ir.dimensions import SMALLEST
 from ...ir.recorder import LOCAL
 from ...nn.layer import Layer
-from .convert import convert, leave_alone
+from .convert import SEEN, converted, leave_alone
 from .iterables import Enumerated, GraphIterable, Mapped, Rows, TensorRange, Zipped, as_graph_iterable
-from .state import ConversionError
+from .looks import get_attribute, has_attribute, seen_whole, variables
+from .reads import OPEN
 
-
-class _Seen(threading.local):
-    layers: list[Any] | None = None  # layers that the code being captured calls
-    failures: list[ConversionError] | None = None  # helpers that could not be converted
-
-
-SEEN = _Seen()
+# Modules of the standard library whose functions look at all attributes of what they are given.
+_LOOK_AT_ALL = frozenset({"copy", "dataclasses", "json"})
 
 
 def call(function: Any) -> Any:
     """What to call instead of `function`."""
     kind = function.__class__
     if kind is FunctionType:
-        return _converted(function)
+        return seen_whole(function) if function.__module__ in _LOOK_AT_ALL else converted(function)
     if kind is MethodType:
         target = function.__func__
         if isinstance(target, FunctionType) and not leave_alone(target):
             if target is Layer.__call__:
                 return call(function.__self__)
-            return MethodType(_converted(target), function.__self__)
+            return MethodType(converted(target), function.__self__)
         return function
     if isinstance(function, Layer):
         return functools.partial(_call_layer, function)
+    if kind is functools.partial:
+        if OPEN.reads is not None:
+            OPEN.reads.know_given(function)
+        return functools.partial(call(function.func), *function.args, **function.keywords)
+    own = inspect.getattr_static(kind, "__call__", None)
+    if isinstance(own, FunctionType) and not leave_alone(own):
+        return MethodType(converted(own), function)  # an object of the user's that can be called
     try:
         return _BUILTINS.get(function, function)
     except TypeError:
         return function
 
 
-def _converted(function: FunctionType) -> Any:
-    if leave_alone(function):
-        return function
-    try:
-        return convert(function)
-    except ConversionError as error:
-        if SEEN.failures is not None:
-            SEEN.failures.append(error)
-        return function  # it may well run as it is
-
-
 def _call_layer(layer: Layer, *arguments: Any, **options: Any) -> Any:
     if SEEN.layers is not None:
         SEEN.layers.append(layer)
+    if OPEN.reads is not None:
+        OPEN.reads.know_layer(layer, layer.full_name())
     with converted_forwards(layer):
         return layer(*arguments, **options)
 
@@ -75,7 +69,7 @@ def converted_forwards(layer: Layer) -> Iterator[None]:
         forward = type(each).forward
         if "forward" in own or not isinstance(forward, FunctionType) or leave_alone(forward):
             continue
-        own["forward"] = MethodType(_converted(forward), each)
+        own["forward"] = MethodType(converted(forward), each)
         changed.append(own)
     try:
         yield
@@ -193,5 +187,6 @@ def _combined(builtin: Any, name: str) -> Callable[..., Any]:
 _BUILTINS: dict[Any, Any] = {
     range: _range, enumerate: _enumerate, zip: _zip, map: _map, print: _print,
     int: _number(int, "int64"), bool: _number(bool, "bool"), float: _float,
+    getattr: get_attribute, hasattr: has_attribute, vars: variables,
     max: _extreme(max, "maximum"), min: _extreme(min, "minimum"), any: _combined(any, "or_"), all: _combined(all, "and_"),
 }  # fmt: skip

@@ -10,8 +10,9 @@ import weakref
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from .names import own_nodes
-from .rewrite import RUNTIME, rewrite
+from .names import own_nodes, read_outside, stored_outside
+from .reads import OPEN, Surroundings
+from .rewrite import RUNTIME, SURROUNDINGS, rewrite
 from .source import Mangler, function_node
 from .state import ConversionError
 
@@ -37,16 +38,59 @@ def leave_alone(function: Any) -> bool:
         return True
     if not isinstance(function, FunctionType) or function.__name__.startswith("_jst_"):
         return True
-    module = function.__module__ or ""
+    return is_ignored(function.__module__ or "")
+
+
+def is_ignored(module: str) -> bool:
+    """Whether functions of a module are called as they are."""
     parts = module.split(".")
     if parts[0] in sys.stdlib_module_names and parts[0] != "__main__":
         return True
     return any(".".join(parts[: i + 1]) in _IGNORED for i in range(len(parts)))
 
 
+class _Seen(threading.local):
+    layers: list[Any] | None = None  # layers that the code being captured calls
+    failures: list[ConversionError] | None = None  # helpers that could not be converted
+
+
+SEEN = _Seen()
+
+
 def convert(function: FunctionType) -> FunctionType:
     """The function with control flow that knows tensors; ConversionError naming what cannot be converted."""
-    return _rebuilt(function, _converted_code(function)[0])
+    code = _converted_code(function)[0]
+    if OPEN.reads is not None:
+        OPEN.reads.note_function(function, stored_outside(function.__code__))
+    return _rebuilt(function, code)
+
+
+def converted(function: FunctionType) -> Any:
+    """The converted function, or the function itself where it is left alone or cannot be converted."""
+    if leave_alone(function):
+        return function
+    try:
+        return convert(function)
+    except ConversionError as error:
+        if SEEN.failures is not None:
+            SEEN.failures.append(error)
+        return unconverted(function)  # it may well run as it is
+
+
+def unconverted(function: FunctionType) -> FunctionType:
+    """The function itself, which is going to run as it is, with the functions that it names."""
+    reads = OPEN.reads
+    waiting, seen = [function], {function}
+    while waiting and reads is not None:
+        each = waiting.pop()
+        reads.note_function(each, stored_outside(each.__code__))
+        reads.note_unconverted(each)
+        around = Surroundings(each)
+        called = [around.value(name) for name in read_outside(each.__code__)]
+        found = {f for f in called if isinstance(f, FunctionType) and not leave_alone(f)} - seen
+        waiting += found
+        seen |= found
+    return function
 
 
 def converted_source(function: FunctionType) -> str:
@@ -95,7 +139,7 @@ def _convert(function: FunctionType) -> tuple[CodeType, ast.Module]:
     class_name = names[-2] if len(names) > 1 and names[-2] != "<locals>" else None
     first = node.args.posonlyargs + node.args.args
     node = Mangler(class_name, first[0].arg if first else None).visit(node)
-    rewrite(node, code.co_filename)
+    rewrite(node, code.co_filename, read_outside(code))
     node.name = _CONVERTED_NAME  # its own name means what it meant outside
     module = _in_factory(node, code.co_freevars)
     try:
@@ -120,7 +164,7 @@ def _strip_signature(node: ast.FunctionDef) -> None:
 
 def _in_factory(node: ast.FunctionDef, free: tuple[str, ...]) -> ast.Module:
     """The function inside another one whose parameters are its free variables."""
-    names = [*free, RUNTIME]
+    names = [*free, RUNTIME, SURROUNDINGS]
     arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
     factory: Any = ast.FunctionDef(_FACTORY, arguments, [node], [])
     if "type_params" in factory._fields:
@@ -139,6 +183,7 @@ def _rebuilt(function: FunctionType, code: CodeType) -> FunctionType:
 
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells[RUNTIME] = types.CellType(runtime)
+    cells[SURROUNDINGS] = types.CellType(Surroundings(function))
     code = code.replace(co_name=function.__code__.co_name)
     converted = FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, tuple(cells[n] for n in code.co_freevars)

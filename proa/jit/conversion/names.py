@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import dis
+import functools
 from collections.abc import Iterable, Sequence
+from types import CodeType
 from typing import Any
 
 # Methods that change a list or dictionary.
-_CHANGING = frozenset(
+CHANGING = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "popitem", "sort", "reverse"}
 )
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -43,7 +46,7 @@ class Writes(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
             self._note_container(node.func.value)
         self.generic_visit(node)
 
@@ -166,3 +169,35 @@ def read_before_written(statements: Sequence[ast.stmt], written: set[str]) -> se
             if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom)):
                 written |= set(Writes([statement]).names)
     return reads
+
+
+@functools.lru_cache(maxsize=1024)
+def _outside(code: CodeType, kind: str) -> frozenset[str]:
+    """Names from outside that a function, or one inside it, loads or stores, as the compiler has resolved them."""
+    found = {
+        instruction.argval
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in (f"{kind}_GLOBAL", f"{kind}_NAME")
+        or (instruction.opname.startswith(f"{kind}_") and instruction.argval in code.co_freevars)
+    }
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            found |= _outside(part, kind) - set(code.co_cellvars)
+    return frozenset(found)
+
+
+def read_outside(code: CodeType) -> frozenset[str]:
+    """Names of the module, or of functions around it, that a function reads."""
+    return _outside(code, "LOAD") - {"__class__"}
+
+
+def stored_outside(code: CodeType) -> frozenset[str]:
+    """Names of the module, or of functions around it, that a function sets."""
+    return _outside(code, "STORE")
+
+
+@functools.lru_cache(maxsize=1024)
+def named(code: CodeType) -> frozenset[str]:
+    """Every name of an attribute or global that a function, or one inside it, has in its code."""
+    inner = [named(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return frozenset(code.co_names).union(*inner)

@@ -18,7 +18,7 @@ from typing import Any
 from .jumps import RESULT, Lowering
 from .names import Writes, changed_by_inner_functions, declared, dotted, loads, own_nodes, read_before_written
 
-RUNTIME = "_jst"
+RUNTIME, SURROUNDINGS = "_jst", "_jst_surroundings"
 _IN_PLACE = {
     ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.Div: "itruediv", ast.FloorDiv: "ifloordiv", ast.Mod: "imod",
     ast.Pow: "ipow", ast.MatMult: "imatmul", ast.BitAnd: "iand", ast.BitOr: "ior", ast.BitXor: "ixor",
@@ -27,9 +27,9 @@ _IN_PLACE = {
 _LEFT_ALONE = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 
 
-def rewrite(function: ast.FunctionDef, filename: str, count: list[int] | None = None) -> None:
-    """Rewrites a function in place."""
-    _Rewriter(function, filename, count if count is not None else [0]).run()
+def rewrite(function: ast.FunctionDef, filename: str, outside: frozenset[str], count: list[int] | None = None) -> None:
+    """Rewrites a function in place; `outside` are names that it reads and that belong to the module or around it."""
+    _Rewriter(function, filename, outside, count if count is not None else [0]).run()
 
 
 def runtime(name: str, arguments: Sequence[ast.expr], at: ast.AST) -> ast.expr:
@@ -61,7 +61,7 @@ def _strings(values: Sequence[str]) -> ast.expr:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, function: ast.FunctionDef, filename: str, count: list[int]) -> None:
+    def __init__(self, function: ast.FunctionDef, filename: str, outside: frozenset[str], count: list[int]) -> None:
         self.function = function
         self.filename = filename
         self.count = count
@@ -71,6 +71,8 @@ class _Rewriter(ast.NodeTransformer):
         arguments = function.args
         every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
         self.parameters = {argument.arg for argument in every if argument is not None}
+        own = (self.parameters | set(Writes(function.body).names)) - self.globals - self.nonlocals
+        self.outside = outside - own
         self.block_names: dict[str, None] = {}
         self.total_loads: list[str] = []
 
@@ -247,7 +249,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         if any(isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)) for part in own_nodes(node)):
             return node
-        rewrite(node, self.filename, self.count)
+        rewrite(node, self.filename, self.outside, self.count)
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
@@ -268,7 +270,9 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(target, ast.Attribute) and dotted(target) is not None:
             name = _IN_PLACE[type(node.op)]
             value = runtime("augmented", [ast.Constant(name), _as_loaded(target), node.value], node)
-            return self._attribute_store(target, value, node)
+            return self._attribute_store(target, value, node, True)
+        if isinstance(target, ast.Subscript):
+            node.target = self.visit(target)
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -281,9 +285,10 @@ class _Rewriter(ast.NodeTransformer):
         node.targets = [self.visit(part) for part in node.targets]
         return node
 
-    def _attribute_store(self, target: ast.Attribute, value: ast.expr, at: ast.AST) -> ast.stmt:
-        owner = self.visit(target.value)
-        return _located(ast.Expr(runtime("set_attribute", [owner, ast.Constant(target.attr), value], at)), at)
+    def _attribute_store(self, target: ast.Attribute, value: ast.expr, at: ast.AST, updates: bool = False) -> ast.stmt:
+        owner = self._look(target.value, False)
+        arguments = [owner, ast.Constant(target.attr), value, ast.Constant(updates)]
+        return _located(ast.Expr(runtime("set_attribute", arguments, at)), at)
 
     def _unpacked(self, node: ast.Assign) -> list[ast.stmt]:
         """`self.a, b = …` with a plain name for each attribute, which is then set by itself."""
@@ -308,16 +313,50 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         if not any(isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)) for part in ast.walk(node.body)):
-            hidden = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-            kept, self.undefined = self.undefined, self.undefined - hidden
+            given = node.args
+            every = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+            hidden = {argument.arg for argument in every if argument is not None}
+            kept = self.undefined, self.outside
+            self.undefined, self.outside = self.undefined - hidden, self.outside - hidden
             node.body = self.visit(node.body)
-            self.undefined = kept
+            self.undefined, self.outside = kept
         return node
 
     def visit_Name(self, node: ast.Name) -> Any:
-        if isinstance(node.ctx, ast.Load) and node.id in self.undefined and not node.id.startswith("_jst_"):
-            return runtime("load", [node], node)
-        return node
+        return self._look(node, True)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        return self._look(node, True)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        return self._look(node, True)
+
+    def _look(self, node: ast.expr, whole: bool) -> ast.expr:
+        """What reads a name, an attribute or an entry; not `whole`: a container's contents are not asked for here."""
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load) or node.id.startswith("_jst_"):
+                return node
+            if node.id in self.undefined:
+                return runtime("load", [node], node)
+            if node.id in self.outside:
+                place = [ast.Name(SURROUNDINGS, ast.Load()), ast.Constant(node.id), node, ast.Constant(whole)]
+                return runtime("outside", place, node)
+            return node
+        if isinstance(node, ast.Attribute):
+            node.value = self._look(node.value, False)
+            if isinstance(node.ctx, ast.Load):
+                return runtime("attribute", [node.value, ast.Constant(node.attr), ast.Constant(whole)], node)
+            return node
+        if isinstance(node, ast.Subscript):
+            sliced = any(isinstance(part, ast.Slice) for part in ast.walk(node.slice))
+            node.slice = self.visit(node.slice)
+            node.value = self._look(node.value, isinstance(node.ctx, ast.Load) and sliced)
+            if not isinstance(node.ctx, ast.Load):
+                node.value = runtime("changing", [node.value], node)
+            elif not sliced:
+                return runtime("entry", [node.value, node.slice, ast.Constant(whole)], node)
+            return node
+        return self.visit(node)
 
     def _visit_comprehension(self, node: Any) -> Any:
         hidden = {
@@ -326,15 +365,17 @@ class _Rewriter(ast.NodeTransformer):
             for part in ast.walk(generator.target)
             if isinstance(part, ast.Name)
         }
-        kept, self.undefined = self.undefined, self.undefined - hidden
+        kept = self.undefined, self.outside
+        self.undefined, self.outside = self.undefined - hidden, self.outside - hidden
         self.generic_visit(node)
-        self.undefined = kept
+        self.undefined, self.outside = kept
         return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension
 
     def visit_Call(self, node: ast.Call) -> Any:
-        if isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE:
+        alone = isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE
+        if alone and not (node.func.id == "vars" and node.args):  # type: ignore[attr-defined]
             node.args = [self.visit(argument) for argument in node.args]
             return node
         self.generic_visit(node)

@@ -14,6 +14,7 @@ from ...ir.capture import CaptureError
 from ...ir.recorder import LOCAL
 from .calls import call
 from .iterables import GraphIterable, as_graph_iterable
+from .looks import attribute, changing, entry, outside
 from .loops import LEARNING, GraphLoop
 from .merge import BranchMerge, fill
 from .state import (
@@ -312,6 +313,6 @@ def _check(good: Tensor, error: BaseException, site: Site) -> None:
 
 
 __all__ = [
-    "ConversionError", "Site", "State", "Undefined", "and_", "assert_", "attempt", "augmented", "call", "choose", "for_",
-    "if_", "load", "not_", "or_", "raised", "set_attribute", "while_",
+    "ConversionError", "Site", "State", "Undefined", "and_", "assert_", "attempt", "attribute", "augmented", "call",
+    "changing", "choose", "entry", "for_",    "if_", "load", "not_", "or_", "outside", "raised", "set_attribute", "while_",
 ]  # fmt: skip

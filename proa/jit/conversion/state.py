@@ -11,6 +11,8 @@ from ...eager.tensor import Tensor
 from ...graph.control import is_unknown
 from ...graph.structure import flatten, map_tensors
 from ...ir.capture import CaptureError
+from ..values import ABSENT
+from .reads import OPEN
 
 
 class ConversionError(CaptureError):
@@ -115,8 +117,10 @@ def current_attribute(owner: Any, name: str) -> Any:
     return getattr(owner, name, Undefined(name))
 
 
-def set_attribute(owner: Any, name: str, value: Any) -> None:
-    """`owner.name = value`, noted in the innermost journal."""
+def set_attribute(owner: Any, name: str, value: Any, updates: bool = False) -> None:
+    """`owner.name = value`, noted in the innermost journal; `updates`: the value was computed from the one before."""
+    if OPEN.reads is not None and not isinstance(owner, Tensor):
+        OPEN.reads.note_written(owner, name, getattr(owner, name, ABSENT), updates)
     if _JOURNALS.open and not isinstance(owner, (Tensor, type)):
         before = _JOURNALS.open[-1].before
         key = (id(owner), name)
