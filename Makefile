@@ -12,13 +12,17 @@ EXTRAS ?= test,demo
 # More arguments for what a command runs: `make test ARGS="tests/core -k dtype"`.
 ARGS ?=
 
+# How many random programs: `make fuzz PROGRAMS=500`.
+PROGRAMS ?= 10000
+PADDLE_PROGRAMS := $(if $(filter command line environment,$(origin PROGRAMS)),$(PROGRAMS),3000)
+
 # Two recipes must never install into one environment at the same time.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help env demo test check docs bench bench-cpu wheel fuzz parity parity-models trajectories clean clean-all
+.PHONY: help env demo test check docs bench bench-cpu wheel fuzz fuzz-paddle parity parity-models trajectories clean clean-all
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 env: $(VENV)/.installed-$(EXTRAS)  ## create .venv and install proa into it (again only when pyproject.toml changed)
 
@@ -46,8 +50,11 @@ bench: env  ## measure proa side by side with its peers
 bench-cpu: env  ## training steps on the CPU beside every form of the peers (ARGS="--only encoder --rounds 3")
 	@$(RUN) benchmarks.cpu $(ARGS)
 
-fuzz: env  ## run the random-program tests
-	@$(RUN) pytest -n 2 -q -m fuzz --timeout=3600 $(ARGS)
+fuzz: env  ## random programs, immediate beside self-compiling and a model on NumPy (PROGRAMS=10000)
+	@PROA_FUZZ_PROGRAMS=$(PROGRAMS) $(RUN) pytest -q -m fuzz --timeout=14400 $(ARGS)
+
+fuzz-paddle: env  ## random programs beside real PaddlePaddle, installed into .venv-paddle (PROGRAMS=3000)
+	@$(RUN) tests.fuzz --against-paddle --programs $(PADDLE_PROGRAMS) $(ARGS)
 
 parity: env  ## compare every sample with real PaddlePaddle, installed into .venv-paddle (ARGS="--only matmul")
 	@$(RUN) tests.parity $(ARGS)

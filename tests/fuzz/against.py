@@ -34,11 +34,13 @@ class Against:
         self.failed: list[int] = []
 
     def run(self, seeds: list[int], block_size: int, skip: frozenset[str]) -> bool:
-        programs = [generate(seed, self.module) for seed in seeds]
-        wanted = [one for one in programs if self.is_wanted(one, skip)]
-        progress = Progress(max(1, len(wanted)))
-        for start in range(0, len(wanted), block_size):
-            self.run_block(wanted[start : start + block_size], progress)
+        progress = Progress(max(1, len(seeds)))
+        for start in range(0, len(seeds), block_size):
+            programs = [generate(seed, self.module) for seed in seeds[start : start + block_size]]
+            wanted = [one for one in programs if self.is_wanted(one, skip)]
+            self.run_block(wanted, progress)
+            for _ in range(len(programs) - len(wanted)):
+                progress.advance(False)
         self.print()
         return not self.failed
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
+from ..parity.environment import EnvironmentMissing, paddle_python
 from .against import Against
 from .execute import execute_all
 from .generator import generate
@@ -18,7 +20,7 @@ from .worker import MODEL
 def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     add = result.add_argument
-    add("--programs", type=int, default=200, help="how many programs (5000 for the full check)")
+    add("--programs", type=int, default=200, help="how many programs (10000 for the full check)")
     add("--seed", type=int, default=0, help="seed of the first program")
     add("--jobs", type=int, default=2, help="processes at a time")
     add("--module", default="proa", help="module under test; paddle runs the programs only")
@@ -33,7 +35,13 @@ def parser() -> argparse.ArgumentParser:
     add("--show", type=int, metavar="SEED", help="print a program")
     add("--run", type=int, metavar="SEED", help="run one program here and print what it records")
     add("--minimise", type=int, metavar="SEED", help="make a failing program shorter")
-    add("--against-paddle", metavar="PYTHON", help="compare with Paddle in that interpreter")
+    add(
+        "--against-paddle",
+        nargs="?",
+        const="",
+        metavar="PYTHON",
+        help="compare with Paddle, in that interpreter or in .venv-paddle, which is made where it is missing",
+    )
     return result
 
 
@@ -57,9 +65,14 @@ def main(words: list[str] | None = None) -> int:
         return run_here(arguments)
     if arguments.minimise is not None:
         return minimise_seed(arguments)
-    if arguments.against_paddle:
+    if arguments.against_paddle is not None:
         mode = modes_of(arguments)[0]
-        against = Against(arguments.module, mode, arguments.against_paddle, arguments.time_limit, arguments.shown)
+        try:
+            python = arguments.against_paddle or paddle_python()
+        except EnvironmentMissing as error:
+            print(error, file=sys.stderr)
+            return 2
+        against = Against(arguments.module, mode, python, arguments.time_limit, arguments.shown)
         seeds = list(range(arguments.seed, arguments.seed + arguments.programs))
         return 0 if against.run(seeds, arguments.block, frozenset(arguments.skip)) else 1
     return run_many(arguments)
@@ -71,10 +84,7 @@ def run_many(arguments: argparse.Namespace) -> int:
     blocks = []
     for start in range(arguments.seed, last, arguments.block):
         seeds = range(start, min(last, start + arguments.block))
-        programs = [generate(seed, arguments.module) for seed in seeds]
-        if arguments.module == "paddle":  # what is not comparable may crash Paddle
-            programs = [program for program in programs if program.comparable]
-        blocks.append([request_for(one.seed, arguments) for one in programs if not one.features & skip])
+        blocks.append([request_for(seed, arguments) for seed in seeds if is_wanted(seed, arguments, skip)])
     summary = Summary()
     progress = Progress(max(1, sum(len(block) for block in blocks)))
 
@@ -90,6 +100,15 @@ def run_many(arguments: argparse.Namespace) -> int:
     if len(summary.failed) >= arguments.most_failures:
         print(f"the run ended early after {arguments.most_failures} failures")
     return 1 if summary.failed or is_empty(summary, modes_of(arguments)) else 0
+
+
+def is_wanted(seed: int, arguments: argparse.Namespace, skip: frozenset[str]) -> bool:
+    """Whether a program is to be run; writing it takes a while, so that it is done where something depends on it."""
+    if not skip and arguments.module != "paddle":
+        return True
+    program = generate(seed, arguments.module)
+    # What is not comparable may crash Paddle.
+    return not program.features & skip and (arguments.module != "paddle" or program.comparable)
 
 
 def is_empty(summary: Summary, modes: list[str | None]) -> bool:

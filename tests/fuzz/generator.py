@@ -83,6 +83,8 @@ def generate_plain(seed: int, module: str, chance: random.Random) -> Program:
         finish_with_gradients(scope)
     wrong_line, entry = write_wrong(scope) if scope.decide(0.22) else (None, None)
     record_all(scope)
+    if {"hook", "several results"} <= scope.features:
+        scope.known.add("hook of an unused result")
     return Program(
         seed=seed,
         source="\n".join(scope.lines) + "\n",

@@ -20,10 +20,7 @@ from ..workers import ROOT, STARTING_SECONDS, Process, run_threads
 
 # Programs are to be compiled, not found in a cache on disk; a large one also costs more than it saves here. They are small
 # and short, so that compiling them would never pay: it is done at the third sight.
-ENVIRONMENT = {
-    "JAX_ENABLE_COMPILATION_CACHE": "false",
-    "PROA_HOT_THRESHOLD": os.environ.get("PROA_HOT_THRESHOLD", "3"),
-}
+ENVIRONMENT = {"JAX_ENABLE_COMPILATION_CACHE": "false", "PROA_HOT_THRESHOLD": "3"}
 
 __all__ = ["ROOT", "STARTING_SECONDS", "Worker", "run_block", "run_blocks"]
 
@@ -32,7 +29,8 @@ class Worker(Process):
     """One worker process, which imports the module under test before it takes requests."""
 
     def __init__(self, module: str, python: str = sys.executable) -> None:
-        super().__init__(python, "tests.fuzz.worker", module, ENVIRONMENT)
+        given = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+        super().__init__(python, "tests.fuzz.worker", module, {**ENVIRONMENT, **given})
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The answer to a request, or one that says how the process failed to give it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import subprocess
 import sys
 
@@ -11,10 +12,9 @@ import numpy as np
 import pytest
 
 from tests.fuzz import cli
-from tests.fuzz.against import Against
 from tests.fuzz.compare import Statistics, check_plan, compare
 from tests.fuzz.execute import Failure, Outcome, execute
-from tests.fuzz.generator import PROLOGUE, generate
+from tests.fuzz.generator import PROLOGUE, generate, generate_plain
 from tests.fuzz.minimise import minimise
 from tests.fuzz.pool import ROOT, Worker
 from tests.fuzz.program import Program
@@ -36,9 +36,9 @@ def test_sixty_programs_agree_in_both_modes(capsys):
 
 
 @pytest.mark.fuzz
-@pytest.mark.timeout(3600)
-def test_five_thousand_programs_agree_in_both_modes(capsys):
-    status = cli.main(["--programs", os.environ.get("PROA_FUZZ_PROGRAMS", "5000"), "--jobs", "2"])
+@pytest.mark.timeout(14400)
+def test_ten_thousand_programs_agree_in_both_modes(capsys):
+    status = cli.main(["--programs", os.environ.get("PROA_FUZZ_PROGRAMS", "10000"), "--jobs", "2"])
     assert status == 0, capsys.readouterr().out
 
 
@@ -51,18 +51,8 @@ def test_five_thousand_programs_agree_in_both_modes(capsys):
 )
 def test_programs_agree_under_other_settings(monkeypatch, capsys, variable, value):
     monkeypatch.setenv(variable, value)
-    status = cli.main(["--programs", "300", "--seed", "10000", "--jobs", "2"])
+    status = cli.main(["--programs", "300", "--seed", "1000000", "--jobs", "2"])
     assert status == 0, capsys.readouterr().out
-
-
-@pytest.mark.fuzz
-@pytest.mark.timeout(3600)
-def test_programs_agree_with_paddle(capsys):
-    python = os.environ.get("PADDLE_PYTHON")
-    if not python:
-        pytest.skip("PADDLE_PYTHON names no interpreter that has paddlepaddle")
-    against = Against("proa", "immediate", python, seconds=60.0)
-    assert against.run(list(range(1000)), 50, frozenset()), capsys.readouterr().out
 
 
 # The generator
@@ -84,9 +74,11 @@ def test_a_seed_always_gives_the_same_program():
 
 
 def test_the_module_changes_the_import_lines_only():
-    ours, theirs = generate(3, "proa").source.splitlines(), generate(3, "paddle").source.splitlines()
-    different = [a for a, b in zip(ours, theirs, strict=True) if a != b]
-    assert different == ["import proa as paddle", "import proa.nn.functional as F"]
+    for seed in range(20):
+        ours, theirs = generate(seed, "proa").source.splitlines(), generate(seed, "paddle").source.splitlines()
+        different = [a for a, b in zip(ours, theirs, strict=True) if a != b]
+        assert different[0] == "import proa as paddle"
+        assert different[1:] in ([], ["import proa.nn.functional as F"])
 
 
 REQUIRED = {
@@ -102,18 +94,23 @@ REQUIRED = {
 }  # fmt: skip
 
 
+def plain(seed: int) -> Program:
+    """A program of the kind that is neither about shared memory nor about threads that read."""
+    return generate_plain(seed, "proa", random.Random(f"fuzz program {seed}"))
+
+
 def test_every_feature_appears_within_three_hundred_seeds():
-    found = set().union(*(generate(seed).features for seed in range(300)))
+    found = set().union(*(plain(seed).features for seed in range(300)))
     assert found >= REQUIRED, sorted(REQUIRED - found)
 
 
 def test_every_kind_of_wrong_statement_appears():
-    kinds = {generate(seed).wrong_kind for seed in range(1500)}
+    kinds = {plain(seed).wrong_kind for seed in range(1500)}
     assert kinds >= {entry.name for entry in wrong.TABLE}
 
 
 def test_programs_are_short_and_many_of_them_are_hot():
-    programs = [generate(seed) for seed in range(300)]
+    programs = [plain(seed) for seed in range(300)]
     lengths = sorted(len(program.source.splitlines()) for program in programs)
     hot = sum("hot loop" in program.features for program in programs) / len(programs)
     assert 20 <= lengths[len(lengths) // 2] <= 50
@@ -124,7 +121,7 @@ def test_programs_are_short_and_many_of_them_are_hot():
 
 
 def test_a_wrong_line_is_a_line_of_the_program():
-    programs = [program for program in map(generate, range(200)) if program.wrong_line is not None]
+    programs = [program for program in map(plain, range(200)) if program.wrong_line is not None]
     assert len(programs) > 20
     for program in programs:
         lines = program.source.splitlines()
@@ -273,9 +270,10 @@ def test_an_outcome_survives_the_way_to_another_interpreter(tmp_path):
     path = str(tmp_path / "outcome.npz")
     outcome = outcome_of(Failure("ValueError", 3, "why"), x=np.arange(3.0), nothing=None)
     outcome.entries["x#0"].stop_gradient = False
-    save(path, outcome)
-    again = load(path)
+    save(path, [outcome, outcome_of(x=np.zeros(2))])
+    again, later = load(path)
     assert compare(written("pass"), outcome, again) == []
+    assert np.asarray(later.entries["x#0"].value).tolist() == [0, 0]
     assert again.entries["x#0"].stop_gradient is False
     assert again.failure is not None
     assert again.failure.message == "why"

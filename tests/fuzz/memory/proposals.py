@@ -87,7 +87,11 @@ def sliced(writer: Writer) -> bool:
     text = subscript(writer, writer.tensor(base).shape)
     if "None" in text:
         writer.features.add("None in subscript")
-    return bind(writer, f"{base}[{text}]", base, "negative step" if ":-" in text else "slice view")
+    if not bind(writer, f"{base}[{text}]", base, "negative step" if ":-" in text else "slice view"):
+        return False
+    if writer.with_gradients and writer.tensor(writer.names[-1]).has_twin:
+        writer.known.add("slice of everything under no_grad")
+    return True
 
 
 @enter(VIEWS, 6)

@@ -107,6 +107,8 @@ class Tensor:
             return _computed(self.values[index], {leaf: one[:, index] for leaf, one in self.slopes().items()})
         result = self._shown(np.asarray(self.positions[index]))
         if np.array_equal(result.positions, self.positions):
+            if self.is_leaf and not self.stop_gradient:
+                raise Refused("a slice of all of a leaf, which is a leaf itself in Paddle")
             self.has_twin = result.has_twin = True
         return result
 
@@ -114,7 +116,7 @@ class Tensor:
         """Positions in another shape, or None where Paddle copies."""
         result = self.positions.reshape(tuple(shape))
         if not self.positions.shape and shape:
-            return None  # Paddle copies a tensor without dimensions
+            raise Refused("Paddle copies what has no dimensions, and a module may share it: no program tells")
         return result if np.shares_memory(result, self.positions) or not result.size else None
 
     def reshape(self, shape: Sequence[int]) -> Tensor:
