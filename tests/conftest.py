@@ -16,6 +16,8 @@ if _OWNS_CACHE:
     # Native kernels are named by their content: compiling them once on a machine is enough.
     os.environ.setdefault("PROA_NATIVE_DIR", os.path.expanduser("~/.cache/proa/native"))
     os.environ["PROA_CACHE_DIR"] = tempfile.mkdtemp(prefix="proa-test-cache-")
+# Who looks at a failing test wants to see the package's frames; tests of what users see switch this off.
+os.environ.setdefault("PROA_FULL_TRACEBACK", "1")
 # Several workers share one GPU: none of them may reserve most of its memory in advance.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 

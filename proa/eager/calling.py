@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..core.errors import type_error
+from ..core.tracebacks import trim
 from .tensor import Tensor
 from .views import assign_in_place
 
@@ -98,12 +99,14 @@ def with_options(
         @functools.wraps(function)
         def lenient(*arguments: Any, **named: Any) -> Any:
             try:
-                if named:
-                    return again(arguments, named)
-                return function(*arguments)
-            except AttributeError as error:
-                if error.name is not None and error.name in Tensor.__slots__ and not isinstance(error.obj, Tensor):
-                    raise _no_tensor(function.__name__, error.obj) from None
+                try:
+                    return again(arguments, named) if named else function(*arguments)
+                except AttributeError as error:
+                    if error.name is not None and error.name in Tensor.__slots__ and not isinstance(error.obj, Tensor):
+                        raise _no_tensor(function.__name__, error.obj) from None
+                    raise
+            except Exception as failure:
+                trim(failure)
                 raise
 
     lenient.__signature__ = _with_out(signature) if takes_out else signature  # type: ignore[attr-defined]
@@ -118,8 +121,12 @@ def _with_other_form(function: Callable[..., Any], otherwise: Callable[..., Any]
 
     @functools.wraps(function)
     def either(*arguments: Any, **named: Any) -> Any:
-        answer = otherwise(*arguments, **named)
-        return function(*arguments, **named) if answer is MISSING else answer
+        try:
+            answer = otherwise(*arguments, **named)
+            return function(*arguments, **named) if answer is MISSING else answer
+        except Exception as failure:
+            trim(failure)
+            raise
 
     either.__signature__ = signature  # type: ignore[attr-defined]
     return either

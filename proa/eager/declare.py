@@ -17,6 +17,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.tracebacks import trim
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
 from .binder import RESERVED, Parameter, generate
@@ -277,7 +278,11 @@ def attach_operator(function: Callable[..., Any], operator: str) -> None:
     setattr(Tensor, f"__{stem}__", function)
 
     def reflected(self: Tensor, other: Any) -> Any:
-        return function(other, self)
+        try:
+            return function(other, self)
+        except Exception as failure:
+            trim(failure)
+            raise
 
     setattr(Tensor, f"__r{stem}__", reflected)
 
@@ -289,14 +294,18 @@ def in_place_form(function: Callable[..., Any], name: str, reshapes: bool = Fals
         # A stand-in: what the operation saves for its gradient must not be the tensor that changes.
         source = stand_in(x) if LOCAL.grad_enabled and isinstance(x, Tensor) and not x.stop_gradient else x
         scope = LOCAL.scope
-        if scope is None:
-            return assign_in_place(x, function(source, *arguments, **options), name, reshapes)
-        # What changes keeps its dtype, so mixed precision leaves in-place operations alone.
-        set_scope(scope.without_casts())
         try:
-            return assign_in_place(x, function(source, *arguments, **options), name, reshapes)
-        finally:
-            set_scope(scope)
+            if scope is None:
+                return assign_in_place(x, function(source, *arguments, **options), name, reshapes)
+            # What changes keeps its dtype, so mixed precision leaves in-place operations alone.
+            set_scope(scope.without_casts())
+            try:
+                return assign_in_place(x, function(source, *arguments, **options), name, reshapes)
+            finally:
+                set_scope(scope)
+        except Exception as failure:
+            trim(failure)
+            raise
 
     change.__name__ = change.__qualname__ = name
     change.__doc__ = f"In-place form of `{function.__name__}`: changes and returns `x`."

@@ -232,7 +232,7 @@ class Tensor:
             recorder.verify_values()
         value: Any = self._value
         if value.__class__ is Failure:
-            raise value.error
+            raise value.error.with_traceback(None)
         return value
 
     def numpy(self, writable_ref: bool = False) -> np.ndarray:

@@ -119,7 +119,7 @@ class Segment:
             materialise(tensor)
             value = tensor._value
         if value.__class__ is Failure:
-            raise value.error
+            raise value.error.with_traceback(None)
         aval = tensor._aval
         if aval.place is not self.root.place:
             raise WrongPlace(aval.place)
@@ -376,7 +376,7 @@ def materialise(tensor: Any) -> None:
     if tensor._value is None:
         _compute_foreign(segment, tensor)
     if tensor._value.__class__ is Failure:
-        raise cast(Failure, tensor._value).error
+        raise cast(Failure, tensor._value).error.with_traceback(None)
 
 
 def read(tensor: Any) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..core.dtype import default_float
 from ..core.errors import type_error
+from ..core.tracebacks import boundary
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place, replace_value
 from ..graph import Graph, capture
@@ -126,6 +127,7 @@ class StaticFunction(Inspection):
 
     # ---- calling ---------------------------------------------------------------------------------------------------
 
+    @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not settings.enabled:
             return self.function(*args, **kwargs)

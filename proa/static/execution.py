@@ -13,6 +13,7 @@ import numpy as np
 from ..core.aval import make_aval
 from ..core.errors import type_error, value_error
 from ..core.place import parse_place
+from ..core.tracebacks import boundary
 from ..eager.convert import host_array
 from ..eager.tensor import Tensor, tensor_from_data
 from ..ir.dimensions import SMALLEST
@@ -36,6 +37,7 @@ class Executor:
     def flush(self) -> None:
         """Nothing waits."""
 
+    @boundary
     def run(
         self,
         program: Any = None,
