@@ -6,7 +6,6 @@ Python's own exception types are used throughout. An error that is found later t
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
 from collections.abc import Iterable
@@ -77,6 +76,8 @@ def locate(error: BaseException, location: tuple[str, int] | None) -> BaseExcept
     """Attaches the user's line to an error that is raised later than the call that caused it."""
     if location is not None and not hasattr(error, "proa_location"):
         error.proa_location = location  # type: ignore[attr-defined]
+        import linecache
+
         source = linecache.getline(*location).strip()
         note = f'The operation was called earlier:\n  File "{location[0]}", line {location[1]}'
         error.add_note(f"{note}\n    {source}" if source else note)

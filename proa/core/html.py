@@ -6,7 +6,6 @@ left out. Only what is shown is fetched from a device.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,17 +23,17 @@ _TABLE = '<table border="1" cellpadding="4" style="border-collapse:collapse;font
 
 def tensor_to_html(head: str, parts: Iterable[tuple[str, Any]]) -> str:
     """`head` in bold, then each array under its name. An array is NumPy's or JAX's."""
-    blocks = [f"<div><b>{html.escape(head)}</b></div>"]
+    blocks = [f"<div><b>{_escape(head)}</b></div>"]
     for name, array in parts:
         if name:
-            blocks.append(f"<div>{html.escape(name)}: {html.escape(f'{array.dtype}{list(array.shape)}')}</div>")
+            blocks.append(f"<div>{_escape(name)}: {_escape(f'{array.dtype}{list(array.shape)}')}</div>")
         blocks += _tables(array)
     return f"<div>{''.join(blocks)}</div>"
 
 
 def words_to_html(head: str, words: str) -> str:
     """The same for a tensor whose values cannot be shown."""
-    return f"<div><div><b>{html.escape(head)}</b></div><div><i>{html.escape(words[:500])}</i></div></div>"
+    return f"<div><div><b>{_escape(head)}</b></div><div><i>{_escape(words[:500])}</i></div></div>"
 
 
 def _tables(array: Any) -> list[str]:
@@ -89,5 +88,11 @@ def _with_cut(items: list[Any], extent: int, mark: Any = _CUT) -> list[Any]:
 
 def _text(value: Any) -> str:
     if isinstance(value, complex):
-        return html.escape(f"{value.real:.4g}{value.imag:+.4g}j")
-    return html.escape(f"{value:.4g}" if isinstance(value, float) else str(value))
+        return _escape(f"{value.real:.4g}{value.imag:+.4g}j")
+    return _escape(f"{value:.4g}" if isinstance(value, float) else str(value))
+
+
+def _escape(text: str) -> str:
+    from html import escape  # here: its table of entities is long, and few programs are notebooks
+
+    return escape(text)

@@ -26,6 +26,7 @@ from ..core.tracebacks import trim
 from ..ir.operation import NeedsPromotion, Operation, PrefersHost
 from ..ir.recorder import LOCAL, WrongPlace, extend
 from .calling import MISSING
+from .signatures import DeferredSignature
 from .tape import SAVED_HOOKS, Gradient, GradNode, pack_saved
 from .tensor import Tensor
 from .views import register_view
@@ -72,14 +73,18 @@ def generate(
 
     scope["first_call"] = first_call
     function = types.FunctionType(_STUB, scope, operation.name)
-    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(p.name, _POSITIONAL, default=p.default if p.has_default else inspect.Parameter.empty)
-            for p in parameters
-        ]
-        + [inspect.Parameter("name", _POSITIONAL, default=None)]
+    function.__signature__ = DeferredSignature(  # type: ignore[attr-defined]
+        [*[p.name for p in parameters], "name"], lambda: _signature(parameters)
     )
     return function
+
+
+def _signature(parameters: list[Parameter]) -> inspect.Signature:
+    made = [
+        inspect.Parameter(p.name, _POSITIONAL, default=p.default if p.has_default else inspect.Parameter.empty)
+        for p in parameters
+    ]
+    return inspect.Signature([*made, inspect.Parameter("name", _POSITIONAL, default=None)])
 
 
 def _stub(*arguments: Any, **named: Any) -> Any:

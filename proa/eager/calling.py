@@ -17,6 +17,7 @@ from typing import Any
 
 from ..core.errors import type_error
 from ..core.tracebacks import trim
+from .signatures import DeferredSignature, parameter_names
 from .tensor import Tensor
 from .views import assign_in_place
 
@@ -80,8 +81,7 @@ def with_options(
         offered = _with_other_form(with_options(function, extra, out), otherwise)
         function.__dict__.setdefault("offered", []).append(offered)
         return offered
-    signature = inspect.signature(function)
-    parameters = list(signature.parameters)
+    parameters = parameter_names(function)
     table = alias_table(parameters, extra)
     has_own_out = "out" in parameters
     if not table and (has_own_out or not out):
@@ -109,7 +109,10 @@ def with_options(
                 trim(failure)
                 raise
 
-    lenient.__signature__ = _with_out(signature) if takes_out else signature  # type: ignore[attr-defined]
+    lenient.__signature__ = DeferredSignature(  # type: ignore[attr-defined]
+        [*parameters, "out"] if takes_out else parameters,
+        lambda: _with_out(inspect.signature(function)) if takes_out else inspect.signature(function),
+    )
     function.__dict__.setdefault("offered", []).append(lenient)
     if hasattr(function, "samples"):  # exported again, under another name
         lenient.samples = function.samples  # type: ignore[attr-defined]
@@ -117,7 +120,6 @@ def with_options(
 
 
 def _with_other_form(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def either(*arguments: Any, **named: Any) -> Any:
@@ -128,7 +130,7 @@ def _with_other_form(function: Callable[..., Any], otherwise: Callable[..., Any]
             trim(failure)
             raise
 
-    either.__signature__ = signature  # type: ignore[attr-defined]
+    either.__signature__ = DeferredSignature(parameter_names(function), lambda: inspect.signature(function))  # type: ignore[attr-defined]
     return either
 
 

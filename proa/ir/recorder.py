@@ -36,6 +36,7 @@ from .interrupt import uninterrupted
 from .operation import NeedsCast, OperandKind, Operation, PrefersHost
 from .period import aligned_window
 from .program import Instruction
+from .references import HELD_BY_A_NAME
 from .trace import Scope, TraceNode, TraceRoot, find_root, grow_instruction, grow_leaf, move_into
 from .watch import nan_error, watch_results
 
@@ -470,8 +471,7 @@ def _live_tensors(segment: Segment) -> list[Any]:
     live: list[Any] = []
     while refs:
         tensor = refs.pop()
-        # Two references: the local name and getrefcount's argument.
-        if getrefcount(tensor) > 2 and tensor._value is None and tensor._segment is segment:
+        if getrefcount(tensor) > HELD_BY_A_NAME and tensor._value is None and tensor._segment is segment:
             live.append(tensor)
     live.reverse()
     return live
