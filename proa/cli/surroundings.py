@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 
 from ..core import flags
+from ..core.waiting import waiting
 from ..ir.xla import cache_folder
 from .report import Report
 
@@ -123,7 +124,8 @@ def check_kernels(report: Report) -> None:
     from ..ir.lowering import KEEPERS
     from ..kernels.cpu.library import folder, why_not
 
-    reason = why_not()
+    with waiting("compiling native CPU kernels, once for this machine", "1 to 5 minutes"):
+        reason = why_not()
     if not reason:
         report.kernels = f"native CPU kernels are in use, from {folder()}"
         for _ in range(20):  # it begins in another thread

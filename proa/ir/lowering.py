@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..core.place import CPU, Place, jax_device
+from ..core.waiting import waiting
 from .joining import joined
 from .operation import SCALAR_DTYPES, OperandKind, Operation
 from .program import Instruction, Program
@@ -130,11 +131,12 @@ class CompiledProgram:
         self.last_vectors: list[Any] | None = None
         self.scalar_groups = _group_scalars(program.scalar_kinds)
         self.num_flags = len(flagged_instructions(program, check_nan))
-        lowered, context = lower_program(program, inputs, scalars, place, donated, check_nan)
-        with warnings.catch_warnings(), context:
-            # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
-            warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-            self.executable = lowered.compile()
+        with waiting(*_explanation(program)):
+            lowered, context = lower_program(program, inputs, scalars, place, donated, check_nan)
+            with warnings.catch_warnings(), context:
+                # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
+                warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+                self.executable = lowered.compile()
         self.seconds = time.perf_counter() - started
 
     def pack(self, scalars: list[Any]) -> list[np.ndarray]:
@@ -159,6 +161,13 @@ class CompiledProgram:
                     self.last_vectors = [jax_module().device_put(vector, self.device) for vector in vectors]
                 vectors = self.last_vectors
         return self.executable(*inputs, *vectors)
+
+
+def _explanation(program: Program) -> tuple[str, str]:
+    """What compiling this program is called, and how long that takes as a rule."""
+    size = len(program.instructions)
+    usually = "1 to 5 s" if size < 300 else "5 to 30 s" if size < 3000 else "a minute or more"
+    return f"XLA compiles a program of {size:,} operations, or loads it from the cache", usually
 
 
 def lower_program(
