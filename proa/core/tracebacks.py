@@ -23,7 +23,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from . import flags
 from .errors import is_own
@@ -82,7 +82,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         yield each
         waiting += [each.__cause__, each.__context__]
         if isinstance(each, BaseExceptionGroup):
-            waiting += each.exceptions
+            waiting += cast("BaseExceptionGroup[BaseException]", each).exceptions
 
 
 def _without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
@@ -193,8 +193,8 @@ def _install_in_ipython(shell: Any) -> None:
 def _mark_for_pytest() -> None:
     """Lets pytest leave out the frames that are still to come on an error's way up."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("proa.") and module is not None:
-            vars(module).setdefault("__tracebackhide__", _hides)
+        if name.startswith("proa."):
+            getattr(module, "__dict__", {}).setdefault("__tracebackhide__", _hides)  # None stands for a refused import
 
 
 def _hides(_excinfo: Any = None) -> bool:
