@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable
 from types import FrameType
 
@@ -70,6 +71,15 @@ def user_location(depth: int = 1) -> tuple[str, int]:
             return filename, frame.f_lineno
         frame = frame.f_back
     return "<unknown>", 0
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the user's line, through however many frames of the package the call came."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    level = 2
+    while frame is not None and is_own(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level if frame is not None else 2)
 
 
 def locate(error: BaseException, location: tuple[str, int] | None) -> BaseException:

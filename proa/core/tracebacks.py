@@ -45,15 +45,25 @@ def trim(error: BaseException) -> None:
         _mark_for_pytest()
     for each in _chain(error):
         before = each.__traceback__
-        each.__traceback__ = after = _without_own_frames(before)
+        after = _without_own_frames(before)
+        # By the base class: an exception may forbid its attributes to be set (a frozen dataclass does).
+        BaseException.with_traceback(each, after)
+        BaseException.__setattr__(each, "__context__", _visible_context(each))
         if each is error and _last(before) is not _last(after):
             _explain(each)
-        # An exception that was raised and handled inside the package (a way to look twice at the arguments) is nobody's
-        # business; what the user was handling at the time is.
-        context = each.__context__
-        while context is not None and context is not each and _without_own_frames(context.__traceback__) is None:
-            context = context.__context__
-        each.__context__ = None if context is each else context
+
+
+def _visible_context(error: BaseException) -> BaseException | None:
+    """What was being handled when an error was raised, less what was raised and handled inside the package (a way to look
+    twice at arguments): that is nobody's business, what the user was handling at the time is."""
+    seen = {id(error)}
+    context = error.__context__
+    while context is not None and id(context) not in seen:
+        if context.__traceback__ is None or _without_own_frames(context.__traceback__) is not None:
+            return context
+        seen.add(id(context))
+        context = context.__context__
+    return None
 
 
 def boundary(function: Function) -> Function:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import inspect
 import threading
-import warnings
 import weakref
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
 from ..core.dtype import default_float
-from ..core.errors import type_error
+from ..core.errors import type_error, warn
 from ..core.tracebacks import boundary
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place, replace_value
@@ -195,11 +194,10 @@ class StaticFunction(Inspection):
             found[:] = [*[p for p in found if p.guard.holds()][-4:], program]
             self._last = program
             if len(self._programs) == _MANY_CAPTURES:
-                warnings.warn(
+                warn(
                     f"(to_static) {self._title()} was captured for {_MANY_CAPTURES} kinds of calls; sizes that change can "
                     "be None in input_spec, and numbers that change can be tensors.",
                     RuntimeWarning,
-                    stacklevel=3,
                 )
         return program
 
@@ -210,10 +208,9 @@ class StaticFunction(Inspection):
         if self._warned:
             return
         self._warned = True
-        warnings.warn(
+        warn(
             f"(to_static) {self._title()} runs eagerly, since it cannot be captured as one graph: {error}",
             RuntimeWarning,
-            stacklevel=4,
         )
 
     # ---- capturing -------------------------------------------------------------------------------------------------

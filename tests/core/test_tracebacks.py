@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pathlib
 import subprocess
 import sys
 import threading
 import traceback
+import warnings
 
 import numpy as np
 import pytest
@@ -170,11 +172,34 @@ def test_every_error_of_a_group_is_trimmed():
 
 
 def test_an_error_that_is_its_own_context_ends():
-    error = ValueError("odd")
-    other = ValueError("odder")
-    error.__context__, other.__context__ = other, error
+    for length in (1, 2, 3):
+        errors = [ValueError("odd") for _ in range(length)]
+        for error, context in zip(errors, [*errors[1:], errors[0]], strict=True):
+            error.__context__ = context
+        tracebacks.trim(errors[0])
+        assert errors[0].__context__ in (None, *errors[1:])
+
+
+def test_a_context_that_was_never_raised_stays():
+    error, context = ValueError("late"), KeyError("early")
+    error.__context__ = context
     tracebacks.trim(error)
-    assert error.__context__ in (None, other)
+    assert error.__context__ is context
+
+
+def test_an_error_that_forbids_changes_passes_as_it_is():
+    @dataclasses.dataclass(frozen=True)
+    class Frozen(Exception):
+        number: int
+
+    class Raising(nn.Layer):
+        def forward(self, x):
+            raise Frozen(7)
+
+    with pytest.raises(Frozen) as caught:
+        Raising()(paddle.ones([1]))
+    assert caught.value.number == 7
+    assert set(files_in(caught.value)) == {HERE}
 
 
 def test_code_that_numpy_runs_for_the_package_is_hidden_and_for_the_user_not():
@@ -339,3 +364,26 @@ def test_pytest_leaves_the_packages_frames_out(tmp_path):
     assert "proa/ops" not in answer.stdout
     assert "proa/eager" not in answer.stdout
     assert "mse_loss(paddle.ones([2])" in answer.stdout
+
+
+def test_warnings_point_at_the_users_line():
+    @paddle.jit.to_static(full_graph=False)
+    def reads(x):
+        return x * float(x.sum().numpy())
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        reads(paddle.ones([2]))
+    assert [warning.filename for warning in caught if "runs eagerly" in str(warning.message)] == [HERE]
+    paddle.enable_static()
+    try:
+        program = paddle.static.Program()
+        with paddle.static.program_guard(program):
+            y = paddle.static.data("x", [2]) + 1
+        feed = {name: np.ones(2, "float32") for name in ("x", "unknown")}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            paddle.static.Executor().run(program, feed=feed, fetch_list=[y])
+    finally:
+        paddle.disable_static()
+    assert [warning.filename for warning in caught if "no input named" in str(warning.message)] == [HERE]
