@@ -387,3 +387,9 @@ def test_warnings_point_at_the_users_line():
     finally:
         paddle.disable_static()
     assert [warning.filename for warning in caught if "no input named" in str(warning.message)] == [HERE]
+    model = paddle.Model(nn.Linear(2, 2))
+    model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), nn.MSELoss())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(iter([]), epochs=1, verbose=0)
+    assert [warning.filename for warning in caught if "no batches" in str(warning.message)] == [HERE]
