@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.place import Place
+from ..core.tracebacks import trim
 from ..ir import recorder
 from .dataloader.collate import to_tensors
 from .fetching import Fetcher
@@ -182,8 +183,9 @@ class Epoch:
             self._progress.finished = True
             self._finish()
             raise
-        except BaseException:
+        except BaseException as failure:
             self._finish()
+            trim(failure)
             raise
         if recorder.LOCAL.segment.stepped:
             recorder.boundary()  # new data: the step before is complete

@@ -18,7 +18,7 @@ import numpy as np
 from ..core.dtype import get_default_dtype, is_differentiable, name_of, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..core.place import parse_place
-from ..core.tracebacks import trim
+from ..core.tracebacks import boundary, trim
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
@@ -211,6 +211,7 @@ class Layer(PaddleNames):
 
     register_module = add_module
 
+    @boundary
     def create_parameter(
         self,
         shape: Any,

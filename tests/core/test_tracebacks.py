@@ -53,6 +53,19 @@ def computed_index():
     return rows.numpy()
 
 
+def assignment():
+    x = paddle.ones([2, 3])
+    x[0] = paddle.ones([7])
+
+
+class Broken(paddle.io.Dataset):
+    def __getitem__(self, index):
+        return {}[index]
+
+    def __len__(self):
+        return 2
+
+
 def backward_twice():
     x = paddle.ones([2])
     x.stop_gradient = False
@@ -103,6 +116,10 @@ CASES = {
     "many operands": (lambda: paddle.concat([paddle.ones([2, 3]), paddle.ones([2])]), 1),
     "layer in a layer": (lambda: Twice()(paddle.ones([2, 5])), 2),
     "found late": (computed_index, 1),
+    "item": (assignment, 1),
+    "new tensor": (lambda: paddle.to_tensor(object()), 1),
+    "one operator": (lambda: paddle.einsum("ij,jk->ik", paddle.ones([2, 3]), paddle.ones([2, 3])), 1),
+    "dataset": (lambda: list(paddle.io.DataLoader(Broken(), batch_size=2)), 2),
     "conversion": (lambda: bool(paddle.ones([3])), 1),
     "backward twice": (backward_twice, 1),
     "PyLayer": (py_layer, 2),
