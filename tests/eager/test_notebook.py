@@ -163,3 +163,15 @@ def test_a_notebook_shows_a_table_and_short_errors(tmp_path):
     (table,) = notebook.cells[3].outputs
     assert table.data["text/html"].count("<td>") == 6
     assert table.data["text/plain"].startswith("Tensor(shape=[2, 3]")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "bool", "complex64"])
+def test_arrays_of_xla_are_shown_as_those_of_numpy(dtype):
+    import jax.numpy as jnp
+
+    from proa.eager.tensor import wrap
+
+    values = (np.arange(20 * 30).reshape(20, 30) % 5).astype("float32")
+    by_xla = wrap(jnp.asarray(values).astype(dtype))
+    assert cells(by_xla) == cells(paddle.to_tensor(values).astype(dtype))
+    assert len(cells(by_xla)) == 81
