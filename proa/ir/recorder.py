@@ -247,8 +247,24 @@ def _read_flags(_name: str = "") -> None:
     _Mode.threshold = 1 if _Mode.deterministic else max(1, flags.get("FLAGS_hot_threshold"))
 
 
+def _make_local() -> Local:
+    """`LOCAL`, made by a thread of its own: every other one, also that which imports the package, gets its state when it
+    first records something. Until then nobody looks for devices, which takes seconds where there is an accelerator."""
+    made: list[Local] = []
+    _Chosen.place = CPU
+    maker = threading.Thread(target=lambda: made.append(Local()))
+    try:
+        maker.start()
+        maker.join()
+    except RuntimeError:  # a system that has no thread to give
+        made.append(Local())
+    finally:
+        _Chosen.place = None
+    return made[0]
+
+
 _read_flags()
-LOCAL = Local()
+LOCAL = _make_local()
 
 
 def _flags_changed(name: str) -> None:
