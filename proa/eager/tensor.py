@@ -215,7 +215,7 @@ class Tensor:
                 value.copy_to_host_async()  # together with the flags that are fetched now
             recorder.verify_values()
         if value.__class__ is Failure:
-            raise value.error
+            raise value.error.with_traceback(None)
         return host_array(value) if ForkState.lost else value
 
     def numpy(self, writable_ref: bool = False) -> np.ndarray:

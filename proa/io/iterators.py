@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.place import Place
+from ..core.tracebacks import trim
 from ..ir import recorder
 from .dataloader.collate import to_tensors
 from .fetching import Fetcher
@@ -188,8 +189,9 @@ class Epoch:
             self._progress.finished = True
             self.close()
             raise
-        except BaseException:
+        except BaseException as failure:
             self.close()
+            trim(failure)
             raise
         if recorder.LOCAL.segment.stepped:
             recorder.boundary()  # new data: the step before is complete

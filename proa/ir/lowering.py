@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..core.place import CPU, Place, jax_device
+from ..core.waiting import waiting
 from . import forking
 from .interpreter import Problem, run_on_numpy
 from .joining import joined
@@ -139,11 +140,12 @@ class CompiledProgram:
         self.device = None if spread else jax_device(place)
         self.last_content = b""
         self.last_vectors: list[Any] | None = None
-        lowered, context = lower_program(self.program, inputs, scalars, place, self.donated, self.check_nan)
-        with warnings.catch_warnings(), context:
-            # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
-            warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-            self.executable = lowered.compile()
+        with waiting(*_explanation(self.program)):
+            lowered, context = lower_program(self.program, inputs, scalars, place, self.donated, self.check_nan)
+            with warnings.catch_warnings(), context:
+                # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
+                warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+                self.executable = lowered.compile()
         self.seconds = time.perf_counter() - started
 
     def pack(self, scalars: list[Any]) -> list[np.ndarray]:
@@ -179,6 +181,13 @@ class CompiledProgram:
             raise problem.error from problem.error.__cause__
         results = [values[index] for index in self.outputs]
         return [*results, np.ones(self.num_flags, np.bool_)] if self.num_flags else results
+
+
+def _explanation(program: Program) -> tuple[str, str]:
+    """What compiling this program is called, and how long that takes as a rule."""
+    size = len(program.instructions)
+    usually = "1 to 5 s" if size < 300 else "5 to 30 s" if size < 3000 else "a minute or more"
+    return f"XLA compiles a program of {size:,} operations, or loads it from the cache", usually
 
 
 def lower_program(

@@ -40,6 +40,7 @@ from .interrupt import uninterrupted
 from .operation import NeedsCast, OperandKind, Operation, PrefersHost
 from .period import aligned_window
 from .program import Instruction
+from .references import HELD_BY_A_NAME
 from .tiling import find_tiles
 from .trace import Scope, TraceNode, TraceRoot, epoch, find_root, grow_instruction, grow_leaf, move_into
 from .watch import nan_error, watch_results
@@ -289,8 +290,24 @@ def _read_flags(_name: str = "") -> None:
     _Mode.pending = max(1, flags.get("FLAGS_pending_mb")) << 20
 
 
+def _make_local() -> Local:
+    """`LOCAL`, made by a thread of its own: every other one, also that which imports the package, gets its state when it
+    first records something. Until then nobody looks for devices, which takes seconds where there is an accelerator."""
+    made: list[Local] = []
+    _Chosen.place = CPU
+    maker = threading.Thread(target=lambda: made.append(Local()))
+    try:
+        maker.start()
+        maker.join()
+    except RuntimeError:  # a system that has no thread to give
+        made.append(Local())
+    finally:
+        _Chosen.place = None
+    return made[0]
+
+
 _read_flags()
-LOCAL = Local()
+LOCAL = _make_local()
 
 
 def _flags_changed(name: str) -> None:
@@ -428,7 +445,7 @@ def value_of(tensor: Any) -> Any:
             value, segment, index = tensor._value, tensor._segment, tensor._index
         if value is not None:
             if value.__class__ is Failure:
-                raise value.error
+                raise value.error.with_traceback(None)
             return value
         if segment.captures:
             from .capture import refuse_to_read
@@ -550,7 +567,7 @@ def _is_past(segment: Segment) -> bool:
     alive: list[Any] = []
     while refs:
         tensor = refs.pop()
-        if getrefcount(tensor) > 2:
+        if getrefcount(tensor) > HELD_BY_A_NAME:
             alive.append(tensor)
     refs.extend(reversed(alive))
     return len(alive) <= segment.node.next_index // 16
@@ -567,8 +584,7 @@ def _live_tensors(segment: Segment) -> list[tuple[Any, int]]:
     viewed: list[Any] = []
     while refs:
         tensor = refs.pop()
-        # Two references: the local name and getrefcount's argument.
-        if getrefcount(tensor) > 2:
+        if getrefcount(tensor) > HELD_BY_A_NAME:
             index = tensor._index
             if tensor._segment is segment and tensor._value is None:
                 if tensor._views is None:
@@ -579,7 +595,7 @@ def _live_tensors(segment: Segment) -> list[tuple[Any, int]]:
     viewed.sort(key=_is_a_view)
     while viewed:
         tensor = viewed.pop()
-        if getrefcount(tensor) > 2 and not tensor._is_unseen(getrefcount(tensor) - 2):
+        if getrefcount(tensor) > HELD_BY_A_NAME and not tensor._is_unseen(getrefcount(tensor) - HELD_BY_A_NAME):
             index = tensor._index
             if tensor._segment is segment:
                 live.append((tensor, index))

@@ -14,6 +14,7 @@ import sys
 from typing import Any, cast
 
 from ..core import flags
+from ..core.waiting import waiting
 from . import forking
 from .exiting import hold_threads
 from .interrupt import uninterrupted
@@ -33,7 +34,8 @@ def jax_module() -> Any:
 
 @functools.cache
 def _import_jax() -> Any:
-    with uninterrupted(True):  # Ctrl-C in the middle of JAX's import would leave it broken for good
+    # Ctrl-C in the middle of JAX's import would leave it broken for good.
+    with waiting("importing JAX", "under a second; from a slow disk, some"), uninterrupted(True):
         import jax
         import jax.numpy  # pyright: ignore[reportUnusedImport]
 
@@ -58,7 +60,7 @@ def _start() -> Any:
     threads = flags.get("FLAGS_num_threads")
     if threads > 0:
         os.environ["PJRT_NPROC"] = str(threads)  # read when XLA makes its pool, which native kernels share
-    with uninterrupted(True):
+    with waiting("starting XLA and its devices", "1 to 10 s with an accelerator"), uninterrupted(True):
         jax.local_devices()
     # JAX brings some hundred thousand objects that stay for good. Recording makes many short-lived ones, and every full run
     # of the garbage collector would look at all of JAX again (tens of milliseconds): it need not look at them any more.

@@ -7,13 +7,12 @@ with the reasons, and such calls run operation by operation.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import locate
+from ..core.errors import locate, warn
 from ..core.locks import new_lock
 from ..core.place import CPU
 from ..eager.tensor import Tensor, wrap
@@ -219,12 +218,11 @@ class Buckets:
             return
         self._warned = True
         reasons = "; ".join(self.plan.reasons) or "the sizes are larger than all those before"
-        warnings.warn(
+        warn(
             f"(to_static) {self.graph.name}: the budget of {self.max_programs} compiled programs is spent (buckets: "
             f"{self.described()}), and inputs {', '.join(str(t._aval) for t in tensors)} fit none of them; such calls run "
             f"operation by operation. Why not padded: {reasons}. A larger max_programs, or fixed sizes, would help.",
             RuntimeWarning,
-            stacklevel=6,
         )
 
     def described(self) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.generator import default_generator
+from ...core.tracebacks import trim_to_show
 from ..dataloader.worker import WorkerInfo, set_worker_info
 from ..fetching import Fetcher
 from ..seeding import Seeds, apply_seeds, batch_seeds
@@ -153,6 +154,7 @@ def describe(error: BaseException) -> tuple[bytes | None, str, str, str, str]:
             data = None
     except Exception:
         data = None
+    trim_to_show(error)
     trace = "".join(traceback.format_exception(error))
     if len(trace) > 8192:
         trace = trace[:4096] + "\n    …\n" + trace[-4096:]
