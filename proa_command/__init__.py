@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import sys
 
 SHELLS = ("bash", "zsh", "fish")
@@ -73,6 +72,8 @@ def version() -> str:
 
 def _cannot_import(error: Exception, as_json: bool) -> int:
     """The one thing that `doctor` has to say when the package itself does not load."""
+    import json
+
     problem = f"import proa fails: {type(error).__name__}: {error}"
     print(json.dumps({"problems": [problem]}, indent=2) if as_json else f"PROBLEM    {problem}")
     if isinstance(error, ImportError):

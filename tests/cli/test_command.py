@@ -26,16 +26,26 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def test_help_comes_at_once_and_without_the_package():
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     answer = run("-X", "importtime", "-m", "proa_command", "--help")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert answer.returncode == 0
     assert "doctor" in answer.stdout
     imported = {line.rsplit("|")[-1].strip() for line in answer.stderr.splitlines()}
     assert "argparse" in imported
     assert not {"proa", "numpy", "jax"} & imported
-    # Processor time: other programs on this machine do not count.
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.2
+    # Of 0.2 s the larger part is Python's own, more where its library comes without bytecode.
+    least = processor_time("-c", "import argparse, runpy; argparse.ArgumentParser().print_help()")
+    assert processor_time("-m", "proa_command", "--help") - least < 0.1
+
+
+def processor_time(*arguments: str) -> float:
+    """Of a Python process, at best: other programs on this machine do not count."""
+    times = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert run(*arguments).returncode == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)
 
 
 def test_the_package_runs_as_a_module():
