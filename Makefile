@@ -1,8 +1,8 @@
-# proa's commands. `make` alone lists them. Needed beforehand: make and Python 3.11, 3.12 or 3.13.
+# proa's commands. `make` alone lists them. Needed beforehand: make and Python 3.11, 3.12, 3.13 or 3.14.
 
 # The first interpreter that proa supports; override with `make env PYTHON=/path/to/python`.
-PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do \
-	$$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' \
 	2>/dev/null && echo $$candidate && break; done)
 VENV := .venv
 # `python -m tool` instead of `.venv/bin/tool`: it also works after the folder was moved.
@@ -82,7 +82,7 @@ clean-all: clean  ## remove the environment too
 # pip is told to print errors only.
 $(VENV)/.installed-%: pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then \
-		echo "proa needs Python 3.11, 3.12 or 3.13, and none was found on the PATH."; \
+		echo "proa needs Python 3.11, 3.12, 3.13 or 3.14, and none was found on the PATH."; \
 		echo "Install one, or name it: make env PYTHON=/path/to/python3.12"; exit 1; fi
 	@echo "Installing proa with [$*] into $(VENV) (minutes the first time) ..."
 	@$(VENV)/bin/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); \

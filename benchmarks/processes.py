@@ -51,6 +51,8 @@ class Worker:
         """Start the process. `cache` is the user's cache folder it shall believe in."""
         self.contender = contender
         environment = dict(os.environ)
+        # Installed packages have their bytecode; a checkout must be allowed to keep its own.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         # Every maths library reads a variable of its own.
         for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             environment[variable] = str(contender.threads)

@@ -8,6 +8,7 @@ import typing as _typing
 from ._namespace import LAZY_MODULES as _LAZY_MODULES
 from ._namespace import LAZY_NAMES as _LAZY_NAMES
 from ._namespace import collect as _collect
+from .core.tracebacks import install as _install_tracebacks
 
 
 def __getattr__(name: str) -> _typing.Any:
@@ -25,3 +26,4 @@ def __dir__() -> list[str]:
 
 
 _collect(globals())
+_install_tracebacks()

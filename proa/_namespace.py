@@ -11,6 +11,8 @@ from typing import Any
 from . import ops
 from .core import dtype as _dtype
 from .core.flags import get_flags, set_flags
+from .eager import entrances as entrances
+from .eager import notebook as notebook
 from .eager.declare import PUBLIC
 from .eager.tensor import Tensor
 

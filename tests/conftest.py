@@ -18,6 +18,8 @@ if _OWNS_CACHE:
     os.environ["PROA_CACHE_DIR"] = tempfile.mkdtemp(prefix="proa-test-cache-")
 # Tests are short: what a user's program compiles once it has paid off, they compile at the third sight.
 os.environ.setdefault("PROA_HOT_THRESHOLD", "3")
+# Who looks at a failing test wants to see the package's frames; tests of what users see switch this off.
+os.environ.setdefault("PROA_FULL_TRACEBACK", "1")
 # Several workers share one GPU: none of them may reserve most of its memory in advance.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 

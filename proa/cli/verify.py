@@ -11,7 +11,6 @@ import json
 import os
 import time
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 
 @dataclass
@@ -23,18 +22,6 @@ class Result:
     good: bool = False
     seconds: float = 0.0
     lines: list[str] = field(default_factory=list)
-
-
-def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("verify", help="replay the test vectors of saved models and say whether they agree")
-    parser.add_argument(
-        "models", nargs="+", metavar="MODEL", help="a .proa file, or the prefix of Paddle's model files"
-    )
-    parser.add_argument(
-        "--tolerance", type=float, default=None, help="largest difference allowed (default: by data type)"
-    )
-    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable
 from types import FrameType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
 
 # Code of the package: its files, and the functions it generates.
 _OWN = (_PACKAGE, "<binder of ", "<gradient of ")
@@ -57,20 +57,38 @@ def describe(named: Iterable[tuple[str, object]]) -> str:
     return ", ".join(f"{name}: {value}" for name, value in named)
 
 
+def is_own(filename: str) -> bool:
+    """Whether a frame's code is the package's."""
+    return filename.startswith(_OWN)
+
+
 def user_location(depth: int = 1) -> tuple[str, int]:
     """File and line of the innermost frame outside the package: the user's own code."""
     frame: FrameType | None = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         filename = frame.f_code.co_filename
-        if not filename.startswith(_OWN):
+        if not is_own(filename):
             return filename, frame.f_lineno
         frame = frame.f_back
     return "<unknown>", 0
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the user's line, through however many frames of the package the call came."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    level = 2
+    while frame is not None and is_own(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level if frame is not None else 2)
 
 
 def locate(error: BaseException, location: tuple[str, int] | None) -> BaseException:
     """Attaches the user's line to an error that is raised later than the call that caused it."""
     if location is not None and not hasattr(error, "proa_location"):
         error.proa_location = location  # type: ignore[attr-defined]
-        error.add_note(f"The operation was called at {location[0]}:{location[1]}.")
+        import linecache
+
+        source = linecache.getline(*location).strip()
+        note = f'The operation was called earlier:\n  File "{location[0]}", line {location[1]}'
+        error.add_note(f"{note}\n    {source}" if source else note)
     return error

@@ -18,6 +18,7 @@ class _Flag:
     value: Any
     kind: type[Any]
     about: str
+    environment: str = ""
 
 
 _FLAGS: dict[str, _Flag] = {}
@@ -41,7 +42,7 @@ def _convert(name: str, kind: type[Any], value: Any) -> Any:
 def define(name: str, default: Any, about: str, environment: str | None = None) -> None:
     kind = cast("type[Any]", type(default))
     text = os.environ.get(environment or name)
-    _FLAGS[name] = _Flag(default if text is None else _convert(name, kind, text), kind, about)
+    _FLAGS[name] = _Flag(default if text is None else _convert(name, kind, text), kind, about, environment or name)
 
 
 define("FLAGS_check_nan_inf", False, "Raise when an operation gives NaN or infinity; names the operation and line.")
@@ -64,6 +65,7 @@ define(
     "A program that is started again gives the same bits: segments are compiled when first seen and cut where the code "
     "says, not where it was learned.",
 )  # fmt: skip
+define("FLAGS_full_traceback", False, "Show proa's own frames in tracebacks.", "PROA_FULL_TRACEBACK")
 define("FLAGS_max_programs", 512, "How many compiled programs are kept; the least recently used one goes first.")
 define("FLAGS_cache_dir", "", "Folder of XLA's persistent compilation cache.", "PROA_CACHE_DIR")
 define("FLAGS_cache_size_mb", 2048, "Size limit of that folder.", "PROA_CACHE_SIZE_MB")
@@ -95,6 +97,11 @@ def set_flags(flags: dict[str, Any]) -> None:
             raise value_error("set_flags", f"there is no flag {name!r}", fix="flags begin with FLAGS_")
         for listener in _LISTENERS:
             listener(name)
+
+
+def environment_names() -> list[str]:
+    """The environment variables that set flags."""
+    return sorted(flag.environment for flag in _FLAGS.values() if flag.environment)
 
 
 def on_change(listener: Callable[[str], None]) -> None:

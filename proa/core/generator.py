@@ -7,8 +7,9 @@ call and passes both numbers to its kernel as data. So both tiers, and any re-ru
 from __future__ import annotations
 
 import os
-import threading
 from typing import NamedTuple
+
+from .locks import new_lock
 
 _MASK = (1 << 63) - 1
 
@@ -24,7 +25,7 @@ class Generator:
     """A stream of (seed, offset) pairs; thread-safe."""
 
     def __init__(self, seed: int | None = None) -> None:
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._seed = int.from_bytes(os.urandom(7), "little") if seed is None else seed & _MASK
         self._offset = 0
 

@@ -99,10 +99,10 @@ def tensor_to_string(
 
 def array_to_string(array: Array, indent: int = 0, options: PrintOptions = OPTIONS) -> str:
     """The numbers of an array in nested brackets, every line but the first indented."""
-    ends = _readable(_keep_ends(array, options.edgeitems))
+    ends = readable(_keep_ends(array, options.edgeitems))
     is_summary = array.size > options.threshold
     # In a summary only the ends are ever looked at, whatever the array's size.
-    shown = ends if is_summary and options.edgeitems else _readable(array)
+    shown = ends if is_summary and options.edgeitems else readable(array)
     write = _writer_for(shown.dtype, options)
     texts = [write(value) for value in ends.ravel().tolist()]
     column = _Column(
@@ -177,7 +177,7 @@ def _keep_ends(array: Array, edge: int) -> Array:
     return array
 
 
-def _readable(array: Array) -> Array:
+def readable(array: Array) -> Array:
     """Types foreign to NumPy (bfloat16, float8: kind "V") in float32, which holds them exactly."""
     return array.astype(np.float32) if array.dtype.kind == "V" else array
 

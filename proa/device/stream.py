@@ -10,16 +10,16 @@ import time
 from typing import Any
 
 from ..eager.declare import PUBLIC
+from ..ir import forking
 from ..ir.recorder import LOCAL, flush_current, verify_values
+from ..ir.xla import started_jax
 
 
 def synchronize(device: Any = None) -> None:
     """Runs everything recorded by this thread and waits until it is done."""
-    import sys
-
     flush_current()
-    jax = sys.modules.get("jax")
-    if jax is not None:
+    if forking.State.started and not forking.State.lost:
+        jax = started_jax()
         jax.effects_barrier()
         for array in jax.live_arrays():
             array.block_until_ready()

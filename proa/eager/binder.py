@@ -22,10 +22,12 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from ..core.tracebacks import trim
 from ..ir.keys import SCOPE, bound_source, key_source, value_source
 from ..ir.operation import NeedsPromotion, Operation, PrefersHost
 from ..ir.recorder import LOCAL, WrongPlace, extend
 from .calling import MISSING
+from .signatures import DeferredSignature
 from .tape import NOT_SAVED, SAVED_HOOKS, Gradient, GradNode, pack_saved
 from .tensor import Tensor
 from .views import register_view
@@ -34,7 +36,7 @@ next_sequence = itertools.count().__next__
 
 
 # Names that the generated functions use themselves.
-RESERVED = frozenset({"key", "kept", "name", "named", "node", "out", "segment", "tape"})
+RESERVED = frozenset({"failure", "key", "kept", "name", "named", "node", "out", "segment", "tape"})
 
 
 class Parameter:
@@ -63,7 +65,7 @@ def generate(
     Its code is generated at the first call (generating hundreds would double the time of `import proa`): until then
     the function object carries a stub, afterwards the generated code itself, so nothing is lost in the hot path.
     """
-    scope: dict[str, Any] = {}
+    scope: dict[str, Any] = {"trim": trim}
 
     def first_call(*arguments: Any, **named: Any) -> Any:
         generated = _generate(operation, parameters, slowly, scope, again)
@@ -73,18 +75,26 @@ def generate(
 
     scope["first_call"] = first_call
     function = types.FunctionType(_STUB, scope, operation.name)
-    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(p.name, _POSITIONAL, default=p.default if p.has_default else inspect.Parameter.empty)
-            for p in parameters
-        ]
-        + [inspect.Parameter("name", _POSITIONAL, default=None)]
+    function.__signature__ = DeferredSignature(  # type: ignore[attr-defined]
+        [*[p.name for p in parameters], "name"], lambda: _signature(parameters)
     )
     return function
 
 
+def _signature(parameters: list[Parameter]) -> inspect.Signature:
+    made = [
+        inspect.Parameter(p.name, _POSITIONAL, default=p.default if p.has_default else inspect.Parameter.empty)
+        for p in parameters
+    ]
+    return inspect.Signature([*made, inspect.Parameter("name", _POSITIONAL, default=None)])
+
+
 def _stub(*arguments: Any, **named: Any) -> Any:
-    return first_call(*arguments, **named)  # type: ignore[name-defined] # noqa: F821 (in the function's own scope)
+    try:
+        return first_call(*arguments, **named)  # type: ignore[name-defined] # noqa: F821 (in the function's own scope)
+    except Exception as failure:
+        trim(failure)
+        raise
 
 
 _STUB = _stub.__code__
@@ -191,7 +201,10 @@ def _generate(
     if operation.view is not None:
         lines.append(f"    register_view({operands[0].name}, out, OPERATION, ({static_tuple}))")
     lines += ["    if node.hook:", "        segment.after_record(node)", "    return out"]
-    exec(compile("\n".join(lines), f"<binder of {operation.name}>", "exec"), scope)
+    # What is raised inside leaves without the frames of the package: a `try` costs nothing until then.
+    body = ["    try:", *[f"    {line}" for line in lines[1:]]]
+    body += ["    except Exception as failure:", "        trim(failure)", "        raise"]
+    exec(compile("\n".join([lines[0], *body]), f"<binder of {operation.name}>", "exec"), scope)
     return scope[operation.name]
 
 

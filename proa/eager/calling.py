@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..core.errors import type_error
+from ..core.tracebacks import trim
+from .signatures import DeferredSignature, parameter_names
 from .tensor import Tensor
 from .views import assign_in_place
 
@@ -79,8 +81,7 @@ def with_options(
         offered = _with_other_form(with_options(function, extra, out), otherwise)
         function.__dict__.setdefault("offered", []).append(offered)
         return offered
-    signature = inspect.signature(function)
-    parameters = list(signature.parameters)
+    parameters = parameter_names(function)
     table = alias_table(parameters, extra)
     has_own_out = "out" in parameters
     if not table and (has_own_out or not out):
@@ -98,15 +99,20 @@ def with_options(
         @functools.wraps(function)
         def lenient(*arguments: Any, **named: Any) -> Any:
             try:
-                if named:
-                    return again(arguments, named)
-                return function(*arguments)
-            except AttributeError as error:
-                if error.name is not None and error.name in Tensor.__slots__ and not isinstance(error.obj, Tensor):
-                    raise _no_tensor(function.__name__, error.obj) from None
+                try:
+                    return again(arguments, named) if named else function(*arguments)
+                except AttributeError as error:
+                    if error.name is not None and error.name in Tensor.__slots__ and not isinstance(error.obj, Tensor):
+                        raise _no_tensor(function.__name__, error.obj) from None
+                    raise
+            except Exception as failure:
+                trim(failure)
                 raise
 
-    lenient.__signature__ = _with_out(signature) if takes_out else signature  # type: ignore[attr-defined]
+    lenient.__signature__ = DeferredSignature(  # type: ignore[attr-defined]
+        [*parameters, "out"] if takes_out else parameters,
+        lambda: _with_out(inspect.signature(function)) if takes_out else inspect.signature(function),
+    )
     function.__dict__.setdefault("offered", []).append(lenient)
     if hasattr(function, "samples"):  # exported again, under another name
         lenient.samples = function.samples  # type: ignore[attr-defined]
@@ -114,14 +120,17 @@ def with_options(
 
 
 def _with_other_form(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def either(*arguments: Any, **named: Any) -> Any:
-        answer = otherwise(*arguments, **named)
-        return function(*arguments, **named) if answer is MISSING else answer
+        try:
+            answer = otherwise(*arguments, **named)
+            return function(*arguments, **named) if answer is MISSING else answer
+        except Exception as failure:
+            trim(failure)
+            raise
 
-    either.__signature__ = signature  # type: ignore[attr-defined]
+    either.__signature__ = DeferredSignature(parameter_names(function), lambda: inspect.signature(function))  # type: ignore[attr-defined]
     return either
 
 

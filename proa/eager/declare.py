@@ -17,12 +17,14 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.tracebacks import trim
 from ..ir.keys import kind_of_annotation
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
 from .binder import RESERVED, Parameter, generate
 from .calling import MISSING, with_options
 from .dispatch import as_operand, cast_for_scope, promote, record
+from .signatures import DeferredSignature, parameter_names, parameters_with_defaults
 from .tape import Gradient, stand_in
 from .tensor import Tensor
 from .variadic import VariadicGradient
@@ -71,29 +73,24 @@ def op(
 
     def declare(kernel: Callable[..., Any]) -> Callable[..., Any]:
         own_name = name or kernel.__name__
-        signature = list(inspect.signature(kernel).parameters.values())[1:]
+        signature = parameters_with_defaults(kernel)[1:]
         tensor_names, scalar_names, optional_names = operands.split(), scalars.split(), optional.split()
         parameters: list[Parameter] = []
-        taken = sorted(RESERVED & {p.name for p in signature})
+        taken = sorted(RESERVED & {parameter for parameter, _, _ in signature})
         if taken:
             raise TypeError(f"({own_name}) a parameter of an operation cannot be called {', '.join(taken)}")
-        for p in signature:
+        for parameter, has_default, default in signature:
             kind = (
                 "optional"
-                if p.name in optional_names
+                if parameter in optional_names
                 else "scalar"
-                if p.name in scalar_names
+                if parameter in scalar_names
                 else "tensor"
-                if p.name in tensor_names
+                if parameter in tensor_names
                 else "static"
             )
-            has_default = p.default is not inspect.Parameter.empty
-            parameters.append(
-                Parameter(
-                    p.name, kind, has_default or kind == "optional", p.default if has_default else None,
-                    kind_of_annotation(p.annotation),
-                )
-            )  # fmt: skip
+            declared = kind_of_annotation(kernel.__annotations__.get(parameter, inspect.Parameter.empty))
+            parameters.append(Parameter(parameter, kind, has_default or kind == "optional", default, declared))
         operand_names = [p.name for p in parameters if p.kind != "static"]
         operation = register(
             Operation(
@@ -292,7 +289,11 @@ def attach_operator(function: Callable[..., Any], operator: str) -> None:
     setattr(Tensor, f"__{stem}__", function)
 
     def reflected(self: Tensor, other: Any) -> Any:
-        return function(other, self)
+        try:
+            return function(other, self)
+        except Exception as failure:
+            trim(failure)
+            raise
 
     setattr(Tensor, f"__r{stem}__", reflected)
 
@@ -304,19 +305,26 @@ def in_place_form(function: Callable[..., Any], name: str, reshapes: bool = Fals
         # A stand-in: what the operation saves for its gradient must not be the tensor that changes.
         source = stand_in(x) if LOCAL.grad_enabled and isinstance(x, Tensor) and not x.stop_gradient else x
         scope = LOCAL.scope
-        if scope is None:
-            return assign_in_place(x, function(source, *arguments, **options), name, reshapes)
-        # What changes keeps its dtype, so mixed precision leaves in-place operations alone.
-        set_scope(scope.without_casts())
         try:
-            return assign_in_place(x, function(source, *arguments, **options), name, reshapes)
-        finally:
-            set_scope(scope)
+            if scope is None:
+                return assign_in_place(x, function(source, *arguments, **options), name, reshapes)
+            # What changes keeps its dtype, so mixed precision leaves in-place operations alone.
+            set_scope(scope.without_casts())
+            try:
+                return assign_in_place(x, function(source, *arguments, **options), name, reshapes)
+            finally:
+                set_scope(scope)
+        except Exception as failure:
+            trim(failure)
+            raise
 
     change.__name__ = change.__qualname__ = name
     change.__doc__ = f"In-place form of `{function.__name__}`: changes and returns `x`."
-    signature = inspect.signature(function)
-    change.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[p for p in signature.parameters.values() if p.name != "out" or p.kind is not p.KEYWORD_ONLY]
-    )
+    change.__signature__ = DeferredSignature(parameter_names(function), lambda: _without_out(function))  # type: ignore[attr-defined]
     return change
+
+
+def _without_out(function: Callable[..., Any]) -> inspect.Signature:
+    signature = inspect.signature(function)
+    parameters = [p for p in signature.parameters.values() if p.name != "out" or p.kind is not p.KEYWORD_ONLY]
+    return signature.replace(parameters=parameters)

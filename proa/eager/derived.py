@@ -152,9 +152,9 @@ _JITTED: dict[Any, Any] = {}
 
 
 def _run_jitted(vjp: Operation, arrays: list[Any], attributes: tuple[Any, ...]) -> tuple[Any, ...]:
-    from ..ir.xla import jax_module
+    from ..ir.xla import started_jax
 
-    jax = jax_module()
+    jax = started_jax()
     key = (vjp, attribute_key(attributes), tuple(a is None for a in arrays))
     jitted = _JITTED.get(key)
     if jitted is None:

@@ -7,12 +7,12 @@ never looks at a value.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
 from ..core.errors import runtime_error, type_error, value_error
+from ..core.locks import new_lock
 from ..ir.recorder import LOCAL, set_scope
 from .tape import FREED, GradNode, OutputNode, edge_of, stand_in
 from .tensor import Tensor, alias
@@ -24,7 +24,7 @@ _ones_like: Callable[[Tensor], Tensor]
 _zeros: Callable[[Any], Tensor]
 
 # A leaf may get gradients from several threads at once.
-_ACCUMULATING = threading.Lock()
+_ACCUMULATING = new_lock()
 
 
 def provide(sum_to: Any, cast: Any, ones_like: Any, zeros: Any) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import runtime_error, type_error, value_error
+from ..core.tracebacks import boundary
 from . import engine
 from .declare import PUBLIC, public
 from .tape import GradNode, HookedGradNode
@@ -141,6 +142,7 @@ Tensor._grad_ivar = lambda self: self._grad  # type: ignore[attr-defined]
 
 
 @public(module="autograd")
+@boundary
 def backward(
     tensors: Tensor | Sequence[Tensor],
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -170,6 +172,7 @@ def _carried_seeds(where: str, tensors: Sequence[Tensor], seeds: Sequence[Any]) 
 
 
 @public()
+@boundary
 def grad(
     outputs: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
+from ..core.locks import new_reentrant_lock
 from ..ir import report
 from ..ir.recorder import LOCAL
 
@@ -95,7 +96,7 @@ class _Stack(threading.local):
 
 _OBSERVERS: list[Observer] = []
 _STACK = _Stack()
-_LOCK = threading.RLock()
+_LOCK = new_reentrant_lock()
 _ORIGINALS: list[tuple[Any, str, Any]] = []
 _PROGRAMS: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 

@@ -7,10 +7,11 @@ names in the next process; `guard()` starts counting anew for a while.
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator
 
-_lock = threading.Lock()
+from ..core.locks import new_lock
+
+_lock = new_lock()
 
 
 class UniqueNameGenerator:

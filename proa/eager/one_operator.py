@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..core.tracebacks import trim
 from ..ir.recorder import LOCAL, set_scope
 from .dispatch import cast_operand
 from .tensor import Tensor
@@ -26,7 +27,11 @@ def one_operator(name: str) -> Callable[[Function], Function]:
         def call(*arguments: Any, **named: Any) -> Any:
             scope = LOCAL.scope
             if scope is None:
-                return function(*arguments, **named)
+                try:
+                    return function(*arguments, **named)
+                except Exception as failure:
+                    trim(failure)
+                    raise
             tensors: list[Tensor] = []
             for value in (*arguments, *[value for key, value in named.items() if key != "out"]):
                 tensors += [

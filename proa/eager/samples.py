@@ -25,9 +25,9 @@ from ..core.dtype import to_numpy_dtype
 class A:
     """An input array: shape, dtype, range of values (`low` to `high`), `grad=False` to leave it out of gradient checks.
 
-    `values`, if given, are the numbers themselves. With `layout` "coo" or "csr" about half of the numbers are zeros (of
-    those given: the zeros among them) and the function gets a sparse tensor; `sparse_dim` says how many dimensions of a
-    COO tensor are sparse, all by default.
+    `values`, if given, are the numbers themselves, or a function that makes them when a test wants them. With `layout` "coo"
+    or "csr" about half of the numbers are zeros (of those given: the zeros among them) and the function gets a sparse
+    tensor; `sparse_dim` says how many dimensions of a COO tensor are sparse, all by default.
     """
 
     def __init__(
@@ -44,14 +44,18 @@ class A:
     ) -> None:
         if layout not in (None, "coo", "csr"):
             raise ValueError(f"(A) layout must be 'coo', 'csr' or None; received {layout!r}.")
-        self.shape = shape if values is None else np.shape(values)
+        self.shape = shape if values is None or callable(values) else np.shape(values)
         self.dtype = dtype
         self.low, self.high = low, high
-        self.values = values
+        self._given = values
         self.grad = grad
         self.unique = unique  # well separated values: for max, sort and the like, whose gradient jumps at ties
         self.layout = layout
         self.sparse_dim = sparse_dim
+
+    @property
+    def values(self) -> Any:
+        return self._given() if callable(self._given) else self._given
 
     def make(self, seed: int, dtype: Any = None) -> np.ndarray:
         kind = to_numpy_dtype(dtype or self.dtype)

@@ -18,7 +18,6 @@ Invariants
 
 from __future__ import annotations
 
-import inspect
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +25,7 @@ from typing import Any
 from ..core.aval import Aval
 from ..core.errors import runtime_error
 from ..ir.operation import Operation
+from .signatures import parameters_with_defaults
 from .tensor import Tensor, alias
 
 FREED = object()
@@ -225,7 +225,7 @@ class Gradient:
         if unknown:
             raise TypeError(f"({operation.name}) gradient rules for {sorted(unknown)}, which are no operands")
         wanted: dict[str, list[str]] = {
-            name: [p.name for p in inspect.signature(rule).parameters.values() if p.default is p.empty]
+            name: [parameter for parameter, has_default, _ in parameters_with_defaults(rule) if not has_default]
             for name, rule in rules.items()
         }
         needed = {parameter for parameters in wanted.values() for parameter in parameters}

@@ -19,6 +19,8 @@ from ..core.place import CPU, Place, jax_device, jax_devices, parse_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
 from ..ir import recorder
+from ..ir.forking import State as ForkState
+from ..ir.forking import host_array
 from ..ir.known import known_value
 from ..ir.recorder import LOCAL, Failure, value_of
 
@@ -213,8 +215,8 @@ class Tensor:
                 value.copy_to_host_async()  # together with the flags that are fetched now
             recorder.verify_values()
         if value.__class__ is Failure:
-            raise value.error
-        return value
+            raise value.error.with_traceback(None)
+        return host_array(value) if ForkState.lost else value
 
     def numpy(self, writable_ref: bool = False) -> np.ndarray:
         """The value as a new NumPy array of its own."""
@@ -461,18 +463,18 @@ def aval_of(value: Any) -> Aval:
 
 def jax_value(value: Any) -> Any:
     """The value as a JAX array where it is; JAX's own default device does not matter."""
-    from ..ir.xla import jax_module
+    from ..ir.xla import started_jax
 
-    jax = jax_module()
+    jax = started_jax()
     return jax.device_put(value, jax_devices("cpu")[0]) if isinstance(value, np.ndarray) else value
 
 
 def move_value(value: Any, place: Place) -> Any:
     if place is CPU:
         return np.array(value)
-    from ..ir.xla import jax_module
+    from ..ir.xla import started_jax
 
-    return jax_module().device_put(value, jax_device(place))
+    return started_jax().device_put(value, jax_device(place))
 
 
 def tensor_from_data(data: Any, dtype: Any = None, place: Any = None) -> Tensor:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import runtime_error
+from .signatures import parameter_names
 from .tape import changed_in_place
 from .tensor import Tensor
 
@@ -24,7 +24,7 @@ class VariadicGradient:
 
     def __init__(self, rule: Callable[..., Sequence[Any]]) -> None:
         self.rule = rule
-        self.saves_operands = list(inspect.signature(rule).parameters)[1:2] == ["tensors"]
+        self.saves_operands = parameter_names(rule)[1:2] == ["tensors"]
 
     def run(self, node: Any, grad: Any, create_graph: bool, edges: Any) -> Sequence[Any]:
         if self.saves_operands:

@@ -21,19 +21,19 @@ a leaf stays a leaf whatever is done to its views.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Iterator
 from typing import Any
 
 from ..core.errors import value_error
+from ..core.locks import new_lock
 from ..core.strides import Strides, contiguous_strides
 from ..ir.recorder import LOCAL, STATE
 from .tape import CutNode, OutputNode, PassNode, edge_of, stand_in
 from .tensor import Tensor, alias, state_of
 
 _PRUNE_ABOVE = 8
-_PRUNING = threading.Lock()
+_PRUNING = new_lock()
 
 
 class Views(list["weakref.ref[Tensor]"]):

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..core.dtype import BFLOAT16
 from ..core.errors import message, value_error
+from ..core.tracebacks import boundary
 from ..eager.declare import public
 from ..eager.tensor import Tensor, tensor_from_data
 from . import dense, safetensors
@@ -32,6 +33,7 @@ _SUFFIX = ".safetensors"
 
 
 @public()
+@boundary
 def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, **configs: Any) -> None:
     """Writes tensors, state dictionaries and nested containers of them to a file Paddle can read.
 
@@ -154,6 +156,7 @@ def _plain_array(tensor: Tensor, copied: bool) -> np.ndarray:
 
 
 @public()
+@boundary
 def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
     """Reads a file that `save` wrote, here or in Paddle, or a safetensors file.
 

@@ -8,7 +8,6 @@ changed (the statistics of a batch norm) get their new values after each run.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.errors import locate, value_error
 from ..core.generator import default_generator
+from ..core.locks import new_lock
 from ..eager.tensor import Tensor, aval_of, tensor_from_data, wrap
 from ..eager.views import replace_value
 from ..ir.dimensions import SMALLEST, Knowledge, Sizes, UnknownSize, may_hold_sizes, shown_shape, specialise
@@ -78,7 +78,7 @@ class Graph:
         self._compiled: dict[Any, tuple[CompiledProgram, list[Any], list[Any], list[Aval]]] = {}
         self._fitted: dict[Any, Graph] = {}
         self._optimised: dict[int | None, Any] = {}  # None: the usual level
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     @property
     def has_unknown_sizes(self) -> bool:

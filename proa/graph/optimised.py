@@ -6,15 +6,16 @@ computed from parameters beforehand, and again when those have changed.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.locks import new_lock
 from ..core.place import CPU, jax_device
 from ..eager.tensor import Tensor, adopt, wrap
+from ..ir import forking
 from ..ir.dimensions import Sizes, specialise
 from ..ir.interpreter import run_on_numpy
 from ..ir.lowering import CompiledProgram
@@ -46,7 +47,7 @@ class Preparation:
         self._seen: list[Any] = []
         self._values: list[Any] = []
         self._compiled: CompiledProgram | None = None
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def values(self) -> list[Any]:
         """The values of the prepared tensors now."""
@@ -71,11 +72,10 @@ class Preparation:
 
     def _run(self, sources: list[Any]) -> list[Any]:
         place = self.tensors[0]._aval.place
-        jax = started_jax()
         if place is CPU and all(isinstance(v, np.ndarray) or len(v.sharding.device_set) == 1 for v in sources):
             # Nothing to compile: it may run only once.
             results = run_on_numpy(self.program, [np.asarray(value) for value in sources], self.scalars)
-            return [jax.device_put(np.asarray(results[n]), jax_device(place)) for n in self.program.outputs]
+            return [_moved(np.asarray(results[n]), place) for n in self.program.outputs]
         if self._compiled is None:
             self._compiled = CompiledProgram(self.program, sources, self.scalars, place, (), False)
         return list(self._compiled(sources, self.scalars))
@@ -121,11 +121,16 @@ class OptimisedGraph(Graph):
         return specialise(origin.program, actual, None, origin.knowledge)[1]
 
 
+def _moved(value: np.ndarray, place: Any) -> Any:
+    """A buffer of the device; in a forked process without XLA the array as it is."""
+    return value if forking.State.lost else started_jax().device_put(value, jax_device(place))
+
+
 def on_device(tensor: Tensor) -> Any:
     """A tensor's value; a large NumPy array becomes a buffer of the device, for this run and all others."""
     value = tensor._data()
     if value.__class__ is np.ndarray and value.nbytes >= _LARGE:
-        moved = started_jax().device_put(value, jax_device(tensor._aval.place))
+        moved = _moved(value, tensor._aval.place)
         with STATE:
             if tensor._value is value:
                 tensor._value = moved

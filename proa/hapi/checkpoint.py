@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import message, runtime_error, value_error
+from ..core.errors import message, runtime_error, value_error, warn
 from ..framework.io import load as load_file
 from ..framework.io import save as save_file
 
@@ -53,9 +53,8 @@ def _save_for_inference(model: Model, prefix: str) -> None:
         from ..static import InputSpec
 
         shapes = [shape for shape, _ in model._last_shapes]
-        warnings.warn(
+        warn(
             f"(Model.save) no inputs were given to Model; the network is saved for the shapes it was last given, {shapes}.",
-            stacklevel=4,
         )
         specs = [InputSpec(shape, dtype) for shape, dtype in model._last_shapes]
     was_training = model.network.training
@@ -80,7 +79,7 @@ def load(model: Model, path: str | os.PathLike[str], skip_mismatch: bool, reset_
         if problem is None:
             fitting[name] = state[name]
         elif skip_mismatch:
-            warnings.warn(f"Skip loading for {name}. {problem}.", stacklevel=3)
+            warn(f"Skip loading for {name}. {problem}.")
         else:
             raise value_error("Model.load", problem, "", "skip_mismatch=True loads what fits")
     optimizer_state = None

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import value_error
+from ..core.errors import value_error, warn
 from ..eager.tensor import Tensor
 from ..ir.recorder import LOCAL
 from .callbacks import CallbackList, EarlyStopping, configure
@@ -109,7 +108,7 @@ def fit(
     }  # fmt: skip
     chosen = configure("Model.fit", callbacks, model, params, log_freq, save_dir, save_freq, training=True)
     if eval_loader is None and any(isinstance(callback, EarlyStopping) for callback in chosen):
-        warnings.warn("EarlyStopping needs validation data.", stacklevel=3)
+        warn("EarlyStopping needs validation data.")
 
     run = Run(model, chosen)
     model.stop_training = False
@@ -120,10 +119,9 @@ def fit(
             chosen.call("epoch_begin", epoch, None)
             done = _train_epoch(run, loader, steps, remaining, accumulate_grad_batches)
             if not done:
-                warnings.warn(
+                warn(
                     f"(Model.fit) the data gave no batches in epoch {epoch + 1}; "
                     "a generator can be gone through only once.",
-                    stacklevel=3,
                 )
             remaining = None if remaining is None else remaining - done
             chosen.call("epoch_end", epoch, run.logs)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import runtime_error, type_error, value_error
+from ..core.tracebacks import boundary
 from ..eager.tensor import Tensor
 from ..metric import Metric
 from ..nn import Layer
@@ -66,6 +67,7 @@ class Model:
 
     # ---- one batch ---------------------------------------------------------------------------------------------
 
+    @boundary
     def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
         """One step of training; `update=False` only adds to the gradients.
 
@@ -76,12 +78,14 @@ class Model:
         losses, results = train_step(self, *self._batch("train_batch", inputs, labels), update, read=True)
         return self._answer(losses, results)
 
+    @boundary
     def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
         """Losses and metrics of one batch, as `train_batch` gives them; without a loss, the metrics alone."""
         self.set_mode("eval")
         losses, results = eval_step(self, *self._batch("eval_batch", inputs, labels), read=True)
         return self._answer(losses, results)
 
+    @boundary
     def predict_batch(self, inputs: Any) -> list[Any]:
         """The network's outputs for one batch, as a list of arrays."""
         self.set_mode("test")
@@ -116,6 +120,7 @@ class Model:
 
     # ---- whole datasets ----------------------------------------------------------------------------------------
 
+    @boundary
     def fit(
         self,
         train_data: Any = None,
@@ -145,6 +150,7 @@ class Model:
             drop_last, shuffle, num_workers, callbacks, accumulate_grad_batches, num_iters,
         )  # fmt: skip
 
+    @boundary
     def evaluate(
         self,
         eval_data: Any,
@@ -158,6 +164,7 @@ class Model:
         """The loss of the last batch and the metrics over all of them, by name."""
         return loops.evaluate(self, eval_data, batch_size, log_freq, verbose, num_workers, callbacks, num_iters)
 
+    @boundary
     def predict(
         self,
         test_data: Any,
@@ -175,10 +182,12 @@ class Model:
 
     # ---- files and tables --------------------------------------------------------------------------------------
 
+    @boundary
     def save(self, path: str | os.PathLike[str], training: bool = True) -> None:
         """Saves to `path.pdparams` and `path.pdopt`; with `training=False`, the network for inference."""
         checkpoint.save(self, path, training)
 
+    @boundary
     def load(self, path: str | os.PathLike[str], skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
         """Loads what `save` wrote, here or in Paddle.
 

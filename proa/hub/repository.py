@@ -8,7 +8,6 @@ import importlib.util
 import os
 import pathlib
 import sys
-import threading
 import types
 import urllib.parse
 import urllib.request
@@ -17,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core.errors import message, runtime_error, type_error, value_error
+from ..core.locks import new_reentrant_lock
 from .archive import is_archive, unpack
 
 _SOURCES = {
@@ -25,7 +25,7 @@ _SOURCES = {
 }
 _CONFIG = "hubconf.py"
 
-_lock = threading.RLock()
+_lock = new_reentrant_lock()
 _modules: dict[str, str] = {}  # modules that repositories brought along, and the folder each came from
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import index_error, runtime_error, type_error, value_error
+from ..core.tracebacks import boundary
 from ..eager.tensor import Tensor as DataTensor
 from ..formats.paddle.files import read_model
 from ..formats.paddle.reading import LoadedModel
@@ -77,6 +78,7 @@ class Predictor:
     def get_output_handle(self, name: str) -> Tensor:
         return _named(self._outputs, name, "get_output_handle", "output")
 
+    @boundary
     def run(self, inputs: Sequence[DataTensor] | None = None) -> Any:
         """Runs the model on its input handles; or on a list of tensors, whose results it returns."""
         if inputs is not None:

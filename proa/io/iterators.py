@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.place import Place
+from ..core.tracebacks import trim
 from ..ir import recorder
 from .dataloader.collate import to_tensors
 from .fetching import Fetcher
@@ -88,6 +89,7 @@ class FromWorkers:
             self.ahead.expect(worker)
 
     def next_batch(self) -> tuple[Any, bool]:
+        self.pool.check_process()
         while self.num_expected:
             self.num_expected -= 1
             if self.ahead is None:
@@ -102,6 +104,8 @@ class FromWorkers:
 
     def close(self) -> None:
         self.num_expected = 0
+        if not self.pool.is_own():
+            return  # a forked process: threads and workers are the parent's
         if self.ahead is not None:
             self.ahead.close()
         if not self.keep_pool:
@@ -158,8 +162,11 @@ class Ahead:
 class Epoch:
     """What `iter(loader)` gives: tensors on the loader's place, counted as they are handed out."""
 
-    def __init__(self, source: InProcess | FromWorkers, progress: Progress, place: Place, length: int | None) -> None:
+    def __init__(
+        self, source: InProcess | FromWorkers, progress: Progress, place: Place, length: int | None, loader: Any
+    ) -> None:
         self._source = source
+        self._loader = loader  # whose workers end with it: a loader that nobody else holds lives as long as its loop
         self._progress = progress
         self._place = place
         self._length = length
@@ -180,10 +187,11 @@ class Epoch:
             batch, owned = self._source.next_batch()
         except StopIteration:
             self._progress.finished = True
-            self._finish()
+            self.close()
             raise
-        except BaseException:
-            self._finish()
+        except BaseException as failure:
+            self.close()
+            trim(failure)
             raise
         if recorder.LOCAL.segment.stepped:
             recorder.boundary()  # new data: the step before is complete
@@ -200,3 +208,4 @@ class Epoch:
     def close(self) -> None:
         """Ends the pass early; happens by itself when nobody holds the iterator any more."""
         self._finish()
+        self._loader = None

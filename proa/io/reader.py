@@ -156,7 +156,7 @@ class DataLoader:
         place = LOCAL.place if self.places is None else self.places[0]
         length = None if self._is_stream else _length_of(self)
         if not self.num_workers:
-            return Epoch(InProcess(self._fetcher(), orders, progress), progress, place, length)
+            return Epoch(InProcess(self._fetcher(), orders, progress), progress, place, length, self)
         pool, keep = self._take_pool(progress)
         ahead = None
         if self.use_buffer_reader and (place is not CPU or _always_ahead):
@@ -166,7 +166,7 @@ class DataLoader:
         except BaseException:
             pool.close()
             raise
-        epoch = Epoch(source, progress, place, length)
+        epoch = Epoch(source, progress, place, length, self)
         if keep:
             self._pool_user = weakref.ref(epoch)
         return epoch
@@ -182,7 +182,7 @@ class DataLoader:
 
         user = None if self._pool_user is None else self._pool_user()
         is_free = user is None or user.is_over()
-        if self._pool is not None and self._pool.is_open and is_free:
+        if self._pool is not None and self._pool.is_open and self._pool.is_own() and is_free:
             return self._pool, True
         pool = WorkerPool(
             self._fetcher(), self.num_workers, progress.seeds["paddle"], self.worker_init_fn, self.prefetch_factor,

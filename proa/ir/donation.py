@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .references import HELD_BY_A_LIST_AND_A_NAME
+
 _MUCH_MEMORY = 1 << 26  # bytes that were freed and should go back to the system
 
 
@@ -15,8 +17,7 @@ def donatable(inputs: list[Any]) -> tuple[int, ...]:
     found: list[int] = []
     for position in range(len(inputs)):
         value = inputs[position]
-        # The list, the local name and getrefcount's argument.
-        if getrefcount(value) == 3:
+        if getrefcount(value) == HELD_BY_A_LIST_AND_A_NAME:
             found.append(position)
     return tuple(found)
 
@@ -49,7 +50,7 @@ def _move_to_device(inputs: list[Any], compiled: Any) -> list[int]:
     freed = 0
     for position in compiled.donated:
         value = inputs[position]
-        if getrefcount(value) > 3:  # as in `donatable`
+        if getrefcount(value) > HELD_BY_A_LIST_AND_A_NAME:
             shared.append(position)
         elif value.__class__ is np.ndarray:
             import jax.numpy as jnp

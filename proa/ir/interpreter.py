@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..core.place import CPU, Place, jax_device
+from .forking import host_array
 from .keys import attribute_key
 from .operation import Operation
 from .program import Instruction, Program
@@ -34,7 +35,7 @@ def run_on_numpy(program: Program, inputs: list[Any], scalars: list[Any], watch:
     `watch(instruction, operands, values)`, if given, looks at every result before it is used.
     """
     values: list[Any] = [None] * program.num_values
-    inputs = [v if v.__class__ is _ndarray else np.asarray(v) for v in inputs]
+    inputs = [v if v.__class__ is _ndarray else host_array(v) for v in inputs]
     next_scalar = iter(scalars).__next__
     last_uses = program.last_uses()
     position = 0

@@ -17,10 +17,13 @@ from typing import Any, cast
 import numpy as np
 
 from ..core.place import CPU, Place, jax_device
+from ..core.waiting import waiting
+from . import forking
+from .interpreter import Problem, run_on_numpy
 from .joining import joined
 from .operation import SCALAR_DTYPES, OperandKind, Operation
 from .program import Instruction, Program
-from .watch import can_be_nan, flags_of, inner_checks, is_watched
+from .watch import can_be_nan, flags_of, inner_checks, is_watched, watch_results
 from .xla import jax_module, started_jax
 
 _KIND_ORDER = (float, int, complex)
@@ -93,6 +96,7 @@ class CompiledProgram:
 
     __slots__ = (
         "__weakref__",
+        "check_nan",
         "copies",
         "device",
         "donated",
@@ -101,6 +105,7 @@ class CompiledProgram:
         "last_vectors",
         "num_flags",
         "outputs",
+        "program",
         "runs_to_trim",
         "scalar_groups",
         "seconds",
@@ -115,26 +120,32 @@ class CompiledProgram:
         donated: tuple[int, ...],
         check_nan: bool,
     ) -> None:
-        self.runs_to_trim = 0
+        self.program, self.check_nan = program, check_nan
+        self.outputs = program.outputs
+        self.donated = donated
+        self.copies = self.runs_to_trim = 0
+        self.seconds = 0.0
+        self.scalar_groups = _group_scalars(program.scalar_kinds)
+        self.num_flags = len(flagged_instructions(program, check_nan))
+        if not forking.State.lost or place is not CPU:
+            self._compile(inputs, scalars, place)
+
+    def _compile(self, inputs: list[Any], scalars: list[Any], place: Place) -> None:
         if sum(value.nbytes for value in inputs if isinstance(value, np.ndarray)) > _MUCH_MEMORY:
             give_back_freed_memory()
             self.runs_to_trim = 2  # by the second one the inputs themselves are free
         jax = started_jax()
         started = time.perf_counter()
-        self.outputs = program.outputs
-        self.donated = donated
-        self.copies = 0
         spread = any(isinstance(v, jax.Array) and len(v.sharding.device_set) > 1 for v in inputs)
         self.device = None if spread else jax_device(place)
         self.last_content = b""
         self.last_vectors: list[Any] | None = None
-        self.scalar_groups = _group_scalars(program.scalar_kinds)
-        self.num_flags = len(flagged_instructions(program, check_nan))
-        lowered, context = lower_program(program, inputs, scalars, place, donated, check_nan)
-        with warnings.catch_warnings(), context:
-            # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
-            warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-            self.executable = lowered.compile()
+        with waiting(*_explanation(self.program)):
+            lowered, context = lower_program(self.program, inputs, scalars, place, self.donated, self.check_nan)
+            with warnings.catch_warnings(), context:
+                # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
+                warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+                self.executable = lowered.compile()
         self.seconds = time.perf_counter() - started
 
     def pack(self, scalars: list[Any]) -> list[np.ndarray]:
@@ -142,6 +153,8 @@ class CompiledProgram:
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:
         """The outputs, then (if any instruction is checked) the vector of flags."""
+        if forking.State.lost:
+            return self._interpret(inputs, scalars)
         if self.runs_to_trim:
             self.runs_to_trim -= 1
             if not self.runs_to_trim:
@@ -159,6 +172,22 @@ class CompiledProgram:
                     self.last_vectors = [jax_module().device_put(vector, self.device) for vector in vectors]
                 vectors = self.last_vectors
         return self.executable(*inputs, *vectors)
+
+    def _interpret(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:
+        """The same in a forked process, which has no XLA; what is not acceptable raises at once."""
+        try:
+            values = run_on_numpy(self.program, inputs, scalars, watch_results(self.check_nan))
+        except Problem as problem:
+            raise problem.error from problem.error.__cause__
+        results = [values[index] for index in self.outputs]
+        return [*results, np.ones(self.num_flags, np.bool_)] if self.num_flags else results
+
+
+def _explanation(program: Program) -> tuple[str, str]:
+    """What compiling this program is called, and how long that takes as a rule."""
+    size = len(program.instructions)
+    usually = "1 to 5 s" if size < 300 else "5 to 30 s" if size < 3000 else "a minute or more"
+    return f"XLA compiles a program of {size:,} operations, or loads it from the cache", usually
 
 
 def lower_program(

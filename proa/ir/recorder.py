@@ -17,6 +17,7 @@ Invariants
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections import deque
@@ -29,22 +30,24 @@ import numpy as np
 
 from ..core import flags
 from ..core.errors import locate, message, user_location
+from ..core.locks import new_reentrant_lock
 from ..core.memory import check_allocation
 from ..core.place import CPU, Place, default_place
-from . import cost, donation, report
+from . import cost, donation, forking, report
 from .cutting import note_late_read
 from .interpreter import Problem, run_on_jax, run_on_numpy
 from .interrupt import uninterrupted
 from .operation import NeedsCast, OperandKind, Operation, PrefersHost
 from .period import aligned_window
 from .program import Instruction
+from .references import HELD_BY_A_NAME
 from .tiling import find_tiles
 from .trace import Scope, TraceNode, TraceRoot, epoch, find_root, grow_instruction, grow_leaf, move_into
 from .watch import nan_error, watch_results
 
 _ndarray = np.ndarray
 # Held while value, segment and index of a tensor change (see above).
-STATE = threading.RLock()
+STATE = new_reentrant_lock()
 # The window of a segment that is not cut, however long it gets (see `one_segment`).
 WHOLE = 1 << 40
 _MOST_UNCHECKED = 64
@@ -190,7 +193,7 @@ class Segment:
             node.scope.observe(instruction)
         if root.check_nan or instruction.flagged:
             self.locations[node.index] = user_location(2)
-        if node.launches is not None:
+        if node.launches is not None and not forking.State.lost:
             self._run_early(node)
         if root.immediate or node.cut:
             flush(self)
@@ -255,7 +258,7 @@ class Local(threading.local):
     """Per-thread state: the open segment, whether gradients are recorded, the place of new tensors, the scope."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = forking.new_thread_lock()
         self.place = _default_place()
         self.grad_enabled = True
         self.scope: Scope | None = None  # what holds for what is recorded now (see `set_scope`)
@@ -287,8 +290,24 @@ def _read_flags(_name: str = "") -> None:
     _Mode.pending = max(1, flags.get("FLAGS_pending_mb")) << 20
 
 
+def _make_local() -> Local:
+    """`LOCAL`, made by a thread of its own: every other one, also that which imports the package, gets its state when it
+    first records something. Until then nobody looks for devices, which takes seconds where there is an accelerator."""
+    made: list[Local] = []
+    _Chosen.place = CPU
+    maker = threading.Thread(target=lambda: made.append(Local()))
+    try:
+        maker.start()
+        maker.join()
+    except RuntimeError:  # a system that has no thread to give
+        made.append(Local())
+    finally:
+        _Chosen.place = None
+    return made[0]
+
+
 _read_flags()
-LOCAL = Local()
+LOCAL = _make_local()
 
 
 def _flags_changed(name: str) -> None:
@@ -298,6 +317,19 @@ def _flags_changed(name: str) -> None:
 
 
 flags.on_change(_flags_changed)
+
+
+def _after_fork() -> None:
+    """In the child: the flags of compiled runs are the parent's business, and what needs an accelerator fails at once."""
+    LOCAL.unchecked.clear()
+    LOCAL.recent = None
+    if forking.State.lost and LOCAL.place is not CPU and not LOCAL.segment.captures:
+        _Mode.immediate = True
+        LOCAL.segment = Segment(LOCAL.place, LOCAL.lock, scope=LOCAL.scope)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def note_sharded() -> None:
@@ -413,7 +445,7 @@ def value_of(tensor: Any) -> Any:
             value, segment, index = tensor._value, tensor._segment, tensor._index
         if value is not None:
             if value.__class__ is Failure:
-                raise value.error
+                raise value.error.with_traceback(None)
             return value
         if segment.captures:
             from .capture import refuse_to_read
@@ -535,7 +567,7 @@ def _is_past(segment: Segment) -> bool:
     alive: list[Any] = []
     while refs:
         tensor = refs.pop()
-        if getrefcount(tensor) > 2:
+        if getrefcount(tensor) > HELD_BY_A_NAME:
             alive.append(tensor)
     refs.extend(reversed(alive))
     return len(alive) <= segment.node.next_index // 16
@@ -552,8 +584,7 @@ def _live_tensors(segment: Segment) -> list[tuple[Any, int]]:
     viewed: list[Any] = []
     while refs:
         tensor = refs.pop()
-        # Two references: the local name and getrefcount's argument.
-        if getrefcount(tensor) > 2:
+        if getrefcount(tensor) > HELD_BY_A_NAME:
             index = tensor._index
             if tensor._segment is segment and tensor._value is None:
                 if tensor._views is None:
@@ -564,7 +595,7 @@ def _live_tensors(segment: Segment) -> list[tuple[Any, int]]:
     viewed.sort(key=_is_a_view)
     while viewed:
         tensor = viewed.pop()
-        if getrefcount(tensor) > 2 and not tensor._is_unseen(getrefcount(tensor) - 2):
+        if getrefcount(tensor) > HELD_BY_A_NAME and not tensor._is_unseen(getrefcount(tensor) - HELD_BY_A_NAME):
             index = tensor._index
             if tensor._segment is segment:
                 live.append((tensor, index))
@@ -582,7 +613,8 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     root = segment.root
     LOCAL.recent = None
     ending.epoch = epoch()
-    if ending.compiled is None and not root.immediate and _pays(root, ending):
+    has_xla = not forking.State.lost
+    if has_xla and ending.compiled is None and not root.immediate and _pays(root, ending):
         donated = donation.donatable(segment.inputs)
         try:
             ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
@@ -590,7 +622,7 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
             # Work that cannot be compiled still runs, op by op; an error that is the user's own comes up there.
             ending.count = -_RETRY_AFTER
             report.note_failure(ending, error)
-    compiled = ending.compiled  # another thread may drop it from the ending at any time
+    compiled = ending.compiled if has_xla else None  # another thread may drop it from the ending at any time
     if compiled is not None and compiled.copies >= _MOST_COPIES:
         compiled = _donate_less(segment, ending, compiled)
     if compiled is not None:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from collections import OrderedDict
 from typing import Any
 
 from ..core import flags
+from ..core.errors import warn
+from ..core.locks import new_reentrant_lock
 
 
 class Statistics:
@@ -27,7 +27,7 @@ class Statistics:
 
 
 STATISTICS = Statistics()
-_LOCK = threading.RLock()
+_LOCK = new_reentrant_lock()
 # Endings with an executable, least recently used first, with their records.
 PROGRAMS: OrderedDict[Any, ProgramRecord] = OrderedDict()
 
@@ -82,11 +82,10 @@ def note_failure(ending: Any, error: Exception) -> None:
     """Tells the user that a program could not be compiled and what happens instead."""
     text = str(error).strip().splitlines()
     STATISTICS.failures += 1
-    warnings.warn(
+    warn(
         f"a segment of {len(ending.program.instructions)} operations could not be compiled and runs op by op: "
         f"{type(error).__name__}: {text[0] if text else ''}",
         RuntimeWarning,
-        stacklevel=2,
     )
 
 

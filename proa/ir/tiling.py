@@ -11,12 +11,12 @@ then take another turn than the last time, what was launched is forgotten and th
 
 from __future__ import annotations
 
-import threading
 import time
 import weakref
 from typing import Any
 
 from ..core.aval import Aval
+from ..core.locks import new_lock
 from ..core.place import CPU, Place
 from .keys import attribute_key
 from .lowering import CompiledProgram, flagged_instructions
@@ -36,7 +36,7 @@ _CANDIDATES = 12
 
 # Executables of tiles, shared by all programs that contain them.
 _TILES: weakref.WeakValueDictionary[Any, CompiledProgram] = weakref.WeakValueDictionary()
-_LOCK = threading.Lock()
+_LOCK = new_lock()
 
 
 def find_tiles(program: Program, place: Place) -> list[tuple[int, int]] | None:

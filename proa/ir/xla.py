@@ -10,9 +10,13 @@ import functools
 import gc
 import os
 import pathlib
+import sys
 from typing import Any, cast
 
 from ..core import flags
+from ..core.waiting import waiting
+from . import forking
+from .exiting import hold_threads
 from .interrupt import uninterrupted
 
 flags.define(
@@ -21,9 +25,17 @@ flags.define(
 )  # fmt: skip
 
 
-@functools.cache
 def jax_module() -> Any:
-    with uninterrupted(True):  # Ctrl-C in the middle of JAX's import would leave it broken for good
+    """JAX, configured: for those who only trace. RuntimeError in a process that must not even import it."""
+    if forking.State.lost and sys.modules.get("jax") is None:
+        raise RuntimeError(forking.State.lost)
+    return _import_jax()
+
+
+@functools.cache
+def _import_jax() -> Any:
+    # Ctrl-C in the middle of JAX's import would leave it broken for good.
+    with waiting("importing JAX", "under a second; from a slow disk, some"), uninterrupted(True):
         import jax
         import jax.numpy  # pyright: ignore[reportUnusedImport]
 
@@ -32,32 +44,60 @@ def jax_module() -> Any:
     return jax
 
 
-@functools.cache
 def started_jax() -> Any:
-    """JAX with its devices found: for those who are about to run something.
+    """JAX with its devices found: for those who are about to run something. RuntimeError in a process that has no XLA.
 
     Apart from `jax_module`, because processes that work together must meet before devices are looked for.
     """
+    if forking.State.lost:
+        raise RuntimeError(forking.State.lost)
+    return _start()
+
+
+@functools.cache
+def _start() -> Any:
     jax = jax_module()
     threads = flags.get("FLAGS_num_threads")
     if threads > 0:
         os.environ["PJRT_NPROC"] = str(threads)  # read when XLA makes its pool, which native kernels share
-    with uninterrupted(True):
+    with waiting("starting XLA and its devices", "1 to 10 s with an accelerator"), uninterrupted(True):
         jax.local_devices()
     # JAX brings some hundred thousand objects that stay for good. Recording makes many short-lived ones, and every full run
     # of the garbage collector would look at all of JAX again (tens of milliseconds): it need not look at them any more.
     gc.freeze()
-    atexit.register(_wait_for_work, jax)
+    forking.guard()
+    atexit.register(_finish, jax)
     return jax
 
 
-def _wait_for_work(jax: Any) -> None:
-    """Lets running executables finish before the process is torn down under them (XLA crashes otherwise)."""
+def _finish(jax: Any) -> None:
+    """Lets running executables finish before the process is torn down under them (XLA crashes otherwise).
+
+    Daemon threads that compute are not waited for. They may go on until the very end, so what they need stays.
+    """
+    if forking.State.lost:
+        return
+    if _has_computing_daemons():
+        clean_up = getattr(getattr(jax._src, "api", None), "clean_up", None)
+        if clean_up is not None and not jax.distributed.is_initialized():
+            atexit.unregister(clean_up)  # which forgets the devices
+        return
     for array in jax.live_arrays():
         try:
             array.block_until_ready()
         except Exception:  # a failed or deleted one has nothing left to wait for
             continue
+
+
+def _has_computing_daemons() -> bool:
+    return any(thread.daemon and thread.is_alive() for thread in forking.threads_that_record())
+
+
+@atexit.register
+def _end() -> None:
+    """The last handler, as it is registered early: a thread may be starting XLA at this moment."""
+    if _has_computing_daemons():
+        hold_threads()
 
 
 def cache_folder() -> pathlib.Path:

@@ -7,14 +7,13 @@ with the reasons, and such calls run operation by operation.
 
 from __future__ import annotations
 
-import threading
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import locate
+from ..core.errors import locate, warn
+from ..core.locks import new_lock
 from ..core.place import CPU
 from ..eager.tensor import Tensor, wrap
 from ..graph import Graph
@@ -57,7 +56,7 @@ class Buckets:
         self.buckets: dict[Any, Bucket] = {}
         self._sizes: dict[Any, tuple[list[Any], list[Any]]] = {}
         self._warned = False
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     @property
     def num_programs(self) -> int:
@@ -219,12 +218,11 @@ class Buckets:
             return
         self._warned = True
         reasons = "; ".join(self.plan.reasons) or "the sizes are larger than all those before"
-        warnings.warn(
+        warn(
             f"(to_static) {self.graph.name}: the budget of {self.max_programs} compiled programs is spent (buckets: "
             f"{self.described()}), and inputs {', '.join(str(t._aval) for t in tensors)} fit none of them; such calls run "
             f"operation by operation. Why not padded: {reasons}. A larger max_programs, or fixed sizes, would help.",
             RuntimeWarning,
-            stacklevel=6,
         )
 
     def described(self) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import type_error, value_error
+from ..core.tracebacks import boundary
 from ..eager.modes import no_grad
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, tensor_from_data
@@ -47,6 +48,7 @@ _LOAD_OPTIONS = frozenset({"model_filename", "params_filename", "keep_name_table
 # ---- saving ------------------------------------------------------------------------------------------------------
 
 
+@boundary
 def save(layer: Any, path: Any, input_spec: Any = None, **configs: Any) -> None:
     """Saves a Layer or a function, captured in evaluation mode.
 
@@ -241,6 +243,7 @@ def _is_state(tensor: Tensor, layer: Any) -> bool:
 # ---- loading -----------------------------------------------------------------------------------------------------
 
 
+@boundary
 def load(path: Any, **configs: Any) -> TranslatedLayer:
     """A saved model as a Layer: proa's artifact, or Paddle's `.json`/`.pdmodel` with `.pdiparams`."""
     unknown = sorted(set(configs) - _LOAD_OPTIONS)

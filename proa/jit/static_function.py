@@ -8,8 +8,6 @@ that gradients of any order are those of eager code. Python's side effects happe
 from __future__ import annotations
 
 import inspect
-import threading
-import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -17,7 +15,9 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from ..core.dtype import default_float
-from ..core.errors import type_error, user_location
+from ..core.errors import type_error, warn
+from ..core.locks import new_reentrant_lock
+from ..core.tracebacks import boundary
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place, replace_value
 from ..graph import Graph, capture
@@ -75,7 +75,7 @@ class StaticFunction(Inspection):
         self._sized_keys: set[Any] = set()  # calls whose unknown sizes matter more than a graph can follow
         self._last: ConcreteProgram | None = None
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
-        self._lock = threading.RLock()
+        self._lock = new_reentrant_lock()
         self._signature = signature_of(function, instance is not None)
         self._warned = False
         self._recaptures: dict[Any, int] = {}
@@ -135,6 +135,7 @@ class StaticFunction(Inspection):
 
     # ---- calling ---------------------------------------------------------------------------------------------------
 
+    @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not settings.enabled:
             return self.function(*args, **kwargs)
@@ -206,11 +207,10 @@ class StaticFunction(Inspection):
             self._programs[key] = [program, *kept][: self._budget]
             self._last = program
             if len(self._programs) == _MANY_CAPTURES:
-                warnings.warn(
+                warn(
                     f"(to_static) {self._title()} was captured for {_MANY_CAPTURES} kinds of calls; sizes that change can "
                     "be None in input_spec, and numbers that change can be tensors.",
                     RuntimeWarning,
-                    stacklevel=3,
                 )
         return program
 
@@ -249,7 +249,7 @@ class StaticFunction(Inspection):
         if self._warned:
             return
         self._warned = True
-        warnings.warn_explicit(f"(to_static) {self._title()} {text}", RuntimeWarning, *user_location())
+        warn(f"(to_static) {self._title()} {text}", RuntimeWarning)
 
     # ---- capturing -------------------------------------------------------------------------------------------------
 

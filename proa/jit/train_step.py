@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.errors import type_error
+from ..core.tracebacks import boundary
 from ..ir.program import Program
 from ..ir.recorder import LOCAL, flush_current, one_segment
 
@@ -26,6 +27,7 @@ class TrainStep:
         self._is_warm = False
         functools.update_wrapper(self, function, updated=())
 
+    @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not self._is_warm:
             # Not compiled: what makes the optimiser's state is another program than all later steps.

@@ -50,7 +50,8 @@ def read_handlers(where: str, sources: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _compiler(where: str, cuda: bool) -> list[str]:
+def compiler_command(where: str, cuda: bool) -> list[str]:
+    """The command that makes a shared library, without sources."""
     if cuda:
         found = shutil.which(os.environ.get("NVCC", "nvcc"))
         if found is None:
@@ -81,7 +82,7 @@ def build(
     jaxlib = importlib.util.find_spec("jaxlib")
     headers = os.path.join(os.path.dirname(jaxlib.origin or ""), "include") if jaxlib else ""
     command = [
-        *_compiler(where, any(s.endswith(".cu") for s in sources)),
+        *compiler_command(where, any(s.endswith(".cu") for s in sources)),
         *[f"-I{path}" for path in (headers, *includes)],
         *flags,
         *[os.path.abspath(source) for source in sources],

@@ -18,6 +18,7 @@ import numpy as np
 from ..core.dtype import get_default_dtype, is_differentiable, name_of, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..core.place import parse_place
+from ..core.tracebacks import boundary, trim
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
@@ -60,9 +61,13 @@ class Layer(PaddleNames):
         raise NotImplementedError(f"({type(self).__name__}) a layer is called through its forward(); define one.")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        if self._forward_pre_hooks or self._forward_post_hooks:
-            return self._call_with_hooks(inputs, kwargs)
-        return self.forward(*inputs, **kwargs)
+        try:
+            if self._forward_pre_hooks or self._forward_post_hooks:
+                return self._call_with_hooks(inputs, kwargs)
+            return self.forward(*inputs, **kwargs)
+        except Exception as failure:
+            trim(failure)
+            raise
 
     def _call_with_hooks(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook, with_kwargs in list(self._forward_pre_hooks.values()):
@@ -206,6 +211,7 @@ class Layer(PaddleNames):
 
     register_module = add_module
 
+    @boundary
     def create_parameter(
         self,
         shape: Any,

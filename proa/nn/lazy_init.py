@@ -12,6 +12,7 @@ import numpy as np
 from ..core.aval import make_aval
 from ..core.errors import value_error
 from ..core.generator import default_generator
+from ..core.locks import new_reentrant_lock
 from ..core.place import Place
 from ..eager.declare import public
 from ..eager.parameter import Parameter
@@ -24,7 +25,7 @@ class _Guards(threading.local):
 
 
 _guards = _Guards()
-_lock = threading.RLock()
+_lock = new_reentrant_lock()
 
 
 class LazyGuard:

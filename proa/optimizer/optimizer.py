@@ -18,6 +18,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from ..core.errors import runtime_error, type_error, value_error
+from ..core.tracebacks import boundary
 from ..eager.engine import zeros_of
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
@@ -214,6 +215,7 @@ class Optimizer(FusedStorage):
 
     # ---- stepping ------------------------------------------------------------------------------
 
+    @boundary
     def step(self) -> None:
         """Changes all parameters that have gradients."""
         enabled = LOCAL.grad_enabled
@@ -353,6 +355,7 @@ class Optimizer(FusedStorage):
         """The first value of a state; `aval` is that of the parameter, in float32 at least."""
         return zeros_of(aval)
 
+    @boundary
     def minimize(
         self,
         loss: Tensor,

@@ -4,15 +4,15 @@ input shapes, by the same machinery that runs captured functions (`graph/graph.p
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..core.aval import make_aval
-from ..core.errors import type_error, value_error
+from ..core.errors import type_error, value_error, warn
 from ..core.place import parse_place
+from ..core.tracebacks import boundary
 from ..eager.convert import host_array
 from ..eager.tensor import Tensor, tensor_from_data
 from ..ir.dimensions import SMALLEST
@@ -36,6 +36,7 @@ class Executor:
     def flush(self) -> None:
         """Nothing waits."""
 
+    @boundary
     def run(
         self,
         program: Any = None,
@@ -72,7 +73,7 @@ class Executor:
             return []
         for name in arrays:
             if name not in program.data:
-                warnings.warn(f"(Executor.run) the program has no input named {name!r}; it is ignored.", stacklevel=4)
+                warn(f"(Executor.run) the program has no input named {name!r}; it is ignored.")
         results = program.compute(lambda given: _input(program, given, arrays), fetches, scope)
         return [result.numpy() for result in results] if return_numpy else results
 

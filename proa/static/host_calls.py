@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..autograd.py_layer import PyLayer
 from ..core.aval import make_aval
 from ..core.errors import type_error, value_error
+from ..core.locks import new_lock
 from ..eager.declare import op
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor
@@ -154,7 +154,7 @@ class _Printer:
         self.left = first_n
         self.summarize = summarize
         self.lines = lines
-        self.lock = threading.Lock()
+        self.lock = new_lock()
 
     def __call__(self, array: np.ndarray) -> np.ndarray:
         with self.lock:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import runtime_error, type_error
+from ..core.locks import new_reentrant_lock
 from ..ir.recorder import LOCAL, Segment, flush_current, move_into
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 _defaults: list[Any] = []
-_lock = threading.RLock()
+_lock = new_reentrant_lock()
 
 
 def _default_programs() -> tuple[Program, Program]:

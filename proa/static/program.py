@@ -8,7 +8,6 @@ when it runs.
 from __future__ import annotations
 
 import contextlib
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.generator import Generator
+from ..core.locks import new_reentrant_lock
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, tensor_from_data, wrap
@@ -67,7 +67,7 @@ class Program:
         self.states: dict[str, Tensor] = {}
         self.initialisations: list[Initialisation] = []
         self.recorded_by: int | None = None
-        self.run_lock = threading.RLock()
+        self.run_lock = new_reentrant_lock()
         self.graphs: dict[Any, Graph] = {}
         self.is_test = False
         self._seed = 0

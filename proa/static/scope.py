@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import runtime_error, type_error, value_error
+from ..core.locks import new_reentrant_lock
 from ..eager.tensor import Tensor, tensor_from_data, wrap
 from ..eager.views import replace_value
 from . import mode
@@ -25,7 +26,7 @@ class Scope:
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
-        self.lock = threading.RLock()
+        self.lock = new_reentrant_lock()
 
     def find_var(self, name: str) -> ScopeVariable | None:
         """The variable of this name; None where there is none."""
@@ -83,7 +84,7 @@ class Scope:
                     replace_value(tensor, wrap(value, tensor._aval))
 
 
-_SWAPPING = threading.RLock()
+_SWAPPING = new_reentrant_lock()
 
 
 class GlobalScope(Scope):

@@ -6,6 +6,8 @@ import copy
 import gc
 import math
 import pickle
+import sys
+import types
 import weakref
 
 import numpy as np
@@ -186,3 +188,9 @@ def test_memory_is_freed_with_the_tensor() -> None:
 def test_printing() -> None:
     text = str(paddle.to_tensor([[1.0, 2.0]]))
     assert text == "Tensor(shape=[1, 2], dtype=float32, place=Place(cpu), stop_gradient=True,\n       [[1., 2.]])"
+
+
+def test_data_while_another_thread_imports_jax(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jax", types.ModuleType("jax"))  # as it is in the middle of that
+    assert paddle.to_tensor([1.5, 2.0]).tolist() == [1.5, 2.0]
+    assert paddle.to_tensor(np.arange(3)).tolist() == [0, 1, 2]

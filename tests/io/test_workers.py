@@ -8,6 +8,7 @@ import os
 import pathlib
 import signal
 import time
+import traceback
 
 import numpy as np
 import pytest
@@ -180,6 +181,131 @@ def test_leaving_early_and_starting_again():
                     break
         found = [(batch[0].numpy()[:, 7].tolist(), batch[1].tolist()) for batch in loader]
         assert found == [([i, i + 1], [i, i + 1]) for i in range(0, 40, 2)]
+
+
+def persistent(length: int = 20, **options) -> io.DataLoader:
+    return io.DataLoader(Samples(lambda i: i, length), batch_size=4, num_workers=2, persistent_workers=True, **options)
+
+
+class Numbers(io.IterableDataset):
+    def __iter__(self):
+        yield from range(io.get_worker_info().id, 20, 2)
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_loop_over_a_loader_that_nobody_else_holds(ahead, monkeypatch):
+    monkeypatch.setattr("proa.io.reader._always_ahead", ahead)
+    before = children()
+    whole = [list(range(i, i + 4)) for i in range(0, 20, 4)]
+    assert [batch.tolist() for batch in persistent()] == whole
+    assert [batch.tolist() for _, batch in enumerate(persistent())] == whole
+    assert [batch.tolist() for batch in list(persistent())] == whole
+    assert [batch.tolist() for batch in persistent()()] == whole
+    assert [(a.tolist(), b.tolist()) for a, b in zip(persistent(), persistent(), strict=True)] == [
+        (w, w) for w in whole
+    ]
+    stream = io.DataLoader(Numbers(), batch_size=4, num_workers=2, persistent_workers=True, prefetch_factor=3)
+    iterator = iter(stream)
+    del stream
+    assert sorted(number for batch in iterator for number in batch.tolist()) == list(range(20))
+    assert children() <= before  # the loop is over, even where the iterator is still held
+    assert list(iterator) == []
+
+
+def test_workers_of_a_loader_that_nobody_else_holds_end_with_the_loop():
+    before = children()
+    for batch in persistent():
+        assert batch.tolist() == [0, 1, 2, 3]
+        break
+    del batch
+    assert children() <= before
+    assert next(iter(persistent())).tolist() == [0, 1, 2, 3]
+    assert children() <= before
+
+    def batches():
+        yield from persistent()
+
+    generator = batches()
+    assert next(generator).tolist() == [0, 1, 2, 3]
+    assert len(children() - before) == 2
+    generator.close()
+    assert children() <= before
+    iterator = iter(persistent())
+    next(iterator)
+    iterator.close()
+    assert children() <= before
+
+    def fail():
+        for batch in persistent():
+            return batch.tolist()[0] // 0
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert wait_until(lambda: children() <= before)
+
+
+def test_workers_stay_while_their_loader_is_held():
+    loader = io.DataLoader(Samples(lambda i: os.getpid(), 8), num_workers=2, persistent_workers=True)
+    first = {int(pid) for pid in loader}
+    iterator = iter(loader)
+    next(iterator)
+    del iterator
+    assert {int(pid) for pid in loader} == first
+
+
+def in_child(function) -> int:
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(30)
+        try:
+            os._exit(0 if function() else 1)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_forked_process_has_workers_of_its_own(ahead, monkeypatch):
+    monkeypatch.setattr("proa.io.reader._always_ahead", ahead)
+    loader = persistent()
+    whole = [list(range(i, i + 4)) for i in range(0, 20, 4)]
+    iterator = iter(loader)
+    assert next(iterator).tolist() == whole[0]
+
+    def refuses():
+        with pytest.raises(RuntimeError, match=r"forked from it; make a new iterator here"):
+            next(iterator)
+        return True
+
+    def loads():
+        return [[batch.tolist() for batch in loader] for _ in range(2)] == [whole, whole]
+
+    assert in_child(refuses) == 0
+    assert in_child(loads) == 0
+    assert [batch.tolist() for batch in iterator] == whole[1:]
+    assert in_child(loads) == 0  # the parent's workers are there, and wait
+    assert loads()
+
+
+def test_workers_end_at_once_although_a_forked_process_lives_on():
+    loader = persistent()
+    list(loader)
+    workers = [worker.process for worker in loader._pool.workers]
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(write)
+        os.read(read, 1)  # until the parent is done
+        os._exit(0)
+    begin = time.monotonic()
+    del loader
+    gc.collect()
+    assert time.monotonic() - begin < 1.5
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    os.close(write)
+    os.close(read)
+    assert os.waitpid(pid, 0)[1] == 0
 
 
 def test_two_loops_over_one_loader():

@@ -1,8 +1,8 @@
-"""What makes a forked process safe and frugal: no XLA, one thread, its own signals, memory that is kept.
+"""What makes a worker process safe and frugal: no XLA, one thread, its own signals, memory that is kept.
 
 Workers are forked, as in Paddle and PyTorch on Linux: datasets made of lambdas and local classes work, scripts need no
-`if __name__ == "__main__"`, and starting takes milliseconds. Forking a process in which XLA runs threads is dangerous
-only for a child that uses XLA. Ours cannot: operations run at once on NumPy, and importing jax fails there.
+`if __name__ == "__main__"`, and starting takes milliseconds. What any forked process needs is done by the fork itself
+(`ir/forking.py`). A worker has no XLA even where it could start one, and importing jax fails there.
 """
 
 from __future__ import annotations
@@ -12,26 +12,23 @@ import gc
 import os
 import signal
 import sys
-import threading
 from typing import Any
 
 import numpy as np
 
 from ...core.aval import make_aval
-from ...core.generator import default_generator
 from ...core.place import CPU
 from ...eager.tensor import Tensor
-from ...ir import recorder, xla
+from ...ir import forking, recorder
 from ..dataloader.dataset import Dataset
 
 HostCopies = list[tuple[Tensor, np.ndarray]]
 
 _MOST_VISITED = 10_000
-_LOCKS = (type(threading.Lock()), type(threading.RLock()))
 
 
 def host_copies(*objects: Any) -> HostCopies:
-    """Tensors within datasets whose values are not NumPy arrays, with their values on the host: a child cannot ask XLA."""
+    """Tensors within datasets that lie on an accelerator, with their values on the host: a child cannot read them there."""
     found: HostCopies = []
     seen: set[int] = set()
     waiting = list(objects)
@@ -41,7 +38,7 @@ def host_copies(*objects: Any) -> HostCopies:
             continue
         seen.add(id(item))
         if isinstance(item, Tensor):
-            if not isinstance(item._value, np.ndarray):
+            if item._aval.place is not CPU:
                 found.append((item, np.asarray(item._data())))
         elif isinstance(item, dict):
             waiting.extend(item.values())
@@ -53,17 +50,12 @@ def host_copies(*objects: Any) -> HostCopies:
     return found
 
 
-def before_fork() -> None:
-    """Work that is only recorded is run: the child could not."""
-    recorder.flush_current()
-
-
 def after_fork(copies: HostCopies) -> None:
     """Called first in the child."""
     gc.freeze()  # looking at the parent's objects would copy their pages
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the parent's handler may save a checkpoint
-    _run_on_numpy_only()
+    _do_without_xla()
     for tensor, array in copies:
         tensor._aval = make_aval(array.shape, array.dtype, CPU)
         tensor._value, tensor._segment, tensor._index = array, None, -1
@@ -71,33 +63,17 @@ def after_fork(copies: HostCopies) -> None:
     _keep_freed_memory()
 
 
-def _run_on_numpy_only() -> None:
-    local = recorder.LOCAL
-    # Another thread may have held a lock, and is not there to let it go.
-    for name, module in list(sys.modules.items()):
-        if name.startswith("proa.") and module is not None:
-            for value in list(vars(module).values()):
-                if isinstance(value, _LOCKS):
-                    value._at_fork_reinit()  # pyright: ignore[reportAttributeAccessIssue]
-    default_generator._lock = threading.Lock()
-    local.lock = threading.RLock()
-    local.unchecked.clear()
-    local.recent = None
-    recorder._Mode.immediate = True
-    recorder._Chosen.place = CPU
-    local.place = CPU
-    local.segment = recorder.Segment(CPU, local.lock)
-    local.scope = None
-    xla.jax_module = _no_jax  # type: ignore[assignment]
-    for name in ("jax", "jax.numpy", "jaxlib"):
-        sys.modules[name] = None  # type: ignore[assignment]
-
-
-def _no_jax() -> Any:
-    raise RuntimeError(
+def _do_without_xla() -> None:
+    forking.lose(
         "(DataLoader) this needs XLA, which must not be used in a worker process; give out NumPy arrays, use operations "
         "that run on NumPy, or set num_workers=0."
     )
+    local = recorder.LOCAL
+    recorder._Chosen.place = local.place = CPU
+    local.scope = None
+    local.segment = recorder.Segment(CPU, local.lock)
+    for name in ("jax", "jax.numpy", "jaxlib"):
+        sys.modules[name] = None  # type: ignore[assignment]
 
 
 _THREAD_SETTERS = (

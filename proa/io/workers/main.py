@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.generator import default_generator
+from ...core.tracebacks import trim_to_show
 from ..dataloader.worker import WorkerInfo, set_worker_info
 from ..fetching import Fetcher
 from ..seeding import Seeds, apply_seeds, batch_seeds
@@ -37,10 +38,8 @@ class Job:
         self.copies = copies
 
 
-def worker_main(job: Job, tasks: connection.Connection, results: connection.Connection, foreign: list[Any]) -> None:
+def worker_main(job: Job, tasks: connection.Connection, results: connection.Connection) -> None:
     """Answers requests until the parent closes its end or is gone."""
-    for other in foreign:  # the parent's ends: while a worker holds one, its owner never sees the end of the stream
-        other.close()
     # A daemon may have no children, but a dataset may well use a loader or a pool of its own.
     process.current_process()._config["daemon"] = False  # pyright: ignore[reportAttributeAccessIssue]
     hygiene.after_fork(job.copies)
@@ -155,6 +154,7 @@ def describe(error: BaseException) -> tuple[bytes | None, str, str, str, str]:
             data = None
     except Exception:
         data = None
+    trim_to_show(error)
     trace = "".join(traceback.format_exception(error))
     if len(trace) > 8192:
         trace = trace[:4096] + "\n    …\n" + trace[-4096:]

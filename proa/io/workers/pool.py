@@ -14,7 +14,8 @@ from multiprocessing import connection, get_context, reduction
 from threading import Event
 from typing import Any
 
-from ...core.errors import message
+from ...core.errors import message, runtime_error
+from ...ir import recorder
 from ..fetching import Fetcher
 from ..seeding import Seeds
 from . import hygiene
@@ -22,11 +23,22 @@ from .main import Job, worker_main
 from .packing import unpack
 from .segments import Mappings
 
-_OWN_ENDS: weakref.WeakSet[Any] = weakref.WeakSet()  # every pool's ends of its pipes, to be closed in new workers
+_OWN_ENDS: weakref.WeakSet[Any] = weakref.WeakSet()  # every pool's ends of its pipes
 _PATIENCE = 2.0  # seconds a worker has to end by itself, and then again after it was asked to
 
 _LONG = 8192  # bytes of a request
 _GLANCE = 0.1  # how often a thread that waits for a worker looks whether it shall stop
+
+
+def _close_own_ends() -> None:
+    """In a forked process, a worker or another: while it holds one of them, a worker never sees the end of the stream."""
+    for end in list(_OWN_ENDS):
+        end.close()
+    _OWN_ENDS.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_own_ends)
 
 
 class _Handle:
@@ -38,19 +50,16 @@ class _Handle:
         self.results, result_writer = context.Pipe(duplex=True)  # a socket: descriptors can be sent over it
         self.mappings = Mappings(num_kept)
         self.has_wide_pipe = False
-        forks = context.get_start_method() == "fork"
-        foreign = [*_OWN_ENDS, self.tasks, self.results] if forks else []
+        _OWN_ENDS.update((self.tasks, self.results))
         self.process = context.Process(
-            target=worker_main, args=(job, task_reader, result_writer, foreign), daemon=True,
+            target=worker_main, args=(job, task_reader, result_writer), daemon=True,
             name=f"DataLoader worker {job.number}",
         )  # fmt: skip
         with warnings.catch_warnings():
-            # "fork is incompatible with JAX's threads": for children that use JAX. See hygiene.py.
-            warnings.simplefilter("ignore")
+            warnings.filterwarnings("ignore", message=".*multi-threaded, use of fork")  # which forking.py takes care of
             self.process.start()
         task_reader.close()
         result_writer.close()
-        _OWN_ENDS.update((self.tasks, self.results))
 
     def widen_pipe(self) -> None:
         """Makes room for long lists of indices: the parent shall not wait for a worker that waits for the parent."""
@@ -87,7 +96,7 @@ class WorkerPool:
         self.is_open = True
         forks = sys.platform == "linux"
         context = get_context("fork" if forks else "spawn")
-        hygiene.before_fork()
+        recorder.flush_current()  # once here, instead of in each worker that needs it
         copies = hygiene.host_copies(fetcher.dataset, fetcher.collate_fn) if forks else []
         # A pipe holds 64 KiB: all answers that may wait in it have to fit.
         inline_limit = max(128, 32_768 // prefetch_factor) if shared and os.name == "posix" else None
@@ -99,6 +108,18 @@ class WorkerPool:
         except BaseException:
             self.close()
             raise
+
+    def is_own(self) -> bool:
+        """Whether the workers are this process's, and not those of one that it was forked from."""
+        return self.owner == os.getpid()
+
+    def check_process(self) -> None:
+        """RuntimeError where the workers are another process's."""
+        if not self.is_own():
+            raise runtime_error(
+                "DataLoader", "workers answer the process that started them, and this one was forked from it",
+                fix="make a new iterator here: iter(loader)",
+            )  # fmt: skip
 
     def begin_epoch(self, seeds: Seeds) -> None:
         """From now on batches of a new epoch; answers that are still under way are forgotten when they arrive."""
@@ -183,7 +204,7 @@ class WorkerPool:
 
     def close(self) -> None:
         """Ends the workers; those that do not end by themselves are made to."""
-        if not self.is_open or self.owner != os.getpid():
+        if not self.is_open or not self.is_own():
             return
         self.is_open = False
         for worker in self.workers:

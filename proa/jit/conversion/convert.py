@@ -10,6 +10,7 @@ import weakref
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ...core.locks import new_reentrant_lock
 from .names import own_nodes, read_outside, stored_outside
 from .reads import OPEN, Surroundings
 from .rewrite import RUNTIME, SURROUNDINGS, rewrite
@@ -22,7 +23,7 @@ _IGNORED = {
 }  # fmt: skip
 # By code: functions made anew at each call of another one share theirs.
 _CONVERTED: weakref.WeakKeyDictionary[CodeType, Any] = weakref.WeakKeyDictionary()
-_LOCK = threading.RLock()
+_LOCK = new_reentrant_lock()
 _FACTORY, _CONVERTED_NAME = "_jst_factory", "_jst_converted"
 
 

@@ -43,7 +43,7 @@ def function_node(function: FunctionType) -> FunctionNode:
 def _copy(node: Any) -> Any:
     """A deep copy of a syntax tree (copy.deepcopy takes ten times as long)."""
     if isinstance(node, ast.AST):
-        new = node.__class__()
+        new = node.__class__.__new__(node.__class__)  # the fields follow; since Python 3.13 the constructor wants them
         for name in node._fields:
             if hasattr(node, name):
                 setattr(new, name, _copy(getattr(node, name)))

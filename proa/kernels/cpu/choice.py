@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ...core import flags
+from ...core.locks import new_lock
 from ...ir.xla import started_jax
 from . import library
 
@@ -100,7 +101,7 @@ class Table:
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
         self.rows: dict[str, Row] = {}
-        self.lock = threading.Lock()
+        self.lock = new_lock()
         self.told = False
         self._read()
 

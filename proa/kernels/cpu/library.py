@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from ...core import flags
+from ...core.locks import new_lock
+from ...core.waiting import waiting
 from ...ir.xla import cache_folder, started_jax
 
 flags.define("FLAGS_native_kernels", True, "Whether C++ kernels are used on the CPU.", "PROA_NATIVE")
@@ -66,9 +68,8 @@ class _Libraries:
     def __init__(self) -> None:
         from ..building import read_handlers
 
-        self.lock = threading.Lock()
+        self.lock = new_lock()
         self.futures: dict[str, Any] = {}
-        self.told = False
         self.owners: dict[str, str] = {}
         for source in sorted(_SOURCES.glob("*.cc")):
             for symbol in read_handlers("proa", [str(source)]):
@@ -90,14 +91,8 @@ class _Libraries:
 
     def targets_of(self, symbol: str) -> dict[str, str]:
         self.start(self.owners[symbol])
-        future = self.futures[self.owners[symbol]]
-        try:
-            return future.result(1.5)
-        except TimeoutError:
-            if not self.told:
-                self.told = True
-                print("proa compiles its native CPU kernels, once for this machine ...", file=sys.stderr, flush=True)
-        return future.result(_PATIENCE)
+        with waiting("compiling native CPU kernels, once for this machine", "1 to 5 minutes, a program waits for one"):
+            return self.futures[self.owners[symbol]].result(_PATIENCE)
 
 
 @functools.cache

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.dtype import BOOL, COMPLEX128, default_float, is_floating, to_numpy_dtype
 from ...core.errors import type_error, value_error
 from ...core.place import parse_place
+from ...core.tracebacks import trim
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
@@ -47,22 +48,26 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     Python floats become the default floating type and Python integers int64; arrays keep their
     type.
     """
-    if isinstance(data, Tensor):
-        made = assign_to(data) if dtype is None else cast_to(data, to_numpy_dtype(dtype))
-        if place is not None:
-            made = made._to_place(parse_place(place))
-        made._node = None
-    else:
-        if isinstance(data, (str, bytes, dict, set, range)):
-            raise type_error(
-                "to_tensor",
-                "no tensor can be made of this",
-                type(data).__name__,
-                "give a number, nested lists of numbers, an array or a tensor",
-            )
-        made = tensor_from_data(data, dtype, place)
-    made.stop_gradient = bool(stop_gradient)
-    return made
+    try:
+        if isinstance(data, Tensor):
+            made = assign_to(data) if dtype is None else cast_to(data, to_numpy_dtype(dtype))
+            if place is not None:
+                made = made._to_place(parse_place(place))
+            made._node = None
+        else:
+            if isinstance(data, (str, bytes, dict, set, range)):
+                raise type_error(
+                    "to_tensor",
+                    "no tensor can be made of this",
+                    type(data).__name__,
+                    "give a number, nested lists of numbers, an array or a tensor",
+                )
+            made = tensor_from_data(data, dtype, place)
+        made.stop_gradient = bool(stop_gradient)
+        return made
+    except Exception as failure:
+        trim(failure)
+        raise
 
 
 @samples(*_DATA, S([1, 2], dtype="float64"), reference=_reference_data, gradient=False, why="a copy outside the graph")

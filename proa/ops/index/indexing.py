@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import index_error, type_error, value_error
+from ...core.tracebacks import trim
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -71,9 +72,13 @@ def get_item(self: Tensor, item: Any) -> Tensor:
 def set_item(self: Tensor, item: Any, value: Any) -> None:
     """`x[item] = value`: in place, with gradients to what is left of `x` and to `value`."""
     x, index = self, item
-    basic = basic_index(x._aval, index if index.__class__ is tuple else (index,))
-    plan = read_index(x._aval, index) if basic is None else Plan([Basic(*basic)], True)
-    assign_in_place(x, plan.write(x, as_value(x, value)), "setitem")
+    try:
+        basic = basic_index(x._aval, index if index.__class__ is tuple else (index,))
+        plan = read_index(x._aval, index) if basic is None else Plan([Basic(*basic)], True)
+        assign_in_place(x, plan.write(x, as_value(x, value)), "setitem")
+    except Exception as failure:
+        trim(failure)
+        raise
 
 
 def as_value(x: Tensor, value: Any) -> Tensor:

@@ -95,12 +95,15 @@ def _cholesky_xla(xp: Any, x: Any, upper: bool) -> Any:
 
 def _positive(*shape: int, dtype: str = "float32") -> A:
     """Positive definite matrices as an input."""
-    random = np.random.default_rng(sum(shape))
-    values = random.normal(size=shape)
-    if dtype.startswith("complex"):
-        values = values + 1j * random.normal(size=shape)
-    values = values @ values.swapaxes(-1, -2).conj() + 2 * np.eye(shape[-1])
-    return A(values=values, dtype=dtype)
+
+    def values() -> np.ndarray:
+        random = np.random.default_rng(sum(shape))
+        drawn = random.normal(size=shape)
+        if dtype.startswith("complex"):
+            drawn = drawn + 1j * random.normal(size=shape)
+        return drawn @ drawn.swapaxes(-1, -2).conj() + 2 * np.eye(shape[-1])
+
+    return A(*shape, values=values, dtype=dtype)
 
 
 def _reference_cholesky(x: Any, upper: bool = False) -> Any:

@@ -85,7 +85,7 @@ def svd_lowrank(
 @samples(
     S(A(6, 4), 2),
     S(A(2, 4, 6), 3, center=False, niter=1),
-    S(A(5, 5, dtype="float64")),
+    S(A(5, 5, dtype="float64"), 4),  # five centred rows span four dimensions: nothing decides on the sign of a fifth
     S(A(0, 4, 3), center=False),
     random=True,
     gradient=False,

@@ -60,10 +60,13 @@ for _primitive in (solve_square, solve_again):
 
 def _well(*shape: int, dtype: str = "float32") -> A:
     """Matrices far from singular."""
-    values = np.random.default_rng(sum(shape)).uniform(-1, 1, shape) + 2.5 * np.eye(shape[-1])
-    if dtype.startswith("complex"):
-        values = values + 1j * np.random.default_rng(9).uniform(-0.5, 0.5, shape)
-    return A(values=values, dtype=dtype)
+
+    def values() -> np.ndarray:
+        real = np.random.default_rng(sum(shape)).uniform(-1, 1, shape) + 2.5 * np.eye(shape[-1])
+        is_complex = dtype.startswith("complex")
+        return real + 1j * np.random.default_rng(9).uniform(-0.5, 0.5, shape) if is_complex else real
+
+    return A(*shape, values=values, dtype=dtype)
 
 
 def _reference_solve(x: Any, y: Any, left: bool = True) -> Any:

@@ -77,10 +77,13 @@ def _solve_triangular_xla(xp: Any, x: Any, y: Any, upper: bool, transpose: bool,
 
 def _well(*shape: int, dtype: str = "float32") -> A:
     """Matrices far from singular, both triangles filled."""
-    values = np.random.default_rng(sum(shape)).uniform(-0.5, 0.5, shape) + 2 * np.eye(shape[-1])
-    if dtype.startswith("complex"):
-        values = values + 1j * np.random.default_rng(9).uniform(-0.5, 0.5, shape)
-    return A(values=values, dtype=dtype)
+
+    def values() -> np.ndarray:
+        real = np.random.default_rng(sum(shape)).uniform(-0.5, 0.5, shape) + 2 * np.eye(shape[-1])
+        is_complex = dtype.startswith("complex")
+        return real + 1j * np.random.default_rng(9).uniform(-0.5, 0.5, shape) if is_complex else real
+
+    return A(*shape, values=values, dtype=dtype)
 
 
 def _reference_triangular(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import os
 import tarfile
-import threading
 from typing import Any
 
 import numpy as np
 
+from ...core.locks import new_lock
 from ...utils.dataset_files import damaged, whole_file
 
 
@@ -25,7 +25,7 @@ class ImageArchive:
         self._open()
 
     def _open(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._process = os.getpid()
         self._contents: dict[str, bytes] | None = None
         with whole_file(self._where, self._path):

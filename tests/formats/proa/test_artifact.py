@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.cli.main import main
 from proa.formats.proa import load_artifact, load_graph, save_graph
 from proa.formats.proa.archive import VERSION, DamagedArtifact
 from proa.formats.proa.tests import Recorded, replay
 from proa.graph.capture import capture
 from proa.graph.structure import flatten
 from proa.static import InputSpec
+from proa_command import main
 
 from .examples import EXAMPLES, save_example
 

@@ -11,13 +11,13 @@ operation.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ....core.errors import type_error, value_error
+from ....core.locks import new_reentrant_lock
 from ....core.place import Place
 from ....eager.modes import no_grad
 from ....eager.parameter import Parameter
@@ -99,7 +99,7 @@ class LoadedModel:
         self.output_names = [value.name for value in model.outputs]
         self.reason: Exception | None = None  # why it cannot be captured as a graph
         self._dtypes = [numpy_dtype(value.dtype) for value in model.inputs]
-        self._lock = threading.RLock()
+        self._lock = new_reentrant_lock()
         self._graphs: dict[Any, Graph] = {}
         self._check_operations(model.block)
 

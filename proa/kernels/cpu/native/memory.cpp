@@ -11,7 +11,7 @@
 #include <elf.h>
 #include <link.h>
 #include <malloc.h>
-#include <sched.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -51,13 +51,13 @@ time_t now() {
   return time.tv_sec;
 }
 
-// Without waiting for ever: in a forked process the thread that held the lock may not exist.
-bool take_lock() {
-  for (int tries = 0; tries < 1000; tries++) {
-    if (lock.try_lock()) return true;
-    sched_yield();
-  }
-  return false;
+// A fork waits until no other thread holds the lock: in the child such a thread would not exist. There XLA runs no more, and
+// nothing is kept.
+void before_fork() { lock.lock(); }
+void after_fork() { lock.unlock(); }
+void in_child() {
+  on = false;
+  lock.unlock();
 }
 
 // Takes out of the kept blocks what is too much or too old.
@@ -92,23 +92,22 @@ int allocate(void** out, size_t alignment, size_t size) {
   }
   std::vector<void*> retired;
   void* found = nullptr;
-  if (!take_lock()) return real_posix_memalign(out, alignment, size);
-  found = take(size);
-  if (!found) live += size;
-  if (live > most) most = live;
-  retire(retired, now());
-  lock.unlock();
+  {
+    std::lock_guard<std::mutex> held(lock);
+    found = take(size);
+    if (!found) live += size;
+    if (live > most) most = live;
+    retire(retired, now());
+  }
   for (void* place : retired) real_free(place);
   if (found) {
     *out = found;
     return 0;
   }
   const int problem = real_posix_memalign(out, kAlignment, size);
-  if (take_lock()) {  // a block is somewhat larger than what was asked for
-    live = problem ? live - (size < live ? size : live) : live + malloc_usable_size(*out) - size;
-    if (live > most) most = live;
-    lock.unlock();
-  }
+  std::lock_guard<std::mutex> held(lock);  // a block is somewhat larger than what was asked for
+  live = problem ? live - (size < live ? size : live) : live + malloc_usable_size(*out) - size;
+  if (live > most) most = live;
   return problem;
 }
 
@@ -119,13 +118,14 @@ void release(void* place) {
     return real_free(place);
   }
   std::vector<void*> retired;
-  if (!take_lock()) return real_free(place);
-  const time_t time = now();
-  live -= size < live ? size : live;  // it may be older than this code
-  kept().push_back({place, size, time});
-  resting += size;
-  retire(retired, time);
-  lock.unlock();
+  {
+    std::lock_guard<std::mutex> held(lock);
+    const time_t time = now();
+    live -= size < live ? size : live;  // it may be older than this code
+    kept().push_back({place, size, time});
+    resting += size;
+    retire(retired, time);
+  }
   for (void* one : retired) real_free(one);
 }
 
@@ -183,6 +183,8 @@ extern "C" {
 
 // Begins to keep what the named library frees; whether it could.
 int proa_keep_memory(const char* library) {
+  static const int watched = pthread_atfork(before_fork, after_fork, in_child);
+  if (watched != 0) return 0;
   Found found{library};
   dl_iterate_phdr(visit, &found);
   if (found.slots == 2) on = true;
@@ -193,19 +195,19 @@ int proa_keep_memory(const char* library) {
 void proa_release_memory(int stop) {
   if (stop) on = false;
   std::vector<Block> blocks;
-  if (!take_lock()) return;
-  blocks.swap(kept());
-  most = live;
-  resting = 0;
-  lock.unlock();
+  {
+    std::lock_guard<std::mutex> held(lock);
+    blocks.swap(kept());
+    most = live;
+    resting = 0;
+  }
   for (const Block& block : blocks) real_free(block.place);
 }
 
 // Bytes kept (0), in use (1) and the most that were in use (2).
 int64_t proa_kept_memory(int which) {
-  if (!take_lock()) return 0;
+  std::lock_guard<std::mutex> held(lock);
   const size_t found = which == 0 ? resting : which == 1 ? live : most;
-  lock.unlock();
   return int64_t(found);
 }
 }

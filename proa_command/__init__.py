@@ -1,0 +1,81 @@
+"""The `proa` command: what it understands.
+
+Nothing here imports the package, so that help, versions and completions come at once. What a command does is a module of
+`proa/cli` with a function `run(arguments)`, imported when the command is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="proa", description="proa: PaddlePaddle's API on OpenXLA.")
+    parser.add_argument("--version", action="store_true", help="print the version and stop")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    doctor = commands.add_parser("doctor", help="look at versions, devices, kernels and caches; say what to do")
+    doctor.add_argument("--json", action="store_true", help="print the report as JSON")
+    doctor.set_defaults(module="proa.cli.doctor")
+
+    verify = commands.add_parser("verify", help="replay the test vectors of saved models and say whether they agree")
+    verify.add_argument(
+        "models", nargs="+", metavar="MODEL", help="a .proa file, or the prefix of Paddle's model files"
+    )
+    verify.add_argument("--tolerance", type=float, help="largest difference allowed (default: by data type)")
+    verify.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    verify.set_defaults(module="proa.cli.verify")
+
+    completion = commands.add_parser(
+        "completion", help="print the completion script of a shell",
+        description='Prints a script for a shell to read: eval "$(proa completion bash)" in ~/.bashrc, '
+        "the same with zsh in ~/.zshrc (behind compinit), "
+        "or proa completion fish > ~/.config/fish/completions/proa.fish.",
+    )  # fmt: skip
+    completion.add_argument("shell", choices=SHELLS, help="the shell")
+    completion.set_defaults(module="proa_command.completion")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command line; gives the exit status."""
+    parser = build_parser()
+    chosen = parser.parse_args(arguments)
+    if chosen.version:
+        print(f"proa {version()}")
+        return 0
+    if chosen.command is None:
+        parser.print_help()
+        return 2
+    try:
+        command = importlib.import_module(chosen.module)
+    except Exception as error:
+        if chosen.command != "doctor":
+            raise
+        return _cannot_import(error, chosen.json)
+    return command.run(chosen)
+
+
+def version() -> str:
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("proa")
+    except PackageNotFoundError:
+        return "(not installed: run from its sources)"
+
+
+def _cannot_import(error: Exception, as_json: bool) -> int:
+    """The one thing that `doctor` has to say when the package itself does not load."""
+    import json
+
+    problem = f"import proa fails: {type(error).__name__}: {error}"
+    print(json.dumps({"problems": [problem]}, indent=2) if as_json else f"PROBLEM    {problem}")
+    if isinstance(error, ImportError):
+        print("           Reinstall what is missing or broken: pip install --force-reinstall proa", file=sys.stderr)
+    return 1
