@@ -27,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
     add("--modes", help="comma-separated; the first is the reference (default immediate,auto)")
     add("--repeat", type=int, default=1, help="how often the modes after the first are run")
     add("--time-limit", type=float, default=60.0, help="seconds for one program in all modes")
-    add("--block", type=int, default=50, help="programs that share a process and its caches")
+    add("--block", type=int, default=100, help="programs that share a process and its caches")
     add("--most-failures", type=int, default=100, help="end the run after that many")
     add("--shown", type=int, default=10, help="how many failures are printed in full")
     add("--skip", action="append", default=[], metavar="FEATURE", help="leave out these programs")

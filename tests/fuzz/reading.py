@@ -16,6 +16,7 @@ import numpy as np
 
 from . import runtime
 
+PAUSE = 0.0003  # seconds between two reads: a step takes longer, and compiling much longer
 MOST_READS = 400  # by one thread, and different from the one before
 # What waits in the main thread is computed by a reader for itself, op by op, and later compiled: rounding may differ.
 READ_TOLERANCE = 1e-6
@@ -41,6 +42,7 @@ def while_reading(*functions: Callable[[], Any]) -> Iterator[list[list[Any]]]:
                     if not seen[position] or not is_same(found, seen[position][-1]):
                         seen[position].append(found)
                     started[position].set()
+                    stopped.wait(PAUSE)
         except BaseException as error:  # handed to the main thread
             errors.append(error)
         finally:

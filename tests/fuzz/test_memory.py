@@ -164,8 +164,8 @@ REQUIRED = {
     "detach", "diagonal", "early read", "fill_", "fill_diagonal_", "flatten", "flatten_", "function", "gradient",
     "loop", "masked setitem", "memory", "multiply_", "neg_", "negative step", "no_grad", "reshape",
     "reshape of strides", "reshape_", "row of an iteration", "scale_", "set_value", "setitem", "setitem by tensor",
-    "setitem with None", "slice view", "split", "squeeze", "squeeze_", "subtract_", "transpose", "transpose_",
-    "unbind", "unsqueeze", "unsqueeze_", "zero_",
+    "setitem with None", "siblings of a tensor that is gone", "slice view", "split", "squeeze", "squeeze_",
+    "subtract_", "transpose", "transpose_", "unbind", "unsqueeze", "unsqueeze_", "zero_",
 }  # fmt: skip
 
 

@@ -29,7 +29,11 @@ def inputs(writer: Writer, with_gradients: bool, changing_shapes: bool) -> None:
             leaf(writer, text)
             continue
         name = writer.fresh("x")
-        assert writer.write(f"{name} = paddle.to_tensor(given([{text}], {chance.randint(0, 99)}))", binds=name)
+        # Half of them are computed, so that in the self-compiling mode they wait when their names go.
+        computed = chance.choice(("", "", " + 0.5", " * 0.5"))
+        assert writer.write(
+            f"{name} = paddle.to_tensor(given([{text}], {chance.randint(0, 99)})){computed}", binds=name
+        )
 
 
 def leaf(writer: Writer, shape: str) -> None:
@@ -45,9 +49,13 @@ def leaf(writer: Writer, shape: str) -> None:
         assert writer.write(f"{computed} = {name} * {writer.chance.choice(('0.5', '-1.0', '2.0'))}", binds=computed)
 
 
+def proposals_of(table: list[tuple[Proposal, float]]) -> tuple[list[Proposal], list[float]]:
+    return [proposal for proposal, _ in table], [weight for _, weight in table]
+
+
 def some(writer: Writer, count: int) -> None:
     """Some statements, with reads among them."""
-    proposals, weights = zip(*TABLE, strict=True)
+    proposals, weights = proposals_of(TABLE)
     written = 0
     for _ in range(5 * count):
         if written >= count:
@@ -142,6 +150,35 @@ def branch(writer: Writer) -> None:
         block(writer, test, "branch on value", writer.chance.randint(1, 3))
 
 
+def siblings(writer: Writer) -> None:
+    """Views of a computed tensor whose name goes, perhaps before it was ever computed; then changes through them."""
+    source = writer.pick(lambda one: one.values.size > 2)
+    if source is None:
+        return
+    base, known = writer.fresh("b"), list(writer.names)
+    if not writer.write(f"{base} = {source} {writer.chance.choice(('+ 0.25', '* 0.5'))}", binds=base):
+        return
+    writer.names = [base]
+    views, _ = proposals_of(VIEWS)
+    for _ in range(writer.chance.randint(2, 5)):
+        writer.chance.choice(views)(writer)
+    writer.names, made = known, [name for name in writer.names if name != base]
+    if base in writer.worlds[0] and writer.write(f"del {base}"):
+        writer.features.add("siblings of a tensor that is gone")
+    if not made:
+        return
+    if writer.decide(0.5):
+        writer.record(writer.chance.choice(made))
+    changes, weights = proposals_of(CHANGES)
+    writer.names = made
+    for _ in range(writer.chance.randint(1, 3)):
+        writer.chance.choices(changes, weights)[0](writer)
+    for name in made:
+        if writer.decide(0.5):
+            writer.record(name)
+    writer.names = known + [name for name in writer.names if name not in known]
+
+
 def unrecorded(writer: Writer) -> None:
     if writer.with_gradients:
         block(writer, "with paddle.no_grad():", "no_grad", writer.chance.randint(1, 3))
@@ -172,7 +209,7 @@ def gradients(writer: Writer) -> None:
     writer.features.add("gradient")
 
 
-SECTIONS = (function, loop, branch, unrecorded)
+SECTIONS = (function, loop, branch, unrecorded, siblings, siblings)
 
 
 def memory_program(writer: Writer) -> None:
