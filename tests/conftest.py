@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
+import pathlib
 import shutil
+import subprocess
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,7 +17,7 @@ import pytest
 _OWNS_CACHE = "PYTEST_XDIST_WORKER" not in os.environ
 if _OWNS_CACHE:
     # Native kernels are named by their content: compiling them once on a machine is enough.
-    os.environ.setdefault("PROA_NATIVE_DIR", os.path.expanduser("~/.cache/proa/native"))
+    os.environ.setdefault("PROA_NATIVE_DIR", os.path.expanduser("~/.cache/proa/xla/native"))
     os.environ["PROA_CACHE_DIR"] = tempfile.mkdtemp(prefix="proa-test-cache-")
 # Several workers share one GPU: none of them may reserve most of its memory in advance.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -48,3 +51,21 @@ def _skip_without_gpu(request: pytest.FixtureRequest, fixed_seed: None) -> None:
     # After `fixed_seed`: proa configures jax, and must do so before jax looks for devices.
     if request.node.get_closest_marker("gpu") and not _has_gpu():
         pytest.skip("no GPU was found by jax.devices('gpu')")
+
+
+@pytest.fixture
+def small_disk(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A disk of one megabyte, which can really be full."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]).returncode:
+        pytest.skip("only root can mount a small disk, and not in every container")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def read_only(small_disk: pathlib.Path) -> pathlib.Path:
+    """An empty disk that cannot be written, not even by root."""
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    return small_disk

@@ -12,7 +12,7 @@ import pytest
 from proa.core import flags
 from proa.ir.lowering import give_back_freed_memory
 from proa.ir.xla import started_jax
-from proa.kernels.cpu import library, memory
+from proa.kernels.cpu import compiled, library, memory
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 SIZE = 1 << 24  # elements: 64 MiB of float32
@@ -21,15 +21,13 @@ SIZE = 1 << 24  # elements: 64 MiB of float32
 @pytest.fixture
 def adding() -> Iterator[Any]:
     jax = started_jax()
-    if not memory.keep(library._build("memory")):
+    if not memory.keep(compiled.make("memory")):
         pytest.skip("this build of XLA allocates in another way")
     memory.give_back()
-    compiled = (
-        jax.jit(lambda x, y: jax.numpy.broadcast_to(x, (SIZE,)) + y).lower(np.float32(0), np.float32(0)).compile()
-    )
+    program = jax.jit(lambda x, y: jax.numpy.broadcast_to(x, (SIZE,)) + y).lower(np.float32(0), np.float32(0)).compile()
 
     def run(x: float) -> np.ndarray:
-        result = jax.block_until_ready(compiled(np.float32(x), np.float32(1)))
+        result = jax.block_until_ready(program(np.float32(x), np.float32(1)))
         ends = np.array(result[:: SIZE - 1])
         result.delete()
         return ends
