@@ -23,10 +23,9 @@ from proa.kernels.building import compile_library, compiler
 from proa.kernels.cpu import compiled
 
 ROOT = pathlib.Path(__file__).parents[1]
-# The C++ library is linked in: that of the user's machine may be older. Symbols are of no use there.
-LINKING = ["-static-libstdc++", "-static-libgcc", "-Wl,--exclude-libs,ALL", "-s"]
+LINKING = ["-s"]  # symbols are of no use to users; C++'s library is theirs, as XLA needs it too
 _LEFT_OUT = {"sse2"}  # compiled at first use on the few processors that old
-_GLIBC = re.compile(r"GLIBC_2\.(\d+)")
+_GLIBC, _GLIBCXX = re.compile(r"GLIBC_2\.(\d+)"), re.compile(r"GLIBCXX_3\.4\.(\d+)")
 
 
 def libraries_of(machine: str) -> dict[pathlib.Path, tuple[str, compiled.Variant]]:
@@ -71,11 +70,16 @@ def compile_all(machine: str) -> pathlib.Path:
 
 
 def platform_of(folder: pathlib.Path, machine: str) -> str:
-    """The platform in a wheel's name: by the newest symbol of the C library that is asked for."""
-    newest = 17  # the oldest that packaging tools know
+    """The platform in a wheel's name: by the newest symbols of the C and C++ libraries that are asked for.
+
+    Systems have had C++'s 3.4.29 since those with 2.34 of C's, 3.4.30 since 2.35 and so on.
+    """
+    newest = 28  # older ones are not looked for: XLA itself needs nearly that
     for path in folder.rglob("*.so"):
         text = subprocess.run(["readelf", "-V", "-W", str(path)], capture_output=True, text=True, check=True).stdout
-        newest = max([newest, *map(int, _GLIBC.findall(text))])
+        newest = max(
+            [newest, *map(int, _GLIBC.findall(text)), *(int(n) + 5 for n in _GLIBCXX.findall(text) if int(n) > 25)]
+        )
     return f"manylinux_2_{newest}_{machine}"
 
 
@@ -87,7 +91,9 @@ def main(machine: str) -> int:
         "PROA_WHEEL_PLATFORM": platform_of(folder, machine),
     }
     for what in ("--sdist", "--wheel"):
-        subprocess.run([sys.executable, "-m", "build", what, str(ROOT)], check=True, env=environment, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, "-m", "build", what, str(ROOT)], check=True, env=environment, stdout=subprocess.DEVNULL
+        )
     for path in sorted((ROOT / "dist").iterdir()):
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 2**20:.1f} MiB")
     return 0
