@@ -153,3 +153,23 @@ def test_a_disk_without_room_is_found_out_before_compiling(small_disk: pathlib.P
         cache.check_room(small_disk, 2 << 20)
     cache.check_room(small_disk, 1000)
     assert not list(small_disk.iterdir())
+
+
+@needs_native
+def test_libraries_that_nobody_uses_any_more_are_removed(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in compiled.names():
+        shutil.copy(compiled.make(name), tmp_path)
+    monkeypatch.setenv("PROA_NATIVE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiled, "PREBUILT", tmp_path / "none")
+    in_use, unused, missing = compiled.find("norms"), tmp_path / "proa_norms_0123.so", compiled.find("memory")
+    unused.write_bytes(b"of other sources")
+    for path in (in_use, unused):
+        os.utime(path, (0, 0))
+    compiled.note_use([in_use])
+    os.unlink(missing)
+    compiled.make_all()  # which compiles one, and looks around
+    assert os.path.exists(missing)
+    assert os.path.exists(in_use)
+    assert not unused.exists()

@@ -15,7 +15,7 @@ import runpy
 import sys
 
 from ...core import flags
-from . import choice, compiled
+from . import background, choice, compiled
 from .library import why_not
 
 
@@ -45,8 +45,8 @@ def measure(script: str, arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     command = arguments[0] if arguments else ""
-    if command == "background":  # started by a program that found none (compiled.py)
-        return compiled.build_in_background()
+    if command == "background":  # started by a program that found none
+        return background.build()
     if command not in ("", "measure", "table", "forget") or (command == "measure") != (len(arguments) > 1):
         print(__doc__)
         return 0 if command in ("-h", "--help") else 2

@@ -149,8 +149,8 @@ def table() -> Table:
     """The table of this machine and version."""
     import importlib.metadata
 
-    about = compiled.processor()
-    identity = hashlib.sha256(f"{about.get('model name')} {about.get('flags')} {compiled.variant()}".encode())
+    about, kind = compiled.processor(), compiled.variant()
+    identity = hashlib.sha256(f"{about.get('model name')} {about.get('flags')} {kind.name if kind else ''}".encode())
     identity.update(f"{importlib.metadata.version('jaxlib')} {compiled.num_cores()}".encode())
     for source in compiled.source_files():
         identity.update(source.read_bytes())

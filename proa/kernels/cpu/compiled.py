@@ -3,7 +3,7 @@
 Every source file of `native/` is a library of its own, compiled for a few kinds of processor (`VARIANTS`); the best one that
 this processor can run is used. A wheel brings them all (`prebuilt/`, made by `make wheel`). Elsewhere they are compiled
 into the cache folder: by `make env` or `python -m proa.kernels.cpu` beforehand, or as the last resort at first use, by a
-process of its own in the background. A library carries a checksum (`ir/cache.py`); one that is damaged is not there.
+process of its own (`background.py`). A library carries a checksum (`ir/cache.py`); one that is damaged is not there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ...ir import cache
@@ -29,9 +30,8 @@ MEMORY = "memory"  # what keeps memory from run to run
 _INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.MULTILINE)
 # Compiled behind the others: who waits for them in the meantime mostly trains something.
 _SELDOM = ("depthwise", "depthwise_fused", "fused", "grids", "quantised", "recurrence")
-_CPU_SECONDS = 90  # that compiling all of them takes
-_ROOM = 32 << 20  # bytes on the disk for that
-_MARK_HOLDS = 24 * 3600.0  # seconds for which a failure in the background is believed
+ROOM = 32 << 20  # bytes on the disk for compiling all of them
+_UNUSED = 60 * 24 * 3600.0  # seconds without use after which a library is removed
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,15 @@ def variant_of(name: str, best: Variant) -> Variant:
     return best
 
 
+_TOLD: set[str] = set()
+
+
+def tell_once(line: str) -> None:
+    if line not in _TOLD:
+        _TOLD.add(line)
+        print(line, file=sys.stderr, flush=True)
+
+
 def _extra_flags() -> list[str]:
     return os.environ.get("PROA_NATIVE_FLAGS", "").split()  # -fsanitize=address, say
 
@@ -129,7 +138,7 @@ def file_name(name: str, kind: Variant) -> str:
     return f"proa_{name}_{digest.hexdigest()[:16]}.so"
 
 
-def _places(name: str) -> tuple[pathlib.Path, pathlib.Path]:
+def places(name: str) -> tuple[pathlib.Path, pathlib.Path]:
     """Where a library may be: in the package, in the cache folder."""
     best = variant()
     assert best is not None
@@ -140,11 +149,11 @@ def _places(name: str) -> tuple[pathlib.Path, pathlib.Path]:
 
 def find(name: str) -> str:
     """The path of a library that is there and intact; an empty text where it must be compiled first."""
-    packaged, kept = _places(name)
+    packaged, kept = places(name)
     if cache.is_intact(packaged):
         return str(packaged)
     if packaged.exists():
-        _tell_once(f"proa: {packaged} is damaged and not used; install proa again.")
+        tell_once(f"proa: {packaged} is damaged and not used; install proa again.")
     return str(kept) if cache.is_intact(kept) else ""
 
 
@@ -164,7 +173,7 @@ def make(name: str) -> str:
         return found
     best = variant()
     assert best is not None
-    target = _places(name)[1]
+    target = places(name)[1]
     compile_library("proa", target, command(name, variant_of(name, best), compiler("proa")))
     return str(target)
 
@@ -176,7 +185,7 @@ def make_all(tell: Callable[[str], None] = lambda line: None) -> None:
     missing = [name for name in names() if not find(name)]
     if not missing:
         return
-    cache.check_room(folder(), _ROOM)
+    cache.check_room(folder(), ROOM)
     started = time.perf_counter()
     with ThreadPoolExecutor(num_cores(), thread_name_prefix="proa-kernels") as pool:
         try:
@@ -187,106 +196,24 @@ def make_all(tell: Callable[[str], None] = lambda line: None) -> None:
                 tell(f"  {number:2} of {len(missing)} native kernels compiled, {seconds:3.0f} s: {waiting[future]}")
         finally:
             pool.shutdown(cancel_futures=True)
+    _remove_unused()
+
+
+def note_use(paths: Iterable[str]) -> None:
+    """Says that libraries are in use: those of other sources are removed some time after their last one."""
+    for path in paths:
+        with suppress(OSError):  # of a folder that is read-only
+            if os.path.dirname(path) == str(folder()) and os.stat(path).st_mtime < time.time() - 24 * 3600:
+                os.utime(path)
+
+
+def _remove_unused() -> None:
+    with suppress(OSError):
+        for path in folder().glob("proa_*.so"):
+            if path.stat().st_mtime < time.time() - _UNUSED:
+                path.unlink()
 
 
 def num_cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-# ---- in the background ---------------------------------------------------------------------------
-
-
-_TOLD: set[str] = set()
-_BUILDERS: list[object] = []  # referred to, or Python would complain that they are still running
-
-
-def _tell_once(line: str) -> None:
-    if line not in _TOLD:
-        _TOLD.add(line)
-        print(line, file=sys.stderr, flush=True)
-
-
-def _mark() -> pathlib.Path:
-    """Says that compiling failed, and why: not to be tried at every start."""
-    identity = hashlib.sha256("\0".join(_places(name)[1].name for name in names()).encode())
-    return folder() / f"failed_{identity.hexdigest()[:16]}.txt"
-
-
-def _failed_lately() -> bool:
-    try:
-        return _mark().stat().st_mtime > time.time() - _MARK_HOLDS
-    except OSError:
-        return False
-
-
-def start_in_background() -> None:
-    """Has another process compile what is missing, at low priority; it lives on when this one ends."""
-    import subprocess
-
-    from ..building import compiler
-
-    if _failed_lately():
-        return
-    try:
-        compiler("proa")
-        cache.check_room(folder(), _ROOM)
-        if not _builder_lock_is_free():
-            return
-    except RuntimeError:  # no compiler; `proa doctor` says so
-        return
-    except OSError as error:
-        cache.tell_unusable(folder(), error, "native CPU kernels cannot be compiled, XLA's do the work")
-        return
-    if not os.path.basename(sys.executable or "").startswith("python"):
-        return  # Python inside another program, which must not be started a second time
-    root = str(pathlib.Path(__file__).parents[3])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])}
-    try:
-        builder = subprocess.Popen(
-            [sys.executable, "-m", "proa.kernels.cpu", "background"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True, env=environment,
-        )  # fmt: skip
-    except OSError:  # too many processes, say
-        return
-    _BUILDERS.append(builder)
-    seconds = max(20, round(_CPU_SECONDS / num_cores(), -1))
-    _tell_once(
-        f"proa compiles its native CPU kernels in the background, once for this machine (about {seconds:.0f} s); until "
-        "then XLA's do the work. PROA_NATIVE=0 switches them off."
-    )
-
-
-def _builder_lock() -> object:
-    import filelock
-
-    return filelock.FileLock(folder() / "builder.lock", timeout=0)
-
-
-def _builder_lock_is_free() -> bool:
-    import filelock
-
-    try:
-        with _builder_lock():  # type: ignore[attr-defined]
-            return True
-    except filelock.Timeout:
-        return False
-
-
-def build_in_background() -> int:
-    """What that process does: 0 when everything is there at the end."""
-    import filelock
-
-    os.nice(10)
-    try:
-        with _builder_lock():  # type: ignore[attr-defined]
-            make_all()
-    except filelock.Timeout:  # another one is at it
-        return 0
-    except RuntimeError as error:
-        cache.write(_mark(), str(error).encode())
-        return 1
-    except OSError:  # a disk that has no room: the next process says so
-        return 1
-    return 0

@@ -20,7 +20,7 @@ import numpy as np
 from ...core import flags
 from ...ir import cache
 from ...ir.xla import started_jax
-from . import compiled
+from . import background, compiled
 
 flags.define("FLAGS_native_kernels", True, "Whether C++ kernels are used on the CPU.", "PROA_NATIVE")
 
@@ -53,6 +53,7 @@ class _Libraries:
             found = {name: compiled.find(name) for name in compiled.names()}
             if all(found.values()):
                 self.paths = found
+                compiled.note_use(found.values())
             elif flags.get("FLAGS_cpu_deterministic"):
                 self.next_look = float("inf")  # another start of the program shall not depend on when they appear
             else:
@@ -63,7 +64,7 @@ class _Libraries:
         with self.lock:
             if not self.started:
                 self.started = True
-                compiled.start_in_background()
+                background.start()
 
     def targets_of(self, name: str) -> dict[str, str]:
         """By handler, the names by which XLA knows a library's; loads it."""
