@@ -16,8 +16,10 @@ import pytest
 # The workers of pytest-xdist inherit the folder from the process that started them.
 _OWNS_CACHE = "PYTEST_XDIST_WORKER" not in os.environ
 if _OWNS_CACHE:
-    # Native kernels are named by their content: compiling them once on a machine is enough.
-    os.environ.setdefault("PROA_NATIVE_DIR", os.path.expanduser("~/.cache/proa/xla/native"))
+    # Native kernels are named by their content: those that `make env` compiled are used.
+    _BASE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    _USUAL = os.environ.get("PROA_CACHE_DIR") or os.path.join(_BASE, "proa", "xla")
+    os.environ.setdefault("PROA_NATIVE_DIR", os.path.join(_USUAL, "native"))
     os.environ["PROA_CACHE_DIR"] = tempfile.mkdtemp(prefix="proa-test-cache-")
 # Several workers share one GPU: none of them may reserve most of its memory in advance.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")

@@ -81,6 +81,9 @@ def check_room(folder: pathlib.Path, size: int) -> None:
         with open(probe, "wb") as file:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):  # a disk that cannot be asked
+            raise
     finally:
         with suppress(OSError):
             probe.unlink()

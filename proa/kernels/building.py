@@ -177,17 +177,16 @@ def register(where: str, library: str, handlers: dict[str, str]) -> dict[str, st
     from ..ir.xla import jax_module
 
     jax = jax_module()
-    targets: dict[str, str] = {}
-    first = library not in _loaded
+    targets = {symbol: f"proa.{pathlib.Path(library).stem}.{symbol}" for symbol in handlers}
+    if library in _loaded:
+        return targets
     try:
-        if first and not _is_whole(library):
+        if not _is_whole(library):
             raise OSError("it is damaged; build it again")
-        opened = _loaded.setdefault(library, ctypes.CDLL(library))
+        opened = ctypes.CDLL(library)
     except OSError as error:
         raise runtime_error(where, f"the library {library} cannot be loaded: {error}") from None
     for symbol, platform in handlers.items():
-        target = f"proa.{pathlib.Path(library).stem}.{symbol}"
-        if first:
-            jax.ffi.register_ffi_target(target, jax.ffi.pycapsule(getattr(opened, symbol)), platform=platform)
-        targets[symbol] = target
+        jax.ffi.register_ffi_target(targets[symbol], jax.ffi.pycapsule(getattr(opened, symbol)), platform=platform)
+    _loaded[library] = opened  # once XLA knows all of them
     return targets

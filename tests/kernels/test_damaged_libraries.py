@@ -130,6 +130,24 @@ def test_a_library_of_a_user_that_is_cut_short_is_refused(tmp_path: pathlib.Path
         building.register("test", str(tmp_path / "nothing.so"), {"One": "cpu"})
 
 
+def test_a_library_that_xla_refuses_is_refused_every_time(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not taken for registered because it was loaded once."""
+    import jax
+
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise RuntimeError("another version of the interface")
+
+    source, made = tmp_path / "one.cc", tmp_path / "one.so"
+    source.write_text('extern "C" int One() { return 1; }\n')
+    subprocess.run(["c++", "-shared", "-fPIC", str(source), "-o", str(made)], check=True)
+    monkeypatch.setattr(jax.ffi, "register_ffi_target", refuse)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="another version of the interface"):
+            building.register("test", str(made), {"One": "cpu"})
+
+
 def test_processes_that_fill_an_empty_folder_compile_everything_once(
     tmp_path: pathlib.Path, compiler: pathlib.Path
 ) -> None:

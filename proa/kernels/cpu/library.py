@@ -76,8 +76,10 @@ class _Libraries:
             with self.lock:
                 if not self.targets:
                     memory.keep(self.paths[compiled.MEMORY])
-                handlers = read_handlers("proa", [str(compiled.source_of(name))])
-                found = self.targets[name] = register("proa", self.paths[name], handlers)
+                if name not in self.targets:  # another thread may have been quicker
+                    handlers = read_handlers("proa", [str(compiled.source_of(name))])
+                    self.targets[name] = register("proa", self.paths[name], handlers)
+                found = self.targets[name]
         return found
 
 
