@@ -11,6 +11,8 @@ RUN := $(VENV)/bin/python -m
 EXTRAS ?= test,demo
 # More arguments for what a command runs: `make test ARGS="tests/core -k dtype"`.
 ARGS ?=
+# What `make wheel` compiles for: this machine, x86_64 or aarch64.
+MACHINE ?=
 
 # How many random programs: `make fuzz PROGRAMS=500`.
 PROGRAMS ?= 10000
@@ -24,7 +26,7 @@ PADDLE_PROGRAMS := $(if $(filter command line environment,$(origin PROGRAMS)),$(
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
-env: $(VENV)/.installed-$(EXTRAS)  ## create .venv and install proa into it (again only when pyproject.toml changed)
+env: $(VENV)/.installed-$(EXTRAS) $(VENV)/.native-kernels  ## create .venv, install proa into it, compile its native kernels (again only what changed)
 
 demo: env  ## train, save, reload and draw a digit classifier on real handwritten digits
 	@$(VENV)/bin/python examples/digits.py $(ARGS)
@@ -65,11 +67,8 @@ parity-models: env  ## models saved by real PaddlePaddle, loaded and run here (A
 trajectories: env  ## loss curves of 200 steps beside real PaddlePaddle's
 	@$(RUN) benchmarks.trajectories $(ARGS)
 
-wheel: env  ## dist/proa-*.whl; native kernels travel as sources, compiled at first use or by `python -m proa.kernels.cpu`
-	@$(RUN) pip wheel -qq --disable-pip-version-check --no-deps -w dist .
-	@$(VENV)/bin/python -c 'import glob, zipfile; path = max(glob.glob("dist/proa-*.whl")); \
-		names = [n for n in zipfile.ZipFile(path).namelist() if "/native/" in n]; assert names, "no native sources"; \
-		print(f"{path}: with {len(names)} files of native kernels")'
+wheel: env $(VENV)/.installed-wheel  ## a wheel with compiled native kernels and a source distribution in dist/ (MACHINE=aarch64: for others)
+	@$(RUN) tools.wheel $(MACHINE)
 
 clean:  ## remove build outputs and caches
 	@rm -rf build dist .pytest_cache .ruff_cache .hypothesis
@@ -77,6 +76,12 @@ clean:  ## remove build outputs and caches
 
 clean-all: clean  ## remove the environment too
 	@rm -rf $(VENV) .venv-paddle
+
+# The native kernels of this machine, compiled into the cache folder. Without a compiler everything works, on XLA alone.
+$(VENV)/.native-kernels: $(wildcard proa/kernels/cpu/native/*) | $(VENV)/.installed-$(EXTRAS)
+	@echo "Compiling the native CPU kernels (a minute on two cores; PROA_NATIVE=0 leaves it out) ..."
+	@$(RUN) proa.kernels.cpu || true
+	@touch $@
 
 # The name of the stamp carries the extras; its date says whether pyproject.toml changed since.
 # pip is told to print errors only.

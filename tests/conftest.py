@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import os
+import pathlib
 import shutil
+import subprocess
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,8 +16,10 @@ import pytest
 # The workers of pytest-xdist inherit the folder from the process that started them.
 _OWNS_CACHE = "PYTEST_XDIST_WORKER" not in os.environ
 if _OWNS_CACHE:
-    # Native kernels are named by their content: compiling them once on a machine is enough.
-    os.environ.setdefault("PROA_NATIVE_DIR", os.path.expanduser("~/.cache/proa/native"))
+    # Native kernels are named by their content: those that `make env` compiled are used.
+    _BASE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    _USUAL = os.environ.get("PROA_CACHE_DIR") or os.path.join(_BASE, "proa", "xla")
+    os.environ.setdefault("PROA_NATIVE_DIR", os.path.join(_USUAL, "native"))
     os.environ["PROA_CACHE_DIR"] = tempfile.mkdtemp(prefix="proa-test-cache-")
 # Tests are short: what a user's program compiles once it has paid off, they compile at the third sight.
 os.environ.setdefault("PROA_HOT_THRESHOLD", "3")
@@ -52,3 +57,21 @@ def _skip_without_gpu(request: pytest.FixtureRequest, fixed_seed: None) -> None:
     # After `fixed_seed`: proa configures jax, and must do so before jax looks for devices.
     if request.node.get_closest_marker("gpu") and not _has_gpu():
         pytest.skip("no GPU was found by jax.devices('gpu')")
+
+
+@pytest.fixture
+def small_disk(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A disk of one megabyte, which can really be full."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]).returncode:
+        pytest.skip("only root can mount a small disk, and not in every container")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def read_only(small_disk: pathlib.Path) -> pathlib.Path:
+    """An empty disk that cannot be written, not even by root."""
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    return small_disk

@@ -9,11 +9,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
 
 from ..core import flags
-from ..core.waiting import waiting
 from ..ir.xla import cache_folder
 from .report import Report
 
@@ -102,10 +100,10 @@ def _mebibytes(size: int) -> str:
 
 
 def check_compiler(report: Report) -> None:
-    from ..kernels.building import compiler_command
+    from ..kernels.building import compiler
 
     try:
-        path = compiler_command("doctor", cuda=False)[0]
+        path = compiler("doctor")[0]
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)
     except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
         report.compiler = "none"
@@ -121,19 +119,15 @@ def check_compiler(report: Report) -> None:
 
 def check_kernels(report: Report) -> None:
     """Whether the CPU's native kernels work, and memory is kept; they are compiled here if they were not before."""
-    from ..ir.lowering import KEEPERS
-    from ..kernels.cpu.library import folder, why_not
+    from ..kernels.cpu import compiled, library, memory
 
-    with waiting("compiling native CPU kernels, once for this machine", "1 to 5 minutes"):
-        reason = why_not()
+    reason = library.why_not()
     if not reason:
-        report.kernels = f"native CPU kernels are in use, from {folder()}"
-        for _ in range(20):  # it begins in another thread
-            if KEEPERS or not flags.get("FLAGS_keep_memory"):
-                break
-            time.sleep(0.1)
+        where = pathlib.Path(compiled.find(compiled.MEMORY)).parent
+        report.kernels = f"native CPU kernels are in use, from {where}"
+        not_kept = memory.why_not()
         report.memory_keeping = "that compiled programs use is " + (
-            "kept from run to run" if KEEPERS else "given back after every run (PROA_KEEP_MEMORY=1 keeps it)"
+            f"given back after every run: {not_kept}" if not_kept else "kept from run to run"
         )
         return
     report.kernels = "plain XLA on the CPU"

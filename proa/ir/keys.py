@@ -26,7 +26,8 @@ _BOOL, _FLOAT, _COMPLEX, _NAN = (cast(Any, object()) for _ in range(4))
 # Declared kinds whose values are keys by themselves.
 _PLAIN = frozenset(
     {
-        "int", "bool", "str", "np.dtype", "dtype", "Block", "tuple[int, ...]", "Sizes", "Shape", "Pairs", "Axes", "Ranges", "Spec",
+        "int", "bool", "str", "np.dtype", "dtype", "Block", "tuple[int, ...]", "Sizes", "Shape", "Pairs", "Axes",
+        "Ranges", "Spec",
     }
 )  # fmt: skip
 Identify = Callable[..., tuple[tuple[Any, ...], tuple[Any, ...]]]

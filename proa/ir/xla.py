@@ -1,6 +1,6 @@
 """The one door to JAX: configured once, on first use, never at import.
 
-64-bit types are on, the persistent compilation cache lies in the user's cache folder with a size limit.
+64-bit types are on, the persistent compilation cache lies in the user's cache folder with a size limit (`cache.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from ..core import flags
 from ..core.waiting import waiting
-from . import forking
+from . import cache, forking
 from .exiting import hold_threads
 from .interrupt import uninterrupted
 
@@ -113,10 +113,13 @@ def _enable_cache(jax: Any) -> None:
     if jax.config.jax_compilation_cache_dir is not None:
         return  # the user has a cache of their own
     folder = cache_folder()
+    most_bytes = flags.get("FLAGS_cache_size_mb") * 1024 * 1024
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return  # a read-only home costs compile time, not the program
+    except OSError as error:
+        cache.tell_unusable(folder, error, "compiled programs are not kept for the next run")
+        return
+    cache.keep_programs(folder, most_bytes)
     jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_compilation_cache_max_size", flags.get("FLAGS_cache_size_mb") * 1024 * 1024)
+    jax.config.update("jax_compilation_cache_max_size", max(most_bytes, -1))  # for a JAX that keeps them in its own way
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

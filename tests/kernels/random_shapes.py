@@ -5,7 +5,9 @@
     --sanitize none        the same in the ordinary build
     (without it)           in programs compiled by XLA, eight cases in each: minutes for a thousand
 
-The code for smaller processors: PROA_NATIVE_FLAGS=-mno-avx512f, or "-mno-avx512f -mno-avx2 -mno-fma".
+The code for other processors: PROA_NATIVE_VARIANT=avx2, or sse2. For arm64, with what `make wheel MACHINE=aarch64` left in
+build/native copied to proa/kernels/cpu/prebuilt, and Debian's Python and NumPy for arm64 unpacked into a folder ROOT:
+qemu-aarch64 -L ROOT ROOT/usr/bin/python3.11 -m tests.kernels.directly all 0 46
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from proa.kernels.cpu import library
+from proa.kernels.cpu import compiled, library
 from tests.kernels.directly import Outcome
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -37,13 +37,12 @@ def _flags(sanitizer: str) -> str:
 
 def build(sanitizer: str) -> pathlib.Path:
     """The folder with libraries of all sources (they are compiled, not loaded: the runtime is not here)."""
-    folder = library.folder() / f"sanitized-{sanitizer}" if sanitizer != "none" else library.folder()
-    names = [*sorted(set(library._libraries().owners.values())), "direct"]
+    folder = compiled.folder() / f"sanitized-{sanitizer}" if sanitizer != "none" else compiled.folder()
     flags, before = _flags(sanitizer), {name: os.environ.get(name) for name in ("PROA_NATIVE_DIR", "PROA_NATIVE_FLAGS")}
     os.environ.update(PROA_NATIVE_DIR=str(folder), PROA_NATIVE_FLAGS=flags)
     try:
-        with concurrent.futures.ThreadPoolExecutor(library.num_cores()) as pool:
-            list(pool.map(library._build, names))
+        with concurrent.futures.ThreadPoolExecutor(compiled.num_cores()) as pool:
+            list(pool.map(compiled.make, compiled.names()))
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
@@ -113,7 +112,7 @@ def run(sanitizer: str, kinds: list[str], cases: int, first: int) -> int:
     ]
     outcomes = {kind: Outcome(kind) for kind in kinds}
     print(f"{'kind':24}{'cases':>7}{'calls':>8}{'declined':>9}{'worst':>10}{'seconds':>9}", flush=True)
-    with concurrent.futures.ThreadPoolExecutor(library.num_cores()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(compiled.num_cores()) as pool:
         results = pool.map(lambda part: _run_some(sanitizer, folder, *part), parts)
         for place, outcome in enumerate(results):
             outcomes[outcome.kind].add(outcome)

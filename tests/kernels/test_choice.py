@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from proa.core import flags
+from proa.ir import cache
 from proa.kernels.cpu import choice, library, rows
 from tests.kernels import references as r
 
@@ -89,7 +90,7 @@ def test_what_cannot_be_native_or_is_empty_is_not_measured(table: choice.Table, 
 
 
 @pytest.mark.parametrize("content", ["", "[1, 2]", '{"a": {"native": -1, "xla": 1, "rule": "xla"}}', '{"a": 3}', "\0"])
-def test_a_broken_table_is_ignored_with_one_line(
+def test_a_broken_table_is_removed_with_one_line(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], content: str
 ) -> None:
     path = tmp_path / "choices.json"
@@ -97,7 +98,9 @@ def test_a_broken_table_is_ignored_with_one_line(
     broken = choice.Table(path)
     assert not broken.rows
     assert capsys.readouterr().err.count("\n") == 1
-    broken.add("key", SLOW)  # and replaced as soon as there is something to write
+    assert not choice.Table(path).rows
+    assert capsys.readouterr().err == ""  # the next process has nothing to say
+    broken.add("key", SLOW)
     assert choice.Table(path).rows == {"key": SLOW}
 
 
@@ -117,6 +120,34 @@ def test_processes_add_to_one_table(tmp_path: pathlib.Path) -> None:
     assert [process.wait(300) for process in running] == [0, 0, 0]
     assert len(choice.Table(path).rows) == 120
     assert sorted(p.name for p in tmp_path.iterdir()) == ["choices.json", "choices.lock"]
+
+
+def test_processes_of_one_machine_use_one_table() -> None:
+    script = "from proa.kernels.cpu import choice; print(choice.table().path)"
+    paths = {
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(paths) == 1
+
+
+def test_a_full_disk_is_named_and_the_rows_hold_for_this_process(
+    small_disk: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "_TOLD", set())
+    disk = os.statvfs(small_disk)
+    (small_disk / "filler").write_bytes(bytes(disk.f_bavail * disk.f_frsize))
+    full = choice.Table(small_disk / "choices.json")
+    full.add("one", SLOW)
+    full.add("two", SLOW)
+    assert full.rows == {"one": SLOW, "two": SLOW}
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert f"{small_disk} is full" in message
+    assert {path.name for path in small_disk.iterdir()} <= {"filler", "choices.lock"}
 
 
 EXCEPTIONS = {

@@ -11,7 +11,7 @@ import pytest
 from proa.kernels.cpu import depthwise, direct, library
 from tests.kernels import references as r
 
-pytestmark = pytest.mark.skipif(library.target("DepthwiseConvolution") is None, reason="no native kernels")
+pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 
 CASES = [
     # shape of x, filters of a channel, kernel, stride, padding, dilation

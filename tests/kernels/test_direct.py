@@ -22,13 +22,6 @@ pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kern
 ROOT = pathlib.Path(__file__).parents[2]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def compiled() -> None:
-    library._build("direct")  # made in the background otherwise
-    direct._caller.cache_clear()
-    direct.handler.cache_clear()
-
-
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The handlers called."""

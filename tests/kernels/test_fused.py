@@ -12,7 +12,7 @@ from proa.kernels.cpu import library
 from proa.ops.neural import fused
 from tests.kernels import references as r
 
-pytestmark = pytest.mark.skipif(library.target("FusedProduct") is None, reason="no native kernels")
+pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 CONV_CASES = [
     # x, weight, stride, padding, dilation, groups
     ((1, 8, 9, 7), (13, 8, 3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 1),

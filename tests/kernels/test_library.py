@@ -12,7 +12,7 @@ import pytest
 
 from proa.core import flags
 from proa.kernels import building
-from proa.kernels.cpu import library
+from proa.kernels.cpu import compiled, library
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -62,7 +62,7 @@ def test_the_switch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_source_file_defines_handlers_and_their_names_are_unique() -> None:
-    sources = sorted(library._SOURCES.glob("*.cc"))
+    sources = sorted(compiled.SOURCES.glob("*.cc"))
     symbols = [symbol for source in sources for symbol in building.read_handlers("test", [str(source)])]
     assert len(symbols) == len(set(symbols))
     assert {"Product", "Convolution", "RowNorm", "Softmax", "MaxPoolGrad"} <= set(symbols)
@@ -74,17 +74,16 @@ def test_a_library_is_compiled_again_only_when_something_changed(tmp_path: pathl
     header.write_text("#define VALUE 1\n")
     source.write_text('#include "one.h"\nextern "C" int value() { return VALUE; }\n')
 
-    def build(identity: str = "") -> str:
+    def build(*flags: str) -> str:
         return building.build(
-            "test", "one", [str(source)], [], [str(tmp_path)], [], str(tmp_path / "out"),
-            headers_of=[str(header)], identity=identity,
-        )  # fmt: skip
+            "test", "one", [str(source)], flags, [str(tmp_path)], [], str(tmp_path / "out"), headers_of=[str(header)]
+        )
 
     first = build()
     written = os.stat(first).st_mtime_ns
     assert build() == first
     assert os.stat(first).st_mtime_ns == written
-    assert build("another processor") != first
+    assert build("-DANOTHER") != first
     header.write_text("#define VALUE 2\n")
     assert build() != first
 

@@ -14,7 +14,7 @@ from proa.ops.math.reduction import mean_over
 from proa.ops.neural import pooling_kernels as ops
 from tests.kernels import references as r
 
-pytestmark = pytest.mark.skipif(library.target("MaxPooling") is None, reason="no native kernels")
+pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 
 CASES = [
     # shape, kernel, stride, padding

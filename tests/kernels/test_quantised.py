@@ -14,7 +14,7 @@ from proa.ops.quantised import layers as quantised
 from tests.kernels import quantised_cases, random_shapes
 from tests.kernels import references as r
 
-needs_native = pytest.mark.skipif(library.target("QuantisedProduct") is None, reason="no native kernels")
+needs_native = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 ONE, NONE_AWAY = np.ones(1, np.float32), np.zeros(1, np.int32)
 WAYS = [
     pytest.param("numpy", id="numpy"),

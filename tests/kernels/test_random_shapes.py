@@ -21,7 +21,6 @@ ROOT = pathlib.Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, dict[str, Any]]:
     """What cases of every kind gave, run without XLA in a process that has none."""
-    library._build("direct")
     command = [sys.executable, "-m", "tests.kernels.directly", "all", "1000", "24"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=110)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

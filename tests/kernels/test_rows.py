@@ -57,6 +57,17 @@ def test_gelu_and_its_slope() -> None:
     np.testing.assert_allclose(slope, expected, rtol=1e-6, atol=2e-6)
 
 
+def test_gelu_is_exact_relative_to_itself_far_from_zero() -> None:
+    x = np.linspace(-12.5, 12.5, 20001).astype(np.float32)
+    wide = x.astype(np.float64)
+    (found,) = jitted(GELU, [x], (False,))
+    np.testing.assert_allclose(found, wide * scipy.special.ndtr(wide), rtol=5e-6)
+    (slope,) = jitted(GELU_SLOPE, [np.ones_like(x), x], (False,))
+    tail = wide < -2  # further in it has a zero
+    expected = scipy.special.ndtr(wide) + wide * np.exp(-0.5 * wide * wide) / np.sqrt(2 * np.pi)
+    np.testing.assert_allclose(slope[tail], expected[tail], rtol=5e-6)
+
+
 def test_gelu_of_special_values_is_that_of_xla() -> None:
     x = np.zeros(5000, np.float32)
     x[:3] = np.nan, np.inf, -np.inf

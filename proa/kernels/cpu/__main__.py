@@ -1,6 +1,6 @@
 """`python -m proa.kernels.cpu`: the native kernels by hand.
 
-python -m proa.kernels.cpu                          compiles them now (when an image is made, say), not at first use
+python -m proa.kernels.cpu                          compiles what is missing of them now (when an image is made, say)
 python -m proa.kernels.cpu measure script.py ...    runs a script; each new shape is timed natively and by XLA, and the
                                                     quicker way is kept for all later runs
 python -m proa.kernels.cpu table                    shows what was measured on this machine
@@ -10,12 +10,13 @@ python -m proa.kernels.cpu forget                   removes it
 from __future__ import annotations
 
 import os
+import pathlib
 import runpy
 import sys
 
 from ...core import flags
-from . import choice
-from .library import folder, why_not
+from . import background, choice, compiled
+from .library import why_not
 
 
 def show(rows: dict[str, choice.Row]) -> None:
@@ -44,6 +45,8 @@ def measure(script: str, arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     command = arguments[0] if arguments else ""
+    if command == "background":  # started by a program that found none
+        return background.build()
     if command not in ("", "measure", "table", "forget") or (command == "measure") != (len(arguments) > 1):
         print(__doc__)
         return 0 if command in ("-h", "--help") else 2
@@ -54,9 +57,13 @@ def main(arguments: list[str]) -> int:
         choice.table().path.unlink(missing_ok=True)
         return 0
     reason = why_not()
-    if reason or not command:
-        print(reason or f"The native kernels are in {folder()}.")
-        return 1 if reason else 0
+    if reason:
+        print(f"No native kernels: {reason}")
+        return 1
+    if not command:
+        kind, where = compiled.variant(), pathlib.Path(compiled.find(compiled.DIRECT)).parent
+        print(f"The native kernels ({kind.name if kind else ''}) are in {where}.")
+        return 0
     return measure(arguments[1], arguments[2:])
 
 

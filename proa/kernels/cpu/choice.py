@@ -14,20 +14,21 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 import pathlib
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from ...core import flags
 from ...core.locks import new_lock
+from ...ir import cache
 from ...ir.xla import started_jax
-from . import library
+from . import compiled
 
 flags.define(
     "FLAGS_native_measure", False,
@@ -43,6 +44,7 @@ _LEAST_SECONDS = (
 )
 _MOST_BYTES = 1 << 29  # of a call's arguments; larger ones are left to the rule
 _LEAST_RUNS, _MOST_RUNS, _SECONDS = 3, 30, 0.3
+_PATIENCE = 10.0  # seconds for another process that writes the table
 
 
 class _Thread(threading.local):
@@ -102,7 +104,6 @@ class Table:
         self.path = path
         self.rows: dict[str, Row] = {}
         self.lock = new_lock()
-        self.told = False
         self._read()
 
     def _read(self) -> None:
@@ -110,12 +111,12 @@ class Table:
             found = json.loads(self.path.read_text(encoding="utf-8"))
             if not all(_is_row(row) for row in found.values()):
                 raise ValueError("a row is not what it should be")
-        except FileNotFoundError:
+        except OSError:  # there is none, or it cannot be read: the rule of thumb is always there
             return
-        except (OSError, ValueError, AttributeError, RecursionError) as error:
-            if not self.told:
-                self.told = True
-                print(f"proa ignores the table of kernels {self.path}: {error}", file=sys.stderr, flush=True)
+        except (ValueError, AttributeError, RecursionError) as error:
+            print(f"proa: the damaged table of kernels {self.path} is removed ({error}).", file=sys.stderr, flush=True)
+            with suppress(OSError):
+                self.path.unlink()
             return
         self.rows.update(found)
 
@@ -127,16 +128,14 @@ class Table:
             self.rows[key] = row
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                with filelock.FileLock(self.path.with_suffix(".lock")):
+                with filelock.FileLock(self.path.with_suffix(".lock"), timeout=_PATIENCE):
                     self._read()
                     self.rows[key] = row
-                    partial = self.path.with_suffix(f".{os.getpid()}")
-                    partial.write_text(json.dumps(self.rows, indent=0, sort_keys=True), encoding="utf-8")
-                    os.replace(partial, self.path)
+                    cache.write(self.path, json.dumps(self.rows, indent=0, sort_keys=True).encode())
+            except filelock.Timeout:  # its holder sleeps: this process goes on with what it has
+                pass
             except OSError as error:
-                if not self.told:
-                    self.told = True
-                    print(f"proa cannot keep its table of kernels: {error}", file=sys.stderr, flush=True)
+                cache.tell_unusable(self.path.parent, error, "measured kernels are not kept for the next run")
 
 
 def _is_row(row: Any) -> bool:
@@ -151,11 +150,12 @@ def table() -> Table:
     """The table of this machine and version."""
     import importlib.metadata
 
-    identity = hashlib.sha256(library.processor().encode())
-    identity.update(f"{importlib.metadata.version('jaxlib')} {library.num_cores()}".encode())
-    for source in library.sources():
+    about, kind = compiled.processor(), compiled.variant()
+    identity = hashlib.sha256(f"{about.get('model name')} {about.get('flags')} {kind.name if kind else ''}".encode())
+    identity.update(f"{importlib.metadata.version('jaxlib')} {compiled.num_cores()}".encode())
+    for source in compiled.source_files():
         identity.update(source.read_bytes())
-    return Table(library.folder() / f"choices_{identity.hexdigest()[:16]}.json")
+    return Table(compiled.folder() / f"choices_{identity.hexdigest()[:16]}.json")
 
 
 def winner(row: Row) -> str:

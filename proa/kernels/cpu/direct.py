@@ -7,14 +7,13 @@ factories of the kernels are used as they are; inside `on_host` the library give
 from __future__ import annotations
 
 import ctypes
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...core import flags
-from . import library
+from . import compiled, library
 
 _SCALAR, _ARRAY = 3, 1  # XLA_FFI_AttrType
 _DTYPES = {  # XLA_FFI_DataType
@@ -37,26 +36,32 @@ def on_host(factory: Callable[..., Any], plain: Callable[..., Any]) -> Callable[
     return run
 
 
-@functools.cache
+_FOUND: dict[str, Any] = {}  # by name; what is not there yet may come
+
+
 def _caller() -> Any:
     """The C function that makes a call frame, or None where it was not compiled yet."""
-    opened = library.opened("direct")
-    if opened is None:
-        return None
-    opened.proa_use_threads(ctypes.c_int64(flags.get("FLAGS_num_threads") or library.num_cores()))
-    function = opened.proa_call_directly
-    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]
-    function.restype = ctypes.c_char_p
-    return function
+    if "" not in _FOUND:
+        opened = library.opened(compiled.DIRECT)
+        if opened is None:
+            return None
+        opened.proa_use_threads(ctypes.c_int64(flags.get("FLAGS_num_threads") or compiled.num_cores()))
+        function = opened.proa_call_directly
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]
+        function.restype = ctypes.c_char_p
+        _FOUND[""] = function
+    return _FOUND[""]
 
 
-@functools.cache
 def handler(symbol: str) -> int | None:
     """The address of a handler, or None where there is none yet."""
-    opened = library.opened(library.owner_of(symbol))
-    if opened is None or _caller() is None:
-        return None
-    return ctypes.cast(getattr(opened, symbol), ctypes.c_void_p).value
+    found = _FOUND.get(symbol)
+    if found is None:
+        opened = library.opened(library.owner_of(symbol))
+        if opened is None or _caller() is None:
+            return None
+        found = _FOUND[symbol] = ctypes.cast(getattr(opened, symbol), ctypes.c_void_p).value
+    return found
 
 
 def call(symbol: str, outputs: Any, operands: tuple[Any, ...], attributes: dict[str, Any], over: dict[int, int]) -> Any:

@@ -1,65 +1,31 @@
-"""Compiles and loads the native kernels: once for each machine, when the first of them is wanted.
+"""Loads the native kernels and puts calls of them into programs.
 
-Every source file of `native/` becomes a library of its own, kept in the cache folder by content, compiler and processor.
-All are compiled at the same time; who needs a kernel waits for its library alone, and not for ever. Without a compiler,
-on another processor or with `PROA_NATIVE=0` there are simply no native kernels, and `why_not` says so.
+Where they come from is `compiled.py`'s. A program gets native kernels when all libraries are there at the time it is
+traced; nothing ever waits for them. Without a compiler, on another processor or with `PROA_NATIVE=0` there are simply
+none, and `why_not` says so.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import os
-import pathlib
 import platform
-import re
 import sys
 import threading
+import time
 from typing import Any
 
 import numpy as np
 
 from ...core import flags
 from ...core.locks import new_lock
-from ...core.waiting import waiting
-from ...ir.xla import cache_folder, started_jax
+from ...ir import cache
+from ...ir.xla import started_jax
+from . import background, compiled
 
 flags.define("FLAGS_native_kernels", True, "Whether C++ kernels are used on the CPU.", "PROA_NATIVE")
 
-_SOURCES = pathlib.Path(__file__).parent / "native"
-_INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.MULTILINE)
-_DIRECT = "direct"  # what calls the others without XLA
-_MEMORY = "memory"  # what keeps memory from run to run
-# Compiled behind the others: most programs that are waited for in the meantime train something.
-_SELDOM = ("depthwise", "depthwise_fused", "fused", "grids", "quantised", "recurrence")
-# How long a program that is being compiled waits for its kernels; then it goes without them.
-_PATIENCE = 60.0
-
-
-def folder() -> pathlib.Path:
-    """Where the libraries are kept; one folder may serve any number of processes, versions and machines."""
-    return pathlib.Path(os.environ.get("PROA_NATIVE_DIR") or cache_folder() / "native")
-
-
-@functools.cache
-def processor() -> str:
-    """What `-march=native` depends on."""
-    try:
-        lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return platform.processor()
-    found = dict(line.split(":", 1) for line in reversed(lines) if ":" in line)
-    return "".join(found.get(key, "") for key in sorted(found) if key.strip() in ("flags", "model name"))
-
-
-def sources() -> list[pathlib.Path]:
-    """All files that native kernels are made from."""
-    return sorted(path for path in _SOURCES.iterdir() if path.suffix in (".cc", ".cpp", ".h"))
-
-
-def num_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+_LOOK_AGAIN = 1.0  # seconds after which it is asked again whether libraries that were missing are there
 
 
 class _Libraries:
@@ -69,30 +35,53 @@ class _Libraries:
         from ..building import read_handlers
 
         self.lock = new_lock()
-        self.futures: dict[str, Any] = {}
+        self.paths: dict[str, str] = {}  # of all libraries, once all are there
+        self.next_look = 0.0
+        self.started = False  # compiling in the background
+        self.targets: dict[str, dict[str, str]] = {}  # of loaded libraries
         self.owners: dict[str, str] = {}
-        for source in sorted(_SOURCES.glob("*.cc")):
-            for symbol in read_handlers("proa", [str(source)]):
-                self.owners[symbol] = source.stem
+        for name in compiled.names():
+            if name not in (compiled.DIRECT, compiled.MEMORY):
+                self.owners.update(dict.fromkeys(read_handlers("proa", [str(compiled.source_of(name))]), name))
 
-    def start(self, wanted: str = "") -> None:
-        """Begins with the library that somebody waits for."""
-        from concurrent.futures import ThreadPoolExecutor
-
+    def are_there(self) -> bool:
+        """Whether every library can be loaded: kernels call one another, so there are all of them or none."""
+        if self.paths:
+            return True
+        if time.monotonic() < self.next_look:
+            return False
         with self.lock:
-            if self.futures:
-                return
-            pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="proa-kernels")
-            names = sorted(set(self.owners.values()), key=lambda name: (name != wanted, name in _SELDOM, name))
-            self.futures = {name: pool.submit(_make, name) for name in names}
-            pool.submit(_build, _DIRECT)  # nobody waits for these two
-            pool.submit(_keep_memory)
-            pool.shutdown(wait=False)
+            found = {name: compiled.find(name) for name in compiled.names()}
+            if all(found.values()):
+                self.paths = found
+                compiled.note_use(found.values())
+            elif flags.get("FLAGS_cpu_deterministic"):
+                self.next_look = float("inf")  # another start of the program shall not depend on when they appear
+            else:
+                self.next_look = time.monotonic() + _LOOK_AGAIN
+        return bool(self.paths)
 
-    def targets_of(self, symbol: str) -> dict[str, str]:
-        self.start(self.owners[symbol])
-        with waiting("compiling native CPU kernels, once for this machine", "1 to 5 minutes, a program waits for one"):
-            return self.futures[self.owners[symbol]].result(_PATIENCE)
+    def compile_in_background(self) -> None:
+        with self.lock:
+            if not self.started:
+                self.started = True
+                background.start()
+
+    def targets_of(self, name: str) -> dict[str, str]:
+        """By handler, the names by which XLA knows a library's; loads it."""
+        from ..building import read_handlers, register
+        from . import memory
+
+        found = self.targets.get(name)
+        if found is None:
+            with self.lock:
+                if not self.targets:
+                    memory.keep(self.paths[compiled.MEMORY])
+                if name not in self.targets:  # another thread may have been quicker
+                    handlers = read_handlers("proa", [str(compiled.source_of(name))])
+                    self.targets[name] = register("proa", self.paths[name], handlers)
+                found = self.targets[name]
+        return found
 
 
 @functools.cache
@@ -100,48 +89,9 @@ def _libraries() -> _Libraries:
     return _Libraries()
 
 
-def _source(name: str) -> str:
-    return str(_SOURCES / (f"{name}.cpp" if name in (_DIRECT, _MEMORY) else f"{name}.cc"))
-
-
-def _headers_of(source: str) -> list[str]:
-    """The files of `native/` that a source includes, and those that they include."""
-    found: set[str] = set()
-    waiting = [source]
-    while waiting:
-        text = pathlib.Path(waiting.pop()).read_text(encoding="utf-8")
-        new = {str(_SOURCES / name) for name in _INCLUDE.findall(text)} - found
-        found |= new
-        waiting += new
-    return sorted(found)
-
-
-def _build(name: str, existing: bool = False) -> str:
-    """The path of a library, which is compiled if need be; with `existing`, an empty text instead."""
-    from ..building import build
-
-    extra = os.environ.get("PROA_NATIVE_FLAGS", "").split()  # -fsanitize=address, say
-    return build(
-        "proa", f"proa_{name}", [_source(name)], ["-march=native", *extra], [], [], str(folder()),
-        headers_of=_headers_of(_source(name)), identity=processor(), existing=existing,
-    )  # fmt: skip
-
-
-def _make(name: str) -> dict[str, str]:
-    from ..building import read_handlers, register
-
-    return register("proa", _build(name), read_handlers("proa", [_source(name)]))
-
-
-def _keep_memory() -> None:
-    from . import memory
-
-    memory.keep(_build(_MEMORY))
-
-
 @functools.cache
 def _other_machine() -> str:
-    if platform.machine() not in ("x86_64", "AMD64") or sys.platform != "linux":
+    if compiled.variant() is None:
         return f"there are none for {platform.system()} {platform.machine()}"
     return ""
 
@@ -169,9 +119,13 @@ def target(symbol: str) -> str | None:
         return symbol if flags.get("FLAGS_native_kernels") and direct.handler(symbol) is not None else None
     if not flags.get("FLAGS_native_kernels") or _unsuitable():
         return None
+    libraries = _libraries()
+    if not libraries.are_there():
+        libraries.compile_in_background()
+        return None
     try:
-        return _libraries().targets_of(symbol)[symbol]
-    except (RuntimeError, OSError, TimeoutError):
+        return libraries.targets_of(libraries.owners[symbol])[symbol]
+    except (RuntimeError, OSError):
         return None
 
 
@@ -185,12 +139,19 @@ def why_not() -> str:
     if _unsuitable():
         return _unsuitable()
     libraries = _libraries()
-    libraries.start()
-    for future in libraries.futures.values():
-        try:
-            future.result()
-        except (RuntimeError, OSError) as error:
-            return str(error).strip()
+    try:
+        if not libraries.are_there():
+            compiled.make_all(lambda line: print(line, file=sys.stderr, flush=True))
+            libraries.next_look = 0.0
+        if not libraries.are_there():
+            return f"compiled libraries do not stay intact in {compiled.folder()}"
+        for name in sorted(set(libraries.owners.values())):
+            libraries.targets_of(name)
+    except OSError as error:
+        cache.tell_unusable(compiled.folder(), error, "native CPU kernels cannot be compiled")
+        return f"the folder {compiled.folder()} cannot keep them: {error.strerror or error}"
+    except RuntimeError as error:
+        return str(error).strip()
     return ""
 
 
@@ -270,10 +231,9 @@ def opened(name: str) -> Any:
     """A library that was compiled before, or None: nothing is compiled for one operation."""
     import ctypes
 
-    if _other_machine():
+    if _other_machine() or not _libraries().are_there():
         return None
     try:
-        path = _build(name, existing=True)
-        return ctypes.CDLL(path) if path else None
-    except (RuntimeError, OSError):
+        return ctypes.CDLL(_libraries().paths[name])
+    except OSError:
         return None

@@ -1,9 +1,9 @@
 // Calls a kernel without XLA: the call frame that XLA would make is made here, for arrays that lie in the host's memory, with
 // a small pool of threads in the place of XLA's. Used where a single operation is run at once and nothing shall be compiled.
+#include <semaphore.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +39,7 @@ int64_t threads_to_start() {
 class Pool {
  public:
   Pool() : owner_(getpid()) {
+    sem_init(&waiting_, 0, 0);
     const int64_t threads = threads_to_start();
     for (int64_t i = 1; i < threads; i++) {
       std::thread([this] { run(); }).detach();
@@ -52,7 +53,7 @@ class Pool {
       std::lock_guard<std::mutex> held(lock_);
       tasks_.push_back({task, data});
     }
-    wakes_.notify_one();
+    sem_post(&waiting_);
   }
 
  private:
@@ -62,18 +63,20 @@ class Pool {
   };
   void run() {
     for (;;) {
-      std::unique_lock<std::mutex> held(lock_);
-      wakes_.wait(held, [this] { return !tasks_.empty(); });
-      Task task = tasks_.front();
-      tasks_.pop_front();
-      held.unlock();
+      while (sem_wait(&waiting_) != 0) continue;  // a signal came
+      Task task;
+      {
+        std::lock_guard<std::mutex> held(lock_);
+        task = tasks_.front();
+        tasks_.pop_front();
+      }
       task.run(task.data);
     }
   }
   pid_t owner_;
   int64_t count_ = 0;
   std::mutex lock_;
-  std::condition_variable wakes_;
+  sem_t waiting_;  // tasks; the C++ library's condition variables would need a newer system than all else here
   std::deque<Task> tasks_;
 };
 

@@ -4,86 +4,170 @@
 // frees it at the end. The C library returns blocks of that size to the system at once, so that every run pays for fresh
 // pages: the system clears and maps them one by one, which takes a third of a step of a picture model. XLA has no option for
 // it, but it calls posix_memalign and free through slots of its library's linkage table, which are pointed at the two
-// functions here. Kept blocks are ordinary blocks of the C library: whoever frees one by another way does nothing wrong.
+// functions here (`linkage.h`). They call what the slots called before; where that is not the C library's (jemalloc, mimalloc or
+// a sanitizer was loaded first, and has its own ways), everything is left alone.
 //
-// Kept and used blocks together never exceed what was used at once before, so the process does not get larger by it.
-#include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
+// Kept blocks are ordinary blocks of the C library: whoever frees one by another way does nothing wrong. Kept and used
+// blocks together never exceed what was used at once within the last seconds, and a block that nobody wanted for some seconds goes
+// back to the system, by a thread that sleeps while nothing is kept.
+#include <gnu/libc-version.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
-#include <mutex>
+#include <string>
+#include <unordered_map>
 #include <vector>
+
+#include "linkage.h"
 
 namespace {
 
 constexpr size_t kLarge = size_t{1} << 20;  // bytes
-constexpr uintptr_t kAlignment = 64;  // what XLA asks for
-constexpr time_t kSeconds = 10;  // a block that nobody wanted for so long goes back to the system
+constexpr size_t kAlignment = 64;           // what XLA asks for
 
 struct Block {
   void* place;
   size_t size;
-  time_t since;
+  double since;
 };
 
-std::mutex lock;
-std::vector<Block>& kept() {  // oldest first; never destroyed, as threads may free after the end of main
-  static auto* blocks = new std::vector<Block>;
-  return *blocks;
-}
-size_t live = 0, most = 0, resting = 0;  // bytes in use, the most that were, bytes kept
+struct State {
+  std::vector<Block> kept;                // oldest first
+  std::unordered_map<void*, size_t> ours;  // in use, and taken while memory is kept: what is older is not counted
+  size_t live = 0, resting = 0;           // bytes in use, bytes kept
+  size_t peak = 0, peak_before = 0;       // the most bytes in use in this span of time, and in the one before it
+  double span_began = 0;
+  size_t reused = 0;  // requests that got a kept block
+  bool thread_runs = false;
+};
+
+// Of the system's own kind: C++'s need a newer library than the rest of the code.
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t something_kept;
 std::atomic<bool> on{false};
-void (*real_free)(void*) = std::free;
-int (*real_posix_memalign)(void**, size_t, size_t) = posix_memalign;
+std::atomic<double> seconds{10.0};  // how long an idle block is kept, and a peak remembered
+proa::Slot slots[2] = {{"free"}, {"posix_memalign"}};
+void (*real_free)(void*) = nullptr;
+int (*real_posix_memalign)(void**, size_t, size_t) = nullptr;
 
-time_t now() {
+State& state() {  // never destroyed, as threads may free after the end of main
+  static auto* all = new State;
+  return *all;
+}
+
+class Held {
+ public:
+  Held() { pthread_mutex_lock(&lock); }
+  ~Held() { pthread_mutex_unlock(&lock); }
+};
+
+double now() {
   timespec time;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-  return time.tv_sec;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 
-// A fork waits until no other thread holds the lock: in the child such a thread would not exist. There XLA runs no more, and
-// nothing is kept.
-void before_fork() { lock.lock(); }
-void after_fork() { lock.unlock(); }
-void in_child() {
-  on = false;
-  lock.unlock();
+// ---- all of these are called with the lock held ----
+
+size_t most(State& s) { return s.peak > s.peak_before ? s.peak : s.peak_before; }
+
+void advance(State& s, double time) {
+  if (time - s.span_began >= seconds.load()) {
+    s.peak_before = time - s.span_began >= 2 * seconds.load() ? s.live : s.peak;
+    s.peak = s.live;
+    s.span_began = time;
+  }
+  if (s.live > s.peak) s.peak = s.live;
 }
 
-// Takes out of the kept blocks what is too much or too old.
-void retire(std::vector<void*>& retired, time_t time) {
-  auto& blocks = kept();
+// Takes out of the kept blocks what is too much or too old; the caller frees them without the lock.
+void retire(State& s, double time, std::vector<void*>& retired) {
   size_t count = 0;
-  while (count < blocks.size() && (live + resting > most || blocks[count].since + kSeconds < time)) {
-    resting -= blocks[count].size;
-    retired.push_back(blocks[count++].place);
+  while (count < s.kept.size() && (s.live + s.resting > most(s) || s.kept[count].since + seconds.load() <= time)) {
+    s.resting -= s.kept[count].size;
+    retired.push_back(s.kept[count++].place);
   }
-  blocks.erase(blocks.begin(), blocks.begin() + count);
+  s.kept.erase(s.kept.begin(), s.kept.begin() + count);
 }
 
-void* take(size_t size) {
-  auto& blocks = kept();
-  size_t best = blocks.size();
-  for (size_t i = 0; i < blocks.size(); i++) {
-    const bool fits = blocks[i].size >= size && blocks[i].size - size <= size / 8;
-    if (fits && (best == blocks.size() || blocks[i].size < blocks[best].size)) best = i;
+void forget(State& s, void* place) {
+  const auto found = s.ours.find(place);
+  if (found == s.ours.end()) return;
+  s.live -= found->second;
+  s.ours.erase(found);
+}
+
+std::vector<void*> take_all(State& s) {
+  std::vector<void*> places;
+  for (const Block& block : s.kept) places.push_back(block.place);
+  s.kept.clear();
+  s.resting = 0;
+  return places;
+}
+
+void* take(State& s, size_t size) {
+  size_t best = s.kept.size();
+  for (size_t i = 0; i < s.kept.size(); i++) {
+    const bool fits = s.kept[i].size >= size && s.kept[i].size - size <= size / 8;
+    if (fits && (best == s.kept.size() || s.kept[i].size < s.kept[best].size)) best = i;
   }
-  if (best == blocks.size()) return nullptr;
-  void* place = blocks[best].place;
-  live += blocks[best].size;
-  resting -= blocks[best].size;
-  blocks.erase(blocks.begin() + best);
-  return place;
+  if (best == s.kept.size()) return nullptr;
+  const Block block = s.kept[best];
+  s.kept.erase(s.kept.begin() + best);
+  s.resting -= block.size;
+  s.live += block.size;
+  s.ours[block.place] = block.size;
+  s.reused++;
+  return block.place;
+}
+
+// ----
+
+void free_all(const std::vector<void*>& places) {
+  for (void* place : places) real_free(place);
+}
+
+void prepare_condition() {
+  pthread_condattr_t clock;
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+  pthread_cond_init(&something_kept, &clock);
+}
+
+void* watch(void*) {
+  for (;;) {
+    std::vector<void*> retired;
+    {
+      Held held;
+      State& s = state();
+      while (s.kept.empty()) pthread_cond_wait(&something_kept, &lock);
+      const double wake = s.kept.front().since + seconds.load();
+      timespec until;
+      until.tv_sec = time_t(wake);
+      until.tv_nsec = long((wake - double(until.tv_sec)) * 1e9);
+      pthread_cond_timedwait(&something_kept, &lock, &until);
+      const double time = now();
+      advance(s, time);
+      retire(s, time, retired);
+    }
+    free_all(retired);
+  }
+  return nullptr;
+}
+
+void start_watching(State& s) {
+  if (s.thread_runs) return;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, 128 << 10);
+  pthread_t thread;
+  s.thread_runs = pthread_create(&thread, &attributes, watch, nullptr) == 0;
+  pthread_attr_destroy(&attributes);
 }
 
 int allocate(void** out, size_t alignment, size_t size) {
@@ -91,123 +175,154 @@ int allocate(void** out, size_t alignment, size_t size) {
     return real_posix_memalign(out, alignment, size);
   }
   std::vector<void*> retired;
-  void* found = nullptr;
+  void* found;
   {
-    std::lock_guard<std::mutex> held(lock);
-    found = take(size);
-    if (!found) live += size;
-    if (live > most) most = live;
-    retire(retired, now());
+    Held held;
+    State& s = state();
+    const double time = now();
+    found = take(s, size);
+    if (!found) s.live += size;  // about to be: room is made for it first
+    advance(s, time);
+    retire(s, time, retired);
   }
-  for (void* place : retired) real_free(place);
+  free_all(retired);
   if (found) {
     *out = found;
     return 0;
   }
-  const int problem = real_posix_memalign(out, kAlignment, size);
-  std::lock_guard<std::mutex> held(lock);  // a block is somewhat larger than what was asked for
-  live = problem ? live - (size < live ? size : live) : live + malloc_usable_size(*out) - size;
-  if (live > most) most = live;
-  return problem;
+  int problem = real_posix_memalign(out, kAlignment, size);
+  if (problem) {  // what is kept may be what is missing
+    {
+      Held held;
+      retired = take_all(state());
+    }
+    free_all(retired);
+    problem = real_posix_memalign(out, kAlignment, size);
+  }
+  Held held;
+  State& s = state();
+  s.live -= size;
+  if (problem) return problem;
+  forget(s, *out);  // it was freed by another way
+  const size_t whole = malloc_usable_size(*out);
+  s.ours[*out] = whole;
+  s.live += whole;
+  advance(s, now());
+  return 0;
 }
 
 void release(void* place) {
-  if (!place) return;
-  const size_t size = malloc_usable_size(place);
-  if (size < kLarge || reinterpret_cast<uintptr_t>(place) % kAlignment || !on.load(std::memory_order_relaxed)) {
-    return real_free(place);
-  }
+  if (!place || !on.load(std::memory_order_relaxed) || malloc_usable_size(place) < kLarge) return real_free(place);
   std::vector<void*> retired;
   {
-    std::lock_guard<std::mutex> held(lock);
-    const time_t time = now();
-    live -= size < live ? size : live;  // it may be older than this code
-    kept().push_back({place, size, time});
-    resting += size;
-    retire(retired, time);
-  }
-  for (void* one : retired) real_free(one);
-}
-
-struct Found {
-  const char* library;
-  int slots = 0;
-};
-
-void point(ElfW(Addr) slot, void* to) {
-  const uintptr_t page = slot & ~(uintptr_t(sysconf(_SC_PAGESIZE)) - 1);
-  // Where all symbols were bound at the start, the table is read-only; otherwise this changes nothing.
-  if (mprotect(reinterpret_cast<void*>(page), slot + sizeof(void*) - page, PROT_READ | PROT_WRITE) == 0) {
-    __atomic_store_n(reinterpret_cast<void**>(slot), to, __ATOMIC_RELEASE);
-  }
-}
-
-int visit(dl_phdr_info* info, size_t, void* data) {
-  auto* found = static_cast<Found*>(data);
-  const char* name = std::strrchr(info->dlpi_name, '/');
-  if (!name || std::strcmp(name + 1, found->library) != 0) return 0;
-  const ElfW(Dyn)* dynamic = nullptr;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-      dynamic = reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    Held held;
+    State& s = state();
+    const auto found = s.ours.find(place);
+    if (found == s.ours.end() || !on.load(std::memory_order_relaxed)) {
+      retired.push_back(place);
+    } else {
+      const double time = now();
+      const size_t size = found->second;
+      advance(s, time);
+      forget(s, place);
+      if (s.kept.empty()) pthread_cond_signal(&something_kept);
+      s.kept.push_back({place, size, time});
+      s.resting += size;
+      retire(s, time, retired);
     }
   }
-  const ElfW(Sym)* symbols = nullptr;
-  const char* names = nullptr;
-  const ElfW(Rela)* entries = nullptr;
-  size_t bytes = 0;
-  for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
-    if (dynamic->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(dynamic->d_un.d_ptr);
-    if (dynamic->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(dynamic->d_un.d_ptr);
-    if (dynamic->d_tag == DT_JMPREL) entries = reinterpret_cast<const ElfW(Rela)*>(dynamic->d_un.d_ptr);
-    if (dynamic->d_tag == DT_PLTRELSZ) bytes = dynamic->d_un.d_val;
+  free_all(retired);
+}
+
+// A forked process has no threads but the one that forked, and mostly no use for XLA: it keeps nothing, so that pages which the
+// parent gives back are not held by its children.
+void before_fork() { pthread_mutex_lock(&lock); }
+void after_fork() { pthread_mutex_unlock(&lock); }
+void in_child() {
+  State& s = state();
+  const std::vector<void*> retired = take_all(s);
+  s.thread_runs = false;
+  on = false;
+  prepare_condition();  // a thread that is not here was waiting
+  pthread_mutex_unlock(&lock);
+  free_all(retired);
+}
+
+std::string refusal(const char* library) {
+  if (!proa::find_slots(library, slots, 2)) return std::string(library) + " is not loaded, or allocates in another way";
+  void* c_library = proa::file_of(reinterpret_cast<void*>(gnu_get_libc_version));
+  void* const sizes = dlsym(RTLD_DEFAULT, "malloc_usable_size");
+  std::string name;
+  for (void* callee : {slots[0].callee, slots[1].callee, sizes}) {
+    if (proa::file_of(callee, &name) != c_library) return "memory is not the C library's here, but that of " + name;
   }
-  if (!symbols || !names || !entries) return 1;
-  ElfW(Addr) slots[2] = {0, 0};
-  for (size_t i = 0; i < bytes / sizeof(ElfW(Rela)); i++) {
-    const char* symbol = names + symbols[ELF64_R_SYM(entries[i].r_info)].st_name;
-    if (std::strcmp(symbol, "free") == 0) slots[0] = info->dlpi_addr + entries[i].r_offset;
-    if (std::strcmp(symbol, "posix_memalign") == 0) slots[1] = info->dlpi_addr + entries[i].r_offset;
-  }
-  if (slots[0] && slots[1]) {  // both or neither
-    point(slots[0], reinterpret_cast<void*>(release));
-    point(slots[1], reinterpret_cast<void*>(allocate));
-    found->slots = 2;
-  }
-  return 1;
+  return "";
 }
 
 }  // namespace
 
 extern "C" {
 
-// Begins to keep what the named library frees; whether it could.
-int proa_keep_memory(const char* library) {
-  static const int watched = pthread_atfork(before_fork, after_fork, in_child);
-  if (watched != 0) return 0;
-  Found found{library};
-  dl_iterate_phdr(visit, &found);
-  if (found.slots == 2) on = true;
-  return found.slots == 2;
-}
-
-// Gives everything that is kept back to the system; with `stop`, nothing is kept from now on.
-void proa_release_memory(int stop) {
-  if (stop) on = false;
-  std::vector<Block> blocks;
-  {
-    std::lock_guard<std::mutex> held(lock);
-    blocks.swap(kept());
-    most = live;
-    resting = 0;
+// Begins to keep what the named library frees. Null when it does; otherwise why not.
+const char* proa_keep_memory(const char* library) {
+  static thread_local std::string problem;
+  Held held;
+  if (on.load()) return nullptr;
+  if (!real_free) {
+    problem = refusal(library);
+    if (!problem.empty()) return problem.c_str();
+    real_free = reinterpret_cast<void (*)(void*)>(slots[0].callee);
+    real_posix_memalign = reinterpret_cast<int (*)(void**, size_t, size_t)>(slots[1].callee);
+    prepare_condition();
+    pthread_atfork(before_fork, after_fork, in_child);
   }
-  for (const Block& block : blocks) real_free(block.place);
+  // Who frees must know all blocks; who allocates must find a keeper. So `free` first.
+  if (!proa::point(slots[0].place, reinterpret_cast<void*>(release)) ||
+      !proa::point(slots[1].place, reinterpret_cast<void*>(allocate))) {
+    proa::point(slots[0].place, slots[0].before);
+    problem = "the linkage table cannot be written";
+    return problem.c_str();
+  }
+  start_watching(state());
+  on = true;
+  return nullptr;
 }
 
-// Bytes kept (0), in use (1) and the most that were in use (2).
+// Gives everything that is kept back to the system; with `stop`, the slots are as they were, and nothing is kept from now on.
+void proa_release_memory(int stop) {
+  if (!real_free) return;
+  std::vector<void*> retired;
+  {
+    Held held;
+    State& s = state();
+    retired = take_all(s);
+    s.peak = s.peak_before = s.live;
+    if (stop && on.load()) {
+      on = false;
+      s.ours.clear();
+      s.live = s.peak = s.peak_before = 0;
+      void* const own[2] = {reinterpret_cast<void*>(release), reinterpret_cast<void*>(allocate)};
+      for (int i = 0; i < 2; i++) {  // where somebody came later and chains to us, ours stays and only passes on
+        if (__atomic_load_n(slots[i].place, __ATOMIC_ACQUIRE) == own[i]) proa::point(slots[i].place, slots[i].before);
+      }
+    }
+  }
+  free_all(retired);
+}
+
+// How long an idle block is kept, and a peak remembered.
+void proa_keep_memory_for(double time) {
+  seconds = time;
+  if (real_free) pthread_cond_signal(&something_kept);
+}
+
+// Bytes kept (0), in use (1), the most that were in use lately (2); how many requests got a kept block (3); whether the slots
+// lead here (4).
 int64_t proa_kept_memory(int which) {
-  std::lock_guard<std::mutex> held(lock);
-  const size_t found = which == 0 ? resting : which == 1 ? live : most;
-  return int64_t(found);
+  Held held;
+  State& s = state();
+  if (which == 4) return on.load() && *slots[0].place == reinterpret_cast<void*>(release);
+  advance(s, now());
+  return int64_t(which == 0 ? s.resting : which == 1 ? s.live : which == 2 ? most(s) : s.reused);
 }
 }
