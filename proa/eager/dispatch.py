@@ -13,6 +13,7 @@ import numpy as np
 from ..core.errors import type_error
 from ..core.place import CPU
 from ..core.promotion import promote_scalar, promote_tensors
+from ..core.symbols import SymbolicSize, is_symbolic, plain, whole
 from ..ir.operation import NeedsCast, Operation, PrefersHost
 from ..ir.recorder import LOCAL, WrongPlace, enter_place, extend, run_next_at_once
 from .binder import next_sequence
@@ -52,8 +53,10 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
                 kinds.append(None)
             else:
                 kind = operand.__class__
-                if kind is int and not -0x80000000 <= operand <= 0x7FFFFFFF:
-                    _check_range(operation, operand, operands)
+                if kind not in _SCALARS:  # a number that depends on an unknown size
+                    kind = int if isinstance(operand, int) else float
+                if kind is int and not -0x80000000 <= plain(operand) <= 0x7FFFFFFF:
+                    _check_range(operation, plain(operand), operands)
                 indices.append(kind)
                 kinds.append(kind)
                 scalars.append(operand)
@@ -160,8 +163,8 @@ def _same_place(operation: Operation, operands: Sequence[Any]) -> list[Any]:
 def as_operand(operation_name: str, name: str, value: Any) -> Any:
     """A Tensor or plain Python scalar for anything that may stand where a tensor is expected."""
     kind = value.__class__
-    if kind in _SCALARS or isinstance(value, Tensor):
-        return value
+    if kind in _SCALARS or isinstance(value, Tensor) or is_symbolic(value):
+        return whole(value) if isinstance(value, SymbolicSize) else value
     if isinstance(value, np.generic):
         return tensor_from_data(value) if value.dtype.kind not in "biufc" else value.item()
     if isinstance(value, (np.ndarray, list, tuple)) or hasattr(value, "__jax_array__") or hasattr(value, "sharding"):
@@ -205,11 +208,12 @@ def promote(operation: Operation, operands: list[Any]) -> list[Any]:
         )
         return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
     if len(tensors) == 1:
-        scalar = next((operand for operand in operands if operand.__class__ in _SCALARS), None)
+        scalar = next((operand for operand in operands if isinstance(operand, _SCALARS)), None)
         if scalar is not None:
-            common = promote_scalar(operation.name, tensors[0]._aval.dtype, scalar.__class__)
+            kind = next(kind for kind in (bool, int, float, complex) if isinstance(scalar, kind))
+            common = promote_scalar(operation.name, tensors[0]._aval.dtype, kind)
             return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
-    elif operands and all(operand.__class__ in _SCALARS for operand in operands):
+    elif operands and all(isinstance(operand, _SCALARS) for operand in operands):
         return promote(operation, [tensor_from_data(operands[0]), *operands[1:]])
     return operands
 
