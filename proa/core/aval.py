@@ -2,6 +2,9 @@
 
 Equal abstract values are (almost always) the same object, so that they can be dictionary keys by identity at the cost
 of a pointer. The table is bounded: when it overflows it is emptied, which costs cache misses, never wrong answers.
+
+A shape may hold sizes that are not known before a program runs (`symbols.py`). They are equal to plain numbers, so such an
+abstract value is another one than that of the plain shape: it is kept in a table of its own, by its expressions.
 """
 
 from __future__ import annotations
@@ -12,14 +15,16 @@ import numpy as np
 
 from .dtype import name_of
 from .place import CPU, Place
+from .symbols import SymbolicSize, size_from
 
 _TABLE_LIMIT = 200_000
+_SYMBOLIC_LIMIT = 20_000
 
 
 class Aval:
-    """Shape (a tuple), NumPy dtype and place."""
+    """Shape (a tuple), NumPy dtype and place; `symbolic`: some size is not known before a program runs."""
 
-    __slots__ = ("dtype", "ndim", "place", "shape", "size")
+    __slots__ = ("dtype", "ndim", "place", "shape", "size", "symbolic")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, place: Place) -> None:
         self.shape = shape
@@ -27,6 +32,7 @@ class Aval:
         self.place = place
         self.ndim = len(shape)
         self.size = math.prod(shape)
+        self.symbolic = False
 
     @property
     def nbytes(self) -> int:
@@ -39,17 +45,47 @@ class Aval:
         return self if dtype is self.dtype else make_aval(self.shape, dtype, self.place)
 
     def with_shape(self, shape: tuple[int, ...]) -> Aval:
+        if _State.symbols_exist:
+            return make_aval(shape, self.dtype, self.place)
         return self if shape == self.shape else make_aval(shape, self.dtype, self.place)
 
 
 _TABLE: dict[tuple[tuple[int, ...], np.dtype, Place], Aval] = {}
 
 
+_SYMBOLIC: dict[tuple[tuple[object, ...], np.dtype, Place], Aval] = {}
+
+
+class _State:
+    symbols_exist = False  # nobody pays for looking before the first one
+
+
+def expect_symbols() -> None:
+    """Called when the first symbol is made."""
+    _State.symbols_exist = True
+
+
 def make_aval(shape: tuple[int, ...], dtype: np.dtype, place: Place = CPU) -> Aval:
+    if _State.symbols_exist:
+        for size in shape:
+            if size.__class__ is not int and isinstance(size, SymbolicSize):
+                return _symbolic_aval(shape, dtype, place)
     key = (shape, dtype, place)
     aval = _TABLE.get(key)
     if aval is None:
         if len(_TABLE) >= _TABLE_LIMIT:
             _TABLE.clear()
         aval = _TABLE[key] = Aval(shape, dtype, place)
+    return aval
+
+
+def _symbolic_aval(shape: tuple[int, ...], dtype: np.dtype, place: Place) -> Aval:
+    sizes = tuple(size_from(n.expression, n.bare()) if isinstance(n, SymbolicSize) else n for n in shape)
+    key = (tuple(n.expression if isinstance(n, SymbolicSize) else n for n in sizes), dtype, place)
+    aval = _SYMBOLIC.get(key)
+    if aval is None:
+        if len(_SYMBOLIC) >= _SYMBOLIC_LIMIT:
+            _SYMBOLIC.clear()
+        aval = _SYMBOLIC[key] = Aval(sizes, dtype, place)
+        aval.symbolic = True
     return aval

@@ -16,6 +16,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 # Code of the package: its files, and the functions it generates.
 _OWN = (_PACKAGE, "<binder of ", "<gradient of ")
+# Where numbers are compared on behalf of whoever asks.
+_NUMBERS = tuple(_PACKAGE + part + os.sep for part in ("core", os.path.join("jit", "conversion")))
 
 
 class WrongType(TypeError, ValueError, RuntimeError):
@@ -80,6 +82,14 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
     while frame is not None and is_own(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, category, stacklevel=level if frame is not None else 2)
+
+
+def asked_by_user(depth: int = 1) -> bool:
+    """Whether a number was compared by the user's code, not by a function of this package."""
+    frame: FrameType | None = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_code.co_filename.startswith(_NUMBERS):
+        frame = frame.f_back
+    return frame is not None and not frame.f_code.co_filename.startswith(_OWN)
 
 
 def locate(error: BaseException, location: tuple[str, int] | None) -> BaseException:

@@ -52,6 +52,7 @@ from .dtype import (
     name_of,
 )
 from .errors import type_error
+from .symbols import SymbolicNumber, SymbolicSize
 
 
 def _names(text: str) -> frozenset[str]:
@@ -92,6 +93,8 @@ def promote_tensors(
 
 def promote_scalar(op_name: str, tensor_dtype: np.dtype, scalar_type: type) -> np.dtype:
     """The type in which `op_name` computes a tensor with a Python scalar on either side."""
+    if issubclass(scalar_type, (SymbolicSize, SymbolicNumber)):
+        scalar_type = int if issubclass(scalar_type, int) else float
     return _promote_scalar(op_name, tensor_dtype, scalar_type)
 
 

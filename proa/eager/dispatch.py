@@ -13,6 +13,7 @@ import numpy as np
 from ..core.errors import type_error
 from ..core.place import CPU
 from ..core.promotion import promote_scalar, promote_tensors
+from ..core.symbols import SymbolicSize, is_symbolic, plain, whole
 from ..ir.capture import operand_of
 from ..ir.live import LiveNumber, LiveScalar
 from ..ir.operation import NeedsCast, Operation, PrefersHost
@@ -53,9 +54,11 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
                 indices.append(None)
                 kinds.append(None)
             else:
-                kind = float if operand.__class__ is LiveScalar else operand.__class__
-                if kind is int and not -0x80000000 <= operand <= 0x7FFFFFFF:
-                    _check_range(operation, operand, operands)
+                kind = operand.__class__
+                if kind not in _SCALARS:  # a number that depends on an unknown size, or one that is read at each run
+                    kind = int if isinstance(operand, int) else float
+                if kind is int and not -0x80000000 <= plain(operand) <= 0x7FFFFFFF:
+                    _check_range(operation, plain(operand), operands)
                 indices.append(kind)
                 kinds.append(kind)
                 scalars.append(operand)
@@ -172,8 +175,8 @@ def _same_place(operation: Operation, operands: Sequence[Any]) -> list[Any]:
 def as_operand(operation_name: str, name: str, value: Any) -> Any:
     """A Tensor or plain Python scalar for anything that may stand where a tensor is expected."""
     kind = value.__class__
-    if kind in _SCALARS or isinstance(value, Tensor):
-        return value
+    if kind in _SCALARS or isinstance(value, Tensor) or is_symbolic(value):
+        return whole(value) if isinstance(value, SymbolicSize) else value
     if kind is LiveNumber:
         return operand_of(value)
     if isinstance(value, np.generic):
@@ -219,12 +222,12 @@ def promote(operation: Operation, operands: list[Any]) -> list[Any]:
         )
         return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
     if len(tensors) == 1:
-        scalar = next((operand for operand in operands if operand.__class__ in _SCALARS), None)
+        scalar = next((operand for operand in operands if isinstance(operand, _SCALARS)), None)
         if scalar is not None:
-            kind = float if scalar.__class__ is LiveScalar else scalar.__class__
+            kind = next(kind for kind in (bool, int, float, complex) if isinstance(scalar, kind))
             common = promote_scalar(operation.name, tensors[0]._aval.dtype, kind)
             return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
-    elif operands and all(operand.__class__ in _SCALARS for operand in operands):
+    elif operands and all(isinstance(operand, _SCALARS) for operand in operands):
         return promote(operation, [tensor_from_data(operands[0]), *operands[1:]])
     return operands
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.locks import new_lock
+from ..core.symbols import same_sizes
 from ..ir.recorder import LOCAL, set_scope
 from .tape import FREED, GradNode, OutputNode, edge_of, stand_in
 from .tensor import Tensor, alias
@@ -165,7 +166,8 @@ def _second_time(label: str) -> RuntimeError:
 
 def fit(grad: Tensor, aval: Any) -> Tensor:
     """A gradient in its operand's shape and dtype: sums over what was broadcast."""
-    if grad._aval.shape != aval.shape:
+    symbolic = aval.symbolic or grad._aval.symbolic
+    if not same_sizes(grad._aval.shape, aval.shape) if symbolic else grad._aval.shape != aval.shape:
         grad = _sum_to(grad, aval.shape)
     if grad._aval.dtype != aval.dtype:
         if grad._aval.dtype.kind == "c" and aval.dtype.kind != "c":

@@ -18,10 +18,11 @@ from ..core.errors import runtime_error, type_error, value_error
 from ..core.place import CPU, Place, jax_device, jax_devices, parse_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
+from ..core.symbols import is_symbolic, plain
 from ..ir import recorder
 from ..ir.forking import State as ForkState
 from ..ir.forking import host_array
-from ..ir.known import known_value
+from ..ir.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_held
 from ..ir.recorder import LOCAL, Failure, value_of
 
 _names = itertools.count()
@@ -43,6 +44,7 @@ class Tensor:
     _views: Any = None
     _strides: Any = None  # where they are not those of a memory without gaps (see `views.py`)
     _retain: bool = False
+    _holds_sizes: Any = None  # of a constant: the sizes that it was made of (see ir/known.py)
     persistable: bool = False
     is_distributed: bool = False
 
@@ -220,11 +222,17 @@ class Tensor:
 
     def numpy(self, writable_ref: bool = False) -> np.ndarray:
         """The value as a new NumPy array of its own."""
-        return np.array(self._data())
+        return np.array(self._read())
+
+    def _read(self) -> Any:
+        """The value for code outside of the package: sizes in it lose their expressions there."""
+        if self._holds_sizes is not None:
+            lose_sizes(self)
+        return self._data()
 
     def item(self, *args: int) -> Any:
         """The one element (or the one at the given position) as a Python number."""
-        array = np.asarray(self._data())
+        array = np.asarray(self._read())
         if args:
             try:
                 return array.item(*args)
@@ -235,7 +243,7 @@ class Tensor:
         return array.item()
 
     def tolist(self) -> Any:
-        return np.asarray(self._data()).tolist()
+        return np.asarray(self._read()).tolist() if sizes_held(self) is None else objects_held(self).tolist()
 
     def _scalar(self, what: str) -> Any:
         if self._aval.size != 1:
@@ -243,7 +251,7 @@ class Tensor:
                 what, "only a tensor with one element can be converted to a Python number", f"x: {self._aval}",
                 "use any(), all() or an index",
             )  # fmt: skip
-        return np.asarray(self._data()).reshape(()).item()
+        return np.asarray(self._read()).reshape(()).item()
 
     def __bool__(self) -> bool:
         return bool(self._scalar("bool"))
@@ -260,7 +268,7 @@ class Tensor:
     def __index__(self) -> int:
         if self._aval.dtype.kind not in "iub":
             raise type_error("index", "only an integer tensor can be an index", f"x: {self._aval}")
-        if self._value is None and (known := known_value(self)) is not None and known.size == 1:
+        if (known := known_value(self)) is not None and known.size == 1:
             return int(known.item())  # a size, while the code is captured
         return int(self._scalar("index"))
 
@@ -271,7 +279,7 @@ class Tensor:
         return object.__format__(self, spec)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self._data(), dtype=dtype, copy=True if copy is None else copy or None)
+        return np.array(self._read(), dtype=dtype, copy=True if copy is None else copy or None)
 
     def __jax_array__(self) -> Any:
         return jax_value(self._data())
@@ -477,6 +485,26 @@ def move_value(value: Any, place: Place) -> Any:
     return started_jax().device_put(value, jax_device(place))
 
 
+def _sizes_in(data: Any) -> list[Any] | None:
+    """The numbers in Python data, in order, if some depend on an unknown size."""
+    if is_symbolic(data):
+        return [data]
+    if not isinstance(data, (list, tuple)):
+        return None
+    flat, waiting = [], [data]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (list, tuple)):
+            waiting += reversed(part)
+        else:
+            flat.append(part)
+    return flat if any(map(is_symbolic, flat)) else None
+
+
+def _without_symbols(data: Any) -> Any:
+    return [_without_symbols(part) for part in data] if isinstance(data, (list, tuple)) else plain(data)
+
+
 def tensor_from_data(data: Any, dtype: Any = None, place: Any = None) -> Tensor:
     """A new tensor from host data: Python numbers and nested lists, NumPy or JAX arrays, anything with DLPack."""
     from .convert import host_array
@@ -484,6 +512,8 @@ def tensor_from_data(data: Any, dtype: Any = None, place: Any = None) -> Tensor:
     target = LOCAL.place if place is None else parse_place(place)
     if LOCAL.segment.stepped:
         recorder.boundary()
+    if LOCAL.segment.captures and (sizes := _sizes_in(data)) is not None:
+        return mark_sizes(tensor_from_data(_without_symbols(data), dtype, place), sizes)
     array = host_array(data, dtype)
     if isinstance(array, np.ndarray):
         if not is_supported(array.dtype):

@@ -28,6 +28,7 @@ from typing import Any
 from ..core.errors import value_error
 from ..core.locks import new_lock
 from ..core.strides import Strides, contiguous_strides
+from ..core.symbols import plain
 from ..ir.recorder import LOCAL, STATE
 from .tape import CutNode, OutputNode, PassNode, edge_of, stand_in
 from .tensor import Tensor, alias, state_of
@@ -61,7 +62,7 @@ class Step:
         """Strides of what it gives; of a copy, where the operation has no rule or could not share."""
         if self._strides is None:
             found = strides_after(self.before, root, self.operation, self.attributes)
-            self._strides = contiguous_strides(self.shape) if found is None else found
+            self._strides = contiguous_strides(plain(self.shape)) if found is None else found
         return self._strides
 
 
@@ -226,7 +227,7 @@ def see_otherwise(target: Tensor, operation: Any, attributes: tuple[Any, ...], s
         if strides is None:
             leave_storage(target)
         elif root is target:
-            target._strides = None if strides == contiguous_strides(shape) else strides
+            target._strides = None if strides == contiguous_strides(plain(shape)) else strides
     if strides is not None and root is not target:
         target._view = Link(root, Step(path, operation, attributes, shape))
         _note(root, target)
@@ -241,13 +242,13 @@ def strides_of(tensor: Tensor) -> Strides:
     link = tensor._view
     if link is not None and link.path is not None:
         return link.path.strides(link.root)
-    return tensor._strides or contiguous_strides(tuple(map(int, tensor._aval.shape)))
+    return tensor._strides or contiguous_strides(plain(tensor._aval.shape))
 
 
 def own_strides(tensor: Tensor) -> Strides | None:
     """Strides that a tensor has to remember when it is no view any more; None: those of a memory without gaps."""
     strides = strides_of(tensor)
-    return None if strides == contiguous_strides(tuple(map(int, tensor._aval.shape))) else strides
+    return None if strides == contiguous_strides(plain(tensor._aval.shape)) else strides
 
 
 def strides_after(before: Step | None, root: Tensor, operation: Any, attributes: tuple[Any, ...]) -> Strides | None:
@@ -256,10 +257,10 @@ def strides_after(before: Step | None, root: Tensor, operation: Any, attributes:
     if rule is None:
         return None
     if before is None:
-        shape, strides = tuple(map(int, root._aval.shape)), strides_of(root)
+        shape, strides = plain(root._aval.shape), strides_of(root)
     else:
-        shape, strides = tuple(map(int, before.shape)), before.strides(root)
-    return rule(shape, strides, *attributes)
+        shape, strides = plain(before.shape), before.strides(root)
+    return rule(shape, strides, *plain(attributes))
 
 
 # ---- in place ------------------------------------------------------------------------------------

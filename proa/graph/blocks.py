@@ -18,7 +18,7 @@ from ..core.generator import default_generator
 from ..eager.declare import op
 from ..eager.derived import DerivedVariadicGradient
 from ..eager.tensor import Tensor
-from ..ir.dimensions import specialise
+from ..ir.dimensions import Known, specialise, symbols_in
 from ..ir.interpreter import Problem, run_on_numpy
 from ..ir.lowering import call_watched
 from ..ir.program import Program
@@ -40,7 +40,10 @@ class Block:
         self.scalars = scalars
         self.stops = stops  # where gradients end (stops.py)
         self.locations = locations or {}
-        self.knowledge: Any = None  # of its numbers (see `dimensions.Knowledge`)
+        # Sizes of the surrounding program, where those are known (see `bound`).
+        self.known: Known | None = None
+        self._bound: dict[tuple[Any, ...], Block] = {}
+        self._symbols: dict[Any, None] | None = None
         self.draws = positions_of_draws(program)  # random operations: which scalars are their seeds and offsets
         self.is_checked = bool(flags_of(program, False))
         # The Program and scalars for operands of other sizes: a loop asks for the same ones in every round.
@@ -82,12 +85,36 @@ class Block:
         key = tuple(kinds)
         found = self._fits.get(key)
         if found is None:
-            program, sizes = specialise(self.program, list(kinds), None, self.knowledge)
-            drawn = {position for pair in self.draws for position in pair}  # seeds are no sizes
-            scalars = [s if n in drawn else sizes.resolve_scalar(s) for n, s in enumerate(self.scalars)]
+            program, known = specialise(self.program, list(kinds), self.known, self.locations)
+            scalars = [known.resolve(number) for number in self.scalars]
             if len(self._fits) >= _MOST_FITS:
                 self._fits.clear()
             found = self._fits[key] = (program, scalars)
+        return found
+
+    def symbols(self) -> dict[Any, None]:
+        """The unknown sizes of the surrounding program that it computes with."""
+        if self._symbols is None:
+            found, made = symbols_in(self.program.inputs), {}
+            for instruction in self.program.instructions:
+                found |= {symbol: None for symbol in symbols_in(instruction.attributes) if symbol not in made}
+                made |= {symbol: None for symbol in symbols_in(instruction.outputs) if symbol not in found}
+            self._symbols = found | {symbol: None for symbol in symbols_in(self.scalars) if symbol not in made}
+        return self._symbols
+
+    def bound(self, known: Known) -> Block:
+        """The block inside a program whose sizes are known."""
+        chosen = Known({symbol: known[symbol] for symbol in self.symbols() if symbol in known})
+        if not chosen or self.known is not None:
+            return self
+        key = tuple(chosen.items())
+        found = self._bound.get(key)
+        if found is None:
+            found = Block(self.program, self.scalars, self.stops, self.locations)
+            found.known = chosen
+            if len(self._bound) >= _MOST_FITS:
+                self._bound.clear()
+            self._bound[key] = found
         return found
 
     def checks(self, kinds: Sequence[Aval]) -> list[tuple[Any, Location]]:
@@ -183,7 +210,7 @@ def _infer_cond(operation: Any, kinds: Any, attributes: tuple[Any, ...], place: 
     first = then.infer([kinds[1 + i] for i in then_inputs])
     second = otherwise.infer([kinds[1 + i] for i in otherwise_inputs])
     for position, (a, b) in enumerate(zip(first, second, strict=True)):
-        if a is not b:
+        if a is not b and (a.shape != b.shape or a.dtype != b.dtype):
             raise operation.error(
                 ValueError, f"both branches must give the same shape and type; result {position} is {a} or {b}", [],
                 fix="cast or reshape in one of the branches",
@@ -248,7 +275,7 @@ def _infer_while(operation: Any, kinds: Any, attributes: tuple[Any, ...], place:
     state = tuple(kinds[:count])
     after = body.infer([kinds[i] for i in body_inputs])
     for position, (a, b) in enumerate(zip(state, after, strict=True)):
-        if a is not b:
+        if a is not b and (a.shape != b.shape or a.dtype != b.dtype):
             raise operation.error(
                 ValueError,
                 f"a loop variable must keep its shape and type; variable {position} is {a} before and {b} after a round",

@@ -10,15 +10,12 @@ from ..core.dtype import to_numpy_dtype
 from ..core.generator import default_generator
 from ..core.place import Place
 from ..eager.tensor import Tensor
-from ..ir.capture import CaptureSegment, Capturing, DependsOnSize
-from ..ir.dimensions import SMALLEST, Knowledge, differences, placeholder_shape
-from ..ir.program import Program
+from ..ir.assumptions import Assumptions, example_size
+from ..ir.capture import CaptureError, CaptureSegment, Capturing
 from ..ir.recorder import LOCAL
 from .graph import Graph, GraphInput
 from .stops import Stops
 from .structure import flatten
-
-_DIVISORS = (1, 2, 4, 8, 16, 32, 64)
 
 
 def placeholder(segment: CaptureSegment, aval: Aval, stop_gradient: bool = True) -> Tensor:
@@ -46,88 +43,74 @@ def capture(
     name: str | None = None,
     place: Place | None = None,
     build: Callable[[list[Tensor]], Any] | None = None,
+    examples: Sequence[Sequence[int]] | None = None,
 ) -> Graph:
     """The Graph of `function(*placeholders)`.
 
-    A spec has `shape` (None or -1: unknown), `dtype` and perhaps `name` (an InputSpec does). With `build`, the
-    placeholders are handed to it as a list instead. With unknown dimensions the function runs several times, with different
-    numbers for them: what depends on them in a way that is not understood is then an error, not a wrong answer.
+    A spec has `shape` (None or -1: unknown), `dtype` and perhaps `name` (an InputSpec does). With `build`, the placeholders
+    are handed to it as a list instead. `examples` are shapes of a call at hand: unknown dimensions have these sizes while
+    the code runs, and it may depend on them (the Graph then holds for other sizes that answer alike). Without examples, a
+    dimension that the code takes as a fixed number is an error.
     """
     call = build if build is not None else lambda tensors: function(*tensors)
     own_name = name or getattr(function, "__name__", type(function).__name__)
-    state = default_generator.get_state()
-
-    def once(other: bool = False, divisors: dict[int, int] | None = None) -> Graph:
-        default_generator.set_state(state)
-        return _capture_once(call, specs, own_name, place, other, divisors)
-
-    graph = once()
-    if graph.has_unknown_sizes:
-        second = once(other=True)
-        problems = differences(graph.program, graph.scalars, second.program, second.scalars, graph.knowledge)
-        if problems:
-            raise DependsOnSize(
-                f"({own_name}) {problems[0]}; give the dimension a fixed size in the InputSpec, or compute with "
-                "tensors (paddle.shape) instead of Python numbers."
-            )
-        _learn_roundings(graph, once, specs)
-        share_knowledge(graph.program, graph.knowledge)
-    return graph
-
-
-def _learn_roundings(graph: Graph, once: Callable[..., Graph], specs: Sequence[Any]) -> None:
-    """Finds out how the code rounds parts of unknown sizes, by capturing it with sizes that cannot be divided.
-
-    Where that fails or gives something else (a size that is halved and doubled again, a padding that depends on it), the
-    sizes of that axis must be divisible by a power of two; for others the graph refuses to run.
-    """
-
-    def holds(divisors: dict[int, int]) -> bool:
+    if examples is not None or not any(size is None or size < 0 for spec in specs for size in spec.shape):
+        return _capture_once(call, specs, own_name, place, examples)
+    state, failure = default_generator.get_state(), None
+    for sizes in _STAND_INS:
+        shapes = [[sizes(axis) for axis in range(len(spec.shape))] for spec in specs]
         try:
-            probe = once(True, divisors)
-        except Exception:  # the code itself asks for sizes that can be divided
-            return False
-        learnt = Knowledge()
-        if differences(graph.program, graph.scalars, probe.program, probe.scalars, learnt):
-            return False
-        return all(graph.knowledge.rounding.setdefault(n, up) == up for n, up in learnt.rounding.items())
-
-    axes = sorted({axis for spec in specs for axis, size in enumerate(spec.shape) if size is None or size < 0})
-    if holds(dict.fromkeys(axes, 1)):
-        return
-    for axis in axes:
-        fitting = (divisor for divisor in _DIVISORS if holds({axis: divisor}))
-        graph.knowledge.divisors[axis] = next(fitting, _DIVISORS[-1])
+            graph = _capture_once(call, specs, own_name, place, shapes)
+        except CaptureError:
+            raise
+        except (ValueError, TypeError, IndexError, ArithmeticError) as error:
+            # The code may not hold for these sizes (they cannot be divided as it wants, or must be equal).
+            failure = failure or error
+            default_generator.set_state(state)
+        else:
+            _refuse_fixed(graph.assumptions, own_name)
+            return graph
+    assert failure is not None
+    raise failure
 
 
-def share_knowledge(program: Program, knowledge: Knowledge) -> None:
-    """Lets the blocks inside a Program know what is known of its numbers."""
-    for instruction in program.instructions:
-        for block in instruction.attributes:
-            if hasattr(block, "program"):
-                block.knowledge = knowledge
-                share_knowledge(block.program, knowledge)
+# What unknown dimensions are where there is no data, by axis; each is tried where the code refuses the one before.
+_STAND_INS: tuple[Callable[[int], int], ...] = (example_size, lambda axis: 4 + 2 * axis, lambda _axis: 6)
 
 
 def _capture_once(
-    call: Callable[[list[Tensor]], Any], specs: Sequence[Any], name: str, place: Place | None, other: bool,
-    divisors: dict[int, int] | None,
+    call: Callable[[list[Tensor]], Any], specs: Sequence[Any], name: str, place: Place | None,
+    examples: Sequence[Sequence[int]] | None,
 ) -> Graph:  # fmt: skip
     with Capturing(place) as segment:
         inputs: list[GraphInput] = []
         tensors: list[Tensor] = []
         for position, spec in enumerate(specs):
-            shape = placeholder_shape(spec.shape, other, divisors)
-            aval = make_aval(shape, to_numpy_dtype(spec.dtype), segment.root.place)
-            tensor = placeholder(segment, aval, getattr(spec, "stop_gradient", True))
-            tensors.append(tensor)
-            inputs.append(GraphInput(getattr(spec, "name", None) or f"x{position}", aval))
+            title = getattr(spec, "name", None) or f"x{position}"
+            sizes = segment.assumptions.shape(spec.shape, title, None if examples is None else examples[position])
+            aval = make_aval(sizes, to_numpy_dtype(spec.dtype), segment.root.place)
+            tensors.append(placeholder(segment, aval, getattr(spec, "stop_gradient", True)))
+            inputs.append(GraphInput(title, aval))
         try:
             result = call(tensors)
         except BaseException:
             segment.updates()  # gives tensors from outside their values back
             raise
-        return finish(segment, result, inputs, name)
+        graph = finish(segment, result, inputs, name)
+    if segment.outer is None:
+        segment.assumptions.is_open = False
+    return graph
+
+
+def _refuse_fixed(assumptions: Assumptions, name: str) -> None:
+    """CaptureError for a dimension that the specs call unknown and the code took as a number."""
+    for guard in assumptions.guards.values():
+        if guard.fixes is not None:
+            raise CaptureError(
+                f"({name}) {guard.fixes.name} may be any size, but the code uses it as a fixed number here; give the "
+                "dimension a fixed size in the InputSpec, or compute with sizes (+ - * // %) and tensors (paddle.shape).",
+                guard.location,
+            )
 
 
 def finish(segment: CaptureSegment, result: Any, inputs: list[GraphInput], name: str) -> Graph:
@@ -140,7 +123,7 @@ def finish(segment: CaptureSegment, result: Any, inputs: list[GraphInput], name:
     captured = segment.inputs[len(inputs) :]
     graph = Graph(
         name, program, inputs, captured, segment.scalars, structure, [tensor for tensor, _ in updates],
-        segment.locations,
+        segment.locations, segment.assumptions,
     )  # fmt: skip
     graph.stops = Stops(segment, program, results)
     return graph
@@ -159,4 +142,4 @@ def number_of(segment: CaptureSegment, tensor: Tensor) -> int:
         LOCAL.grad_enabled = before
 
 
-__all__ = ["SMALLEST", "capture", "finish", "number_of", "placeholder", "share_knowledge"]
+__all__ = ["capture", "finish", "number_of", "placeholder"]

@@ -11,7 +11,8 @@ from html import escape
 from typing import Any
 
 from ..core.dtype import name_of
-from ..ir.dimensions import shown_shape
+from ..core.symbols import is_symbolic
+from ..ir.dimensions import shown_number, shown_shape
 from ..ir.program import Program
 
 _LINE = 15
@@ -62,9 +63,9 @@ def _shape(aval: Any) -> str:
 
 
 def _attribute(value: Any) -> Any:
-    """With -1 for what depends on an unknown size."""
-    if value.__class__ is int:
-        return shown_shape([value])[0]
+    """With expressions for what depends on an unknown size."""
+    if is_symbolic(value):
+        return shown_number(value)
     return tuple(map(_attribute, value)) if value.__class__ is tuple else value
 
 

@@ -17,9 +17,12 @@ from ..core.aval import Aval
 from ..core.errors import locate, value_error
 from ..core.generator import default_generator
 from ..core.locks import new_lock
+from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor, aval_of, tensor_from_data, wrap
 from ..eager.views import replace_value
-from ..ir.dimensions import SMALLEST, Knowledge, Sizes, UnknownSize, may_hold_sizes, shown_shape, specialise
+from ..ir.assumptions import Assumptions
+from ..ir.dimensions import Known, UnknownSize, shown_shape, specialise
+from ..ir.known import sizes_held
 from ..ir.live import LiveScalar
 from ..ir.lowering import CompiledProgram
 from ..ir.program import Program
@@ -27,10 +30,11 @@ from ..ir.watch import flags_of
 from .structure import rebuild
 
 _MOST_COMPILED = 64
+_MOST_REMEMBERED = 4096
 
 
 class GraphInput:
-    """An input by name; `aval` has placeholder numbers where a dimension is unknown."""
+    """An input by name; `aval` has symbols where a dimension is unknown."""
 
     __slots__ = ("aval", "name")
 
@@ -60,6 +64,7 @@ class Graph:
         structure: Any,
         updates: list[Tensor],
         locations: dict[int, tuple[str, int]] | None = None,
+        assumptions: Assumptions | None = None,
     ) -> None:
         self.name = name
         self.program = program
@@ -70,19 +75,20 @@ class Graph:
         self.updates = updates  # changed by a run: the Program's last outputs are their new values
         self.locations = locations or {}
         self.stops: Any = None  # where gradients end (stops.py); None: nowhere
-        self.knowledge = Knowledge()  # of its numbers, from several captures
+        self.assumptions = assumptions or Assumptions()  # what it holds for, where sizes are unknown
         self.num_results = len(program.outputs) - len(updates)
         self.generator = default_generator
         self._draws = positions_of_draws(program)
         self._live = [position for position, number in enumerate(scalars) if isinstance(number, LiveScalar)]
         self._compiled: dict[Any, tuple[CompiledProgram, list[Any], list[Any], list[Aval]]] = {}
         self._fitted: dict[Any, Graph] = {}
+        self._held_for: dict[Any, bool] = {}
         self._optimised: dict[int | None, Any] = {}  # None: the usual level
         self._lock = new_lock()
 
     @property
     def has_unknown_sizes(self) -> bool:
-        return any(size >= SMALLEST for given in self.inputs for size in given.aval.shape)
+        return any(given.aval.symbolic for given in self.inputs)
 
     @property
     def place(self) -> Any:
@@ -101,7 +107,7 @@ class Graph:
         for given, tensor in zip(self.inputs, tensors, strict=True):
             aval, wanted = tensor._aval, given.aval
             fits = aval.ndim == wanted.ndim and all(
-                size == expected or expected >= SMALLEST
+                isinstance(expected, SymbolicSize) or size == expected
                 for size, expected in zip(aval.shape, wanted.shape, strict=True)
             )
             if not fits or aval.dtype != wanted.dtype:
@@ -111,9 +117,43 @@ class Graph:
         """The values now of what comes from outside."""
         return [tensor._data() for tensor in self.captured]
 
-    def sizes(self, tensors: Sequence[Tensor]) -> Sizes | None:
-        """What is known of sizes before the Program is made for inputs of these ones."""
-        return None
+    def sizes(self, tensors: Sequence[Tensor]) -> Known:
+        """What is known of sizes before the Program is made for inputs of these ones; UnknownSize where it does not hold."""
+        known = Known()
+        for given, tensor in zip(self.inputs, tensors, strict=True):
+            known.learn(given.aval, tensor._aval, given.name)
+        self._check(known)
+        return known
+
+    def _check(self, known: Known) -> None:
+        broken = self.assumptions.broken(known)
+        if broken is not None:
+            raise UnknownSize(
+                f"({self.name}) the graph was captured for sizes with {broken}; received "
+                f"{', '.join(f'{symbol} = {size}' for symbol, size in known.items())}. Capture it for these sizes, or make "
+                "the code independent of the sizes of unknown dimensions."
+            )
+
+    def holds_for(self, tensors: Sequence[Tensor]) -> bool:
+        """Whether inputs of these sizes answer all questions about sizes as those of the capture did."""
+        if not self.has_unknown_sizes or not (self.assumptions.guards or self._held_for):
+            return True
+        key = tuple([tensor._aval for tensor in tensors])
+        found = self._held_for.get(key)
+        if found is None:
+            try:
+                self.sizes(tensors)
+                found = True
+            except UnknownSize:
+                found = False
+            if len(self._held_for) >= _MOST_REMEMBERED:
+                self._held_for.clear()
+            self._held_for[key] = found
+        return found
+
+    def does_not_hold_for(self, tensors: Sequence[Tensor]) -> None:
+        """Remembers that a run has found inputs of these sizes to be none that it was captured for."""
+        self._held_for[tuple([tensor._aval for tensor in tensors])] = False
 
     def optimised(self, level: int | None = None) -> Graph:
         """The graph after the passes of a level (0: none, 1: what only takes away, 2: all; None: the usual one)."""
@@ -157,23 +197,11 @@ class Graph:
     def _specialised(self, tensors: Sequence[Tensor], held: list[Any]) -> tuple[Program, list[Any], list[Any]]:
         if not self.has_unknown_sizes:
             return self.program, self.scalars, held
-        self._check_divisors(tensors)
         actual = [tensor._aval for tensor in tensors] + [tensor._aval for tensor in self.captured]
-        program, sizes = specialise(self.program, actual, self.sizes(tensors), self.knowledge)
-        drawn = {position for pair in self._draws for position in pair}  # seeds are no sizes
-        scalars = [s if position in drawn else sizes.resolve_scalar(s) for position, s in enumerate(self.scalars)]
-        return program, scalars, [_with_sizes(value, sizes) for value in held]
-
-    def _check_divisors(self, tensors: Sequence[Tensor]) -> None:
-        """UnknownSize where a size must be divisible, because it is divided and multiplied again or decides otherwise."""
-        for axis, divisor in self.knowledge.divisors.items():
-            for given, tensor in zip(self.inputs, tensors, strict=True):
-                if axis < given.aval.ndim and given.aval.shape[axis] >= SMALLEST and tensor._aval.shape[axis] % divisor:
-                    raise UnknownSize(
-                        f"({self.name}) dimension {axis} of {given.name} must be divisible by {divisor}: what is computed "
-                        f"from other sizes is not known beforehand; received {tensor._aval}. Give it a fixed size in the "
-                        "InputSpec."
-                    )
+        program, known = specialise(self.program, actual, self.sizes(tensors), self.locations)
+        self._check(known)
+        scalars = [known.resolve(number) for number in self.scalars]
+        return program, scalars, [_with_sizes(v, t, known) for v, t in zip(held, self.captured, strict=True)]
 
     def fitted(self, tensors: Sequence[Tensor]) -> Graph:
         """The graph for inputs of these sizes: nothing in it is unknown, so passes see the numbers that are meant."""
@@ -293,10 +321,10 @@ def positions_of_draws(program: Program) -> list[tuple[int, int]]:
     return found
 
 
-def _with_sizes(value: Any, sizes: Sizes) -> Any:
-    """A constant, with real sizes where it holds numbers of the capture."""
-    array = np.asarray(value) if getattr(value, "ndim", 9) <= 1 else None
-    if array is None or not may_hold_sizes(array):
+def _with_sizes(value: Any, tensor: Tensor, known: Known) -> Any:
+    """A value from outside, computed anew where it holds sizes (see `ir/known.py`)."""
+    sizes = sizes_held(tensor)
+    if sizes is None:
         return value
-    resolved = [sizes.resolve(int(number)) for number in array.reshape(-1)]
-    return np.asarray(tensor_from_data(np.array(resolved, array.dtype).reshape(array.shape))._data())
+    array = np.array(known.resolve(sizes), tensor._aval.dtype).reshape(tensor._aval.shape)
+    return np.asarray(tensor_from_data(array)._data())

@@ -16,7 +16,8 @@ from ..core.locks import new_lock
 from ..core.place import CPU, jax_device
 from ..eager.tensor import Tensor, adopt, wrap
 from ..ir import forking
-from ..ir.dimensions import Sizes, specialise
+from ..ir.assumptions import Assumptions
+from ..ir.dimensions import Known, specialise
 from ..ir.interpreter import run_on_numpy
 from ..ir.lowering import CompiledProgram
 from ..ir.program import Program
@@ -95,6 +96,8 @@ class OptimisedGraph(Graph):
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
         self._runs += 1
+        if self.assumptions.guards and not self.holds_for(tensors):
+            return self.origin.run(tensors)  # the passes took other sizes for granted
         if self.preparation is not None and self.preparation.times > _OFTEN and self._runs < 2 * self.preparation.times:
             # Parameters change with almost every run: computing with them as they are costs less than preparing them.
             return self.origin.optimised(1).run(tensors)
@@ -114,11 +117,13 @@ class OptimisedGraph(Graph):
         held = [on_device(tensor) for tensor in self.captured[: self._num_given]]
         return held if self.preparation is None else held + self.preparation.values()
 
-    def sizes(self, tensors: Sequence[Tensor]) -> Sizes:
+    def sizes(self, tensors: Sequence[Tensor]) -> Known:
         """From the whole Program: a size may come from an instruction that the passes took away."""
         origin = self.origin
         actual = [tensor._aval for tensor in tensors] + [tensor._aval for tensor in origin.captured]
-        return specialise(origin.program, actual, None, origin.knowledge)[1]
+        known = specialise(origin.program, actual, origin.sizes(tensors), origin.locations)[1]
+        self._check(known)
+        return known
 
 
 def _moved(value: np.ndarray, place: Any) -> Any:
@@ -140,9 +145,11 @@ def on_device(tensor: Tensor) -> Any:
 
 def optimise(graph: Graph, level: int) -> OptimisedGraph:
     """The graph after the passes of a level."""
-    draft = Draft.of(graph)
-    records = run_passes(draft, level)
-    program, captured, scalars, locations = draft.program()
+    assumptions = Assumptions()  # what the passes took for granted, besides what the capture did
+    with graph.assumptions.collected() as assumptions.guards:
+        draft = Draft.of(graph)
+        records = run_passes(draft, level)
+        program, captured, scalars, locations = draft.program()
     # Prepared tensors come last among those from outside.
     prepared = {id(tensor): value for value, tensor in draft.prepared}
     own = [tensor for tensor in captured if id(tensor) in prepared]
@@ -152,9 +159,17 @@ def optimise(graph: Graph, level: int) -> OptimisedGraph:
             draft.nodes, [*draft.inputs, *map(draft.value_of, [*given, *own])], draft.outputs
         )
     made = OptimisedGraph(
-        graph.name, program, graph.inputs, [*given, *own], scalars, graph.structure, graph.updates, locations
+        graph.name,
+        program,
+        graph.inputs,
+        [*given, *own],
+        scalars,
+        graph.structure,
+        graph.updates,
+        locations,
+        assumptions,
     )
-    made.generator, made.knowledge = graph.generator, graph.knowledge
+    made.generator = graph.generator
     made.origin, made.level, made.records = graph, level, records
     made._runs = 0
     made._num_given = len(given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.aval import Aval
@@ -23,13 +23,18 @@ def entries_of(program: Program, scalars: Sequence[Any]) -> list[Entry]:
 
 
 def pruned(
-    inputs: Sequence[Aval], entries: Sequence[Entry], outputs: Sequence[int], first: Sequence[int] = ()
+    inputs: Sequence[Aval],
+    entries: Sequence[Entry],
+    outputs: Sequence[int],
+    first: Sequence[int] = (),
+    also: Iterable[int] = (),
 ) -> tuple[Program, list[Any], list[int]]:
     """The Program that computes `outputs`, its scalars, and which of the inputs it takes, in its order.
 
-    The inputs in `first` come first and stay even where nothing depends on them; others only stay if they are needed.
+    The inputs in `first` come first and stay even where nothing depends on them; others only stay if they are needed. The
+    values in `also` stay though they are no outputs.
     """
-    needed = set(outputs)
+    needed = {*outputs, *also}
     kept: list[Entry] = []
     for entry in reversed(entries):
         instruction = entry[0]

@@ -16,6 +16,7 @@ from typing import Any
 from ..core.aval import Aval
 from ..core.errors import message, user_location
 from ..core.place import Place
+from .assumptions import Assumptions
 from .live import LiveNumber
 from .program import Program
 from .recorder import LOCAL, Segment, WrongPlace, flush_current, value_of
@@ -32,14 +33,10 @@ class CaptureError(RuntimeError):
         self.location = location
 
 
-class DependsOnSize(CaptureError):
-    """The code computes from an unknown size in a way that no graph can follow; for known sizes it can be captured."""
-
-
 class CaptureSegment(Segment):
     """The open segment of a thread that captures. `inputs` are the tensors themselves, not their values."""
 
-    __slots__ = ("outer", "owner", "remembered", "tensor_ids")
+    __slots__ = ("assumptions", "outer", "owner", "remembered", "tensor_ids")
 
     captures = True
 
@@ -50,6 +47,7 @@ class CaptureSegment(Segment):
         self.node = move_into(self.root, LOCAL.scope)
         self.outer = outer
         self.owner = None if outer is None else outer.owner
+        self.assumptions: Assumptions = Assumptions() if outer is None else outer.assumptions
         self.tensor_ids: dict[int, int] = {}
         # Tensors from outside that were changed here, with what they were: id -> (tensor, state).
         self.remembered: dict[int, tuple[Any, tuple[Any, ...]]] = {}
@@ -184,13 +182,16 @@ class outside_capture:
 class Capturing:
     """`with Capturing(place) as segment:` what this thread does inside is recorded into `segment`."""
 
-    def __init__(self, place: Place | None = None) -> None:
+    def __init__(self, place: Place | None = None, assumptions: Assumptions | None = None) -> None:
         self.place = place
+        self.assumptions = assumptions  # of a capture that is gone on with
 
     def __enter__(self) -> CaptureSegment:
         self.before = LOCAL.segment
         outer = self.before if self.before.captures else None
         self.segment = CaptureSegment(self.place or self.before.root.place, LOCAL.lock, outer)
+        if self.assumptions is not None:
+            self.segment.assumptions = self.assumptions
         self.place_before = LOCAL.place
         LOCAL.place = self.segment.root.place
         LOCAL.segment = self.segment

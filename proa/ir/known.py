@@ -1,8 +1,10 @@
 """Values that are known while code is captured: what is computed from sizes of tensors alone.
 
 `paddle.shape(x)` is a tensor, and so is `paddle.shape(x)[0] * 2`. Inside a capture operations are recorded and not run, but
-such a tensor is wanted as a number when it is the size of another one. Its few instructions are then run on the host,
-with the numbers that stand for unknown sizes (`dimensions.py`), so that the result is understood like any other size.
+such a tensor is wanted as a number when it is the size of another one. Its few instructions are then run on the host, on
+arrays of Python integers, so that unknown sizes keep their expressions (`core/symbols.py`).
+
+A constant that holds unknown sizes remembers them; a run puts the real ones in their place.
 """
 
 from __future__ import annotations
@@ -11,19 +13,45 @@ from typing import Any
 
 import numpy as np
 
+from ..core.symbols import is_symbolic, maximum, minimum, note_loss, plain
+
 _MOST_ELEMENTS = 64
 _MOST_INSTRUCTIONS = 64
+_UNCHANGED = frozenset({"assign", "row_numbers"})
+# NumPy would compare, which holds for the sizes at hand alone.
+_EXTREMES = {"minimum": np.frompyfunc(minimum, 2, 1), "maximum": np.frompyfunc(maximum, 2, 1)}
 
 
-def mark_sizes(tensor: Any) -> Any:
-    """Says that a constant holds sizes of other tensors."""
-    tensor._holds_sizes = True
+def mark_sizes(tensor: Any, sizes: Any) -> Any:
+    """Says that a constant holds these sizes of other tensors, in its order."""
+    tensor._holds_sizes = tuple(sizes)
     return tensor
 
 
+def sizes_held(tensor: Any) -> tuple[Any, ...] | None:
+    """The sizes in a constant, where some are not known before a run; None for any other tensor."""
+    held = tensor._holds_sizes
+    return held if held is not None and any(map(is_symbolic, held)) else None
+
+
+def objects_held(tensor: Any) -> np.ndarray:
+    """The sizes in a constant as an array of Python integers."""
+    return _objects(tensor._holds_sizes, tensor._aval.shape)
+
+
+def lose_sizes(tensor: Any) -> None:
+    """Called when the value of a constant is read by code that cannot know of sizes."""
+    for number in sizes_held(tensor) or ():
+        if is_symbolic(number):
+            note_loss(number)
+
+
 def known_value(tensor: Any) -> np.ndarray | None:
-    """The value of a captured tensor that was computed from sizes; None for any other, and outside a capture."""
-    if tensor._value is not None or tensor._segment is None or not tensor._segment.captures:
+    """The integers (an array of objects) that a captured tensor was computed to from sizes; None for any other tensor, and
+    outside a capture."""
+    if tensor._value is not None:
+        return None if sizes_held(tensor) is None else objects_held(tensor)
+    if tensor._segment is None or not tensor._segment.captures:
         return None
     found = _evaluated(tensor)
     return found[0] if found is not None and found[1] else None
@@ -31,12 +59,13 @@ def known_value(tensor: Any) -> np.ndarray | None:
 
 def _evaluated(tensor: Any) -> tuple[np.ndarray, bool] | None:
     """The value and whether sizes went into it; None where it needs something that is not known or not small."""
-    if tensor._aval.size > _MOST_ELEMENTS:
+    if plain(tensor._aval.size) > _MOST_ELEMENTS or tensor._aval.symbolic:
         return None
     if tensor._value is not None:
         if tensor._aval.dtype.kind not in "iub" or tensor.persistable:
             return None
-        return np.asarray(tensor._data()), getattr(tensor, "_holds_sizes", False)
+        held = tensor._holds_sizes
+        return _objects(np.asarray(tensor._data()) if held is None else held, tensor._aval.shape), held is not None
     segment, index = tensor._segment, tensor._index
     if not segment.captures:
         return None
@@ -46,41 +75,72 @@ def _evaluated(tensor: Any) -> tuple[np.ndarray, bool] | None:
     return _run(segment, index)
 
 
-def _run(segment: Any, index: int) -> tuple[np.ndarray, bool] | None:
-    from .interpreter import Problem, run_on_numpy
+def _objects(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """An array of Python integers."""
+    array = np.empty(shape, object)
+    flat = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else list(values)
+    for place, number in zip(np.ndindex(*shape), flat, strict=True):
+        array[place] = number
+    return array
 
+
+def _run(segment: Any, index: int) -> tuple[np.ndarray, bool] | None:
     whole = segment.node.program(())
     program = whole.slice((index,))
-    needed = {id(instruction) for instruction in program.instructions}
-    if len(needed) > _MOST_INSTRUCTIONS or any(
-        aval.size > _MOST_ELEMENTS for instruction in program.instructions for aval in instruction.outputs
-    ):
+    needed = {instruction.index for instruction in program.instructions}
+    if len(needed) > _MOST_INSTRUCTIONS:
         return None
-    inputs: list[Any] = [None] * len(segment.inputs)
-    scalars: list[Any] = []
+    values: dict[int, np.ndarray] = {}
     from_sizes, position = False, 0
     for instruction in whole.instructions:
         count = len(instruction.scalar_dtypes)
-        if id(instruction) in needed:
-            if "seed" in instruction.operation.operand_names or any(
-                hasattr(a, "program") for a in instruction.attributes
-            ):
-                return None
-            scalars += segment.scalars[position : position + count]
+        if instruction.index in needed:
+            scalars = iter(segment.scalars[position : position + count])
+            arguments: list[Any] = []
             for operand in instruction.operands:
-                if operand.__class__ is int and operand < 0 and inputs[~operand] is None:
+                if operand.__class__ is int and operand < 0 and operand not in values:
                     source = segment.inputs[~operand]
                     found = None if source._segment is segment and source._value is None else _evaluated(source)
                     if found is None:
                         return None
-                    inputs[~operand] = found[0]
+                    values[operand] = found[0]
                     from_sizes |= found[1]
+                if operand.__class__ is int:
+                    arguments.append(values[operand])
+                elif operand is None:
+                    arguments.append(None)
+                else:
+                    number = next(scalars)
+                    from_sizes |= is_symbolic(number)
+                    arguments.append(_objects((number,), ()))
+            if not _apply(instruction, arguments, values):
+                return None
         position += count
-    given = [np.zeros(0) if value is None else value for value in inputs]
-    try:
-        return np.asarray(run_on_numpy(program, given, scalars)[index]), from_sizes
-    except Problem:
-        return None
+    return values[index], from_sizes
 
 
-__all__ = ["known_value", "mark_sizes"]
+def _apply(instruction: Any, arguments: list[Any], values: dict[int, np.ndarray]) -> bool:
+    """Runs one instruction on integers; False where it does something else than compute with them."""
+    operation, (aval, *others) = instruction.operation, instruction.outputs
+    if others or aval.symbolic or aval.dtype.kind not in "iu" or "seed" in operation.operand_names:
+        return False
+    if aval.size > _MOST_ELEMENTS or any(hasattr(attribute, "program") for attribute in instruction.attributes):
+        return False
+    if operation.name == "cast" or operation.name in _UNCHANGED:
+        made: Any = arguments[0]
+    elif operation.name in _EXTREMES:
+        made = _EXTREMES[operation.name](*arguments)
+    else:
+        given = [arguments] if operation.variadic else arguments
+        try:
+            made = operation.kernel_for("numpy")(np, *given, *instruction.attributes)
+        except (TypeError, ValueError, AttributeError):  # a kernel for numbers of fixed width
+            return False
+    made = made if isinstance(made, np.ndarray) else _objects((made,), ())
+    if made.dtype != object or made.shape != tuple(aval.shape):
+        return False
+    values[instruction.index] = made
+    return True
+
+
+__all__ = ["known_value", "lose_sizes", "mark_sizes", "objects_held", "sizes_held"]

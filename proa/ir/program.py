@@ -7,12 +7,13 @@ absent optional tensor. Tier 0 interprets Programs, tier 1 lowers them to XLA.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..core.aval import Aval
 from ..core.dtype import name_of
+from ..core.symbols import SymbolicSize
 from .operation import OperandKind, Operation
 
 
@@ -51,9 +52,20 @@ class Instruction:
 
     def __repr__(self) -> str:
         names = [_operand_name(operand) for operand in self.operands]
-        names += [f"{n}={a}" for n, a in zip(self.operation.attribute_names, self.attributes, strict=False)]
-        results = ", ".join(f"%{self.index + i}: {aval}" for i, aval in enumerate(self.outputs))
+        names += [f"{n}={_shown(a)}" for n, a in zip(self.operation.attribute_names, self.attributes, strict=False)]
+        results = ", ".join(f"%{self.index + i}: {type_text(aval)}" for i, aval in enumerate(self.outputs))
         return f"{results} = {self.operation.name}({', '.join(names)})"
+
+
+def type_text(aval: Aval) -> str:
+    """Shape and data type, with expressions for sizes that are not known."""
+    return f"{name_of(aval.dtype)}[{', '.join(str(_shown(size)) for size in aval.shape)}]"
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, SymbolicSize):
+        return value.expression
+    return tuple([_shown(part) for part in cast("tuple[Any, ...]", value)]) if isinstance(value, tuple) else value
 
 
 def _operand_name(operand: Any) -> str:
@@ -122,7 +134,7 @@ class Program:
         return sliced
 
     def __str__(self) -> str:
-        header = ", ".join(f"in{i}: {name_of(a.dtype)}{list(a.shape)}" for i, a in enumerate(self.inputs))
+        header = ", ".join(f"in{i}: {type_text(aval)}" for i, aval in enumerate(self.inputs))
         body = "\n".join(f"  {instruction!r}" for instruction in self.instructions)
         results = ", ".join(f"%{i}" for i in self.outputs)
         return f"program({header}):\n{body}\n  return {results}"

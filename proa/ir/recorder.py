@@ -105,6 +105,7 @@ class Segment:
     """Work recorded by one thread and not run yet."""
 
     captures = False  # whether it is kept as a graph instead of being run (see capture.py)
+    assumptions: Any = None  # of a capture: the sizes that are not known (see dimensions.py)
     owner: Any = None  # the static program that it belongs to
 
     __slots__ = (
@@ -378,8 +379,10 @@ def extend(
         raise NeedsCast
     if operation.host_from is not None and not segment.root.immediate and not segment.captures:
         _leave_to_host(segment, operation, kinds)
-    outputs, dtypes = operation.plan(kinds, attributes, segment.root.place)
-    if not segment.captures:
+    if segment.captures:
+        outputs, dtypes = segment.assumptions.plan(operation, kinds, attributes, segment.root.place)
+    else:
+        outputs, dtypes = operation.plan(kinds, attributes, segment.root.place)
         check_allocation(operation.name, outputs)
     check = operation.check
     flagged = check is not None and not (

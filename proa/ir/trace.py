@@ -182,6 +182,14 @@ def grow_leaf(parent: TraceNode, edge: Any) -> TraceNode:
     return node
 
 
+def twin(node: TraceNode) -> TraceNode:
+    """Another place at the end of the same path, from which nothing was recorded yet."""
+    made = TraceNode(node.parent, node.root, node.next_index)
+    made.scope, made.instruction, made.leaf = node.scope, node.instruction, node.leaf
+    made.aval, made.index, made.hook = node.aval, node.index, node.hook
+    return made
+
+
 def move_into(node: TraceNode, scope: Scope | None) -> TraceNode:
     """The place where `scope` begins to hold (None: no scope) after the path to `node`."""
     if node.scope is scope:

@@ -68,6 +68,13 @@ class Arguments:
     def has_unknown_sizes(self) -> bool:
         return any(size in (None, -1) for given in self.inputs for size in given.shape)
 
+    @property
+    def examples(self) -> list[tuple[int, ...]] | None:
+        """The shapes of the call; None where tensors only stand for specs."""
+        if any(getattr(tensor, "stands_for_spec", False) for tensor in self.tensors):
+            return None
+        return [tensor._aval.shape for tensor in self.tensors]
+
     def _take(self, value: Any, parts: list[Any], spec: Any, name: str | None = None) -> Any:
         if isinstance(value, np.ndarray) or (isinstance(value, np.generic) and value.dtype.kind in "biufc"):
             value = tensor_from_data(value)

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import locate, warn
+from ..core.expressions import Symbol
 from ..core.locks import new_lock
 from ..core.place import CPU
+from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor, wrap
 from ..graph import Graph
 from ..graph.optimised import on_device
-from ..ir.dimensions import SMALLEST
 from ..ir.interpreter import Problem, run_on_jax, run_on_numpy
 from ..ir.lowering import CompiledProgram
 from ..ir.watch import flags_of, watch_results
@@ -52,11 +53,17 @@ class Buckets:
         self.graph = graph
         self.max_programs = max_programs
         self.plan = plan_padding(graph.program, [given.aval for given in graph.inputs])
-        self.order = sorted(self.plan.sizes)
+        self.order = self.plan.sizes
+        # For each input, which of its axes have which padded size.
+        self._axes = [[self._class_of(size) for size in given.aval.shape] for given in graph.inputs]
         self.buckets: dict[Any, Bucket] = {}
         self._sizes: dict[Any, tuple[list[Any], list[Any]]] = {}
         self._warned = False
         self._lock = new_lock()
+
+    def _class_of(self, size: int) -> Symbol | None:
+        symbol = size.expression.symbol if isinstance(size, SymbolicSize) else None
+        return None if symbol is None else self.plan.classes.get(symbol)
 
     @property
     def num_programs(self) -> int:
@@ -79,12 +86,12 @@ class Buckets:
 
     # ---- sizes and buckets -----------------------------------------------------------------------------------------
 
-    def _real_sizes(self, tensors: Sequence[Tensor]) -> dict[int, int]:
+    def _real_sizes(self, tensors: Sequence[Tensor]) -> dict[Symbol, int]:
         """The sizes that may be padded; empty where two inputs do not agree on one."""
-        found: dict[int, int] = {}
-        for given, tensor in zip(self.graph.inputs, tensors, strict=True):
-            for number, size in zip(given.aval.shape, tensor._aval.shape, strict=True):
-                if number in self.plan.sizes and found.setdefault(number, size) != size:
+        found: dict[Symbol, int] = {}
+        for axes, tensor in zip(self._axes, tensors, strict=True):
+            for symbol, size in zip(axes, tensor._aval.shape, strict=True):
+                if symbol is not None and found.setdefault(symbol, size) != size:
                     return {}
         return found if all(found.values()) else {}
 
@@ -92,18 +99,18 @@ class Buckets:
         """Unknown sizes that are not padded."""
         return tuple(
             size
-            for given, tensor in zip(self.graph.inputs, tensors, strict=True)
-            for number, size in zip(given.aval.shape, tensor._aval.shape, strict=True)
-            if number >= SMALLEST and number not in self.plan.sizes
+            for given, axes, tensor in zip(self.graph.inputs, self._axes, tensors, strict=True)
+            for wanted, symbol, size in zip(given.aval.shape, axes, tensor._aval.shape, strict=True)
+            if isinstance(wanted, SymbolicSize) and symbol is None
         )
 
-    def _bucket_for(self, real: dict[int, int], tensors: Sequence[Tensor]) -> Bucket | None:
+    def _bucket_for(self, real: dict[Symbol, int], tensors: Sequence[Tensor]) -> Bucket | None:
         others = self._others(tensors)
         if not real:
             key: Any = tuple(tensor._aval for tensor in tensors)
             found = self.buckets.get(key)
             return found or self._make(key, (), tensors)
-        wanted = tuple(real[number] for number in self.order)
+        wanted = tuple(real[symbol] for symbol in self.order)
         fitting = [
             (_volume(bucket.sizes), bucket)
             for key, bucket in self.buckets.items()
@@ -140,7 +147,7 @@ class Buckets:
                 values = [self._padded(i, t, sizes) for i, t in enumerate(tensors)]
                 avals = [t._aval.with_shape(tuple(v.shape)) for t, v in zip(tensors, values, strict=True)]
                 avals += [t._aval for t in graph.captured]
-                program = padded_program(graph.program, self.plan, avals, graph.knowledge)
+                program = padded_program(graph.program, self.plan, avals)
                 lengths = [np.asarray(n, np.int32) for n in sizes]
             compiled = CompiledProgram(program, [*values, *held, *lengths], scalars, graph.place, (), False)
             made = self.buckets[key] = Bucket(sizes, program, compiled)
@@ -168,8 +175,11 @@ class Buckets:
         """The value of an input, with zeros up to the sizes of a bucket."""
         value = tensor._data()
         target = dict(zip(self.order, sizes, strict=False))
-        captured = self.graph.inputs[position].aval.shape
-        shape = tuple(target.get(number, size) for number, size in zip(captured, tensor._aval.shape, strict=True))
+        axes = self._axes[position]
+        shape = tuple(
+            size if symbol is None else target.get(symbol, size)
+            for symbol, size in zip(axes, tensor._aval.shape, strict=True)
+        )
         if shape == tensor._aval.shape:
             return value
         if self.graph.place is not CPU:
@@ -179,7 +189,7 @@ class Buckets:
         longer[tuple(slice(0, n) for n in tensor._aval.shape)] = np.asarray(value)
         return longer
 
-    def _cut(self, results: Sequence[Any], real: dict[int, int], bucket: Bucket) -> list[Any]:
+    def _cut(self, results: Sequence[Any], real: dict[Symbol, int], bucket: Bucket) -> list[Any]:
         count = len(self.graph.program.outputs)
         if not bucket.sizes:
             return list(results[:count])

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..eager.declare import op
-from ..ir.dimensions import Knowledge, specialise
+from ..ir.dimensions import specialise
 from ..ir.program import Instruction, Program
 from .padding import Fill, Plan
 
@@ -63,9 +63,9 @@ def mask_beyond(xp: Any, size: Any, like: Any, length: int = 1) -> Any:
     return xp.where(inside, xp.asarray(0, like.dtype), xp.asarray(-np.inf, like.dtype))
 
 
-def padded_program(program: Program, plan: Plan, avals: Sequence[Aval], knowledge: Knowledge | None = None) -> Program:
-    """The program for inputs of these (padded) sizes; the real sizes come as further inputs, in sorted order."""
-    fitted, _ = specialise(program, list(avals), None, knowledge)
+def padded_program(program: Program, plan: Plan, avals: Sequence[Aval]) -> Program:
+    """The program for inputs of these (padded) sizes; the real sizes come as further inputs, in the plan's order."""
+    fitted, _ = specialise(program, list(avals))
     return _Writer(fitted, plan).run()
 
 
@@ -79,7 +79,7 @@ class _Writer:
         self.next = 0
         place = program.inputs[0].place
         self.size_aval = make_aval((), _SIZE, place)
-        self.size_inputs = {n: ~(len(program.inputs) + k) for k, n in enumerate(sorted(plan.sizes))}
+        self.size_inputs = {n: ~(len(program.inputs) + k) for k, n in enumerate(plan.sizes)}
 
     def run(self) -> Program:
         for instruction in self.program.instructions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ir.dimensions import SMALLEST
+from ..core.symbols import SymbolicSize, same_sizes
 from ..ir.program import Instruction
 from .padding import Analysis, Axes, Axis, Refused, Size, padded, product_of, rule, sizes_of
 
@@ -106,7 +106,7 @@ def _reduction(analysis: Analysis, instruction: Instruction, operands: list[Axes
     if name == "mean" and longer:
         if len(longer) > 1:
             raise Refused("mean over two padded axes", sizes_of(x[axis] for axis in longer))
-        analysis.plan.means[instruction.index] = x[longer[0]][0].number
+        analysis.plan.means[instruction.index] = x[longer[0]][0].symbol
     return [[(1,) if i in axes else axis for i, axis in enumerate(x) if keepdim or i not in axes]]
 
 
@@ -158,8 +158,8 @@ def _normalise(analysis: Analysis, instruction: Instruction, operands: list[Axes
     assert x is not None
     attributes = dict(zip(instruction.operation.attribute_names, instruction.attributes, strict=True))
     view, axes = attributes["view"], attributes["axes"]
-    if view and tuple(view) != tuple(product_of(axis) for axis in x):
-        seen = _reshaped(x, view)
+    if view and not same_sizes(analysis.normal(tuple(view)), tuple(product_of(axis) for axis in x)):
+        seen = _reshaped(x, analysis.normal(tuple(view)))
     else:
         seen = x
     along = [seen[axis] for axis in axes]
@@ -176,9 +176,9 @@ def _transpose(_analysis: Analysis, instruction: Instruction, operands: list[Axe
 
 
 @rule("reshape")
-def _reshape(_analysis: Analysis, instruction: Instruction, operands: list[Axes | None]) -> list[Axes]:
+def _reshape(analysis: Analysis, instruction: Instruction, operands: list[Axes | None]) -> list[Axes]:
     assert operands[0] is not None
-    return [_reshaped(operands[0], instruction.outputs[0].shape)]
+    return [_reshaped(operands[0], analysis.normal(instruction.outputs[0].shape))]
 
 
 def _reshaped(x: Axes, shape: Sequence[int]) -> Axes:
@@ -188,15 +188,15 @@ def _reshaped(x: Axes, shape: Sequence[int]) -> Axes:
     for wanted in shape:
         taken: list[Any] = []
         rest = wanted
-        while rest != 1:
+        while isinstance(rest, SymbolicSize) or rest != 1:
             if not factors:
                 raise Refused("a reshape mixes padded axes with others", sizes_of(x))
             factor = factors.pop(0)
             number = factor.number if isinstance(factor, Size) else factor
-            if rest % number == 0:
+            if _divides(number, rest):
                 taken.append(factor)
                 rest //= number
-            elif not isinstance(factor, Size) and number % rest == 0 and rest < SMALLEST:
+            elif not isinstance(factor, Size) and not isinstance(rest, SymbolicSize) and _divides(rest, number):
                 taken.append(rest)
                 factors.insert(0, number // rest)
                 rest = 1
@@ -204,6 +204,12 @@ def _reshaped(x: Axes, shape: Sequence[int]) -> Axes:
                 raise Refused("a reshape mixes padded axes with others", sizes_of(x))
         result.append(_joined(taken))
     return result
+
+
+def _divides(divisor: int, number: int) -> bool:
+    """Whether a number can be divided, whatever the unknown sizes are."""
+    rest = number % divisor if not isinstance(divisor, int) or isinstance(divisor, SymbolicSize) or divisor else 1
+    return rest.__class__ is int and rest == 0
 
 
 def _joined(factors: list[Any]) -> Axis:
@@ -227,11 +233,17 @@ def _expand(analysis: Analysis, instruction: Instruction, operands: list[Axes | 
 
 
 @rule("getitem")
-def _getitem(_analysis: Analysis, instruction: Instruction, operands: list[Axes | None]) -> list[Axes]:
+def _getitem(analysis: Analysis, instruction: Instruction, operands: list[Axes | None]) -> list[Axes]:
     x = operands[0]
     assert x is not None
     result: Axes = []
     position = 0
+    moving = [
+        entry for entry in instruction.attributes[0] if entry is not None and (entry == "position" or len(entry) == 1)
+    ]
+    if len(moving) > 1:
+        # Where they are is one number, whose digits depend on the sizes of these axes.
+        raise Refused("several axes are indexed at once", sizes_of(x))
     for entry in instruction.attributes[0]:
         if entry is None:
             result.append((1,))
@@ -241,15 +253,17 @@ def _getitem(_analysis: Analysis, instruction: Instruction, operands: list[Axes 
         if entry == "position":
             continue
         if len(entry) == 1:
-            if entry[0] >= SMALLEST:
+            if isinstance(entry[0], SymbolicSize):
                 raise Refused("a slice whose length depends on a padded axis", sizes_of([axis]))
             result.append((entry[0],))
-        elif entry == (0, product_of(axis), 1):
+        elif same_sizes(analysis.normal(entry), (0, product_of(axis), 1)):
             result.append(axis)
         elif padded(axis):
             raise Refused("a slice of a padded axis", sizes_of([axis]))
+        elif isinstance(analysis.normal(entry[0]), SymbolicSize):
+            raise Refused("a slice that begins at a padded size", sizes_of([analysis.axis(entry[0])]))
         else:
-            result.append((len(range(*entry)),))
+            result.append(analysis.axis(entry[1]))
     return [[*result, *x[position:]]]
 
 
@@ -330,7 +344,7 @@ def _attention(analysis: Analysis, instruction: Instruction, operands: list[Axes
             value = 0 if instruction.kinds[3].dtype.kind == "b" else _MINUS  # type: ignore[union-attr]
             analysis.fill(instruction, 3, len(mask) - 1, length, value)
         elif not (causal and query[1] == length):
-            analysis.plan.masks[instruction.index] = length[0].number
+            analysis.plan.masks[instruction.index] = length[0].symbol
     if causal and query[1] != length:
         raise Refused(
             "attention: queries and keys of different lengths with a causal mask", sizes_of([query[1], length])

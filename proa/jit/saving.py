@@ -28,7 +28,7 @@ from ..formats.proa import Artifact, Method, load_artifact, save_artifact
 from ..graph import Graph
 from ..graph.replay import replay
 from ..graph.structure import flatten
-from ..ir.dimensions import shown_shape
+from ..ir.dimensions import shown_shape, used_sources
 from ..ir.program import Program
 from ..ir.recorder import LOCAL
 from ..nn.layer import Layer
@@ -172,7 +172,8 @@ def _results_only(graph: Graph) -> Graph:
 
 
 def _with_outputs(graph: Graph, numbers: tuple[int, ...], structure: Any) -> Graph:
-    program = Program(graph.program.inputs, graph.program.slice(numbers).instructions, numbers)
+    needed_too = used_sources(graph.program, graph.scalars)
+    program = Program(graph.program.inputs, graph.program.slice((*numbers, *needed_too)).instructions, numbers)
     scalars = iter(graph.scalars)
     kept: list[Any] = []
     needed = {instruction.index for instruction in program.instructions}
@@ -181,9 +182,10 @@ def _with_outputs(graph: Graph, numbers: tuple[int, ...], structure: Any) -> Gra
         if instruction.index in needed:
             kept += own
     made = Graph(
-        graph.name, program, graph.inputs, graph.captured, kept, structure, graph.updates, graph.locations
+        graph.name, program, graph.inputs, graph.captured, kept, structure, graph.updates, graph.locations,
+        graph.assumptions,
     )  # fmt: skip
-    made.stops, made.knowledge = graph.stops, graph.knowledge
+    made.stops = graph.stops
     return made
 
 

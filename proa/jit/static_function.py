@@ -44,6 +44,8 @@ _MANY_CAPTURES = 32
 _MOST_CHANGES = 16
 # How many times the budget of graphs is captured where graphs are of no use any more (members of layers were replaced).
 _MOST_REPLACED = 4
+# How many graphs are kept where the code takes other ways for other sizes.
+_MOST_KEPT = 15
 
 
 class StaticFunction(Inspection):
@@ -145,18 +147,28 @@ class StaticFunction(Inspection):
         if arguments.key not in self._sized_keys:
             try:
                 return self._call(arguments, args, kwargs)
-            except (UnknownSize, CaptureError):
+            except CaptureError:
                 if not arguments.has_unknown_sizes:
                     raise
                 self._sized_keys.add(arguments.key)
-        # What it computes from a size that may vary is not understood: it is captured for each size by itself.
+        # With sizes that may vary it is no graph (a loop of the graph, say, whose variables grow): each size has its own.
         return self._call(Arguments(*self._bound_arguments(args, kwargs), None), args, kwargs)
 
     def _call(self, arguments: Arguments, args: Any, kwargs: Any) -> Any:
         program = self._program_for(arguments)
         if program is None:
             return self.function(*args, **kwargs)
+        try:
+            return self._run(program, arguments, args, kwargs)
+        except UnknownSize:
+            # Sizes whose shapes come out otherwise than in the capture: they get one of their own.
+            program.graph.does_not_hold_for(self._tensors(program, arguments))
+        program = self._program_for(arguments)
+        assert program is not None
         return self._run(program, arguments, args, kwargs)
+
+    def _tensors(self, program: ConcreteProgram, arguments: Arguments) -> list[Tensor]:
+        return arguments.tensors if not program.guard.states else [*arguments.tensors, *program.state()]
 
     def _bound_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return positional(self._signature, args, kwargs) if self._specs is not None else (args, kwargs)
@@ -165,7 +177,7 @@ class StaticFunction(Inspection):
         return Arguments(*self._bound_arguments(args, kwargs), self._specs)
 
     def _run(self, program: ConcreteProgram, arguments: Arguments, args: Any, kwargs: Any) -> Any:
-        tensors = arguments.tensors if not program.guard.states else [*arguments.tensors, *program.state()]
+        tensors = self._tensors(program, arguments)
         if not program.wants_gradient:
             results, changes, kept = program.run(*tensors)
         elif program.graph.stops.custom:
@@ -184,11 +196,11 @@ class StaticFunction(Inspection):
     def _program_for(self, arguments: Arguments) -> ConcreteProgram | None:
         """The graph for this kind of call, captured if need be; None: it runs eagerly."""
         key = (arguments.key, LOCAL.grad_enabled, LOCAL.scope, LOCAL.place, default_float())
-        program = self._known_program(key)
+        program = self._known_program(key, arguments)
         if program is not None or key in self._eager_keys:
             return program
         with self._lock:
-            program = self._known_program(key)  # another thread may have captured it meanwhile
+            program = self._known_program(key, arguments)  # another thread may have captured it meanwhile
             if program is not None:
                 return program
             known = self._programs.get(key, ())
@@ -204,7 +216,7 @@ class StaticFunction(Inspection):
                 return None
             # The newest first; replaced, never changed: other threads may be looking for theirs.
             kept = [p for p in known if p.guard.may_hold_again()]
-            self._programs[key] = [program, *kept][: self._budget]
+            self._programs[key] = [program, *kept][: max(self._budget, _MOST_KEPT)]
             self._last = program
             if len(self._programs) == _MANY_CAPTURES:
                 warn(
@@ -214,9 +226,10 @@ class StaticFunction(Inspection):
                 )
         return program
 
-    def _known_program(self, key: Any) -> ConcreteProgram | None:
+    def _known_program(self, key: Any, arguments: Arguments) -> ConcreteProgram | None:
+        has_sizes = arguments.examples is not None
         for program in self._programs.get(key, ()):
-            if program.guard.holds():
+            if program.guard.holds() and (not has_sizes or program.graph.holds_for(self._tensors(program, arguments))):
                 self._last = program
                 return program
         return None
@@ -228,6 +241,8 @@ class StaticFunction(Inspection):
 
     def _note_change(self, key: Any, known: Sequence[ConcreteProgram]) -> bool:
         """Something that was read has another value; whether the code is captured again for it."""
+        if any(program.guard.holds() for program in known):
+            return True  # the same values: the code takes another way for other sizes
         change = known[0].guard.difference()
         self._changes.append(change)
         settings.announce(f"{self._title()}: {change}")
@@ -310,11 +325,16 @@ class StaticFunction(Inspection):
             names = self._names(arguments)
             for given, name in zip(arguments.inputs, names, strict=True):
                 given.name = given.name or name
-            graph = capture(function, arguments.inputs, name=self._title(), build=build)
+            examples = arguments.examples
+            graph = capture(function, arguments.inputs, name=self._title(), build=build, examples=examples)
             states += [entry for entry in attributes if isinstance(entry[2], Tensor)]
             if states:  # found by the first capture, inputs of the second one
                 found = [Input(t._aval.shape, t._aval.dtype, name, t.stop_gradient) for _, name, t in states]
-                graph = capture(function, [*arguments.inputs, *found], name=self._title(), build=build)
+                if examples is not None:
+                    examples = [*examples, *(state.shape for state in found)]
+                graph = capture(
+                    function, [*arguments.inputs, *found], name=self._title(), build=build, examples=examples
+                )
         except CaptureError as error:
             for failure in SEEN.failures or ():
                 error.add_note(f"A function that is called could not be converted: {failure}")
@@ -440,4 +460,5 @@ def _example(spec: Any) -> Any:
         return spec
     tensor = zeros([1 if n in (None, -1) else n for n in spec.shape], spec.dtype)
     tensor.stop_gradient = getattr(spec, "stop_gradient", True)
+    tensor.stands_for_spec = True
     return tensor

@@ -8,7 +8,6 @@ there.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from ..core.dtype import default_float, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..core.place import parse_place
+from ..core.symbols import SymbolicSize, whole_index
 from ..eager.infer import normalise_axis
 from ..eager.tensor import Tensor
 from ..eager.views import assign_in_place
@@ -27,10 +27,12 @@ def integer(where: str, name: str, value: Any) -> int:
     """One integer, from a Python or NumPy integer or a tensor with one element."""
     if value.__class__ is int:
         return value
+    if isinstance(value, Tensor) and value._aval.size == 1:
+        value = of_sizes(value)
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.reshape(())[()]
     try:
-        return operator.index(value)
+        return whole_index(value)
     except TypeError:
         raise type_error(where, f"{name} must be an integer", f"{name}: {_shown(value)}") from None
 
@@ -48,7 +50,7 @@ def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
 
 def of_sizes(value: Tensor) -> Any:
     """The array of sizes that a tensor stands for where it has no value of its own, else the tensor."""
-    known = known_value(value) if value._value is None else None
+    known = known_value(value)
     return value if known is None else known
 
 
@@ -104,9 +106,10 @@ def listed(parameter: str, position: int) -> Callable[[Callable[..., Any]], Call
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def gather_integers(*arguments: Any, **options: Any) -> Any:
-            if len(arguments) > position + 1 and arguments[position + 1].__class__ is int:
+            following = arguments[position + 1] if len(arguments) > position + 1 else None
+            if following.__class__ is int or isinstance(following, SymbolicSize):
                 rest = arguments[position:]
-                if all(item.__class__ is int or isinstance(item, (np.integer, Tensor)) for item in rest):
+                if all(isinstance(n, (int, np.integer, Tensor)) and n.__class__ is not bool for n in rest):
                     arguments = (*arguments[:position], rest)
             return function(*arguments, **options)
 

@@ -16,6 +16,7 @@ from ..core import strides
 from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import type_error, value_error
+from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
 from ..eager import dispatch, engine
 from ..eager.declare import op, public
 from ..eager.infer import normalise_axis, reduce
@@ -30,14 +31,23 @@ from ..kernels.gpu.sums import sum_by_product
 def shape_tuple(where: str, shape: Any) -> tuple[int, ...]:
     """A shape given as ints, tensors, a list of either, or one 1-D tensor; every entry a Python int."""
     if isinstance(shape, Tensor):
-        known = known_value(shape) if shape._value is None else None
+        known = known_value(shape)
         shape = (shape if known is None else known).tolist()
     if isinstance(shape, (int, np.integer)):
         shape = [shape]
     try:
-        return tuple(operator.index(n) if isinstance(n, Tensor) and n._value is None else int(n) for n in shape)
+        return tuple(_size(n) for n in shape)
     except TypeError:
         raise type_error(where, "a shape is a list of integers", repr(shape)) from None
+
+
+def _size(number: Any) -> int:
+    if isinstance(number, Tensor):
+        known = known_value(number)
+        if known is not None and known.size == 1:
+            return known.item()
+        return operator.index(number) if number._value is None else int(number)
+    return whole(number)
 
 
 def creation_shape(where: str, shape: Any) -> tuple[int, ...]:
@@ -133,14 +143,19 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
     Of an empty tensor 0 is 0, and -1 beside it what the other dimensions make: `[0, 3, 4]` as `[0, -1]` is `[0, 12]`, so
     that a batch of no examples takes the way of any other.
     """
-    shape = [aval.shape[i] if n == 0 and i < aval.ndim and aval.size else n for i, n in enumerate(wanted)]
+    shape = [
+        n if divides(n, aval.size) else aval.shape[i] if n == 0 and i < aval.ndim and aval.size else n
+        for i, n in enumerate(wanted)
+    ]
     unknown = [i for i, n in enumerate(shape) if n == -1]
     known = math.prod(n for n in shape if n != -1)
     if len(unknown) > 1 or any(n < -1 for n in shape):
         raise value_error(
             where, "one dimension at most may be -1, and none may be below", f"shape: {list(wanted)}, x: {aval}"
         )
-    if unknown:
+    if unknown and divides(known, aval.size):
+        shape[unknown[0]] = aval.size // known
+    elif unknown:
         if known == 0 and aval.size == 0 and shape.count(0) == 1:
             parts = [math.prod(n for n in dimensions if n > 0) for dimensions in (aval.shape, shape)]
             if parts[0] % parts[1] == 0:
@@ -174,7 +189,9 @@ def reshape(x: Tensor, shape: Any, *more: int, name: str | None = None) -> Tenso
     wanted = shape_tuple("reshape", (shape, *more) if more else shape)
     resolved = resolve_shape("reshape", x._aval, wanted)
     # As in Paddle: the very shape that it has gives the tensor itself, anything to be worked out another name for it.
-    return x if resolved == x._aval.shape == tuple(wanted) else reshape_to(x, resolved)
+    given = x._aval.shape
+    same = same_sizes(wanted, given) if x._aval.symbolic else resolved == given == tuple(wanted)
+    return x if same else reshape_to(x, resolved)
 
 
 def _infer_transpose(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -296,13 +313,22 @@ def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, n
 
 def sum_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Sums `x` down to a shape that broadcasts to it: the gradient of broadcasting."""
-    extra = x._aval.ndim - len(shape)
+    extra, symbolic = x._aval.ndim - len(shape), x._aval.symbolic
     axes = tuple(range(extra)) + tuple(
-        i + extra for i, n in enumerate(shape) if n == 1 and x._aval.shape[i + extra] != 1
+        i + extra
+        for i, n in enumerate(shape)
+        if (_was_broadcast(n, x._aval.shape[i + extra]) if symbolic else n == 1 and x._aval.shape[i + extra] != 1)
     )
     if axes:
         x = sum_over(x, axes, True)
-    return x if x._aval.shape == shape else reshape_to(x, shape)
+    same = same_sizes(x._aval.shape, shape) if symbolic else x._aval.shape == shape
+    return x if same else reshape_to(x, shape)
+
+
+def _was_broadcast(before: int, after: int) -> bool:
+    if isinstance(after, SymbolicSize) and not isinstance(before, SymbolicSize):
+        return before == 1  # it does no harm where that is 1 as well
+    return not same_size(before, after) and before == 1 and after != 1
 
 
 dispatch.provide(cast_to)

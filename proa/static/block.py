@@ -8,8 +8,9 @@ import numpy as np
 
 from ..core.dtype import to_numpy_dtype
 from ..core.errors import value_error
+from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor
-from ..ir.dimensions import placeholder_shape
+from ..ir.assumptions import example_size
 from ..ir.program import Instruction
 from ..ir.program import Program as Instructions
 
@@ -126,7 +127,7 @@ class Block:
         from . import mode
         from .variable import create_global_var
 
-        sizes = placeholder_shape(() if shape is None else shape)
+        sizes = tuple(self._size(axis, size) for axis, size in enumerate(() if shape is None else shape))
         with mode.recording(self.program):
             if persistable:
                 return create_global_var(sizes, 0, dtype, True, name=name)
@@ -136,6 +137,15 @@ class Block:
         if name is not None:
             made.name = name
         return made
+
+    def _size(self, axis: int, size: int | None) -> int:
+        """A size of a variable; an unknown one is that of the first input that has one at this axis: that of the batch."""
+        if size is not None and size >= 0:
+            return int(size)
+        for tensor in self.program.data.values():
+            if axis < tensor._aval.ndim and isinstance(tensor._aval.shape[axis], SymbolicSize):
+                return tensor._aval.shape[axis]
+        return self.program.segment.assumptions.symbol("variable", example_size(axis))
 
     def create_parameter(self, shape: Any, dtype: Any = "float32", name: str | None = None, **options: Any) -> Any:
         from . import mode

@@ -12,10 +12,10 @@ import numpy as np
 from ..core.aval import make_aval
 from ..core.errors import type_error, value_error, warn
 from ..core.place import parse_place
+from ..core.symbols import SymbolicSize
 from ..core.tracebacks import boundary
 from ..eager.convert import host_array
 from ..eager.tensor import Tensor, tensor_from_data
-from ..ir.dimensions import SMALLEST
 from . import mode
 from .program import Program
 from .scope import Scope, global_scope
@@ -176,8 +176,7 @@ def _input(program: Program, given: Any, arrays: dict[str, Any]) -> Tensor:
         )  # fmt: skip
     shape = tensor._aval.shape
     fits = len(shape) == aval.ndim and all(
-        size == wanted or (wanted >= SMALLEST and wanted not in program.segment.fixed)
-        for size, wanted in zip(shape, aval.shape, strict=True)
+        isinstance(wanted, SymbolicSize) or size == wanted for size, wanted in zip(shape, aval.shape, strict=True)
     )
     if not fits:
         raise value_error(

@@ -18,7 +18,6 @@ from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor
 from ..graph.capture import placeholder
 from ..graph.graph import Graph, GraphInput
-from ..ir.dimensions import placeholder_shape
 from . import mode
 from .program import VARIABLES, Program
 
@@ -83,7 +82,8 @@ class LoadedProgram(Program):
         from ..core.dtype import to_numpy_dtype
 
         kind = np.dtype(to_numpy_dtype(value.dtype))
-        aval = make_aval(placeholder_shape(value.shape or ()), kind, self.segment.root.place)
+        sizes = self.segment.assumptions.shape(value.shape or (), value.name)
+        aval = make_aval(sizes, kind, self.segment.root.place)
         tensor = placeholder(self.segment, aval)
         tensor.name = value.name
         return tensor

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..core.dtype import name_of as dtype_name
-from ..ir.dimensions import SMALLEST
+from ..core.symbols import is_symbolic
 from ..ir.program import Instruction
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def _updated(block: Block) -> list[str]:
 
 def _shown(value: Any) -> Any:
     """An attribute with -1 for sizes that are not known yet."""
-    if value.__class__ is int:
-        return -1 if value >= SMALLEST else value
+    if is_symbolic(value):
+        return -1
     return tuple(map(_shown, value)) if value.__class__ is tuple else value
 
 

@@ -21,10 +21,11 @@ from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, tensor_from_data, wrap
 from ..eager.views import replace_value
-from ..graph.graph import Graph, GraphInput, positions_of_draws
+from ..graph.graph import Graph, GraphInput
 from ..graph.pruning import pruned
 from ..graph.structure import Leaf
-from ..ir.dimensions import UnknownSize, may_hold_sizes, specialise
+from ..ir.dimensions import missing_symbols, size_sources, symbols_in
+from ..ir.known import sizes_held
 from ..ir.recorder import LOCAL
 from . import mode
 from .block import Block
@@ -322,14 +323,20 @@ class Program:
         whole = segment.node.program(())
         places = {~tensor._index: name for name, tensor in self.data.items()}
         first = [] if feeds is None else [~self.data[name]._index for name in feeds]
-        program, scalars, chosen = pruned(whole.inputs, segment.entries(), numbers, first)
+        entries, shown, also = segment.entries(), size_sources(whole), set[int]()
+        while True:
+            program, scalars, chosen = pruned(whole.inputs, entries, numbers, first, also)
+            held = [sizes_held(segment.inputs[k]) or () for k in chosen]
+            unknown = missing_symbols(program, scalars, held)
+            more = {shown[symbol] for symbol in unknown if symbol in shown} - also
+            if not more:
+                break
+            also |= more  # a size of a result is used, though the result itself is not
         if feeds is None:
             first = [k for k in chosen if k in places]
-            program, scalars, chosen = pruned(whole.inputs, segment.entries(), numbers, first)
-            if segment.unknown and not _sizes_are_known(program, scalars, [segment.inputs[k] for k in chosen]):
-                # An unknown size of an input is used, though the input itself is not.
-                first += [k for k in places if k not in first and segment.unknown.intersection(whole.inputs[k].shape)]
-                program, scalars, chosen = pruned(whole.inputs, segment.entries(), numbers, first)
+            # The same for sizes of inputs.
+            first += [k for k in places if k not in first and unknown & set(symbols_in(whole.inputs[k]))]
+            program, scalars, chosen = pruned(whole.inputs, entries, numbers, first, also)
         missing = [places[k] for k in chosen[len(first) :] if k in places]
         if missing:
             raise value_error(
@@ -338,23 +345,9 @@ class Program:
         inputs = [GraphInput(places[k], whole.inputs[k]) for k in first]
         captured = [segment.inputs[k] for k in chosen[len(first) :]]
         structure = [Leaf(position) for position in range(len(fetches))]
-        return Graph("program", program, inputs, captured, scalars, structure, changed, segment.locations)
-
-
-def _sizes_are_known(program: Any, scalars: list[Any], tensors: Sequence[Tensor]) -> bool:
-    """Whether every size that a program computes with comes from one of its inputs."""
-    drawn = {position for pair in positions_of_draws(program) for position in pair}  # seeds are no sizes
-    numbers = [n for position, n in enumerate(scalars) if n.__class__ is int and position not in drawn]
-    for tensor in tensors:
-        if tensor._value is not None and tensor._aval.ndim <= 1 and may_hold_sizes(array := np.asarray(tensor._value)):
-            numbers += [int(number) for number in array.reshape(-1)]
-    try:
-        _, sizes = specialise(program, program.inputs)
-        for number in numbers:
-            sizes.resolve(number)
-    except UnknownSize:
-        return False
-    return True
+        return Graph(
+            "program", program, inputs, captured, scalars, structure, changed, segment.locations, segment.assumptions
+        )
 
 
 def _number_in(segment: StaticSegment, tensor: Tensor) -> int:

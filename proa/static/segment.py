@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.aval import Aval
-from ..core.errors import message, user_location, value_error
+from ..core.errors import value_error
 from ..core.place import Place
-from ..ir.capture import CaptureError, CaptureSegment, restore_state, saved_state
-from ..ir.dimensions import SMALLEST, UnknownDimension
+from ..core.symbols import SymbolicSize, plain, size_from
+from ..ir.capture import CaptureSegment, restore_state, saved_state
+from ..ir.dimensions import UnknownDimension
 from ..ir.program import Instruction
-from ..ir.trace import TraceNode, TraceRoot, grow_instruction, grow_leaf
+from ..ir.trace import TraceNode, TraceRoot, grow_instruction, grow_leaf, twin
 
 State = tuple[Any, ...]
 
@@ -23,15 +24,13 @@ State = tuple[Any, ...]
 class StaticSegment(CaptureSegment):
     """What a Program has recorded so far."""
 
-    __slots__ = ("ancestors", "fixed", "inside", "unknown")
+    __slots__ = ("ancestors", "inside")
 
     def __init__(self, place: Place, lock: Any, owner: Any) -> None:
         super().__init__(place, lock)
         self.owner = owner
         # Segments that this one began as a copy of, with how many values and inputs it shares with them.
         self.ancestors: dict[Any, tuple[int, int]] = {}
-        self.fixed: set[int] = set()  # large sizes that are known: no stand-ins for unknown ones
-        self.unknown: set[int] = set()  # the stand-ins for unknown sizes of inputs
         self.inside: dict[int, tuple[Any, State]] = {}
 
     # ---- what code that is recorded asks for -------------------------------------------------------------------
@@ -46,28 +45,15 @@ class StaticSegment(CaptureSegment):
                 "Program", f"the variable {tensor.name} belongs to another program", repr(tensor),
                 "use it in the program_guard that it was made in",
             )  # fmt: skip
-        for size in tensor._aval.shape:
-            if size >= SMALLEST:
-                self._note_size(tensor, size)
         return super().input_index(tensor)
-
-    def _note_size(self, tensor: Any, size: int) -> None:
-        """A large size of a tensor from outside is known, unless it was computed from an unknown one."""
-        if any(size % unknown == 0 or unknown % size == 0 for unknown in self.unknown):
-            raise CaptureError(
-                message(
-                    "Program", "a constant was made as large as an unknown dimension, whose size is not known before a run",
-                    f"constant: {tensor._aval.dtype.name}[{', '.join(map(str, self.shape_of(tensor._aval)))}]",
-                    "give the dimension a fixed size in static.data()",
-                ),
-                user_location(2),
-            )  # fmt: skip
-        self.fixed.add(size)
 
     def shape_of(self, aval: Aval) -> tuple[int, ...]:
         """With -1 for what is not known before the program runs."""
         return tuple(
-            [UnknownDimension(size) if size >= SMALLEST and size not in self.fixed else size for size in aval.shape]
+            [
+                size_from(size.expression, plain(size), UnknownDimension) if isinstance(size, SymbolicSize) else size
+                for size in aval.shape
+            ]
         )
 
     def describe(self, tensor: Any) -> str:
@@ -104,10 +90,11 @@ class StaticSegment(CaptureSegment):
     def copy(self, owner: Any) -> StaticSegment:
         """A segment that goes on from here, while this one stays as it is. For a segment that nobody records into."""
         made = StaticSegment(self.root.place, self.lock, owner)
-        made.root, made.node = self.root, self.node
+        made.assumptions = self.assumptions
+        # A place of its own: what both record next may be equal in value and differ in expressions.
+        made.root, made.node = self.root, twin(self.node)
         made.inputs, made.refs, made.scalars = list(self.inputs), list(self.refs), list(self.scalars)
         made.tensor_ids, made.locations = dict(self.tensor_ids), dict(self.locations)
-        made.fixed, made.unknown = set(self.fixed), set(self.unknown)
         made.ancestors = {**self.ancestors, self: (self.node.next_index, len(self.inputs))}
         made.inside = {
             key: (tensor, (*state[:2], made if state[2] is self else state[2], *state[3:]))

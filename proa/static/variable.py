@@ -15,7 +15,7 @@ from ..core.errors import type_error, value_error
 from ..eager.naming import unique_name
 from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.capture import placeholder
-from ..ir.dimensions import SMALLEST, placeholder_shape
+from ..ir.dimensions import shown_shape
 from ..nn import attributes
 from .mode import require_static
 
@@ -86,12 +86,12 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
             raise value_error("static.data", f"shape[{position}] must be a size, -1 or None", f"{size!r}")
     segment = program.segment
     kind = np.dtype(default_float() if dtype is None else to_numpy_dtype(dtype))
-    aval = make_aval(placeholder_shape(shape), kind, segment.root.place)
     known = program.data.get(name)
     if known is not None:
-        if known._aval is not aval:
+        wanted = [-1 if size is None or size < 0 else int(size) for size in shape]
+        if known._aval.dtype != kind or shown_shape(known._aval.shape) != wanted:
             raise value_error(
-                "static.data", f"the program has an input {name} already", f"{aval.dtype.name}{list(shape)}",
+                "static.data", f"the program has an input {name} already", f"{kind.name}{list(shape)}",
                 f"it is {known!r}; choose another name",
             )  # fmt: skip
         return known
@@ -99,9 +99,7 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
 
     if LOCAL.segment is not segment:
         raise value_error("static.data", "an input cannot be made inside a branch or a loop", f"name: {name}")
-    segment.fixed.update(size for size in shape if size is not None and size >= SMALLEST)
-    segment.unknown.update(n for n, size in zip(aval.shape, shape, strict=True) if size is None or size < 0)
-    tensor = placeholder(segment, aval)
+    tensor = placeholder(segment, make_aval(segment.assumptions.shape(shape, name), kind, segment.root.place))
     tensor.name = name
     tensor.is_data = True  # type: ignore[attr-defined]
     tensor.lod_level = lod_level  # type: ignore[attr-defined]

@@ -158,7 +158,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     )  # fmt: skip
     batch, channels, *sizes = x._aval.shape
     counts = [(sizes[i] + 2 * border[i] - gap[i] * (kernel[i] - 1) - 1) // step[i] + 1 for i in range(2)]
-    if min(counts) <= 0:
+    if any(count <= 0 for count in counts):
         raise value_error(name, "a window is larger than the image", f"input: {x._aval}, kernel_size: {list(kernel)}")
     if any(border):
         x = padding_with(x, 0, ((0, 0), (0, 0), (border[0],) * 2, (border[1],) * 2))

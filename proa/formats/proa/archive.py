@@ -19,7 +19,7 @@ import numpy as np
 
 from ...framework import safetensors
 
-VERSION = 1
+VERSION = 2
 PROGRAM, SIGNATURE, META = "program.json", "signature.json", "meta.json"
 WEIGHTS, TESTS = "weights.safetensors", "tests.safetensors"
 _ENTRIES = (META, SIGNATURE, PROGRAM, WEIGHTS, TESTS)

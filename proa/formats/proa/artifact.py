@@ -16,22 +16,24 @@ from ...core.dtype import name_of
 from ...core.place import CPU, Place
 from ...eager.parameter import Parameter
 from ...eager.tensor import Tensor, tensor_from_data
-from ...graph.capture import share_knowledge
 from ...graph.graph import Graph, GraphInput
 from ...ir.dimensions import shown_shape
+from ...ir.known import mark_sizes, sizes_held
 from ...version import full_version, proa_version
 from .archive import META, PROGRAM, SIGNATURE, TESTS, VERSION, WEIGHTS, Archive, DamagedArtifact, write_archive
 from .encoding import (
-    decode_knowledge,
     decode_program,
     decode_structure,
     decode_type,
-    encode_knowledge,
+    decode_value,
+    encode_number,
     encode_program,
     encode_structure,
     encode_type,
 )
+from .sizes import SizeReader, SizeWriter
 from .tests import Recorded, from_arrays, record, to_arrays
+from .upgrades import with_symbols
 
 _AS_BYTES = ("complex128", "float8_e4m3fnuz")  # types that safetensors has no name for
 
@@ -73,24 +75,26 @@ def save_artifact(
     notes: list[str] = []
     for title, method in methods.items():
         graph = method.graph
-        captured = [_hold(tensor, method.names.get(id(tensor)), held, arrays) for tensor in graph.captured]
+        sizes = SizeWriter()
+        captured = [_hold(tensor, method.names.get(id(tensor)), held, arrays, sizes) for tensor in graph.captured]
         programs[title] = {
             "name": graph.name,
-            "program": encode_program(graph.program, graph.scalars, graph.locations, graph.stops),
+            "program": encode_program(graph.program, graph.scalars, graph.locations, graph.stops, sizes),
             "captured": captured,
             "updates": [held[id(tensor)][0] for tensor in graph.updates if id(tensor) in held],
         }
-        if known := encode_knowledge(graph.knowledge):
-            programs[title]["sizes"] = known
         if len(programs[title]["updates"]) != len(graph.updates):
             raise NotImplementedError(f"(save) {title} changes a tensor that it does not read; return it instead")
         signatures[title] = {
             "inputs": [
-                {"name": given.name, "type": encode_type(given.aval), "shape": shown_shape(given.aval.shape)}
+                {"name": given.name, "type": encode_type(given.aval, sizes), "shape": shown_shape(given.aval.shape)}
                 for given in graph.inputs
             ],
             "outputs": encode_structure(graph.structure),
         }
+        if sizes.numbers:
+            programs[title]["guards"] = sizes.guards(graph.assumptions)
+            programs[title]["symbols"] = sizes.symbols()
         vectors, note = (method.tests, None) if method.tests else ([], None)
         if record_tests and not vectors:
             vectors, note = record(graph, (test_inputs or {}).get(title))
@@ -107,8 +111,9 @@ def save_artifact(
 
 
 def _hold(
-    tensor: Tensor, name: str | None, held: dict[int, tuple[str, Tensor]], arrays: dict[str, np.ndarray]
-) -> dict[str, Any]:
+    tensor: Tensor, name: str | None, held: dict[int, tuple[str, Tensor]], arrays: dict[str, np.ndarray],
+    sizes: SizeWriter,
+) -> dict[str, Any]:  # fmt: skip
     """Puts a tensor among the weights, once, and says how it is found again."""
     known = held.get(id(tensor))
     array = np.asarray(tensor._data())
@@ -121,7 +126,13 @@ def _hold(
         arrays[wanted] = stored.reshape(-1).view(np.uint8) if array.dtype.name in _AS_BYTES else stored
         known = held[id(tensor)]
     kind = "parameter" if isinstance(tensor, Parameter) else "buffer" if name is not None else "constant"
-    return {"weight": known[0], "type": encode_type(tensor._aval), "kind": kind, "trainable": not tensor.stop_gradient}
+    entry = {
+        "weight": known[0], "type": encode_type(tensor._aval, sizes), "kind": kind,
+        "trainable": not tensor.stop_gradient,
+    }  # fmt: skip
+    if (numbers := sizes_held(tensor)) is not None:
+        entry["sizes"] = [encode_number(number, sizes) for number in numbers]
+    return entry
 
 
 def save_graph(
@@ -174,12 +185,18 @@ class _Reader:
         return Artifact(methods, dict(self.weights), self.archive.meta)
 
     def method(self, entry: Any, signature: Any) -> Method:
-        program, scalars, stops, locations = decode_program(entry["program"], self.place)
-        inputs = [self._input(given) for given in signature["inputs"]]
+        if self.archive.meta["version"] < 2:
+            entry, signature = with_symbols(entry, signature)
+        sizes = SizeReader(entry.get("symbols", []))
+        program, scalars, stops, locations = decode_program(entry["program"], self.place, sizes)
+        sizes.guards(entry.get("guards", []))
+        inputs = [self._input(given, sizes) for given in signature["inputs"]]
         names: dict[int, str] = {}
         captured: list[Tensor] = []
         for holder in entry["captured"]:
             tensor = self._weight(holder)
+            if holder.get("sizes") is not None:
+                tensor = self._of_sizes(tensor, holder["sizes"], sizes)
             captured.append(tensor)
             if holder.get("kind") in ("parameter", "buffer"):
                 names[id(tensor)] = holder["weight"]
@@ -194,17 +211,23 @@ class _Reader:
             raise DamagedArtifact(f"(load) {self.archive.path}: more updates than results; it is damaged")
         structure = decode_structure(signature["outputs"], results)
         name = entry["name"] if isinstance(entry["name"], str) else "graph"
-        graph = Graph(name, program, inputs, captured, scalars, structure, updates, locations)
+        graph = Graph(name, program, inputs, captured, scalars, structure, updates, locations, sizes.assumptions)
         by_number = {i.index + n: aval for i in program.instructions for n, aval in enumerate(i.outputs)}
         for number, tensor in zip(program.outputs[results:], updates, strict=True):
             if by_number[number] != tensor._aval:
                 raise DamagedArtifact(f"(load) {self.archive.path}: an update has another type than its weight")
-        graph.stops, graph.knowledge = stops, decode_knowledge(entry.get("sizes", {}))
-        share_knowledge(program, graph.knowledge)
+        graph.stops = stops
         return Method(graph, names)
 
-    def _input(self, given: Any) -> GraphInput:
-        aval = decode_type(given["type"], self.place)
+    def _of_sizes(self, tensor: Tensor, content: Any, sizes: SizeReader) -> Tensor:
+        """A constant that holds unknown sizes: one of its own for each method."""
+        numbers = [decode_value(number, self.place, sizes) for number in content]
+        if len(numbers) != tensor._aval.size or not all(isinstance(n, (int, float)) for n in numbers):
+            raise DamagedArtifact(f"(load) {self.archive.path}: a constant of sizes does not fit; it is damaged")
+        return mark_sizes(tensor_from_data(np.asarray(tensor._data()), place=self.place), numbers)
+
+    def _input(self, given: Any, sizes: SizeReader) -> GraphInput:
+        aval = decode_type(given["type"], self.place, sizes)
         if not isinstance(given["name"], str):
             raise DamagedArtifact(f"(load) {self.archive.path}: an input has no name; it is damaged")
         return GraphInput(given["name"], aval)
@@ -213,7 +236,7 @@ class _Reader:
         name = holder["weight"]
         if name in self.weights:
             return self.weights[name]
-        aval: Aval = decode_type(holder["type"], self.place)
+        aval: Aval = decode_type(holder["type"], self.place, SizeReader())
         if not isinstance(name, str) or name not in self.arrays:
             raise DamagedArtifact(
                 f"(load) {self.archive.path}: the weight {str(name)[:60]!r} is missing; it is damaged"

@@ -1,11 +1,12 @@
 """Programs as plain JSON, and back, with everything checked on the way back.
 
     program      {"inputs": [type], "instructions": [instruction], "outputs": [number], "scalars": [number]}
-    type         "float32[2,3]"; sizes of unknown dimensions are the numbers of the capture
+    type         "float32[2,3]", or {"dtype": "float32", "shape": [value]} where sizes are unknown (see `sizes.py`)
     instruction  {"op": name, "in": [operand], "attributes": [value], "out": [type], "checked": bool?, "at": [file, line]?}
     operand      a number (negative: ~k is input k), null (absent), or a name: "float", "int", "bool", "complex" (a scalar)
     value        null, true, 1, 1.5, "text", [values] (a tuple), or an object with one key: {"float": "inf"},
-                 {"complex": [re, im]}, {"dtype": "float32"}, {"slice": [a, b, c]}, {"block": program}
+                 {"complex": [re, im]}, {"dtype": "float32"}, {"slice": [a, b, c]}, {"block": program},
+                 {"size": ...}, {"real": ...} (numbers computed from unknown sizes)
 
 The operations and the order of their attributes are those of the op table; `upgrades.py` says what older files lack.
 """
@@ -23,14 +24,17 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import name_of, to_numpy_dtype
 from ...core.place import Place
+from ...core.symbols import SymbolicSize, is_symbolic, plain
 from ...graph.control import Block
 from ...graph.stops import Stops
 from ...graph.structure import Leaf
-from ...ir.dimensions import Knowledge
+from ...ir.assumptions import disagreements
+from ...ir.dimensions import Known, symbols_in
 from ...ir.operation import all_operations
 from ...ir.program import Instruction, Program
 from .archive import DamagedArtifact
 from .kinds import attribute_count, unfit_attribute
+from .sizes import SizeReader, SizeWriter
 from .upgrades import upgraded, with_moved_numbers
 
 _SCALARS: dict[str, type] = {"float": float, "int": int, "bool": bool, "complex": complex}
@@ -44,11 +48,15 @@ _MOST_RESULTS = 100_000
 # ---- writing -----------------------------------------------------------------------------------------------------
 
 
-def encode_type(aval: Aval) -> str:
+def encode_type(aval: Aval, sizes: SizeWriter) -> Any:
+    if aval.symbolic:
+        return {"dtype": name_of(aval.dtype), "shape": [encode_number(size, sizes) for size in aval.shape]}
     return f"{name_of(aval.dtype)}[{','.join(map(str, aval.shape))}]"
 
 
-def encode_number(value: Any) -> Any:
+def encode_number(value: Any, sizes: SizeWriter) -> Any:
+    if is_symbolic(value):
+        return sizes.number(value)
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, np.integer)):
@@ -57,29 +65,30 @@ def encode_number(value: Any) -> Any:
         number = float(value)
         return number if math.isfinite(number) else {"float": repr(number)}
     if isinstance(value, (complex, np.complexfloating)):
-        return {"complex": [encode_number(value.real), encode_number(value.imag)]}
+        return {"complex": [encode_number(value.real, sizes), encode_number(value.imag, sizes)]}
     raise TypeError(f"(save) {type(value).__name__} is not a number")
 
 
-def encode_value(value: Any) -> Any:
+def encode_value(value: Any, sizes: SizeWriter) -> Any:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, (bool, int, float, complex, np.number, np.bool_)) and not isinstance(value, np.dtype):
-        return encode_number(value)
+        return encode_number(value, sizes)
     if isinstance(value, tuple):
-        return [encode_value(part) for part in value]
+        return [encode_value(part, sizes) for part in value]
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return {"dtype": name_of(np.dtype(value))}
     if isinstance(value, slice):
-        return {"slice": [encode_value(part) for part in (value.start, value.stop, value.step)]}
+        return {"slice": [encode_value(part, sizes) for part in (value.start, value.stop, value.step)]}
     if isinstance(value, Block):
-        return {"block": encode_program(value.program, value.scalars, value.locations, value.stops)}
+        return {"block": encode_program(value.program, value.scalars, value.locations, value.stops, sizes)}
     raise TypeError(f"(save) an attribute of type {type(value).__name__} cannot be saved")
 
 
 def encode_program(
-    program: Program, scalars: Sequence[Any], locations: dict[int, tuple[str, int]], stops: Stops | None
-) -> dict[str, Any]:
+    program: Program, scalars: Sequence[Any], locations: dict[int, tuple[str, int]], stops: Stops | None,
+    sizes: SizeWriter,
+) -> dict[str, Any]:  # fmt: skip
     """The Program; numbers of values are made gapless."""
     numbers: dict[int, int] = {}
     instructions: list[dict[str, Any]] = []
@@ -94,9 +103,9 @@ def encode_program(
                 entry["in"].append(None)
             else:
                 entry["in"].append(operand.__name__)
-                kept.append(encode_number(next(given)))
+                kept.append(encode_number(next(given), sizes))
         try:
-            entry["attributes"] = [encode_value(value) for value in instruction.attributes]
+            entry["attributes"] = [encode_value(value, sizes) for value in instruction.attributes]
         except TypeError as error:
             raise NotImplementedError(f"{error}; it belongs to {instruction.operation.name}") from None
         unfit = unfit_attribute(instruction.operation, instruction.attributes)
@@ -104,7 +113,7 @@ def encode_program(
             raise NotImplementedError(
                 f"(save) {instruction.operation.name} holds {instruction.attributes[unfit]!r:.60}, which is not plain data"
             )
-        entry["out"] = [encode_type(aval) for aval in instruction.outputs]
+        entry["out"] = [encode_type(aval, sizes) for aval in instruction.outputs]
         for offset in range(len(instruction.outputs)):
             numbers[instruction.index + offset] = len(numbers)
         if instruction.flagged:
@@ -117,7 +126,7 @@ def encode_program(
             entry["stopped"] = list(stopped)
         instructions.append(entry)
     encoded: dict[str, Any] = {
-        "inputs": [encode_type(aval) for aval in program.inputs], "instructions": instructions,
+        "inputs": [encode_type(aval, sizes) for aval in program.inputs], "instructions": instructions,
         "outputs": [numbers[number] if number >= 0 else number for number in program.outputs], "scalars": kept,
     }  # fmt: skip
     if stops is not None and stops.custom:
@@ -129,11 +138,11 @@ def encode_structure(value: Any) -> Any:
     if isinstance(value, Leaf):
         return {"tensor": value.position}
     if isinstance(value, dict):
-        return {"dict": [[encode_value(key), encode_structure(part)] for key, part in value.items()]}
+        return {"dict": [[encode_value(key, SizeWriter()), encode_structure(part)] for key, part in value.items()]}
     if isinstance(value, (list, tuple)):
         return {type(value).__name__ if type(value) in (list, tuple) else "tuple": [encode_structure(v) for v in value]}
     if value is None or isinstance(value, (bool, int, float, str)):
-        return {"value": encode_value(value)}
+        return {"value": encode_value(plain(value), SizeWriter())}
     raise TypeError(
         f"(save) a result of type {type(value).__name__} cannot be saved; return tensors in lists, tuples or dictionaries"
     )
@@ -151,45 +160,27 @@ def _is_int(value: Any) -> bool:
     return value.__class__ is int and -_LARGEST < value < _LARGEST
 
 
-def encode_knowledge(knowledge: Knowledge) -> dict[str, Any]:
-    """What is known of the numbers of a program that has unknown sizes; empty where that is nothing."""
-    parts = {
-        "rounded": [[number, up] for number, up in sorted(knowledge.rounding.items())],
-        "literals": sorted(knowledge.literals),
-        "divisors": [list(pair) for pair in sorted(knowledge.divisors.items()) if pair[1] > 1],
-    }
-    return {name: part for name, part in parts.items() if part}
-
-
-def decode_knowledge(content: Any) -> Knowledge:
-    made = Knowledge()
-    _want(isinstance(content, dict), "what is known of sizes is not an object")
-    lists = [content.get(name, []) for name in ("rounded", "literals", "divisors")]
-    _want(all(isinstance(part, list) for part in lists), "what is known of sizes lacks its lists")
-    rounded, literals, divisors = lists
-    _want(all(_is_int(number) for number in literals), "a literal is no number")
-    pairs = all(isinstance(pair, list) and len(pair) == 2 and _is_int(pair[0]) for pair in (*rounded, *divisors))
-    _want(pairs, "what is known of sizes does not come in pairs")
-    _want(all(isinstance(up, bool) for _, up in rounded), "a number is rounded neither up nor down")
-    _want(all(_is_int(divisor) and divisor > 0 for _, divisor in divisors), "a divisor is not positive")
-    made.rounding, made.literals, made.divisors = dict(rounded), set(literals), dict(divisors)
-    return made
-
-
-def decode_type(text: Any, place: Place) -> Aval:
+def decode_type(text: Any, place: Place, sizes: SizeReader) -> Aval:
+    if isinstance(text, dict):
+        plain_type = decode_type(f"{str(text.get('dtype'))[:40]}[]", place, sizes)
+        shape = text.get("shape")
+        _want(isinstance(shape, list) and len(shape) <= _MOST_AXES, "a type has no shape")
+        given = tuple(decode_value(size, place, sizes) for size in shape or ())
+        _want(all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in given), "a size is none")
+        return make_aval(given, plain_type.dtype, place)
     match = _TYPE.fullmatch(text) if isinstance(text, str) else None
     _want(match is not None, f"{str(text)[:60]!r} is not a type")
     assert match is not None
-    sizes = [int(size) for size in match[2].split(",")] if match[2] else []
-    _want(len(sizes) <= _MOST_AXES and all(size < _LARGEST for size in sizes), f"{text[:60]!r} has absurd sizes")
+    numbers = [int(size) for size in match[2].split(",")] if match[2] else []
+    _want(len(numbers) <= _MOST_AXES and all(size < _LARGEST for size in numbers), f"{text[:60]!r} has absurd sizes")
     try:
         dtype = to_numpy_dtype(match[1])
     except (TypeError, ValueError):
         raise DamagedArtifact(f"(load) the data type {match[1]!r} is not known") from None
-    return make_aval(tuple(sizes), dtype, place)
+    return make_aval(tuple(numbers), dtype, place)
 
 
-def decode_value(value: Any, place: Place, depth: int = 0) -> Any:
+def decode_value(value: Any, place: Place, sizes: SizeReader, depth: int = 0) -> Any:
     _want(depth <= _DEEPEST, "attributes are nested too deep")
     if value is None or isinstance(value, (bool, str)):
         return value
@@ -199,7 +190,7 @@ def decode_value(value: Any, place: Place, depth: int = 0) -> Any:
     if isinstance(value, float):
         return value
     if isinstance(value, list):
-        return tuple([decode_value(part, place, depth + 1) for part in value])
+        return tuple([decode_value(part, place, sizes, depth + 1) for part in value])
     _want(isinstance(value, dict) and len(value) == 1, "an attribute is of no known kind")
     ((kind, content),) = value.items()
     if kind == "float":
@@ -207,30 +198,32 @@ def decode_value(value: Any, place: Place, depth: int = 0) -> Any:
         return float(content)
     if kind == "complex":
         _want(isinstance(content, list) and len(content) == 2, "a complex number has two parts")
-        parts = [decode_value(part, place, depth + 1) for part in content]
+        parts = [decode_value(part, place, sizes, depth + 1) for part in content]
         _want(all(isinstance(part, (int, float)) for part in parts), "a complex number has numbers as parts")
         return complex(*parts)
     if kind == "dtype":
-        return decode_type(f"{content}[]", place).dtype
+        return decode_type(f"{content}[]", place, sizes).dtype
+    if kind in ("size", "real"):
+        return sizes.number(kind, content)
     if kind == "slice":
         _want(isinstance(content, list) and len(content) == 3, "a slice has three parts")
-        parts = [decode_value(part, place, depth + 1) for part in content]
-        _want(all(part is None or part.__class__ is int for part in parts), "a slice has numbers as parts")
+        parts = [decode_value(part, place, sizes, depth + 1) for part in content]
+        _want(all(part is None or isinstance(part, int) for part in parts), "a slice has numbers as parts")
         return slice(*parts)
     _want(kind == "block", f"{kind[:40]!r} is no known kind of attribute")
-    program, scalars, stops, locations = decode_program(content, place, depth + 1)
+    program, scalars, stops, locations = decode_program(content, place, sizes, depth + 1)
     return Block(program, scalars, stops, locations)
 
 
 def decode_program(
-    content: Any, place: Place, depth: int = 0
+    content: Any, place: Place, sizes: SizeReader, depth: int = 0
 ) -> tuple[Program, list[Any], Stops, dict[int, tuple[str, int]]]:
     """The Program, its scalars, where gradients stop, and the lines of the user's code."""
     _want(isinstance(content, dict), "a program is not an object")
     parts = [content.get(key) for key in ("inputs", "instructions", "outputs", "scalars")]
     _want(all(isinstance(part, list) for part in parts), "a program lacks one of its lists")
     parts[1], parts[3] = with_moved_numbers(parts[1] or [], parts[3] or [])
-    inputs = [decode_type(text, place) for text in parts[0] or []]
+    inputs = [decode_type(text, place, sizes) for text in parts[0] or []]
     values: list[Aval] = []
     instructions: list[Instruction] = []
     locations: dict[int, tuple[str, int]] = {}
@@ -239,7 +232,7 @@ def decode_program(
     stops.results_want, stops.wants = True, set()
     for entry in parts[1] or []:
         index = len(values)
-        instruction = _instruction(entry, inputs, values, place, depth)
+        instruction = _instruction(entry, inputs, values, place, sizes, depth)
         instructions.append(instruction)
         values += instruction.outputs
         where, stopped = entry.get("at"), entry.get("stopped")
@@ -255,7 +248,7 @@ def decode_program(
     _want(all(_is_int(o) and -len(inputs) <= o < len(values) for o in outputs), "a result is no value of the program")
     _want(all(o >= 0 for o in outputs), "a result is an input; programs copy those")
     program = Program(inputs, instructions, tuple(outputs))
-    scalars = [decode_value(number, place) for number in parts[3] or []]
+    scalars = [decode_value(number, place, sizes) for number in parts[3] or []]
     _want(len(scalars) == len(program.scalar_kinds), "the numbers do not fit the operands that stand for them")
     fitting = zip(scalars, program.scalar_kinds, strict=True)
     _want(all(_fits(number, kind) for number, kind in fitting), "a number is of another kind than its operand")
@@ -267,10 +260,12 @@ def _fits(number: Any, kind: type) -> bool:
         return isinstance(number, (int, float, complex))
     if kind is float:
         return isinstance(number, (int, float)) and not isinstance(number, bool)
-    return number.__class__ is kind or (kind is int and number.__class__ is bool)
+    return number.__class__ is kind or (kind is int and isinstance(number, (bool, SymbolicSize)))
 
 
-def _instruction(entry: Any, inputs: list[Aval], values: list[Aval], place: Place, depth: int) -> Instruction:
+def _instruction(
+    entry: Any, inputs: list[Aval], values: list[Aval], place: Place, sizes: SizeReader, depth: int
+) -> Instruction:
     _want(isinstance(entry, dict), "an instruction is not an object")
     name, given, attributes, types = (entry.get(key) for key in ("op", "in", "attributes", "out"))
     _want(
@@ -298,12 +293,12 @@ def _instruction(entry: Any, inputs: list[Aval], values: list[Aval], place: Plac
     if not operation.variadic:
         _want(len(operands) == len(operation.operand_names), f"{name} has {len(operands)} operands")
     count = attribute_count(operation)
-    decoded = upgraded(name, tuple(decode_value(value, place, depth) for value in attributes), count)
+    decoded = upgraded(name, tuple(decode_value(value, place, sizes, depth) for value in attributes), count)
     _want(count is None or len(decoded) == count, f"{name} has {len(decoded)} attributes")
     unfit = unfit_attribute(operation, decoded)
     _want(unfit is None, f"attribute {unfit} of {name} is of another kind than the operation takes")
-    outputs = tuple(decode_type(text, place) for text in types)
-    scalar_dtypes = _verified(operation, tuple(kinds), decoded, outputs, place)
+    outputs = tuple(decode_type(text, place, sizes) for text in types)
+    scalar_dtypes = _verified(operation, tuple(kinds), decoded, outputs, place, sizes)
     checked = entry.get("checked") is True and operation.check is not None
     return Instruction(
         operation, tuple(operands), decoded, outputs, len(values), scalar_dtypes, tuple(kinds), checked
@@ -311,26 +306,33 @@ def _instruction(entry: Any, inputs: list[Aval], values: list[Aval], place: Plac
 
 
 def _verified(
-    operation: Any, kinds: tuple[Any, ...], attributes: tuple[Any, ...], outputs: tuple[Aval, ...], place: Place
-) -> Any:
+    operation: Any, kinds: tuple[Any, ...], attributes: tuple[Any, ...], outputs: tuple[Aval, ...], place: Place,
+    sizes: SizeReader,
+) -> Any:  # fmt: skip
     """Shapes inferred anew must be those in the file. (Operations without a rule are inferred when they are lowered.)"""
     if operation.infer_rule is None:
         return operation._scalar_dtypes(kinds)
     if operation.name == "unbind" and isinstance(kinds[0], Aval):
         axis: Any = attributes[0] if attributes else None
-        _want(axis.__class__ is int and -kinds[0].ndim <= axis < kinds[0].ndim, "unbind has no such axis")
+        _want(isinstance(axis, int) and -kinds[0].ndim <= axis < kinds[0].ndim, "unbind has no such axis")
         _want(kinds[0].shape[axis] == len(outputs), "unbind has another number of results")
+    symbols = symbols_in((kinds, attributes))
+    known = Known({symbol: symbol.example for symbol in sizes.symbols})
     try:
-        inferred = operation.infer_rule(operation, kinds, attributes, place)
+        inferred = operation.infer_rule(operation, known.resolve(kinds), known.resolve(attributes), place)
         inferred = inferred if isinstance(inferred, tuple) else (inferred,)
         dtypes = operation._scalar_dtypes(kinds)
     except MemoryError:
         raise
     except Exception as error:  # a rule that meets attributes of the wrong kind may raise anything
         raise DamagedArtifact(f"(load) {operation.name} does not fit its operands: {str(error)[:300]}") from None
-    if inferred != outputs:
+    if inferred != known.resolve(outputs):
         found, wanted = ", ".join(map(str, inferred[:4])), ", ".join(map(str, outputs[:4]))
         raise DamagedArtifact(f"(load) {operation.name} gives {found}, and the file says {wanted}; the file is damaged")
+    for position, axis in disagreements(operation, kinds, attributes, place, outputs, symbols) if symbols else ():
+        size: Any = outputs[position].shape[axis]
+        symbol = size.expression.symbol if is_symbolic(size) else None
+        _want(symbol is not None and symbol.is_result, f"a size of {operation.name} is not what the file says")
     return dtypes
 
 
@@ -344,11 +346,11 @@ def decode_structure(content: Any, count: int, depth: int = 0) -> Any:
         return Leaf(inner)
     if kind == "value":
         _want(inner is None or isinstance(inner, (bool, int, float, str, dict)), "a result is of no known kind")
-        return decode_value(inner, None, depth)  # type: ignore[arg-type]
+        return decode_value(inner, None, SizeReader(), depth)  # type: ignore[arg-type]
     _want(isinstance(inner, list) and kind in ("list", "tuple", "dict"), "a result is of no known kind")
     if kind == "dict":
         _want(all(isinstance(p, list) and len(p) == 2 for p in inner), "a result is of no known kind")
-        keys = [decode_value(key, None, depth) for key, _ in inner]  # type: ignore[arg-type]
+        keys = [decode_value(key, None, SizeReader(), depth) for key, _ in inner]  # type: ignore[arg-type]
         return dict(zip(keys, [decode_structure(part, count, depth + 1) for _, part in inner], strict=True))
     parts = [decode_structure(part, count, depth + 1) for part in inner]
     return parts if kind == "list" else tuple(parts)

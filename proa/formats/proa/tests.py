@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...core.dtype import is_reduced_precision
+from ...core.symbols import SymbolicSize
 from ...eager.tensor import Tensor, tensor_from_data
 from ...graph.graph import Graph
 from ...graph.structure import flatten
-from ...ir.dimensions import SMALLEST
 
 _SEED = 20_240_229
 _UNKNOWN = (2, 8, 32, 64, 224)  # what an unknown dimension is in recorded inputs: the first size that suits the model
@@ -43,7 +43,7 @@ def make_inputs(graph: Graph, unknown: int = _UNKNOWN[0]) -> list[np.ndarray]:
     generator = np.random.default_rng(_SEED)
     found: list[np.ndarray] = []
     for given in graph.inputs:
-        sizes = [unknown if size >= SMALLEST else size for size in given.aval.shape]
+        sizes = [unknown if isinstance(size, SymbolicSize) else size for size in given.aval.shape]
         dtype = given.aval.dtype
         if dtype.kind in "iub":
             array = generator.integers(0, 2, sizes)
@@ -74,10 +74,7 @@ def record(graph: Graph, given: Sequence[Sequence[Any]] | None = None) -> tuple[
     """Vectors for a graph, and a note where there can be none."""
     if graph._draws:
         return [], "draws random numbers, so no test vectors are recorded"
-    if (
-        sum(i.aval.size * i.aval.dtype.itemsize for i in graph.inputs if max(i.aval.shape, default=0) < SMALLEST)
-        > _MOST_BYTES
-    ):
+    if sum(i.aval.size * i.aval.dtype.itemsize for i in graph.inputs if not i.aval.symbolic) > _MOST_BYTES:
         return [], "its inputs are too large to be recorded"
     if given is not None:
         chosen = [[np.asarray(v._data() if isinstance(v, Tensor) else v) for v in inputs] for inputs in given]

@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core.aval import Aval
+from ...core.symbols import is_symbolic
 from ...eager.tensor import Tensor
+from ...ir.assumptions import Assumptions
 from ...ir.capture import Capturing
-from ...ir.dimensions import SMALLEST, shown_shape
+from ...ir.dimensions import shown_shape
 from ...ir.live import LiveScalar
 from ...ir.operation import Operation, find_operation
 from ...ir.program import Instruction, Program
@@ -36,7 +38,7 @@ class Scalar:
 
     def __init__(self, value: Any, kind: type | None = None) -> None:
         self.value = value
-        self.kind = kind or value.__class__
+        self.kind = kind or ((int if isinstance(value, int) else float) if is_symbolic(value) else value.__class__)
 
     @property
     def is_live(self) -> bool:
@@ -120,8 +122,9 @@ class Node:
 class Draft:
     """A graph as nodes; `of(graph)` makes one, `program()` makes a Program of it again."""
 
-    def __init__(self, place: Any) -> None:
+    def __init__(self, place: Any, assumptions: Assumptions | None = None) -> None:
         self.place = place
+        self.assumptions = assumptions or Assumptions()
         self.inputs: list[Value] = []
         self.captured: list[Value] = []
         self.nodes: list[Node] = []
@@ -134,7 +137,7 @@ class Draft:
 
     @staticmethod
     def of(graph: Graph) -> Draft:
-        draft = Draft(graph.place)
+        draft = Draft(graph.place, graph.assumptions)
         draft.inputs = [Value(given.aval) for given in graph.inputs]
         outside = [
             Value(aval, tensor=t)
@@ -166,7 +169,7 @@ class Draft:
         """Everybody who uses `old` uses `new`; whoever makes `old` is left to the dead code pass."""
         if old is new:
             return
-        if old.aval is not new.aval:
+        if old.aval is not new.aval and (old.aval.shape != new.aval.shape or old.aval.dtype != new.aval.dtype):
             raise PassError(f"{old!r} cannot be replaced by {new!r}: the shape or the dtype differs")
         for node in {id(user): user for user in old.users}.values():
             node.operands = tuple(new if operand is old else operand for operand in node.operands)
@@ -192,7 +195,7 @@ class Draft:
         if isinstance(operation, str):
             operation = find_operation(operation)
         kinds = tuple(o.aval if isinstance(o, Value) else o.kind if isinstance(o, Scalar) else None for o in operands)
-        outputs, dtypes = operation.plan(kinds, attributes, self.place)
+        outputs, dtypes = self.assumptions.plan(operation, kinds, attributes, self.place)
         node = Node(operation, operands, attributes, outputs, dtypes, location=before.location if before else None)
         self.nodes.insert(len(self.nodes) if before is None else self.nodes.index(before), node)
         return node
@@ -205,7 +208,7 @@ class Draft:
         grad_before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
         scope_before, LOCAL.scope = LOCAL.scope, None  # mixed precision around the call is none of the graph's business
         try:
-            with Capturing(self.place) as segment:
+            with Capturing(self.place, self.assumptions) as segment:
                 received = []
                 for argument in arguments:
                     if isinstance(argument, Value):
@@ -267,7 +270,7 @@ class Draft:
 
 def is_unknown(aval: Aval) -> bool:
     """Whether a size depends on an unknown dimension."""
-    return any(size >= SMALLEST for size in aval.shape)
+    return aval.symbolic
 
 
 def nodes_of(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ...ir.dimensions import SMALLEST, may_hold_sizes
+from ...ir.dimensions import has_symbols
+from ...ir.known import sizes_held
 from .draft import Draft, Node, Operand, Scalar, Value, is_unknown
 
 # In these, the order of the first two operands does not matter.
@@ -63,19 +62,9 @@ def _is_constant(draft: Draft, value: Value, unknown: bool) -> bool:
     tensor = value.tensor
     if tensor is None or id(tensor) in draft.updated or (unknown and is_unknown(value.aval)):
         return False
-    if unknown and value.aval.dtype.kind == "i" and value.aval.ndim <= 1 and value.aval.size <= 64:
-        return not may_hold_sizes(np.asarray(tensor._data()))
-    return True
+    return sizes_held(tensor) is None
 
 
 def _is_size(value: Any, unknown: bool) -> bool:
     """Whether a number, or one inside attributes, depends on an unknown dimension."""
-    if not unknown:
-        return False
-    if isinstance(value, int):
-        return abs(int(value)) >= SMALLEST
-    if value.__class__ is tuple:
-        return any(_is_size(part, True) for part in value)
-    if isinstance(value, slice):
-        return any(_is_size(part, True) for part in (value.start, value.stop, value.step))
-    return False
+    return unknown and has_symbols(value)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+import numpy as np
+
+from ...core.symbols import SymbolicSize, is_symbolic, maximum, minimum, note_loss, number_from, whole_part
 from ...eager.tensor import Tensor, alias
 from ...graph.control import is_unknown
-from ...ir.dimensions import SMALLEST
-from ...ir.recorder import LOCAL
 from ...nn.layer import Layer
 from .convert import SEEN, converted, leave_alone
 from .iterables import Enumerated, GraphIterable, Mapped, Rows, TensorRange, Zipped, as_graph_iterable
@@ -46,9 +48,33 @@ def call(function: Any) -> Any:
     if isinstance(own, FunctionType) and not leave_alone(own):
         return MethodType(converted(own), function)  # an object of the user's that can be called
     try:
-        return _BUILTINS.get(function, function)
+        known = _BUILTINS.get(function)
     except TypeError:
         return function
+    if known is None and kind in _NATIVE and function not in _KEEP_SIZES and not _is_method_of_container(function):
+        return functools.partial(_call_native, function)
+    return function if known is None else known
+
+
+_NATIVE = (BuiltinFunctionType, type(np.add), type(np.linspace))
+# What does not look at the digits of a number, or asks it to round itself.
+_KEEP_SIZES = frozenset({
+    isinstance, issubclass, callable, id, hash, repr, format, getattr, setattr, hasattr, iter, next, vars, sorted, sum,
+    divmod, abs, round, pow, math.ceil, math.floor, math.trunc, math.prod,
+})  # fmt: skip
+
+
+def _is_method_of_container(function: Any) -> bool:
+    """list.append and the like keep what they are given."""
+    return isinstance(getattr(function, "__self__", None), (list, dict, set, str, tuple))
+
+
+def _call_native(function: Any, *arguments: Any, **options: Any) -> Any:
+    """A function that is not written in Python reads numbers as they are: what it gives holds for these sizes alone."""
+    if any(map(is_symbolic, arguments)) or any(map(is_symbolic, options.values())):
+        arguments = tuple(note_loss(value) if is_symbolic(value) else value for value in arguments)
+        options = {name: note_loss(value) if is_symbolic(value) else value for name, value in options.items()}
+    return function(*arguments, **options)
 
 
 def _call_layer(layer: Layer, *arguments: Any, **options: Any) -> Any:
@@ -86,11 +112,10 @@ def _any_unknown(values: Any) -> bool:
 
 
 def _range(*arguments: Any) -> Any:
-    if _any_unknown(arguments):
-        return TensorRange(*arguments)
-    numbers = builtins.range(*arguments)
     # As many rounds as a dimension of unknown size has elements: a loop of the graph.
-    return TensorRange(*arguments) if len(numbers) >= SMALLEST and LOCAL.segment.captures else numbers
+    if _any_unknown(arguments) or any(map(is_symbolic, arguments)):
+        return TensorRange(*arguments)
+    return builtins.range(*arguments)
 
 
 def _enumerate(iterable: Any, start: Any = 0) -> Any:
@@ -136,6 +161,12 @@ def _number(kind: Any, dtype: str) -> Callable[..., Any]:
 
             value = alias(arguments[0])  # a Python number has no gradient
             return cast(reshape(value, []) if value._aval.shape else value, dtype)
+        if len(arguments) == 1 and is_symbolic(arguments[0]):
+            if kind is int:
+                return whole_part(arguments[0])
+            if kind is float and isinstance(arguments[0], SymbolicSize):
+                return arguments[0] * 1.0
+            return arguments[0] if kind is float else builtins.bool(arguments[0])
         return kind(*arguments)
 
     return convert_number
@@ -147,9 +178,19 @@ def _float(*arguments: Any) -> Any:
     return _number(float, str(get_default_dtype()))(*arguments)
 
 
+def _len(value: Any) -> Any:
+    return value.shape[0] if isinstance(value, Tensor) and value._aval.symbolic and value.ndim else builtins.len(value)
+
+
+def _sqrt(value: Any) -> Any:
+    return number_from("sqrt", math.sqrt, value)
+
+
 def _extreme(builtin: Any, name: str) -> Callable[..., Any]:
     def pick(*values: Any, **options: Any) -> Any:
         items = list(values[0]) if len(values) == 1 and isinstance(values[0], (list, tuple)) else list(values)
+        if not options and any(map(is_symbolic, items)) and all(isinstance(item, int) for item in items):
+            return functools.reduce(maximum if builtin is max else minimum, items)
         if options or not _any_unknown(items) or (len(values) == 1 and isinstance(values[0], Tensor)):
             return builtin(*values, **options)
         from ...ops.math import extremes
@@ -188,5 +229,6 @@ _BUILTINS: dict[Any, Any] = {
     range: _range, enumerate: _enumerate, zip: _zip, map: _map, print: _print,
     int: _number(int, "int64"), bool: _number(bool, "bool"), float: _float,
     getattr: get_attribute, hasattr: has_attribute, vars: variables,
+    len: _len, math.sqrt: _sqrt,
     max: _extreme(max, "maximum"), min: _extreme(min, "minimum"), any: _combined(any, "or_"), all: _combined(all, "and_"),
 }  # fmt: skip

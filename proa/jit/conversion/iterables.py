@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.errors import user_location
+from ...core.symbols import SymbolicSize
 from ...eager.tensor import Tensor
 from ...graph.control import is_unknown
-from ...ir.dimensions import SMALLEST
 from .state import ConversionError
 
 
@@ -111,7 +111,7 @@ def as_graph_iterable(value: Any) -> GraphIterable | None:
     """A loop over this belongs to the graph; None: Python iterates over it."""
     if isinstance(value, GraphIterable):
         return value
-    if is_unknown(value) and value._aval.shape and value._aval.shape[0] >= SMALLEST:
+    if is_unknown(value) and value._aval.shape and isinstance(value._aval.shape[0], SymbolicSize):
         return Rows(value)
     return None
 

@@ -60,6 +60,14 @@ def _strings(values: Sequence[str]) -> ast.expr:
     return ast.Tuple([ast.Constant(value) for value in values], ast.Load())
 
 
+# Operators that a float on the left computes by itself: it does not ask a size on the right.
+_ARITHMETIC = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
+    ast.Pow: "pow",
+}  # fmt: skip
+_COMPARISONS = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+
+
 class _Rewriter(ast.NodeTransformer):
     def __init__(self, function: ast.FunctionDef, filename: str, outside: frozenset[str], count: list[int]) -> None:
         self.function = function
@@ -401,9 +409,17 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return runtime("not_", [node.operand], node) if isinstance(node.op, ast.Not) else node
 
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        name = _ARITHMETIC.get(type(node.op))
+        return node if name is None else runtime("arithmetic", [ast.Constant(name), node.left, node.right], node)
+
     def visit_Compare(self, node: ast.Compare) -> Any:
         binds = _binds(node)
         self.generic_visit(node)
+        name = _COMPARISONS.get(type(node.ops[0]))
+        if len(node.ops) == 1 and name is not None:
+            return runtime("arithmetic", [ast.Constant(name), node.left, node.comparators[0]], node)
         if len(node.ops) == 1 or binds:
             return node
         return _chain(node.left, node.ops, node.comparators, node, 0)

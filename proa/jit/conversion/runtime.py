@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...core.symbols import SymbolicSize
 from ...eager.tensor import Tensor
 from ...graph.control import cond_of, is_unknown
 from ...ir.capture import CaptureError
@@ -294,6 +296,18 @@ def _graph_for(graph: GraphIterable, body: Callable[[Any], None], stop: Any, sta
 # ---- statements ------------------------------------------------------------------------------------------------------
 
 
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def arithmetic(name: str, left: Any, right: Any) -> Any:
+    """`left + right` and the like, where a number that depends on an unknown size may stand on the right of a float."""
+    if left.__class__ is float and isinstance(right, SymbolicSize):
+        if name in _MIRRORED:
+            return getattr(operator, _MIRRORED[name])(right, left)
+        return getattr(right, f"__r{name}__")(left)
+    return getattr(operator, name)(left, right)
+
+
 def assert_(test: Any, message: Callable[[], Any], site: Site) -> None:
     """`assert test, message()`; on a tensor of the graph it is checked at each run."""
     if not is_graph_value(test):
@@ -313,6 +327,7 @@ def _check(good: Tensor, error: BaseException, site: Site) -> None:
 
 
 __all__ = [
-    "ConversionError", "Site", "State", "Undefined", "and_", "assert_", "attempt", "attribute", "augmented", "call",
-    "changing", "choose", "entry", "for_",    "if_", "load", "not_", "or_", "outside", "raised", "set_attribute", "while_",
+    "ConversionError", "Site", "State", "Undefined", "and_", "arithmetic", "assert_", "attempt", "attribute", "augmented",
+    "call", "changing", "choose", "entry", "for_", "if_", "load", "not_", "or_", "outside", "raised", "set_attribute",
+    "while_",
 ]  # fmt: skip

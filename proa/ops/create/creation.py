@@ -13,6 +13,7 @@ import numpy as np
 from ...core.dtype import BOOL, COMPLEX128, default_float, is_floating, to_numpy_dtype
 from ...core.errors import type_error, value_error
 from ...core.place import parse_place
+from ...core.symbols import is_symbolic, plain
 from ...core.tracebacks import trim
 from ...eager.declare import op, public
 from ...eager.infer import same
@@ -138,14 +139,14 @@ def scalar_of(where: str, name: str, value: Any) -> Any:
         return value
     if isinstance(value, (bool, np.bool_)):
         return int(value)
-    if isinstance(value, Tensor) and value._value is None and (known := known_value(value)) is not None:
+    if isinstance(value, Tensor) and (known := known_value(value)) is not None:
         value = known
     if isinstance(value, (Tensor, np.ndarray)) and value.size == 1:
         return scalar_of(where, name, value.item())
     if isinstance(value, np.generic):
         return scalar_of(where, name, value.item() if value.dtype.kind in "iufc" else float(value))
     if isinstance(value, (int, float)):
-        return float(value) if isinstance(value, float) else int(value)
+        return value if is_symbolic(value) else float(value) if isinstance(value, float) else int(value)
     if isinstance(value, str):
         try:
             return float(value)
@@ -370,7 +371,8 @@ def empty_like(
 @public()
 def shape(input: Tensor) -> Tensor:
     """The shape of a tensor, as an int64 tensor."""
-    return mark_sizes(tensor_from_data(np.array(require_tensor("shape", "input", input)._aval.shape, np.int64)))
+    sizes = require_tensor("shape", "input", input)._aval.shape
+    return mark_sizes(tensor_from_data(np.array(plain(sizes), np.int64)), sizes)
 
 
 @samples(S(A(2, 3)), S(A()), S(A(0, 2, dtype="bool")), reference=lambda input: np.array(input.ndim, np.int32))

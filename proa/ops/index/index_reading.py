@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.errors import AxisOutOfRange, index_error, message, value_error
+from ...core.symbols import SymbolicSize, maximum, minimum, same_sizes, whole
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import integer
 from ..shape.slicing import POSITION, Spec, sliced_shape
@@ -45,6 +46,8 @@ def _simplified(item: Any) -> Any:
         if item.ndim == 0:
             return bool(item) if item.dtype.kind == "b" else int(item)
         return tensor_from_data(item)
+    if isinstance(item, SymbolicSize):
+        return whole(item)
     if hasattr(item, "__index__"):
         return int(item.__index__())
     if hasattr(item, "__array__"):
@@ -55,6 +58,8 @@ def _simplified(item: Any) -> Any:
 def _bound(part: Any) -> int | None:
     if part is None or part.__class__ is int:
         return part
+    if isinstance(part, SymbolicSize):
+        return whole(part)
     try:
         return integer("getitem", "the bound of a slice", part)
     except TypeError as error:
@@ -79,6 +84,36 @@ def _slice_entry(
     return (first, length, by), 0, 1
 
 
+def _entry_of(start: Any, stop: Any, step: Any, extent: int) -> tuple[tuple[int, ...], int, int]:
+    """The same, where any of the numbers may depend on an unknown size."""
+    start = start if start is None else whole(start)
+    stop = stop if stop is None else whole(stop)
+    if extent.__class__ is int and not (isinstance(start, SymbolicSize) or isinstance(stop, SymbolicSize)):
+        return _slice_entry(start, stop, step, extent)
+    by = 1 if step is None else step
+    if by == 0:
+        raise value_error("getitem", "the step of a slice cannot be 0", f"{slice(start, stop, step)}")
+    lowest, highest = (0, extent) if by > 0 else (-1, extent - 1)
+    # Where the first element lies beyond the last, the length is 0 and the place does not matter.
+    first = (
+        (lowest if by > 0 else highest) if start is None else start if start >= 0 else maximum(start + extent, lowest)
+    )
+    last = (highest if by > 0 else lowest) if stop is None else stop if stop >= 0 else stop + extent
+    first = first if by > 0 else minimum(first, highest)
+    last = minimum(last, highest) if by > 0 else maximum(last, lowest)
+    room = last - first if by > 0 else first - last
+    length = maximum((room + abs(by) - 1) // abs(by), 0)
+    return (first, length, by), 0, 1
+
+
+def _takes_all(entry: Any, extent: int) -> bool:
+    if entry.__class__ is not tuple or len(entry) != 3:
+        return False
+    if extent.__class__ is int and entry[1].__class__ is int:
+        return entry == (0, extent, 1)
+    return same_sizes(entry, (0, extent, 1))
+
+
 def basic_index(aval: Aval, items: tuple[Any, ...]) -> tuple[int, Spec] | None:
     """Position and spec of an index of plain integers, slices, None and Ellipsis; None for any
     other.
@@ -86,7 +121,7 @@ def basic_index(aval: Aval, items: tuple[Any, ...]) -> tuple[int, Spec] | None:
     What `_Reader` does, for the indices that loops are made of.
     """
     shape = aval.shape
-    position = axis = whole = 0  # whole: how many entries at the end take their axes whole
+    position = axis = all_of_them = 0  # the last: how many entries at the end take their axes whole
     spec: list[Any] = []
     for number, item in enumerate(items):
         kind = item.__class__
@@ -96,25 +131,30 @@ def basic_index(aval: Aval, items: tuple[Any, ...]) -> tuple[int, Spec] | None:
                 raise out_of_range(item, axis, extent, aval)
             position = position * extent + (item + extent if item < 0 else item)
             spec.append(POSITION)
-            whole = 0
+            all_of_them = 0
             axis += 1
         elif kind is slice and axis < len(shape):
             extent = shape[axis]
             start, stop, step = item.start, item.stop, item.step
-            if not (
+            if (
                 (start is None or start.__class__ is int)
                 and (stop is None or stop.__class__ is int)
                 and (step is None or step.__class__ is int)
+                and extent.__class__ is int
             ):
+                entry, datum, choices = _slice_entry(start, stop, step, extent)
+                all_of_them = all_of_them + 1 if entry == (0, extent, 1) else 0
+            elif all(part is None or isinstance(part, int) for part in (start, stop, step)):
+                entry, datum, choices = _entry_of(start, stop, step, extent)
+                all_of_them = all_of_them + 1 if _takes_all(entry, extent) else 0
+            else:
                 return None
-            entry, datum, choices = _slice_entry(start, stop, step, extent)
             position = position * choices + datum
             spec.append(entry)
-            whole = whole + 1 if entry == (0, extent, 1) else 0
             axis += 1
         elif item is None:
             spec.append(None)
-            whole = 0
+            all_of_them = 0
         elif item is Ellipsis:
             rest = items[number + 1 :]
             if not all(r is None or r.__class__ is int or r.__class__ is slice for r in rest):
@@ -123,11 +163,11 @@ def basic_index(aval: Aval, items: tuple[Any, ...]) -> tuple[int, Spec] | None:
             if count < 0:
                 return None
             spec += [(0, n, 1) for n in shape[axis : axis + count]]
-            whole += count
+            all_of_them += count
             axis += count
         else:
             return None
-    return position, tuple(spec[: len(spec) - whole] if whole else spec)
+    return position, tuple(spec[: len(spec) - all_of_them] if all_of_them else spec)
 
 
 class _Reader:
@@ -153,7 +193,7 @@ class _Reader:
                 self.booleans.append((self.place, item))
                 self.copies = True
             self.place += 1
-        elif item.__class__ is int:
+        elif isinstance(item, int):
             self._integer(item)
         elif item.__class__ is slice:
             self._slice(item)
@@ -179,7 +219,7 @@ class _Reader:
 
     def _slice(self, item: slice) -> None:
         bounds = _bound(item.start), _bound(item.stop), _bound(item.step)
-        entry, datum, choices = _slice_entry(*bounds, self.shape[self.axis])
+        entry, datum, choices = _entry_of(*bounds, self.shape[self.axis])
         self._datum(datum, choices)
         self.spec.append(entry)
         self.axis += 1
@@ -206,11 +246,11 @@ class _Reader:
     def plan(self) -> Plan:
         stages: list[Stage] = []
         spec = self.spec
-        while self.axis and spec[-1] == (0, self.shape[self.axis - 1], 1):
+        while self.axis and _takes_all(spec[-1], self.shape[self.axis - 1]):
             spec.pop()  # what is not mentioned is taken whole
             self.axis -= 1
         if any(e is None or e == POSITION or len(e) == 1 for e in spec) or any(
-            e != (0, n, 1) for e, n in zip(spec, self.shape)
+            not _takes_all(e, n) for e, n in zip(spec, self.shape)
         ):
             stages.append(Basic(self.position, tuple(spec)))
         if self.arrays or self.masks or len(self.booleans) > 1:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import index_error, type_error, value_error
+from ...core.symbols import fixed
 from ...core.tracebacks import trim
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
@@ -108,7 +109,7 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
         raise TypeError("(iter) a 0-d tensor has nothing to iterate over.")
     if 0 < aval.shape[0] <= _MOST_ROWS:
         return iter(x.unbind(0))  # type: ignore[attr-defined]
-    return (get_item(x, position) for position in range(aval.shape[0]))
+    return (get_item(x, position) for position in range(fixed(aval.shape[0])))
 
 
 def contains(x: Tensor, item: Any) -> bool:

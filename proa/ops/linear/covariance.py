@@ -57,7 +57,7 @@ def _covariance(where: str, x: Any, rowvar: bool, ddof: Any, fweights: Any, awei
     weights = None if aweights is None else _weights("aweights", aweights, table)
     both = weights if repeats is None else repeats if weights is None else repeats * weights
     if both is None:
-        mean = sum_over(table, (1,), True) * (1.0 / count if count else float("nan"))
+        mean = sum_over(table, (1,), True) * (1 / count if count else float("nan"))
         centred = table - mean
         product = matmul(centred, conjugate(centred), False, True)
         # With too few observations the result is infinite or NaN, as a division by zero is.

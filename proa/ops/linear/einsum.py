@@ -228,7 +228,9 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
             "einsum", "the operands have different data types",
             ", ".join(str(x._aval) for x in values), "convert them with astype()",
         )  # fmt: skip
-    for function, i, j, arguments in _plan(equation, tuple([x._aval.shape for x in values])):
+    # Plans are remembered by the values of sizes: not those of unknown ones, which have expressions.
+    plan = _plan.__wrapped__ if any(x._aval.symbolic for x in values) else _plan
+    for function, i, j, arguments in plan(equation, tuple([x._aval.shape for x in values])):
         if j is None:
             values[i] = function(values[i], *arguments)
         else:

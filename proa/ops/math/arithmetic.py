@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import FLOAT32, INT64
 from ...core.errors import message, type_error, value_error
+from ...core.symbols import is_symbolic
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, attach_operator, in_place_form, op, public
 from ...eager.dispatch import as_operand, promote
@@ -61,9 +62,9 @@ def product(g: Tensor, factor: Any) -> Tensor:
 
 def quotient(g: Tensor, divisor: Any) -> Tensor:
     """`g / conj(divisor)` for a tensor or a Python number."""
-    if isinstance(divisor, Tensor) or divisor == 0:
+    if isinstance(divisor, Tensor) or (not is_symbolic(divisor) and divisor == 0):
         return over(g, conjugate(divisor))
-    return times(g, 1.0 / conjugate(divisor))
+    return times(g, 1 / conjugate(divisor))
 
 
 @samples(

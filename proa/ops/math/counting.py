@@ -11,6 +11,7 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import INT64, default_float, is_floating, to_numpy_dtype
 from ...core.errors import type_error, value_error
+from ...core.symbols import is_symbolic, maximum, whole_part
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -70,8 +71,10 @@ def arange(
     if wanted.kind in "bc":
         raise type_error("arange", "only integer and floating types can count", f"dtype: {wanted}")
     first, last, by = (scalar_of("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step)))
-    if wanted.kind in "iu":
-        first, last, by = int(first), int(last), int(by)
+    if wanted.kind in "iu" or (
+        any(map(is_symbolic, (first, last, by))) and all(isinstance(n, int) for n in (first, last, by))
+    ):
+        first, last, by = whole_part(first), whole_part(last), whole_part(by)
         num = -((first - last) // by) if by else 0
     else:
         # Counted in the type itself, as Paddle does: 0.1 in float32 is not 0.1 in float64.
@@ -80,7 +83,7 @@ def arange(
         num = math.ceil((unit(last) - unit(first)) / unit(by)) if by and not _is_empty(first, last, by) else 0
     if not by:
         raise value_error("arange", "step cannot be 0", f"start: {first}, end: {last}, step: {by}")
-    return finish(count_from(first, by, (max(num, 0),), wanted), out, device, requires_grad)
+    return finish(count_from(first, by, (maximum(num, 0),), wanted), out, device, requires_grad)
 
 
 def _is_empty(first: float, last: float, step: float) -> bool:

@@ -31,7 +31,7 @@ from .scan import exp_below, product_along
 
 def _mean_grad(g: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdim: bool) -> Tensor:
     count = math.prod([x_aval.shape[i] for i in axis])
-    return restore_axes(g * (1.0 / count if count else math.nan), x_aval, axis, keepdim)
+    return restore_axes(g * (1 / count if count else math.nan), x_aval, axis, keepdim)
 
 
 @op(infer=reduce, grad={"x": _mean_grad}, name="mean")

@@ -52,7 +52,7 @@ def _variance(where: str, x: Tensor, axis: Any, keepdim: bool, correction: float
     centred = x - mean_over(x, axes, True)
     freedom = _count(x._aval, axes) - correction
     # Too few elements: NaN (zero times infinity).
-    scale = 1.0 / freedom if freedom > 0 else math.inf
+    scale = 1 / freedom if freedom > 0 else math.inf
     return sum_over(centred * centred, axes, bool(keepdim)) * scale
 
 

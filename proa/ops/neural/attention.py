@@ -6,7 +6,6 @@ may run a fused kernel for it; with dropout it is a composition.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import FLOAT32
 from ...core.errors import value_error
+from ...core.symbols import maximum, square_root
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -152,7 +152,7 @@ def _check(where: str, query: Any, key: Any, value: Any, mask: Any) -> None:
     if mask is not None:
         shape = require_tensor(where, "attn_mask", mask)._aval.shape
         scores = (q[0], q[2], q[1], k[1])
-        fits = len(shape) <= 4 and all(a in (1, b) for a, b in zip(reversed(shape), reversed(scores), strict=False))
+        fits = len(shape) <= 4 and all(a in (b, 1) for a, b in zip(reversed(shape), reversed(scores), strict=False))
         if not fits:
             raise value_error(
                 where, f"the mask must broadcast to {list(scores)}", f"attn_mask: {mask._aval}, {received}"
@@ -174,7 +174,7 @@ def attend(
     """The result, and the weights where they are wanted."""
     _check(where, query, key, value, mask)
     query, key, value = (cast_to(t, FLOAT32) if t._aval.dtype.kind in "biu" else t for t in (query, key, value))
-    factor = 1.0 / math.sqrt(max(query._aval.shape[3], 1)) if scale is None else float(scale)
+    factor = 1.0 / square_root(maximum(query._aval.shape[3], 1)) if scale is None else float(scale)
     groups = query._aval.shape[2] // key._aval.shape[2]
     if groups > 1:  # several heads of the query share one of key and value
         key, value = (t.repeat_interleave(groups, 2) for t in (key, value))  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.errors import value_error
+from ...core.symbols import fixed
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -257,9 +258,11 @@ def flash_attention_v3_varlen(
 def _column_mask(bounds: Any, rows: int, causal: bool) -> Any:
     """Where to look, from the rows that each column hides: [batch, heads, columns, 1, 2 or 4] of bounds."""
     count = bounds._aval.shape[-1]
-    row = tensor_from_data(np.arange(rows, dtype=bounds._aval.dtype).reshape(1, 1, -1, 1), place=bounds._aval.place)
-    edges = [bounds[..., i].unsqueeze(2) for i in range(count)]
-    columns = np.arange(bounds._aval.shape[2]).reshape(1, 1, 1, -1)
+    row = tensor_from_data(
+        np.arange(fixed(rows), dtype=bounds._aval.dtype).reshape(1, 1, -1, 1), place=bounds._aval.place
+    )
+    edges = [bounds[..., i].unsqueeze(2) for i in range(fixed(count))]
+    columns = np.arange(fixed(bounds._aval.shape[2])).reshape(1, 1, 1, -1)
     if causal:
         hidden = row >= edges[0] if count == 1 else (row >= edges[0]) & (row < edges[1])
         allowed = np.arange(rows).reshape(1, 1, -1, 1) >= columns

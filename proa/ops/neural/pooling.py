@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.dtype import is_floating
 from ...core.errors import type_error, value_error
+from ...core.symbols import fixed, maximum, whole
 from ...eager.declare import public
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
@@ -65,10 +66,13 @@ def _window_arguments(
     fitted = []
     for extent, width, stride_along, (before, after) in zip(extents, kernel, step, pads, strict=True):
         room = extent + before + after - width
+        if not ceil_mode and room >= 0:
+            fitted.append((before, after))
+            continue
         # A window wider than the input counts as one window, as Paddle's division towards zero has
         # it.
         count = (-(-room // stride_along) if ceil_mode else int(room / stride_along)) + 1
-        fitted.append((before, max(after, (count - 1) * stride_along + width - extent - before)))
+        fitted.append((before, maximum(after, (count - 1) * stride_along + width - extent - before)))
     return kernel, step, tuple(fitted)
 
 
@@ -97,7 +101,7 @@ def _pool_maximum(
         )
     window = Window(x._aval.shape, kernel, step, pads, False)
     ranges = tuple(
-        tuple((i * s - before, i * s - before + width) for i in range(count))
+        tuple((i * s - before, i * s - before + width) for i in range(fixed(count)))
         for count, s, (before, _), width in zip(window.out, step, pads, kernel, strict=True)
     )
     for along, extent in zip(ranges, window.extents, strict=True):
@@ -320,8 +324,8 @@ def _adaptive_sizes(where: str, output_size: Any, extents: tuple[int, ...]) -> S
     for size, extent in zip(wanted, extents, strict=True):
         if size is not None and not isinstance(size, (int, np.integer, Tensor)):
             raise type_error(where, "output_size must be ints or None", f"output_size: {output_size!r}")
-        found.append(extent if size is None else int(size))
-    if min(found) < 1 or min(extents) < 1:
+        found.append(extent if size is None else whole(size))
+    if any(n < 1 for n in (*found, *extents)):
         raise value_error(
             where,
             "output_size and the input's extents must be positive",
@@ -349,7 +353,7 @@ def _adapt_maximum(where: str, num_spatial: int, x: Tensor, output_size: Any, re
     check_rank(where, x, num_spatial)
     extents = spatial_shape(x._aval, False)
     wanted = _adaptive_sizes(where, output_size, extents)
-    if not return_mask and all(n % size == 0 for n, size in zip(extents, wanted, strict=True)):
+    if not (return_mask or x._aval.symbolic) and all(n % size == 0 for n, size in zip(extents, wanted, strict=True)):
         kernel = tuple(n // size for n, size in zip(extents, wanted, strict=True))
         return max_pool(x, kernel, kernel, ((0, 0),) * num_spatial, False)
     found = window_max(x, tuple(adaptive_range(n, size) for n, size in zip(extents, wanted, strict=True)))

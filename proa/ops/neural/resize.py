@@ -16,6 +16,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import is_floating
 from ...core.errors import type_error, value_error
+from ...core.symbols import whole_part
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -108,7 +109,7 @@ def settled(axis: Axis, extent: int, transposed: bool) -> Axis:
         after = extent
     else:
         before = extent
-        after = int(before * after) if isinstance(after, float) else after
+        after = whole_part(before * after) if isinstance(after, float) else after
     return (place, before, after, method, ratio or before / max(after, 1), *rest)  # type: ignore[return-value]
 
 
@@ -181,9 +182,9 @@ def _new_extents(where: str, x: Tensor, size: Any, factor: Any, extents: tuple[i
     if any(isinstance(value, str) or not value > 0 for value in values):
         raise value_error(where, f"{name} must be positive", f"{name}: {given}")
     if factor is None:
-        return [int(value) for value in values], None
-    wanted = [int(extent * value) for extent, value in zip(extents, values, strict=True)]
-    if min(wanted) < 1:
+        return [whole_part(value) for value in values], None
+    wanted = [whole_part(extent * value) for extent, value in zip(extents, values, strict=True)]
+    if any(n < 1 for n in wanted):
         raise value_error(where, "the result would have no elements", f"scale_factor: {factor}, x: {x._aval}")
     return wanted, [float(value) for value in values]
 
@@ -275,7 +276,7 @@ def interpolate(
         raise value_error(where, f"data_format must be {first!r} or {last!r}", f"data_format: {data_format!r}")
     start = 1 if layout == last else 2
     extents = aval.shape[start : start + aval.ndim - 2]
-    if min(extents) < 1:
+    if any(n < 1 for n in extents):
         raise value_error(where, "the spatial axes of x must not be empty", f"x: {aval}")
     wanted, by = _new_extents(where, x, size, scale_factor, extents)
     if method == "area":

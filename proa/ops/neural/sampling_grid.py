@@ -77,18 +77,18 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
 
 def _places(coordinate: Any, extent: int, border: str, corners: bool) -> Any:
     """Places among the elements of one axis, from coordinates in [-1, 1]."""
-    half = 0.5 * (extent - 1)
-    place = coordinate * (half if corners else 0.5 * extent) + half
+    half = (extent - 1) * 0.5  # the size first: a float would not ask it for its expression
+    place = coordinate * (half if corners else extent * 0.5) + half
     if border == "border":
         return place.clip(0.0, extent - 1.0)
     if border == "reflection":
         if corners:
-            period = 2.0 * (extent - 1)
+            period = (extent - 1) * 2.0
             if not period:
                 return place * 0.0
             folded = place.abs() % period
             return choose_by(folded > extent - 1.0, period - folded, folded)
-        period = 2.0 * extent
+        period = extent * 2.0
         folded = (place + 0.5).abs() % period
         return (choose_by(folded > float(extent), period - folded, folded) - 0.5).clip(0.0, extent - 1.0)
     return place

@@ -16,6 +16,7 @@ from ...core import strides
 from ...core.aval import Aval
 from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import value_error
+from ...core.symbols import plain
 from ...eager.calling import MISSING
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -356,7 +357,7 @@ def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
         return x if dtype == aval.dtype else same_bits(x, dtype)
     shape = resolve_shape("view", aval, integers("view", "shape_or_dtype", shape_or_dtype))
     steps = strides_of(x)
-    if strides.reshaped(aval.shape, steps, shape) is None:
+    if strides.reshaped(plain(aval.shape), steps, plain(shape)) is None:
         raise value_error(
             "view",
             f"the memory of a tensor with strides {list(steps)} cannot be seen in the shape {list(shape)}",

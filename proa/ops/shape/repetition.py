@@ -32,7 +32,7 @@ def _expanded(where: str, x: Tensor, shape: Any) -> Tensor:
         old = aval.shape[axis - extra] if axis >= extra else 1
         if n == -1 and axis >= extra:
             n = old
-        if n < 0 or (old not in (1, n)):
+        if n < 0 or (old not in (n, 1)):
             raise value_error(
                 where,
                 f"dimension {axis} is {n}, which {old} cannot be expanded to",

@@ -3,10 +3,9 @@
 Paddle's programs compute shapes with tensors (`shape`, `slice`, `multiply`, `stack`, then `reshape`). XLA wants them as
 numbers, so small values whose inputs are known are computed at once and never become part of the graph.
 
-An unknown dimension is a placeholder number (see ir/dimensions.py). Only sums, products, exact quotients and
-rearrangements of such numbers can be found again when the real sizes arrive; any other operation on one is left to the
-graph, as a tensor. Where its result is needed as a number, `NotKnown` is raised: the model has to be read for the real
-sizes of its inputs, where all this does not matter (`exact`).
+An unknown dimension has an expression (`core/symbols.py`). What is computed from one stays a tensor of the graph, whose
+integers are found again where they are wanted as numbers (`ir/known.py`). Where they cannot be, `NotKnown` is raised: the
+model has to be read for the real sizes of its inputs, where all this does not matter.
 """
 
 from __future__ import annotations
@@ -16,20 +15,12 @@ from typing import Any
 import numpy as np
 
 from ....core.place import CPU
+from ....core.symbols import is_symbolic
 from ....eager.tensor import Tensor, tensor_from_data
 from ....ir.capture import CaptureError
-from ....ir.dimensions import SMALLEST
 from ....ir.recorder import LOCAL, Segment
 
 MOST_ELEMENTS = 1024
-_MOST_SIZES = 64  # of a constant that holds sizes; as in ir/dimensions.py
-
-# Operations that may be applied to placeholder numbers: what they give is found again for other sizes.
-ON_SIZES = frozenset({
-    "add", "subtract", "multiply", "scale", "cast", "slice", "strided_slice", "stack", "concat", "reshape", "squeeze",
-    "unsqueeze", "gather", "split", "split_with_num", "unbind", "unstack", "assign", "prod", "sum", "flatten",
-    "transpose", "index_select", "floor_divide", "increment", "add_n", "share_data", "memcpy_h2d", "memcpy_d2h",
-})  # fmt: skip
 
 
 class NotKnown(CaptureError):
@@ -37,7 +28,7 @@ class NotKnown(CaptureError):
 
 
 class Known:
-    """A value that is known. Integers are kept as int64: placeholder numbers multiply beyond int32."""
+    """A value that is known. Integers are kept as int64; where sizes are unknown, as Python's (an array of objects)."""
 
     __slots__ = ("array", "dtype")
 
@@ -47,16 +38,23 @@ class Known:
 
     @property
     def has_sizes(self) -> bool:
-        """Whether a number in it may stand for an unknown dimension."""
-        return self.array.dtype.kind == "i" and bool((np.abs(self.array) >= SMALLEST).any())
+        """Whether a number in it depends on an unknown dimension."""
+        return self.array.dtype == object
 
     def tensor(self) -> Tensor:
         """As a tensor for the graph: an operation where that is smaller than a constant."""
-        array = self.array
-        if self.has_sizes and (array.ndim > 1 or array.size > _MOST_SIZES):
-            raise NotKnown("(load) an array of sizes is needed as a tensor while sizes are unknown.")
-        tensor = tensor_from_data(array)
+        data: Any = self.array.tolist() if self.has_sizes else self.array
+        tensor = tensor_from_data(data, "int64" if self.has_sizes else None)
         return tensor if tensor.dtype.name == self.dtype else tensor.astype(self.dtype)
+
+    @staticmethod
+    def of_sizes(sizes: Any, dtype: str) -> Known:
+        """Sizes of a tensor: one number, or a list of them."""
+        if not any(map(is_symbolic, sizes if isinstance(sizes, tuple) else (sizes,))):
+            return Known(np.asarray(sizes, np.int64), dtype)
+        array = np.empty(len(sizes) if isinstance(sizes, tuple) else (), object)
+        array[...] = sizes
+        return Known(array, dtype)
 
     def __repr__(self) -> str:
         return f"Known({self.array.tolist()}, {self.dtype})"
@@ -90,13 +88,6 @@ def known_inputs(values: Any) -> list[Known] | None:
     return found if sum(known.array.size for known in found) <= MOST_ELEMENTS else None
 
 
-def may_compute(name: str, inputs: list[Known], exact: bool) -> bool:
-    """Whether an operation on known values may be computed while reading; `exact`: no size is a placeholder."""
-    if exact or not any(known.has_sizes for known in inputs):
-        return True
-    if name.removesuffix("_") not in ON_SIZES:
-        return False
-    if name.startswith("floor_divide"):
-        dividend, divisor = inputs[0].array, inputs[1].array
-        return bool((divisor > 0).all() and (np.abs(divisor) < SMALLEST).all() and (dividend % divisor == 0).all())
-    return True
+def may_compute(inputs: list[Known]) -> bool:
+    """Whether an operation on known values may be computed while reading: no size among them is unknown."""
+    return not any(known.has_sizes for known in inputs)

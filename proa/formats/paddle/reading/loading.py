@@ -76,14 +76,13 @@ def read_graph(
         _Spec(value.name, (value.shape or ()) if shapes is None else shapes[position], value.dtype)
         for position, value in enumerate(model.inputs)
     ]
-    exact = shapes is not None or not any(size < 0 for spec in specs for size in spec.shape)
     # Not under `no_grad`: the Graph would remember it, and a loaded model could not be trained further.
     return capture(
         model,  # type: ignore[arg-type]
         specs,
         name=name,
         place=place,
-        build=lambda tensors: Translation(model, held, exact=exact).run(tensors),
+        build=lambda tensors: Translation(model, held).run(tensors),
     )
 
 

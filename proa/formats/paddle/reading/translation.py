@@ -6,12 +6,14 @@ such as a result whose size depends on values, works that way).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ....eager.tensor import Tensor
+from ....ir.known import known_value
 from ..model import Block, Model, Op, Value
 from .known import Known, NotKnown, computed_now, known_inputs, may_compute
 from .registry import Reader, find_reader, unknown_operation
@@ -26,13 +28,10 @@ SKIPPED = frozenset({"data", "feed", "fetch", "builtin.shadow_output", "builtin.
 
 
 class Translation:
-    """One pass over a model. `exact`: sizes are real ones; `immediate`: nothing is captured, values can be read."""
+    """One pass over a model. `immediate`: nothing is captured, values can be read."""
 
-    def __init__(
-        self, model: Model, parameters: dict[str, Tensor], exact: bool = False, immediate: bool = False
-    ) -> None:
+    def __init__(self, model: Model, parameters: dict[str, Tensor], immediate: bool = False) -> None:
         self.model = model
-        self.exact = exact or immediate
         self.immediate = immediate
         self.values: dict[Value, Any] = {model.parameter_values[name]: p for name, p in parameters.items()}
         self.position = 0
@@ -94,7 +93,7 @@ class Translation:
         if op.name in ("shape", "shape64", "numel") and isinstance(inputs[0], Tensor):
             return self.size_of(op, inputs[0])
         given = known_inputs(inputs)
-        if given is None or not may_compute(op.name, given, self.exact):
+        if given is None or not may_compute(given):
             return None
         if (reader.creates or not given) and not self.is_small(op, given):
             return None
@@ -122,8 +121,8 @@ class Translation:
     def size_of(self, op: Op, tensor: Tensor) -> Known:
         shape = tensor._aval.shape
         if op.name == "numel":
-            return Known(np.asarray(int(np.prod(shape, dtype=np.int64)), np.int64), "int64")
-        return Known(np.asarray(shape, np.int64).reshape(-1), "int32" if op.name == "shape" else "int64")
+            return Known.of_sizes(math.prod(shape), "int64")
+        return Known.of_sizes(shape, "int32" if op.name == "shape" else "int64")
 
     def is_small(self, op: Op, given: list[Known]) -> bool:
         """Whether what an operation creates is certainly small, whatever the file declares."""
@@ -186,14 +185,17 @@ class Translation:
         if isinstance(value, list):
             return [number for part in value for number in self.integers(part)]
         if isinstance(value, Known):
-            return [int(number) for number in value.array.reshape(-1)]
+            return value.array.reshape(-1).tolist()
         if self.immediate or value._value is not None:
             return [int(number) for number in np.asarray(value._data()).reshape(-1)]
+        known = known_value(value)
+        if known is not None:
+            return known.reshape(-1).tolist()
         raise NotKnown("(load) a shape or an index is computed from the values of tensors.")
 
     def number(self, value: Any) -> Any:
         if isinstance(value, Known):
-            return value.array.reshape(-1)[0].item() if value.array.size == 1 else None
+            return value.array.reshape(-1).tolist()[0] if value.array.size == 1 else None
         if isinstance(value, (int, float, complex)):
             return value
         if self.immediate and value._aval.size == 1:

@@ -1,24 +1,23 @@
 """Building a Model operation by operation: the vocabulary that the translators speak.
 
-A `Made` value remembers its sizes as the capture had them: real numbers, and for unknown dimensions the numbers that
-stand for them (`proa/ir/dimensions.py`). So translators compute with plain integers; only what ends up in a file asks
-which of them are unknown, and writes -1, or operations that compute the size when the model runs.
+A `Made` value remembers its sizes as the capture had them: plain numbers, and expressions over unknown dimensions
+(`core/symbols.py`). So translators compute with integers; only what ends up in a file asks which of them are unknown, and
+writes -1, or operations that compute the size when the model runs (`size_operations.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ....ir.dimensions import SMALLEST, UnknownSize
+from ....core.symbols import SymbolicSize, UnknownSize, is_symbolic, same_size, same_sizes
 from ..model import Block, Op, Value
+from .size_operations import SizeOperations
 
 END = 2147483647  # Paddle's "up to the end" of a slice
-_LARGEST_FACTOR = 4096
 _REDUCED = ("float32", "float16", "bfloat16")
 
 Type = tuple[str, Sequence[int]]
@@ -39,28 +38,9 @@ class Made(Value):
         return self.dtype, self.sizes
 
 
-# Large numbers that are real sizes (of a vocabulary, say) in the graph that is being written; None: all of them are.
-_REAL: ContextVar[frozenset[int] | None] = ContextVar("real_sizes", default=None)
-
-
-class real_sizes:
-    """`with real_sizes(numbers):` these are sizes as they are; other large numbers stand for unknown ones."""
-
-    def __init__(self, numbers: Iterable[int] | None) -> None:
-        self.numbers = None if numbers is None else frozenset(numbers)
-
-    def __enter__(self) -> None:
-        self.token = _REAL.set(self.numbers)
-
-    def __exit__(self, *_exception: Any) -> None:
-        _REAL.reset(self.token)
-
-
-def is_unknown(size: int) -> bool:
-    if size < SMALLEST:
-        return False
-    real = _REAL.get()
-    return real is not None and size not in real
+def is_unknown(size: Any) -> bool:
+    """Whether a number is known only when the model runs."""
+    return is_symbolic(size)
 
 
 def shown(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -73,7 +53,7 @@ def broadcast_sizes(*shapes: Sequence[int]) -> tuple[int, ...]:
     return tuple(next((n for n in column if n != 1), 1) for column in zip(*padded, strict=True))
 
 
-class Builder:
+class Builder(SizeOperations):
     """Appends operations to the open block."""
 
     def __init__(self) -> None:
@@ -82,9 +62,10 @@ class Builder:
         self.parameter_values: dict[str, Value] = {}
         self._names: set[str] = set()
         self._count = 0
-        # Where each unknown size can be read: number -> (value, axis); and those already computed.
-        self._readable: dict[int, tuple[Made, int]] = {}
-        self._computed: dict[int, Made] = {}
+        # Where each unknown size can be read: expression -> (value, axis); and those already computed.
+        self._readable: dict[Any, tuple[Made, int]] = {}
+        self._computed: dict[Any, Made] = {}
+        self.taken: Mapping[Any, Any] = {}  # what translators took for granted of unknown sizes (see translation.py)
 
     # ---- values --------------------------------------------------------------------------------------------------
 
@@ -100,8 +81,8 @@ class Builder:
         dtype, sizes = kind
         value = Made(self.new_name(name), dtype, shown(sizes), tuple(sizes))
         for axis, size in enumerate(value.sizes):
-            if is_unknown(size):
-                self._readable.setdefault(size, (value, axis))
+            if isinstance(size, SymbolicSize):
+                self._readable.setdefault(size.expression, (value, axis))
         return value
 
     def parameter(self, array: np.ndarray, dtype: str, wanted: str) -> Made:
@@ -125,7 +106,7 @@ class Builder:
     def emit_all(self, name: str, inputs: Sequence[Any], attributes: dict[str, Any], *types: Any) -> list[Any]:
         for key, value in attributes.items():
             for number in value if isinstance(value, (list, tuple)) else (value,):
-                if number.__class__ is int and number != END and is_unknown(abs(number)):
+                if is_unknown(number):
                     raise UnknownSize(
                         f"its {key} depends on an unknown dimension; give it a fixed size in the InputSpec"
                     )
@@ -159,100 +140,20 @@ class Builder:
 
     def argument(self, value: Any, dtype: str) -> Made:
         """A number where Paddle takes it as a tensor of one element."""
-        if value.__class__ is int and is_unknown(abs(value)) and self.can_compute(abs(value)):
+        if is_unknown(value):
             return self.reshape(self.scalar(value, dtype), (1,))
         return self.full((1,), value, dtype, "cpu")
 
     def integers(self, values: Sequence[int]) -> Made:
         """Integers where Paddle takes them as a tensor (axes, shapes, bounds)."""
+        if any(map(is_unknown, values)):
+            return self.shape_of(values)
         attributes = {"value": [int(v) for v in values], "dtype": "int64", "place": "cpu"}
         return self.emit("full_int_array", [], attributes, ("int64", (len(values),)))
 
     def scalar(self, value: Any, dtype: str) -> Made:
-        """A 0-d tensor; an integer that stands for an unknown size is computed."""
-        if value.__class__ is int and is_unknown(abs(value)) and self.can_compute(abs(value)):
-            found = self.cast(self.size(abs(value)), dtype)
-            return self.scale(found, -1) if value < 0 else found
-        return self.full((), value, dtype)
-
-    # ---- sizes ---------------------------------------------------------------------------------------------------
-
-    def can_compute(self, number: int) -> bool:
-        try:
-            self._plan(number)
-        except UnknownSize:
-            return False
-        return True
-
-    def size(self, number: int, near: Made | None = None) -> Made:
-        """A 0-d int64 tensor with what this number of the capture is when the model runs.
-
-        Where `near` has such a dimension, it is read there: sizes that rounding made equal in the capture (an odd width
-        halved and doubled again) may differ in a run.
-        """
-        if not is_unknown(number):
-            return self.full((), number, "int64", "cpu")
-        if near is not None and number in near.sizes:
-            return self._read(near, near.sizes.index(number))
-        found = self._computed.get(number)
-        if found is None:
-            kind, *parts = self._plan(number)
-            if kind == "read":
-                found = self._read(*self._readable[number])
-            elif kind == "product":
-                found = self.binary("multiply", self.size(parts[0]), self.size(parts[1]))
-            elif kind == "quotient":
-                found = self.binary("floor_divide", self.size(parts[0]), self.size(parts[1]))
-            elif kind == "strided":
-                moved = self.binary("add", self.size(parts[0]), self.full((), parts[2], "int64", "cpu"))
-                found = self.binary("floor_divide", moved, self.size(parts[1]))
-            else:
-                product = self.size(parts[0])
-                if parts[1] != 1:
-                    product = self.binary("multiply", product, self.size(parts[1]))
-                found = self.binary("add", product, self.full((), parts[2], "int64", "cpu"))
-            self._computed[number] = found
-        return found
-
-    def _read(self, value: Made, axis: int) -> Made:
-        shape = self.emit("shape64", [value], {}, ("int64", (value.ndim,)))
-        attributes = {"axes": [0], "infer_flags": [1], "decrease_axis": [0]}
-        inputs = [shape, self.integers([axis]), self.integers([axis + 1])]
-        return self.emit("slice", inputs, attributes, ("int64", ()))
-
-    def _plan(self, number: int) -> tuple[Any, ...]:
-        """How a number is computed from sizes that can be read."""
-        if number in self._readable:
-            return ("read",)
-        known = sorted(self._readable, reverse=True)
-        for size in known:
-            if number % size == 0 and (number // size in self._readable or number // size <= _LARGEST_FACTOR):
-                return "product", size, number // size
-        for size in known:
-            if size % number == 0 and size // number <= _LARGEST_FACTOR:
-                return "quotient", size, size // number
-        for size in known:
-            factor = round(number / size)
-            if 1 <= factor <= _LARGEST_FACTOR and abs(number - factor * size) <= _LARGEST_FACTOR:
-                return "sum", size, factor, number - factor * size
-        for size in known:
-            if number % size == 0 and is_unknown(number // size):
-                self._plan(number // size)
-                return "product", size, number // size
-        for size in known:
-            for parts in range(2, 65):
-                # (size + offset) // parts, as strides make it
-                offset = number * parts - size
-                if abs(offset) <= 64 * parts:
-                    return "strided", size, parts, offset
-        raise UnknownSize(f"the number {number} was computed from an unknown dimension in a way that is not understood")
-
-    def shape_of(self, sizes: Sequence[int], near: Made | None = None) -> Made:
-        """A tensor of sizes, for operations that take one."""
-        if not any(map(is_unknown, sizes)):
-            return self.integers(sizes)
-        parts = [self.size(size, near) for size in sizes]
-        return self.emit("stack", [parts], {"axis": 0}, ("int64", (len(sizes),)))
+        """A 0-d tensor; a number that depends on an unknown size is computed."""
+        return self.cast(self.computed(value), dtype) if is_unknown(value) else self.full((), value, dtype)
 
     # ---- what most translations are made of ------------------------------------------------------------------------
 
@@ -261,13 +162,13 @@ class Builder:
 
     def reshape(self, x: Made, sizes: Sequence[int]) -> Made:
         sizes = tuple(sizes)
-        if x.sizes == sizes:
+        if same_sizes(x.sizes, sizes):
             return x
         wanted: list[int] = []
         for axis, size in enumerate(sizes):
-            copied = axis < x.ndim and x.sizes[axis] == size
+            copied = axis < x.ndim and same_size(x.sizes[axis], size)
             wanted.append((0 if copied else -1) if is_unknown(size) else size)
-        if wanted.count(-1) > 1 or (-1 in wanted and 0 in sizes):
+        if wanted.count(-1) > 1 or (-1 in wanted and any(same_size(size, 0) for size in sizes)):
             shape = self.shape_of(sizes, x)
         else:
             shape = self.integers(wanted)
@@ -280,11 +181,11 @@ class Builder:
 
     def expand(self, x: Made, sizes: Sequence[int]) -> Made:
         sizes = tuple(sizes)
-        if x.sizes == sizes:
+        if same_sizes(x.sizes, sizes):
             return x
         before = (1,) * (len(sizes) - x.ndim) + x.sizes
         missing = len(sizes) - x.ndim
-        if all(not is_unknown(n) or (axis >= missing and before[axis] == n) for axis, n in enumerate(sizes)):
+        if all(not is_unknown(n) or (axis >= missing and same_size(before[axis], n)) for axis, n in enumerate(sizes)):
             shape = self.integers(shown(sizes))
         else:
             shape = self.shape_of(sizes)
@@ -292,6 +193,11 @@ class Builder:
 
     def scale(self, x: Made, factor: Any = 1, shift: Any = 0, after: bool = True) -> Made:
         """x * factor + shift (or (x + shift) * factor), exactly also for types wider than the attributes."""
+        if is_unknown(factor) or is_unknown(shift):
+            factor, shift = self.scalar(factor, x.dtype), self.scalar(shift, x.dtype)
+            if after:
+                return self.binary("add", self.binary("multiply", x, factor), shift)
+            return self.binary("multiply", self.binary("add", x, shift), factor)
         if factor == 1 and shift == 0:
             return x
         if x.dtype in _REDUCED and not isinstance(factor, complex) and not isinstance(shift, complex):
@@ -342,12 +248,13 @@ class Builder:
         """Starts or ends of slices: from the front, or from the back where the axis has an unknown size."""
         found: list[int | None] = []
         for number, extent in zip(numbers, extents, strict=True):
+            behind = number - extent
             if not is_unknown(number):
                 found.append(number)
-            elif number == extent:
+            elif same_size(number, extent):
                 found.append(END)
-            elif is_unknown(extent) and 0 < extent - number < SMALLEST:
-                found.append(number - extent)
+            elif not is_unknown(behind) and behind < 0:
+                found.append(behind)
             else:
                 found.append(None)
         if None not in found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....core.symbols import whole_part
 from .builder import Builder, Made, broadcast_sizes, is_unknown
 from .registry import Call, translates
 
@@ -77,7 +78,7 @@ def _with_number(b: Builder, c: Call, x: Any, y: Any) -> Made | None:
     tensor, number = (x, y) if isinstance(x, Made) else (y, x)
     if tensor.dtype not in ("float32", "float16", "bfloat16") or tensor.dtype != c.dtype or isinstance(number, complex):
         return None
-    if isinstance(number, int) and is_unknown(abs(number)):
+    if is_unknown(number):
         return None
     if c.name == "multiply":
         return b.scale(tensor, number)
@@ -121,7 +122,7 @@ def scale(b: Builder, c: Call) -> Made:
             return b.binary("add", b.binary("multiply", x, factor), shift)
         return b.binary("multiply", b.binary("add", x, shift), factor)
     if x.dtype.startswith(("int", "uint")):
-        factor, shift = int(factor), int(shift)
+        factor, shift = whole_part(factor), whole_part(shift)
     return _copied(b, x, b.scale(x, factor, shift, bool(c.attributes[0])))
 
 

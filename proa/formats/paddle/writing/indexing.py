@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ....core.symbols import same_sizes
 from ....ops.shape.slicing import POSITION, choices, is_dynamic
 from .builder import Builder, Made, broadcast_sizes, is_unknown
 from .registry import Call, translates
@@ -17,8 +18,11 @@ class _Region:
         entries = [entry for entry in spec if entry is not None]
         entries += [(0, extent, 1) for extent in sizes[len(entries) :]]
         digits = [0] * len(entries)
-        for axis in reversed(range(len(entries))):
-            if is_dynamic(entries[axis]):
+        moving = [axis for axis, entry in enumerate(entries) if is_dynamic(entry)]
+        for axis in reversed(moving):
+            if axis == moving[0]:
+                digits[axis] = position
+            else:
                 radix = choices(entries[axis], sizes[axis])
                 digits[axis], position = position % radix, position // radix
         self.axes: list[int] = []
@@ -39,9 +43,9 @@ class _Region:
             if step < 0:
                 self.turned.append(axis)
                 start, step = start + (length - 1) * step, -step
-            end = start + (length - 1) * step + 1 if length else start
+            end = start + (length if step == 1 else (length - 1) * step + 1 if is_unknown(length) or length else 0)
             self.extents.append(length)
-            if (start, end, step) != (0, sizes[axis], 1):
+            if not same_sizes((start, end, step), (0, sizes[axis], 1)):
                 self.axes.append(axis)
                 self.starts.append(start)
                 self.ends.append(end)
@@ -60,7 +64,7 @@ def getitem(b: Builder, c: Call) -> Made:
     x, position = c.operands
     if isinstance(position, Made):
         return _read_at_tensor(b, c, x, position)
-    region = _Region(x.sizes, c.attributes[0], int(position))
+    region = _Region(x.sizes, c.attributes[0], position)
     result = x
     if any(step != 1 for step in region.steps):
         result = _strided(b, result, region)
@@ -86,7 +90,7 @@ def _read_at_tensor(b: Builder, c: Call, x: Made, position: Made) -> Made:
     entries = [entry for entry in spec if entry is not None]
     dynamic = [axis for axis, entry in enumerate(entries) if is_dynamic(entry)]
     if len(dynamic) != 1 or any(
-        e != (0, n, 1) for a, (e, n) in enumerate(zip(entries, x.sizes, strict=False)) if a != dynamic[0]
+        not same_sizes(e, (0, n, 1)) for a, (e, n) in enumerate(zip(entries, x.sizes, strict=False)) if a != dynamic[0]
     ):
         raise NotImplementedError("several places given by one tensor")
     axis = dynamic[0]
@@ -104,7 +108,7 @@ def setitem(b: Builder, c: Call) -> Made:
     x, value, position = c.operands[0], c.tensor(b, 1), c.operands[2]
     if isinstance(position, Made):
         raise NotImplementedError("writing where a tensor says")
-    region = _Region(x.sizes, c.attributes[0], int(position))
+    region = _Region(x.sizes, c.attributes[0], position)
     # The value as a tensor with every axis of x, so that new and dropped axes need no saying.
     sizes = tuple(region.extents)
     spec_sizes = [1 if e is None else None for e in c.attributes[0] if e != POSITION]
@@ -249,7 +253,7 @@ def folded(b: Builder, c: Call) -> Made:
 @translates("getitem_grad")
 def getitem_grad(b: Builder, c: Call) -> Made:
     x, position = c.operands
-    region = _Region(c.sizes, c.attributes[0], int(position))
+    region = _Region(c.sizes, c.attributes[0], position)
     value = b.flip(b.reshape(x, tuple(region.extents)), region.turned)
     zeros = b.full(c.sizes, 0, c.dtype)
     extents = [c.sizes[axis] for axis in region.axes]

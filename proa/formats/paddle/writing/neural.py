@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.symbols import same_size, same_sizes
 from .builder import Builder, Made, is_unknown
 from .registry import Call, translates
 
@@ -195,7 +196,7 @@ def normalise(b: Builder, c: Call) -> Made:
     epsilon, view, axes, broadcast, centred = c.attributes
     trailing = tuple(axes) == tuple(range(len(view) - len(axes), len(view)))
     inner = tuple(view[len(view) - len(axes) :])
-    fits = tuple(broadcast) == inner and tuple(view) == x.sizes
+    fits = same_sizes(broadcast, inner) and same_sizes(view, x.sizes)
     small = float(epsilon) <= _LARGEST_EPSILON
     if centred and small and _is_group_norm(x, view, axes, broadcast):
         return _group_norm(b, x, weight, bias, view[1], float(epsilon))
@@ -227,10 +228,10 @@ def _is_group_norm(x: Made, view: Sequence[int], axes: Sequence[int], broadcast:
     return (
         x.ndim == 4
         and len(view) == 5
-        and tuple(view[3:]) == x.sizes[2:]
-        and view[1] * view[2] == x.sizes[1]
+        and same_sizes(view[3:], x.sizes[2:])
+        and same_size(view[1] * view[2], x.sizes[1])
         and tuple(axes) == (2, 3, 4)
-        and tuple(broadcast) == (1, x.sizes[1], 1, 1)
+        and same_sizes(broadcast, (1, x.sizes[1], 1, 1))
     )
 
 
@@ -307,7 +308,9 @@ def resample(b: Builder, c: Call) -> Made:
         "out_w": extents[1] if known else -1, "scale": [], "interp_method": method, "align_corners": bool(corners),
         "align_mode": int(mode),
     }  # fmt: skip
-    natural = all(math.isclose(e[4], e[1] / e[2], rel_tol=1e-12) for e in axes)
+    natural = known and all(math.isclose(e[4], e[1] / e[2], rel_tol=1e-12) for e in axes)
+    if any(is_unknown(entry[4]) for entry in axes):
+        return _by_matrices(b, c, x)
     if not known or not natural:
         attributes |= {"scale": [1 / entry[4] for entry in axes], "out_h": -1, "out_w": -1}
     return b.emit(f"{method}_interp", [x, None, None, None], attributes, c.types[0])
@@ -319,9 +322,9 @@ def _by_matrices(b: Builder, c: Call, x: Made) -> Made:
     axes, transposed = c.attributes
     for entry in axes:
         entry = settled(entry, x.sizes[entry[0]], transposed)
-        if entry[1] == entry[2] and entry[4] == 1:
+        if same_size(entry[1], entry[2]) and not is_unknown(entry[4]) and entry[4] == 1:
             continue
-        if is_unknown(int(entry[1])) or is_unknown(int(entry[2])):
+        if any(map(is_unknown, entry[1:])):
             raise NotImplementedError("this way of resizing, along a dimension of unknown size")
         matrix = _matrix(*entry[1:])
         matrix = matrix.T if transposed else matrix

@@ -15,7 +15,7 @@ def full(b: Builder, c: Call) -> Made:
     value = c.operands[0] if c.name == "full" else float(c.name == "ones")
     if isinstance(value, Made):
         return b.expand(b.cast(b.reshape(value, ()), c.dtype), c.sizes)
-    if isinstance(value, int) and is_unknown(abs(value)) and b.can_compute(abs(value)):
+    if is_unknown(value):
         return b.expand(b.scalar(value, c.dtype), c.sizes)
     return b.full(c.sizes, value, c.dtype)
 
@@ -27,10 +27,16 @@ def arange(b: Builder, c: Call) -> Made:
     if isinstance(start, Made) or isinstance(step, Made):
         raise NotImplementedError("arange between tensors")
     kind = c.dtype if c.dtype in ("int32", "int64", "float32", "float64") else "float32"
-    if is_unknown(count) or is_unknown(abs(int(start))):
-        last = b.binary("multiply", b.size(count), b.full((), int(step), "int64"))
-        last = b.cast(b.binary("add", last, b.scalar(int(start), "int64")), kind)
-        inputs = [b.cast(b.scalar(int(start), "int64"), kind), last, b.full((), step, kind)]
+    if is_unknown(count) or is_unknown(start) or is_unknown(step):
+        wide = "int64" if kind.startswith("int") else "float64"
+        room = (
+            b.size(count)
+            if wide == "int64"
+            else b.binary("subtract", b.cast(b.size(count), wide), b.full((), 0.5, wide))
+        )
+        first, by = b.scalar(start, wide), b.scalar(step, wide)
+        last = b.binary("add", first, b.binary("multiply", room, by))
+        inputs = [b.cast(number, kind) for number in (first, last, by)]
     else:
         end = start + (count - 0.5) * step if kind.startswith("float") else start + count * step
         inputs = [b.argument(number, kind) for number in (start, end, step)]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ....core.dtype import name_of
+from ....core.symbols import UnknownSize, plain
 from ....eager.tensor import Tensor
 from ....graph.control import Block as GraphBlock
 from ....graph.graph import Graph
-from ....ir.dimensions import SMALLEST, UnknownSize, may_hold_sizes
+from ....ir.assumptions import Guard
+from ....ir.dimensions import used_sources
+from ....ir.known import sizes_held
 from ....ir.program import Instruction, Program
 from ..model import Model
-from .builder import Builder, Made, is_unknown, real_sizes
+from .builder import Builder, Made
 from .registry import TRANSLATORS, Call
 
 
@@ -73,7 +76,8 @@ class Translation:
     # ---- the walk --------------------------------------------------------------------------------------------------
 
     def run(self, outputs: Sequence[int]) -> list[Made]:
-        needed = {instruction.index for instruction in self.program.slice(tuple(outputs)).instructions}
+        wanted = (*outputs, *used_sources(self.program, [n for own in self._scalars.values() for n in own]))
+        needed = {instruction.index for instruction in self.program.slice(wanted).instructions}
         for instruction in self.program.instructions:
             if instruction.index in needed:
                 self._translate(instruction)
@@ -108,10 +112,18 @@ class Translation:
                 raise self._error(instruction, f"{instruction.operation.name} cannot be written: {error}") from None
             except UnknownSize as error:
                 raise self._error(instruction, f"{instruction.operation.name} cannot be written: {error}") from None
+            if any(guard.kind == "==" and guard.answer for guard in self.builder.taken.values()):
+                raise self._error(
+                    instruction,
+                    f"{instruction.operation.name} cannot be written: Paddle takes a number of it as a fixed one, and it "
+                    "depends on an unknown dimension",
+                )
         if isinstance(results, Made):
             results = [results]
         for offset, (result, aval) in enumerate(zip(results, instruction.outputs, strict=True)):
-            if result is not None and (result.sizes != aval.shape or result.dtype != name_of(aval.dtype)):
+            if result is not None and (
+                plain(tuple(result.sizes)) != plain(aval.shape) or result.dtype != name_of(aval.dtype)
+            ):
                 raise AssertionError(
                     f"(writing) {instruction.operation.name} is {aval}, but its translation is "
                     f"{result.dtype}{list(result.sizes)}"
@@ -131,23 +143,20 @@ def graph_to_model(graph: Graph, names: dict[int, str] | None = None) -> Model:
     """The Model of a graph's results. `names` gives captured tensors (by id) the names their values are saved under."""
     from . import control, elementwise, helpers, indexing, linear, losses, neural, randomness, recurrent, shapes  # noqa: F401
 
-    large = None
-    if graph.has_unknown_sizes:
-        unknown = {size for given in graph.inputs for size in given.aval.shape if size >= SMALLEST}
-        large = {size for tensor in graph.captured for size in tensor._aval.shape if size >= SMALLEST} - unknown
-        large = {size for size in large if not _is_arange(size, graph)}
-    with real_sizes(large):
-        return _to_model(graph, names or {})
+    for guard in graph.assumptions.guards.values():
+        if guard.by_user and not guard.is_certain:
+            raise NotImplementedError(
+                f"(jit.save) the code asks whether {guard}, and Paddle's operations would hold for sizes that answer as "
+                "the captured ones did only; save it as proa's own artifact (a path that ends in .proa), which checks, or "
+                "decide by tensors (paddle.shape)."
+            )
+    with graph.assumptions.collected() as taken:
+        return _to_model(graph, names or {}, taken)
 
 
-def _is_arange(size: int, graph: Graph) -> bool:
-    """Whether a constant's size comes from an unknown dimension: it is a multiple of, or near to, one of the inputs'."""
-    unknown = [n for given in graph.inputs for n in given.aval.shape if n >= SMALLEST]
-    return any(size % n == 0 or n % size == 0 for n in unknown)
-
-
-def _to_model(graph: Graph, names: dict[int, str]) -> Model:
+def _to_model(graph: Graph, names: dict[int, str], taken: Mapping[Any, Guard]) -> Model:
     builder = Builder()
+    builder.taken = taken
     inputs: list[Any] = [
         builder.made((name_of(given.aval.dtype), given.aval.shape), given.name) for given in graph.inputs
     ]
@@ -169,35 +178,13 @@ def _captured(builder: Builder, tensor: Tensor, name: str | None) -> Callable[[]
 
     def make() -> Made:
         array = np.asarray(tensor._data())
-        if name is None and may_hold_sizes(array):
-            sizes = [int(number) for number in array.reshape(-1)]
-            parts = [
-                builder.scalar(size, name_of(array.dtype))
-                if is_unknown(abs(size))
-                else builder.full((), size, name_of(array.dtype))
-                for size in sizes
-            ]
+        numbers = sizes_held(tensor)
+        if numbers is not None:
+            parts = [builder.scalar(number, name_of(array.dtype)) for number in numbers]
             stacked = builder.emit("stack", [parts], {"axis": 0}, (name_of(array.dtype), (len(parts),)))
             return builder.reshape(stacked, array.shape)
-        if any(map(is_unknown, array.shape)):
-            return _of_unknown_size(builder, array)
         value = builder.parameter(array, name_of(tensor._aval.dtype), name or f"constant_{len(builder.parameters)}")
         value.trainable = not tensor.stop_gradient  # type: ignore[attr-defined]
         return value
 
     return make
-
-
-def _of_unknown_size(builder: Builder, array: np.ndarray) -> Made:
-    """A constant that the code made as long as an unknown dimension: one number, or 0, 1, 2 … along it."""
-    dtype, flat = name_of(array.dtype), array.reshape(-1)
-    if (flat == flat[0]).all():
-        return builder.full(array.shape, flat[0].item(), dtype)
-    count = max(array.shape)
-    if flat.size == count and (flat == np.arange(count)).all():
-        inputs = [builder.full((), 0, "int64"), builder.size(count), builder.full((), 1, "int64")]
-        counted = builder.emit("arange", inputs, {"dtype": "int64", "place": "undefined"}, ("int64", (count,)))
-        return builder.reshape(builder.cast(counted, dtype), array.shape)
-    raise NotImplementedError(
-        "(jit.save) a constant depends on an unknown dimension; give that dimension a fixed size in the InputSpec"
-    )

@@ -10,7 +10,7 @@ import pytest
 import proa as paddle
 from proa.formats.paddle.model import Block, Model, Op, Value
 from proa.formats.paddle.reading import LoadedModel, read_graph
-from proa.formats.paddle.reading.known import Known, NotKnown, may_compute
+from proa.formats.paddle.reading.known import Known, NotKnown
 
 
 def ints(*values: int) -> Op:
@@ -45,7 +45,7 @@ def scaled(factor: float, bias: float) -> Any:
 
 
 def rounded_up(size: Value) -> Any:
-    """(n + 1) // 2: with a placeholder that is even this would look like n // 2."""
+    """(n + 1) // 2: for an even size this looks like n // 2."""
     ops, plus = scaled(1.0, 1.0)(size)
     two, result = Value("two", "int32", ()), Value("half", "int32", ())
     ops += [
@@ -70,33 +70,41 @@ def test_a_multiple_of_a_size_is_found_for_every_size() -> None:
         assert found.shape == [2 * rows, columns // 2]
 
 
+def squared_root(size: Value) -> Any:
+    """Nothing that is computed with integers."""
+    wide, root, result = Value("w", "float32", ()), Value("q", "float32", ()), Value("i", "int32", ())
+    return [
+        Op("cast", [size], {"dtype": "float32"}, [wide]), Op("sqrt", [wide], {}, [root]),
+        Op("cast", [root], {"dtype": "int32"}, [result]),
+    ], result  # fmt: skip
+
+
 @pytest.mark.parametrize("arithmetic", [rounded_up, at_most_four])
-def test_other_arithmetic_is_refused_for_all_sizes_and_right_for_each(arithmetic: Any) -> None:
+def test_integer_arithmetic_is_right_for_all_sizes_and_for_each(arithmetic: Any) -> None:
     model = reshaping(arithmetic)
+    graph, loaded = read_graph(model), LoadedModel(model)
+    for rows, columns in ((3, 4), (5, 6), (2, 2), (8, 4)):
+        wanted = (rows + 1) // 2 if arithmetic is rounded_up else min(rows, 4)
+        if rows * columns % wanted == 0:
+            array = np.ones((rows, columns), np.float32)
+            assert loaded(array)[0].shape[0] == wanted
+            assert graph(paddle.to_tensor(array))[0].shape[0] == wanted
+    assert loaded.reason is None
+
+
+def test_other_arithmetic_is_refused_for_all_sizes_and_right_for_each() -> None:
+    model = reshaping(squared_root)
     with pytest.raises(NotKnown, match="computed from the values of tensors"):
         read_graph(model)
     loaded = LoadedModel(model)
-    for rows, columns in ((3, 4), (5, 6), (2, 2)):
-        wanted = (rows + 1) // 2 if arithmetic is rounded_up else min(rows, 4)
-        if rows * columns % wanted == 0:
-            assert loaded(np.ones((rows, columns), np.float32))[0].shape[0] == wanted
+    assert [loaded(np.ones((rows, 6), np.float32))[0].shape for rows in (4, 9)] == [[2, 12], [3, 18]]
     assert loaded.reason is None
 
 
 def test_sizes_are_not_cut_to_32_bits() -> None:
     size = Known(np.array([1_000_000], np.int32), "int32")
     assert size.array.dtype == np.int64
-    assert size.has_sizes
-    assert not Known(np.array([1e6]), "float64").has_sizes
-
-
-def test_only_exact_quotients_of_placeholders_are_computed() -> None:
-    size, two, three = (Known(np.array([n]), "int64") for n in (3360 * 307, 2, 11))
-    assert may_compute("floor_divide", [size, two], exact=False)
-    assert not may_compute("floor_divide", [size, three], exact=False)
-    assert may_compute("floor_divide", [size, three], exact=True)
-    assert not may_compute("less_than", [size, two], exact=False)
-    assert may_compute("less_than", [two, three], exact=False)
+    assert not size.has_sizes, "a plain number is a literal"
 
 
 def test_two_inputs_may_have_different_lengths() -> None:

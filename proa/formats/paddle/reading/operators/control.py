@@ -16,7 +16,7 @@ _MOST_ROUNDS = 10_000  # of a loop that is unrolled while reading
 def _truth(translation: Any, predicate: Any) -> bool | None:
     """Whether a predicate holds; None if it is known only when the model runs."""
     if isinstance(predicate, Known):
-        return None if predicate.has_sizes and not translation.exact else bool(predicate.array.all())
+        return None if predicate.has_sizes else bool(predicate.array.all())
     return None if is_unknown(predicate) else bool(predicate)
 
 
