@@ -23,7 +23,7 @@ from .moving import moved
 from .tape import NOT_SAVED, SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
 from .tensor import Tensor, alias, tensor_from_data
 
-_SCALARS = (float, int, bool, complex, LiveScalar)
+_SCALARS = (float, int, bool, complex)
 _new: Any = object.__new__
 _cast: Any = None
 
@@ -175,7 +175,7 @@ def _same_place(operation: Operation, operands: Sequence[Any]) -> list[Any]:
 def as_operand(operation_name: str, name: str, value: Any) -> Any:
     """A Tensor or plain Python scalar for anything that may stand where a tensor is expected."""
     kind = value.__class__
-    if kind in _SCALARS or isinstance(value, Tensor) or is_symbolic(value):
+    if kind in _SCALARS or kind is LiveScalar or isinstance(value, Tensor) or is_symbolic(value):
         return whole(value) if isinstance(value, SymbolicSize) else value
     if kind is LiveNumber:
         return operand_of(value)
