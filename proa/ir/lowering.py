@@ -11,7 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import Any, cast
 
 import numpy as np
@@ -205,12 +205,11 @@ def lower_program(
 
     run.__name__ = f"segment_of_{len(program.instructions)}"
     arguments = [*inputs, *_packed(_group_scalars(program.scalar_kinds), scalars)]
-    on_device = place is CPU or any(isinstance(value, jax.Array) for value in inputs)
-    context = nullcontext() if on_device else jax.default_device(jax_device(place))
-    with warnings.catch_warnings(), context:
+    # What is not bound to a device (arrays of NumPy, results of such a program) would silently go to JAX's default one.
+    with warnings.catch_warnings(), jax.default_device(jax_device(place)):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         lowered = jax.jit(run, donate_argnums=donated).lower(*arguments)
-    return lowered, nullcontext() if on_device else jax.default_device(jax_device(place))
+    return lowered, jax.default_device(jax_device(place))
 
 
 def give_back_freed_memory() -> None:
