@@ -47,19 +47,27 @@ class Views(list["weakref.ref[Tensor]"]):
 class Step:
     """One operation on the way from a root to what a view shows."""
 
-    __slots__ = ("_strides", "attributes", "before", "operation", "shape")
+    __slots__ = ("_strides", "attributes", "before", "is_contiguous", "operation", "shape")
 
     def __init__(
-        self, before: Step | None, operation: Any, attributes: tuple[Any, ...], shape: tuple[int, ...]
+        self,
+        before: Step | None,
+        operation: Any,
+        attributes: tuple[Any, ...],
+        shape: tuple[int, ...],
+        is_contiguous: bool = False,
     ) -> None:
         self.before = before
         self.operation = operation
         self.attributes = attributes
         self.shape = shape  # of what it gives
+        self.is_contiguous = is_contiguous  # known without asking for strides: reshaped from memory without gaps
         self._strides: Strides | None = None
 
     def strides(self, root: Tensor) -> Strides:
         """Strides of what it gives; of a copy, where the operation has no rule or could not share."""
+        if self.is_contiguous:
+            return contiguous_strides(plain(self.shape))
         if self._strides is None:
             found = strides_after(self.before, root, self.operation, self.attributes)
             self._strides = contiguous_strides(plain(self.shape)) if found is None else found
@@ -83,18 +91,17 @@ class Link:
 def register_view(base: Tensor, view: Tensor, operation: Any, attributes: tuple[Any, ...]) -> None:
     """Remembers that `view` shows (part of) `base`, unless its strides say that Paddle had to copy."""
     link = base._view
-    if link is None or link.detached:
-        root, before = base, None
+    if link is None:
+        root, before, is_contiguous = base, None, operation.copies and base._strides is None
+    elif link.detached:
+        root, before, is_contiguous = base, None, False
     else:
         root, before = link.root, link.path
-    if (
-        operation.copies
-        and (link is not None or base._strides is not None)
-        and strides_after(before, root, operation, attributes) is None
-    ):
+        is_contiguous = operation.copies and before.is_contiguous
+    if operation.copies and not is_contiguous and strides_after(before, root, operation, attributes) is None:
         return
     view._version = base._version
-    view._view = Link(root, Step(before, operation, attributes, view._aval.shape))
+    view._view = Link(root, Step(before, operation, attributes, view._aval.shape, is_contiguous))
     _note(root, view)
 
 

@@ -123,7 +123,7 @@ class Segment:
         "scalars",
         "stepped",
         "thread",
-        "unchecked_bytes",
+        "unchecked_size",
     )  # fmt: skip
 
     def __init__(self, place: Place, lock: Any, window: int = 0, scope: Scope | None = None) -> None:
@@ -140,7 +140,7 @@ class Segment:
         self.begun: Any = None  # the run of a long loop whose first tiles were launched already (see tiling.py)
         self.stepped = False  # an optimiser step was recorded: the next natural boundary flushes
         self.done = False
-        self.unchecked_bytes = 0  # of inputs since it was last asked how many of them nobody else refers to
+        self.unchecked_size = 0  # elements of inputs since it was last asked how many of them nobody else refers to
         self.lock = lock
         self.thread = threading.get_ident()
 
@@ -164,8 +164,8 @@ class Segment:
             index = ~len(self.inputs)
             self.inputs.append(value)
             self.input_ids[id(value)] = index
-            self.unchecked_bytes += aval.nbytes
-            if self.unchecked_bytes > _Mode.pending:
+            self.unchecked_size += aval.size
+            if self.unchecked_size > _Mode.pending_size:
                 self._bound_memory()
         with STATE:
             if tensor._value is value:
@@ -206,7 +206,7 @@ class Segment:
     def _bound_memory(self) -> None:
         """Has the segment run at the next boundary if it keeps much memory alive that nobody else refers to: a loop whose
         results are not read."""
-        self.unchecked_bytes = 0
+        self.unchecked_size = 0
         if not self.captures and self.root.window != WHOLE:
             orphans = sum(self.inputs[position].nbytes for position in donation.donatable(self.inputs))
             self.stepped = self.stepped or orphans > _Mode.pending
@@ -250,7 +250,8 @@ class _Mode:
     check_nan = False
     window = 20000
     threshold = 0  # how often a path is seen before it is compiled; 0: what it costs decides
-    pending = 1 << 27
+    pending = 1 << 27  # bytes that only a segment may refer to
+    pending_size = 1 << 25  # how many new elements it may get before they are looked at
     deterministic = False  # nothing that was learned changes what is compiled
     sharded = False  # some tensor holds an array that spans devices
 
@@ -289,6 +290,7 @@ def _read_flags(_name: str = "") -> None:
     _Mode.deterministic = flags.get("FLAGS_cpu_deterministic")
     _Mode.threshold = 1 if _Mode.deterministic else max(0, flags.get("FLAGS_hot_threshold"))
     _Mode.pending = max(1, flags.get("FLAGS_pending_mb")) << 20
+    _Mode.pending_size = _Mode.pending >> 2
 
 
 def _make_local() -> Local:
