@@ -9,8 +9,9 @@ Invariants
 * `tensor._segment is segment` with a non-negative `_index` and no `_value` means pending; with a negative index it only
   means that the tensor is input `~index` of that segment (it has its value).
 * A tensor may be used and changed by several threads at once. Value, segment and index of a tensor that others may know
-  change under the lock `STATE`, the segment before the index. Recording takes no lock: it reads the index first, then the
-  segment, so that what it sees is either its own or sends it to `Segment.input_index`.
+  change under the lock `STATE` (noting an input: once a second thread records), the segment before the index. Recording
+  takes no lock: it reads the index first, then the segment, so that what it sees is either its own or sends it to
+  `Segment.input_index`.
 * Which results are kept is decided by reference count at the flush: what only the segment refers to is dead.
 * A flush that is interrupted can be repeated; one that fails marks what is lost, and later uses raise the same error.
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Generator
@@ -167,10 +169,14 @@ class Segment:
             self.unchecked_size += aval.size
             if self.unchecked_size > _Mode.pending_size:
                 self._bound_memory()
-        with STATE:
-            if tensor._value is value:
-                tensor._segment = self
-                tensor._index = index
+        if _Mode.threaded:
+            with STATE:
+                if tensor._value is value:
+                    tensor._segment = self
+                    tensor._index = index
+        elif tensor._value is value:
+            tensor._segment = self
+            tensor._index = index
         return index
 
     def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -250,6 +256,8 @@ class _Mode:
     check_nan = False
     window = 20000
     threshold = 0  # how often a path is seen before it is compiled; 0: what it costs decides
+    threads = 0  # that have recorded something
+    threaded = False  # more than one has
     pending = 1 << 27  # bytes that only a segment may refer to
     pending_size = 1 << 25  # how many new elements it may get before they are looked at
     deterministic = False  # nothing that was learned changes what is compiled
@@ -260,6 +268,7 @@ class Local(threading.local):
     """Per-thread state: the open segment, whether gradients are recorded, the place of new tensors, the scope."""
 
     def __init__(self) -> None:
+        _note_thread()
         self.lock = forking.new_thread_lock()
         self.place = _default_place()
         self.grad_enabled = True
@@ -269,6 +278,17 @@ class Local(threading.local):
         # The end of the last run and what it made, as indices by identity, while it is open where to cut (cutting.py).
         self.recent: tuple[TraceNode, dict[int, int]] | None = None
         self.segment = Segment(self.place, self.lock)
+
+
+def _note_thread() -> None:
+    """From the second thread on, what one thread notes at a tensor is noted under the lock (see `Segment.input_index`).
+
+    Waiting a moment lets the first one finish what it began without the lock.
+    """
+    _Mode.threads += 1
+    if _Mode.threads > 1 and not _Mode.threaded:
+        _Mode.threaded = True
+        time.sleep(0.002)
 
 
 def _default_place() -> Place:
@@ -306,6 +326,7 @@ def _make_local() -> Local:
         made.append(Local())
     finally:
         _Chosen.place = None
+        _Mode.threads = 0  # that one is gone
     return made[0]
 
 
