@@ -381,4 +381,6 @@ def shape_in_place(writer: Writer) -> bool:
         (f"unsqueeze_({writer.chance.randint(0, rank)})", f"reshape_({factors(writer, math.prod(shape))})",
          "squeeze_()", "flatten_()", f"transpose_({order})")
     )  # fmt: skip
+    if not rank and method.startswith(("reshape_", "flatten_")):
+        return False  # without dimensions Paddle shares in the one, copies out of place, and refuses the other
     return changed(writer, target, f"{target}.{method}", method.split("(")[0])
