@@ -23,7 +23,7 @@ Kernel = Callable[..., Any]
 # What infer rules receive for an operand: an abstract value, the Python type of a dynamic scalar, or None.
 OperandKind = Aval | type | None
 
-_PLAN_LIMIT = 20_000
+_PLAN_LIMIT = 1_000
 Plan = tuple[tuple[Aval, ...], tuple[np.dtype, ...]]
 # What a dynamic scalar of each Python type is when it does not follow a tensor.
 SCALAR_DTYPES: dict[type, np.dtype] = {float: FLOAT64, int: INT64, bool: INT64, complex: COMPLEX128}

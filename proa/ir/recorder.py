@@ -44,7 +44,7 @@ from .period import aligned_window
 from .program import Instruction
 from .references import HELD_BY_A_NAME
 from .tiling import find_tiles
-from .trace import Scope, TraceNode, TraceRoot, epoch, find_root, grow_instruction, grow_leaf, move_into
+from .trace import Scope, TraceNode, TraceRoot, find_root, grow_instruction, grow_leaf, move_into, next_sighting
 from .watch import nan_error, watch_results
 
 _ndarray = np.ndarray
@@ -79,12 +79,12 @@ class Ending:
     """One way a path ends: which values are wanted, how often it was seen, what it has cost, and the executable once it is
     hot."""
 
-    __slots__ = ("compiled", "count", "epoch", "price", "program", "work")
+    __slots__ = ("compiled", "count", "price", "program", "sighting", "work")
 
     def __init__(self, node: TraceNode, outputs: tuple[int, ...]) -> None:
         self.program = node.program(outputs)
         self.count = 0
-        self.epoch = 0  # when it was last seen (see `trace.forget_unused`)
+        self.sighting = 0  # when it was last seen (see `trace.forget_unused`)
         self.work = self.price = 0.0  # of a cold run, of compiling (see cost.py); not before it is seen again
         self.compiled: Any = None
 
@@ -638,7 +638,7 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     ending.count += 1
     root = segment.root
     LOCAL.recent = None
-    ending.epoch = epoch()
+    ending.sighting = next_sighting()
     has_xla = not forking.State.lost
     if has_xla and ending.compiled is None and not root.immediate and _pays(root, ending):
         donated = donation.donatable(segment.inputs)

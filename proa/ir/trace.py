@@ -8,6 +8,7 @@ repeated code neither infers shapes nor builds keys. The node where a segment en
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from .operation import OperandKind, Operation
 from .program import Instruction, Program
 
 # How many nodes there may be before those that lead nowhere are removed, and how many at most.
-_FIRST_LIMIT = 50_000
+_FIRST_LIMIT = 20_000
 _NODE_LIMIT = 500_000
 # Every so many values it is asked whether the work so far is of use to anybody (see `Segment.after_record`).
 _CHECKPOINT = 2048
@@ -124,12 +125,10 @@ _ROOTS: dict[tuple[Any, bool, bool, int], TraceRoot] = {}
 class _Count:
     nodes = 0
     limit = _FIRST_LIMIT
-    epoch = 0
 
 
-def epoch() -> int:
-    """Counts how often unused paths were removed: a path that is seen notes it."""
-    return _Count.epoch
+# Numbers the runs of paths: each notes when it was last seen.
+next_sighting = itertools.count(1).__next__
 
 
 def find_root(place: Any, immediate: bool, check_nan: bool, window: int) -> TraceRoot:
@@ -143,7 +142,7 @@ def find_root(place: Any, immediate: bool, check_nan: bool, window: int) -> Trac
 
 
 def forget_unused() -> None:
-    """Removes the paths that lead to no executable and were not walked since the last time: shapes that do not come again.
+    """Removes the paths that lead to no executable and were not walked lately: shapes that do not come again.
 
     What is being recorded right now keeps its own path alive; a path that is removed too early only has to grow again.
     """
@@ -154,17 +153,31 @@ def forget_unused() -> None:
         for edge, node in list(parent.items()):
             found.append((parent, edge, node))
             stack.append(node)
-    kept = 0
-    for parent, edge, node in reversed(found):  # children before their parents
-        if node or any(e.compiled is not None or e.epoch >= _Count.epoch for e in (node.endings or {}).values()):
-            kept += 1
-        else:
-            del parent[edge]
-    _Count.epoch += 1
-    _Count.nodes = kept
-    _Count.limit = max(_FIRST_LIMIT, 2 * kept)
-    if kept > _NODE_LIMIT:
+    ends = [node for _, _, node in found if node.endings]
+    ends.sort(key=_last_sighting, reverse=True)
+    kept: set[TraceNode] = set()
+    for end in ends:
+        if len(kept) > _FIRST_LIMIT // 2 and not _has_executable(end):
+            continue
+        node: TraceNode | None = end
+        while node is not None and node not in kept:
+            kept.add(node)
+            node = node.parent
+    for parent, edge, node in found:
+        if node not in kept:
+            parent.pop(edge, None)
+    _Count.nodes = len(kept)
+    _Count.limit = max(_FIRST_LIMIT, 2 * len(kept))
+    if len(kept) > _NODE_LIMIT:
         forget_traces()
+
+
+def _last_sighting(node: TraceNode) -> int:
+    return max(ending.sighting for ending in list((node.endings or {}).values()))
+
+
+def _has_executable(node: TraceNode) -> bool:
+    return any(ending.compiled is not None for ending in list((node.endings or {}).values()))
 
 
 def forget_traces() -> None:
