@@ -69,8 +69,8 @@ def branch(scope: Scope) -> bool:
 
 @statement("control flow", 1)
 def read_number(scope: Scope) -> bool:
-    """A number that is read early and used as a Python scalar later."""
-    operand = scope.pick_float(lambda variable: variable.size > 0)
+    """A number that is read early and used as a Python scalar later, also beside float64: so it must be as exact."""
+    operand = scope.pick_float(lambda variable: variable.size > 0 and variable.dtype == "float64")
     if operand is None:
         return False
     name = scope.fresh("number")
