@@ -3,7 +3,7 @@
 Each workload runs twice, in a fresh process each time, with one cache folder that is empty at the beginning. Steps are
 timed one by one, the loss read after each. The bar is for the second run: its first step takes at most twice a steady step
 and three seconds. The slowest of all its early steps is shown too and held to the same bar: proa compiles (or fetches
-from its cache) at the third step, not at the first.
+from its cache) when the work spent on a step exceeds what compiling costs, not at the first.
 """
 
 from __future__ import annotations
