@@ -587,16 +587,17 @@ def _flush_full_window(segment: Segment, window: int = 0) -> None:
 def _is_past(segment: Segment) -> bool:
     """Whether most of what was recorded is of no use to anybody any more: a loop whose results are never read.
 
-    Dead tensors are let go on the way, newest first as in `_live_tensors`.
+    Dead tensors are let go on the way, newest first as in `_live_tensors`, until enough living ones were met.
     """
     refs = segment.refs
     alive: list[Any] = []
-    while refs:
+    most = segment.node.next_index // 16
+    while refs and len(alive) <= most:
         tensor = refs.pop()
         if getrefcount(tensor) > HELD_BY_A_NAME:
             alive.append(tensor)
     refs.extend(reversed(alive))
-    return len(alive) <= segment.node.next_index // 16
+    return len(alive) <= most
 
 
 def _live_tensors(segment: Segment) -> list[tuple[Any, int]]:
