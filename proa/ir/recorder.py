@@ -35,7 +35,7 @@ from ..core.errors import locate, message, user_location
 from ..core.locks import new_reentrant_lock
 from ..core.memory import check_allocation
 from ..core.place import CPU, Place, default_place
-from . import cost, donation, forking, report
+from . import cost, donation, families, forking, report
 from .cutting import note_late_read
 from .interpreter import Problem, run_on_jax, run_on_numpy
 from .interrupt import uninterrupted
@@ -79,7 +79,7 @@ class Ending:
     """One way a path ends: which values are wanted, how often it was seen, what it has cost, and the executable once it is
     hot."""
 
-    __slots__ = ("compiled", "count", "price", "program", "sighting", "work")
+    __slots__ = ("compiled", "count", "member", "price", "program", "sighting", "work")
 
     def __init__(self, node: TraceNode, outputs: tuple[int, ...]) -> None:
         self.program = node.program(outputs)
@@ -87,6 +87,7 @@ class Ending:
         self.sighting = 0  # when it was last seen (see `trace.forget_unused`)
         self.work = self.price = 0.0  # of a cold run, of compiling (see cost.py); not before it is seen again
         self.compiled: Any = None
+        self.member: Any = None  # of a family, False: of none; None: not asked yet (see families.py)
 
     @property
     def spent(self) -> float:
@@ -640,16 +641,8 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     root = segment.root
     LOCAL.recent = None
     ending.sighting = next_sighting()
-    has_xla = not forking.State.lost
-    if has_xla and ending.compiled is None and not root.immediate and _pays(root, ending):
-        donated = donation.donatable(segment.inputs)
-        try:
-            ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
-        except Exception as error:
-            # Work that cannot be compiled still runs, op by op; an error that is the user's own comes up there.
-            ending.count = -_RETRY_AFTER
-            report.note_failure(ending, error)
-    compiled = ending.compiled if has_xla else None  # another thread may drop it from the ending at any time
+    # A forked process has no XLA.
+    compiled = _executable(segment, ending) if not root.immediate and not forking.State.lost else None
     if compiled is not None and compiled.copies >= _MOST_COPIES:
         compiled = _donate_less(segment, ending, compiled)
     if compiled is not None:
@@ -664,6 +657,8 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
         _note_run(segment.node, ending, values)
         return
     report.count_cold(ending)
+    if ending.member:
+        ending.member.family.spent += ending.member.work
     try:
         values = _run_tier0(segment, ending.program, segment.inputs, segment.scalars)
     except Problem as problem:
@@ -673,6 +668,55 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
         raise problem.error from problem.error.__cause__
     _deliver(segment, live, values)
     _note_run(segment.node, ending, dict(zip(outputs, [values[index] for index in outputs], strict=True)))
+
+
+def _executable(segment: Segment, ending: Ending) -> Any:
+    """What runs a path compiled: its own executable, or one that it shares with paths of other sizes; None: it runs cold."""
+    compiled = ending.compiled  # another thread may drop it from the ending at any time
+    if compiled is not None:
+        return compiled
+    root = segment.root
+    member = ending.member
+    if member is None:
+        member = ending.member = _join(root, ending)
+    if member:
+        family = member.family
+        family.count += 1
+        if family.keeps_changing:
+            shared = families.executable(
+                member, ending.program, segment.inputs, segment.scalars, _family_pays(root, family, ending)
+            )
+            if shared is not None or family.is_understood:
+                return shared
+    if not _pays(root, ending):
+        return None
+    donated = donation.donatable(segment.inputs)
+    try:
+        ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
+        if member:
+            member.family.note_own_program()
+    except Exception as error:
+        # Work that cannot be compiled still runs, op by op; an error that is the user's own comes up there.
+        ending.count = -_RETRY_AFTER
+        report.note_failure(ending, error)
+    return ending.compiled
+
+
+def _join(root: TraceRoot, ending: Ending) -> Any:
+    """The place of a new path in a family of paths that differ in sizes alone; False where it has none."""
+    if root.check_nan or root.window == WHOLE or _Mode.sharded or _Mode.deterministic:
+        return False
+    key = (root.place, root.window)
+    return families.join(ending.program, root.place, key, bool(_Mode.threshold)) or False
+
+
+def _family_pays(root: TraceRoot, family: Any, ending: Ending) -> bool:
+    """Whether what paths of all sizes have in common is to be compiled now."""
+    if ending.program.size >= _HEAVY:
+        return True
+    if _Mode.threshold:
+        return family.count >= _Mode.threshold
+    return family.count >= _SEEN_OFTEN if root.place is not CPU else family.spent >= family.price
 
 
 def _pays(root: TraceRoot, ending: Ending) -> bool:

@@ -63,8 +63,14 @@ def compile_program(
         compiled.mark_ends(end)
     else:
         compiled = CompiledProgram(program, inputs, scalars, root.place, donated, root.check_nan)
-    record = ProgramRecord(ending, reason or _reason(ending), len(donated))
-    record.tiles = len(tiles) if tiles else 1
+    note_program(ending, compiled, reason or _reason(ending), len(donated), len(tiles) if tiles else 1)
+    return compiled
+
+
+def note_program(ending: Any, compiled: Any, reason: str, donated: int, tiles: int = 1) -> None:
+    """Notes a program that was compiled; the one that was not used for longest has to go when there are too many."""
+    record = ProgramRecord(ending, reason, donated)
+    record.tiles = tiles
     record.seconds = compiled.seconds
     with _LOCK:
         STATISTICS.compiles += 1
@@ -75,7 +81,6 @@ def compile_program(
             oldest.compiled = None
             oldest.count = 0
             STATISTICS.evictions += 1
-    return compiled
 
 
 def note_failure(ending: Any, error: Exception) -> None:
@@ -117,9 +122,10 @@ def _reason(ending: Any) -> str:
     return f"seen {ending.count} times"
 
 
-def count_hit(ending: Any) -> None:
+def count_hit(ending: Any, is_run: bool = True) -> None:
+    """An executable is used again; not `is_run`: somebody else counts the run."""
     with _LOCK:
-        STATISTICS.hits += 1
+        STATISTICS.hits += is_run
         record = PROGRAMS.get(ending)
         if record is not None:
             record.hits += 1

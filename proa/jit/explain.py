@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..ir import report
+from ..ir import families, report
 from .inspection import CAPTURING
 
 
@@ -26,6 +26,27 @@ class ProgramSummary:
 
 
 @dataclass
+class ChangingSizes:
+    """Paths that differ in sizes alone."""
+
+    operations: int
+    sizes: int
+    runs: int
+    spent: float
+    price: float
+    buckets: list[str]
+    reasons: list[str]
+
+    def __str__(self) -> str:
+        what = f"a path of {self.operations} operations was walked {self.runs} times with {self.sizes} sizes: "
+        if self.buckets:
+            return what + f"padded to {'; '.join(self.buckets)}"
+        if self.reasons:
+            return what + f"not padded, since {'; '.join(dict.fromkeys(self.reasons))}"
+        return what + f"{self.spent / 1e6:.2f} s of work so far, compiling would cost about {self.price / 1e6:.2f} s"
+
+
+@dataclass
 class Explanation:
     """The recorder's account of itself; prints as a table."""
 
@@ -37,6 +58,7 @@ class Explanation:
     compile_seconds: float
     evictions: int
     captured: list[str] = field(default_factory=list)
+    changing: list[ChangingSizes] = field(default_factory=list)
 
     @property
     def num_programs(self) -> int:
@@ -57,6 +79,9 @@ class Explanation:
                 f"{number:>3} {p.operations:>6} {p.inputs:>5} {p.outputs:>5} {p.donated:>7} {p.hits:>8} "
                 f"{p.compile_seconds:>9.2f}  {p.reason}; {p.main_operations}"
             )
+        if self.changing:
+            lines.append("Sizes that change:")
+            lines += [f"    {each}" for each in self.changing]
         return "\n".join([*lines, *self.captured])
 
 
@@ -88,7 +113,15 @@ def explain() -> Explanation:
         statistics.compile_seconds,
         statistics.evictions,
         [function.explain() for function in list(CAPTURING)],
-    )
+        [
+            ChangingSizes(
+                family.num_instructions, family.members, family.count, family.spent, family.price,
+                [str(bucket) for bucket in family.buckets], list(family.reasons),
+            )
+            for family in list(families.FAMILIES.values())
+            if family.keeps_changing
+        ],
+    )  # fmt: skip
 
 
 def reset_statistics() -> None:

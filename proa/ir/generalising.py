@@ -1,0 +1,208 @@
+"""Two paths that differ in sizes alone become one Program with symbols.
+
+Eager code has plain numbers everywhere: nobody says which of them follow from the size of an input. Comparing two walks
+shows it. Sizes of inputs that differ become symbols; a number in an attribute that differs must follow from them by a
+formula (a dimension of an operand, a product or a shift of one), and shapes of results follow by the operations' own rules.
+
+A formula that fits two walks may still be wrong. So it is never trusted: `General.match` compares a path, number by number,
+with what the formulas give for its sizes, and only a path that is spelled exactly so is taken for a member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..core.aval import Aval, make_aval
+from ..core.symbols import Symbol, SymbolicSize, UnknownSize, plain
+from .assumptions import Assumptions
+from .dimensions import Known, symbols_in
+from .keys import attribute_key
+from .program import Instruction, Program
+
+# Sizes that mean something else than others: nothing, and what is broadcast.
+_SPECIAL = 1
+_INTEGER = object()
+
+
+class NotGeneral(Exception):
+    """Two programs differ in something that does not follow from the sizes of their inputs."""
+
+
+def signature(program: Program) -> Any:
+    """What programs have in common that may differ in sizes alone."""
+    return (
+        tuple([(aval.dtype, aval.ndim) for aval in program.inputs]),
+        tuple([(i.operation, i.operands, i.flagged, _skeleton(i.attributes)) for i in program.instructions]),
+        program.outputs,
+    )
+
+
+def _skeleton(value: Any) -> Any:
+    kind = value.__class__
+    if kind is int:
+        return _INTEGER
+    return tuple([_skeleton(part) for part in value]) if kind is tuple else attribute_key(value)
+
+
+class General:
+    """A Program whose inputs have symbols for sizes; the numbers in it are formulas of these."""
+
+    __slots__ = ("program", "symbols")
+
+    def __init__(self, program: Program, symbols: tuple[Symbol, ...]) -> None:
+        self.program = program
+        self.symbols = symbols
+
+    def match(self, program: Program) -> Known | None:
+        """The sizes for which this is a program, instruction by instruction; None where it is not."""
+        known = Known()
+        try:
+            for before, now in zip(self.program.inputs, program.inputs, strict=True):
+                if before is not now:
+                    known.learn(before, now)
+            if any(known[symbol] <= _SPECIAL for symbol in self.symbols):
+                return None
+            for general, actual in zip(self.program.instructions, program.instructions, strict=True):
+                attributes = known.resolve(general.attributes)
+                if attributes is not actual.attributes and attribute_key(attributes) != attribute_key(
+                    actual.attributes
+                ):
+                    return None
+                for before, now in zip(general.outputs, actual.outputs, strict=True):
+                    if before is not now:
+                        known.learn(before, now)
+        except UnknownSize:
+            return None
+        return known
+
+
+def generalise(first: Program, second: Program) -> General:
+    """The Program of which both are cases; NotGeneral where there is none."""
+    return _Comparison(first, second).run()
+
+
+class _Comparison:
+    def __init__(self, first: Program, second: Program) -> None:
+        self.first, self.second = first, second
+        self.assumptions = Assumptions()
+        self.known = Known()  # what the symbols are in the second program; in the first they are the examples
+        self.symbols: dict[tuple[int, int], Any] = {}
+        self.values: dict[int, Aval] = {}
+
+    def run(self) -> General:
+        first, second = self.first, self.second
+        inputs = [self._input(n, *pair) for n, pair in enumerate(zip(first.inputs, second.inputs, strict=True))]
+        if not self.symbols:
+            raise NotGeneral("no size of an input differs")
+        self.values = {~number: aval for number, aval in enumerate(inputs)}
+        instructions = [self._visit(*pair) for pair in zip(first.instructions, second.instructions, strict=True)]
+        symbols = tuple(size.expression.symbol for size in self.symbols.values())
+        return General(Program(inputs, instructions, first.outputs), symbols)
+
+    def _input(self, number: int, one: Aval, two: Aval) -> Aval:
+        if one is two:
+            return one
+        shape = tuple(
+            [
+                a if a == b else self._symbol(f"input {number}, axis {axis}", a, b)
+                for axis, (a, b) in enumerate(zip(one.shape, two.shape, strict=True))
+            ]
+        )
+        return make_aval(shape, one.dtype, one.place)
+
+    def _symbol(self, name: str, one: int, two: int) -> Any:
+        """Sizes that are equal in both programs are taken to be one size."""
+        if min(one, two) <= _SPECIAL:
+            raise NotGeneral(f"a size of {min(one, two)} ({name}) is not like others")
+        found = self.symbols.get((one, two))
+        if found is None:
+            found = self.symbols[one, two] = self.assumptions.symbol(name, one)
+            self.known[found.expression.symbol] = two
+        return found
+
+    def _visit(self, one: Instruction, two: Instruction) -> Instruction:
+        kinds = tuple(
+            [
+                self.values[operand] if operand.__class__ is int else kind
+                for operand, kind in zip(one.operands, one.kinds, strict=True)
+            ]
+        )
+        attributes = one.attributes
+        if attributes is not two.attributes and attributes != two.attributes:
+            attributes = self._merged(attributes, two.attributes, kinds, one.operation.name)
+        operation, outputs, dtypes = one.operation, one.outputs, one.scalar_dtypes
+        if symbols_in(kinds) or symbols_in(attributes):
+            outputs, dtypes = self.assumptions.plan(operation, kinds, attributes, one.outputs[0].place)
+        self._check(one, two, outputs)
+        for offset, aval in enumerate(outputs):
+            self.values[one.index + offset] = aval
+        return Instruction(operation, one.operands, attributes, outputs, one.index, dtypes, kinds, one.flagged)
+
+    def _check(self, one: Instruction, two: Instruction, outputs: tuple[Aval, ...]) -> None:
+        """The shapes of results are those of both programs."""
+        name = one.operation.name
+        if len(outputs) != len(one.outputs):
+            raise NotGeneral(f"{name} has another number of results")
+        for general, a, b in zip(outputs, one.outputs, two.outputs, strict=True):
+            if plain(general.shape) != a.shape or general.dtype != a.dtype:
+                raise NotGeneral(f"{name} gives a shape that its rule does not explain")
+            try:
+                self.known.learn(general, b)
+            except UnknownSize:
+                raise NotGeneral(f"{name} gives a shape that does not follow from the sizes of the inputs") from None
+
+    def _merged(self, one: Any, two: Any, kinds: tuple[Any, ...], name: str) -> Any:
+        """Attributes with formulas where they differ."""
+        if one.__class__ is not two.__class__:
+            raise NotGeneral(f"{name} has attributes of other types")
+        if one.__class__ is tuple and len(one) == len(two):
+            return tuple([self._merged(a, b, kinds, name) for a, b in zip(one, two, strict=True)])
+        if one.__class__ is int and one != two:
+            return self._formula(one, two, kinds, name)
+        if attribute_key(one) != attribute_key(two):
+            raise NotGeneral(f"{name} has an attribute that does not follow from the sizes of the inputs")
+        return one
+
+    def _formula(self, one: int, two: int, kinds: tuple[Any, ...], name: str) -> Any:
+        """The first formula that gives one number in the first program and another in the second."""
+        for candidate in self._candidates(kinds):
+            if self._gives(candidate, one, two):
+                return candidate
+        for size in self._sizes(kinds):
+            a, b = plain(size), size.expression.value(self.known)
+            if one > 1 and a > one and self._gives(size // (a // one), one, two):
+                return size // (a // one)
+            slope, rest = divmod(two - one, b - a) if b != a else (0, 1)
+            if slope and not rest:
+                return size * slope + (one - slope * a)
+        raise NotGeneral(f"{name}: {one}, then {two}, does not follow from the sizes of the inputs")
+
+    def _gives(self, size: SymbolicSize, one: int, two: int) -> bool:
+        return plain(size) == one and size.expression.value(self.known) == two
+
+    def _sizes(self, kinds: tuple[Any, ...]) -> Iterator[Any]:
+        """Sizes that a number may follow from: those of the operands, then those of the inputs."""
+        for kind in kinds:
+            if isinstance(kind, Aval) and kind.symbolic:
+                yield from [size for size in kind.shape if isinstance(size, SymbolicSize)]
+        yield from self.symbols.values()
+
+    def _candidates(self, kinds: tuple[Any, ...]) -> Iterator[Any]:
+        """Those sizes themselves, and products of neighbouring dimensions (a reshape joins them)."""
+        yield from self._sizes(kinds)
+        for kind in kinds:
+            if isinstance(kind, Aval) and kind.symbolic:
+                for start in range(kind.ndim):
+                    product: Any = 1
+                    for size in kind.shape[start:]:
+                        product = product * size
+                        if isinstance(product, SymbolicSize):
+                            yield product
+        sizes = list(self.symbols.values())
+        yield from [a * b for number, a in enumerate(sizes) for b in sizes[number:]]
+
+
+def exact_size(size: Any, known: Known) -> int:
+    """A size of a general Program for these sizes of the inputs."""
+    return size.expression.value(known) if isinstance(size, SymbolicSize) else size

@@ -1,0 +1,126 @@
+"""Paths that differ in sizes alone: what they have in common is found, checked at every use, and compiled for buckets."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import proa as paddle
+from proa.ir import families
+from proa.ir.report import PROGRAMS, STATISTICS
+
+F = paddle.nn.functional
+R = np.random.default_rng(3)
+W = R.normal(size=(16, 8)).astype("float32")
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    families.forget_families()
+    yield
+    families.forget_families()
+
+
+def understood() -> list[families.Family]:
+    return [family for family in families.FAMILIES.values() if family.is_understood]
+
+
+def softmax_rows(x: np.ndarray) -> np.ndarray:
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def test_lengths_that_keep_changing_share_few_programs() -> None:
+    weight = paddle.to_tensor(W)
+    before = STATISTICS.compiles
+    for length in (5, 7, 9, 21, 33, 3, 64, 2, 50, 6, 8, 10, 63, 17, 31):
+        x = R.normal(size=(length, 16)).astype("float32")
+        scores = F.relu(paddle.to_tensor(x) @ weight)
+        total, rows = scores.sum(axis=0), F.softmax(scores, axis=-1)
+        wanted = np.maximum(x @ W, 0)
+        np.testing.assert_allclose(total.numpy(), wanted.sum(0), rtol=2e-5, atol=1e-5)
+        np.testing.assert_allclose(rows.numpy(), softmax_rows(wanted), rtol=2e-5, atol=1e-6)
+    assert 1 <= STATISTICS.compiles - before <= 5
+    assert len(understood()) >= 1
+    assert max(bucket.volume for family in understood() for bucket in family.buckets) == 64
+
+
+def test_numbers_in_the_code_follow_the_size() -> None:
+    for length in (12, 20, 28, 44, 36, 52):
+        x = R.normal(size=(length, 6)).astype("float32")
+        t = paddle.to_tensor(x)
+        made = t * paddle.arange(length, dtype="float32").unsqueeze(1) + paddle.full([length, 1], 2.0)
+        np.testing.assert_allclose(
+            made.numpy(), x * np.arange(length, dtype="float32")[:, None] + 2, rtol=1e-6, atol=1e-6
+        )
+    assert understood()
+
+
+def test_a_number_that_only_seemed_to_follow_is_noticed() -> None:
+    """The first walks fit a formula that a later one breaks: that one must not run as a case of it."""
+    for length, other in ((12, 12), (20, 20), (28, 28), (36, 36), (44, 7), (52, 5), (44, 8), (60, 60)):
+        x = R.normal(size=(length,)).astype("float32")
+        made = paddle.to_tensor(x).sum() + paddle.full([other], 1.0).sum()
+        np.testing.assert_allclose(float(made), x.sum() + other, rtol=1e-5)
+
+
+def test_sizes_one_and_none_are_not_like_others() -> None:
+    for length in (4, 6, 9, 1, 0, 5, 1, 0, 11, 1):
+        x = R.normal(size=(length, 3)).astype("float32")
+        y = R.normal(size=(1, 3)).astype("float32")
+        made = (paddle.to_tensor(x) + paddle.to_tensor(y)).sum(axis=0)
+        np.testing.assert_allclose(made.numpy(), (x + y).sum(0), rtol=1e-5, atol=1e-6)
+
+
+def test_sizes_that_repeat_get_programs_of_their_own() -> None:
+    """Two sizes in turn are no changing sizes: neither is padded."""
+    weight = paddle.to_tensor(W)
+    for number in range(24):
+        x = R.normal(size=(8 + 5 * (number % 2), 16)).astype("float32")
+        np.testing.assert_allclose((paddle.to_tensor(x) @ weight).exp().numpy(), np.exp(x @ W), rtol=1e-4)
+    hits = {str(ending.program.inputs) for ending, record in PROGRAMS.items() if record.hits > 4}
+    assert len(hits) >= 2
+
+
+def test_a_bad_index_raises_in_a_bucket_and_padding_never_does() -> None:
+    table = paddle.to_tensor(W)
+    for length in (5, 7, 9, 11, 13, 15):
+        index = R.integers(0, 16, length)
+        found = F.embedding(paddle.to_tensor(index), table) * 2.0
+        np.testing.assert_allclose(found.numpy(), W[index] * 2)
+    index[3] = 16
+    with pytest.raises(ValueError, match="embedding"):
+        (F.embedding(paddle.to_tensor(np.append(index, 2)), table) * 2.0).numpy()
+
+
+def test_several_threads_with_sizes_of_their_own() -> None:
+    weight = paddle.to_tensor(W)
+    wrong: list[int] = []
+
+    def work(seed: int) -> None:
+        generator = np.random.default_rng(seed)
+        for _ in range(25):
+            x = generator.normal(size=(int(generator.integers(2, 40)), 16)).astype("float32")
+            made = F.relu(paddle.to_tensor(x) @ weight).sum(axis=0).numpy()
+            if not np.allclose(made, np.maximum(x @ W, 0).sum(0), rtol=1e-4, atol=1e-4):
+                wrong.append(len(x))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_what_has_no_rule_stays_exact_and_says_why() -> None:
+    for length in (6, 8, 10, 12, 14, 16):
+        x = R.normal(size=(length,)).astype("float32")
+        made = paddle.fft.fft(paddle.to_tensor(x)).abs().sum()
+        np.testing.assert_allclose(float(made), np.abs(np.fft.fft(x)).sum(), rtol=1e-4)
+    reasons = [reason for family in families.FAMILIES.values() for reason in family.reasons]
+    assert any("fft" in reason for reason in reasons)
+    assert "fft" in str(paddle.jit.explain())
