@@ -69,6 +69,8 @@ class General:
                     actual.attributes
                 ):
                     return None
+                if len(general.outputs) != len(actual.outputs):
+                    return None
                 for before, now in zip(general.outputs, actual.outputs, strict=True):
                     if before is not now:
                         known.learn(before, now)
@@ -142,7 +144,7 @@ class _Comparison:
     def _check(self, one: Instruction, two: Instruction, outputs: tuple[Aval, ...]) -> None:
         """The shapes of results are those of both programs."""
         name = one.operation.name
-        if len(outputs) != len(one.outputs):
+        if not len(outputs) == len(one.outputs) == len(two.outputs):
             raise NotGeneral(f"{name} has another number of results")
         for general, a, b in zip(outputs, one.outputs, two.outputs, strict=True):
             if plain(general.shape) != a.shape or general.dtype != a.dtype:
