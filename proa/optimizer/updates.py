@@ -38,7 +38,7 @@ def record_update(
     """
     segment = LOCAL.segment
     try:
-        pairs = [(t._index, t) for t in tensors]  # the index first, see the invariants in ir/recorder.py
+        pairs = [(t._index, t) for t in tensors]  # the index first, see the invariants in ir/segment.py
         indices = [index if t._segment is segment else segment.input_index(t) for index, t in pairs]
     except WrongPlace:
         results = record(operation, [*scalars, *tensors], attributes)
