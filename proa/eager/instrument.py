@@ -247,12 +247,12 @@ def _run_cold(original: Any) -> Any:
         if any(observer.times_operations for observer in observers):
             watch = bound.arguments.get("watch")
 
-            def note(instruction: Any, operands: Any, values: Any) -> None:
+            def note(instruction: Any, operands: Any, results: Any) -> None:
                 nonlocal before
                 now = perf_counter_ns()
                 times.append((instruction, before, now))
                 if watch is not None:
-                    watch(instruction, operands, values)
+                    watch(instruction, operands, results)
                 before = perf_counter_ns()
 
             bound.arguments["watch"] = note

@@ -99,9 +99,8 @@ def _compute_foreign(segment: Segment, index: int) -> Any:
             node = node.parent
         assert node is not None, "a pending tensor lies on its segment's path"
         program = node.program((index,)).slice((index,))
-        scalars = _scalars_of(node, program, segment)
         try:
-            value = _run_tier0(segment, program, segment.inputs, scalars)[index]
+            value = _run_tier0(segment, program, segment.inputs, segment.scalars)[index]
         except Problem as problem:
             locate(problem.error, segment.locations.get(problem.index))
             raise problem.error from problem.error.__cause__
@@ -109,19 +108,6 @@ def _compute_foreign(segment: Segment, index: int) -> Any:
             value = value.copy()  # it shows an input, whose memory the owner may write over
         segment.foreign[index] = value
         return value
-
-
-def _scalars_of(node: TraceNode, program: Any, segment: Segment) -> list[Any]:
-    """The dynamic scalars of a sliced program, picked from those of the whole path."""
-    kept = {instruction.index for instruction in program.instructions}
-    scalars: list[Any] = []
-    position = 0
-    for instruction in node.program(()).instructions:
-        count = len(instruction.scalar_dtypes)
-        if instruction.index in kept:
-            scalars += segment.scalars[position : position + count]
-        position += count
-    return scalars
 
 
 def flush(segment: Segment, full: bool = False) -> None:

@@ -25,7 +25,7 @@ from ..core.memory import check_allocation
 from ..core.place import CPU, Place
 from . import donation, forking
 from .operation import NeedsCast, OperandKind, Operation, PrefersHost
-from .program import Instruction
+from .program import Instruction, numbered
 from .recording_mode import WHOLE, Mode
 from .trace import Scope, TraceNode, find_root, grow_instruction, grow_leaf, move_into
 
@@ -184,8 +184,8 @@ class Segment:
             self.node = node.parent
             while self.refs and self.refs[-1]._index >= node.index:
                 self.refs.pop()
-            if instruction.scalar_dtypes:
-                del self.scalars[-len(instruction.scalar_dtypes) :]
+            if instruction.scalars:
+                del self.scalars[-len(instruction.scalars) :]
             raise instruction.value_error()
 
 
@@ -213,7 +213,10 @@ def extend(
     flagged = check is not None and not (
         segment.root.place is CPU and not segment.captures and all(_is_known(operands[p]) for p in check.operands)
     )
-    instruction = Instruction(operation, operands, attributes, outputs, node.next_index, dtypes, kinds, flagged)
+    if dtypes:
+        # The path says how many scalars came before: they have the same numbers whenever it is walked.
+        operands = numbered(operands, dtypes, len(segment.scalars))
+    instruction = Instruction(operation, operands, attributes, outputs, node.next_index, kinds, flagged)
     return grow_instruction(node, key, instruction)
 
 
