@@ -18,7 +18,7 @@ from .deferred import verify_values
 from .recording_mode import WHOLE, note_sharded, read_flags
 from .running import flush, read, value_of
 from .segment import STATE, Failure, Segment, WrongPlace, extend
-from .thread_state import LOCAL, Chosen
+from .thread_state import LOCAL, Chosen, recording_gradients, switch_gradients
 from .trace import Scope, find_root, move_into
 
 
@@ -96,5 +96,6 @@ flags.on_change(_flags_changed)
 
 __all__ = [
     "LOCAL", "STATE", "Failure", "Segment", "WrongPlace", "boundary", "enter_place", "extend", "flush", "flush_current",
-    "note_sharded", "one_segment", "read", "run_next_at_once", "set_place", "set_scope", "value_of", "verify_values",
+    "note_sharded", "one_segment", "read", "recording_gradients", "run_next_at_once", "set_place", "set_scope",
+    "switch_gradients", "value_of", "verify_values",
 ]  # fmt: skip

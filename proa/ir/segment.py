@@ -15,6 +15,7 @@ Invariants
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,28 @@ class Segment:
             tensor._segment = self
             tensor._index = index
         return index
+
+    def record(
+        self,
+        operation: Operation,
+        operands: Sequence[Any],
+        kinds: Iterable[OperandKind],
+        attributes: tuple[Any, ...],
+        keys: tuple[Any, ...],
+        scalars: Sequence[Any],
+    ) -> TraceNode:
+        """Records an instruction: a step along the trace tree, which grows where nobody has gone before.
+
+        This is what recording is. Whoever calls it makes tensors of the results and, where the node has a hook, calls
+        `after_record`. The functions that the binder generates are all of this written out for one operation.
+        """
+        key = (operation, *operands, *keys)
+        node = self.node.get(key)
+        if node is None:
+            node = extend(self, key, operation, tuple(operands), tuple(kinds), attributes)
+        self.node = node
+        self.scalars += scalars
+        return node
 
     def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
         """The parameter that code asks for by a name that exists: static programs share parameters so."""

@@ -74,6 +74,31 @@ def _make_local() -> Local:
 LOCAL = _make_local()
 
 
+def switch_gradients(enabled: bool) -> bool:
+    """Has this thread put its calls on the tape from now on, or not; gives how it was before.
+
+    All switching goes through here; `recording_gradients` is the form for a block.
+    """
+    before = LOCAL.grad_enabled
+    LOCAL.grad_enabled = enabled
+    return before
+
+
+class recording_gradients:
+    """`with recording_gradients(False):` what is computed inside leaves no history (True: it does, whatever held before)."""
+
+    __slots__ = ("_before", "_enabled")
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+
+    def __enter__(self) -> None:
+        self._before = switch_gradients(self._enabled)
+
+    def __exit__(self, *_exception: object) -> None:
+        switch_gradients(self._before)
+
+
 def _after_fork() -> None:
     """In the child: the flags of compiled runs are the parent's business, and what needs an accelerator fails at once."""
     LOCAL.unchecked.clear()

@@ -26,7 +26,7 @@ from ..graph.pruning import pruned
 from ..graph.structure import Leaf
 from ..ir.dimensions import missing_symbols, size_sources, symbols_in
 from ..ir.known import sizes_held
-from ..ir.recorder import LOCAL
+from ..ir.recorder import LOCAL, recording_gradients
 from . import mode
 from .block import Block
 from .printing import program_text
@@ -359,11 +359,8 @@ def _number_in(segment: StaticSegment, tensor: Tensor) -> int:
             return tensor._index
         if tensor._segment in segment.ancestors:
             return segment.input_index(tensor)
-    before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-    try:
+    with recording_gradients(False):
         return assign_to(tensor)._index
-    finally:
-        LOCAL.grad_enabled = before
 
 
 def _named(tensor: Tensor, name: str) -> Tensor:

@@ -216,6 +216,12 @@ def test_instructions_are_built_in_two_places_and_blocks_are_known_by_their_type
     assert not [path for path, text in sources.items() if re.search(r"hasattr\([^)]*\"(program|bound)\"\)", text)]
 
 
+def test_gradients_are_switched_in_one_place() -> None:
+    switching = re.compile(r"LOCAL\.grad_enabled = ")
+    found = {path.name for path in PACKAGE.rglob("*.py") if switching.search(path.read_text(encoding="utf-8"))}
+    assert found == {"thread_state.py"}
+
+
 def test_files_of_the_intermediate_representation_stay_small() -> None:
     lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in (PACKAGE / "ir").glob("*.py")}
     assert max(lengths.values()) <= 400, max(lengths, key=lambda name: lengths[name])

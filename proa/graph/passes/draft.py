@@ -22,7 +22,7 @@ from ...ir.editing import Editor
 from ...ir.live import LiveScalar
 from ...ir.operation import Operation, find_operation
 from ...ir.program import Instruction, Program
-from ...ir.recorder import LOCAL
+from ...ir.recorder import LOCAL, switch_gradients
 
 if TYPE_CHECKING:
     from ..graph import Graph
@@ -204,7 +204,7 @@ class Draft:
         from ..capture import number_of, placeholder
 
         given: list[Value] = []
-        grad_before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+        grad_before = switch_gradients(False)
         scope_before, LOCAL.scope = LOCAL.scope, None  # mixed precision around the call is none of the graph's business
         try:
             with Capturing(self.place, self.assumptions) as segment:
@@ -222,7 +222,7 @@ class Draft:
                 segment.updates()
                 program = segment.program(numbers)
         finally:
-            LOCAL.grad_enabled = grad_before
+            switch_gradients(grad_before)
             LOCAL.scope = scope_before
         outside = [self.value_of(tensor) for tensor in segment.inputs[len(given) :]]
         nodes, outputs = nodes_of(program, segment.scalars, [*given, *outside], lambda _: before.location)
