@@ -94,7 +94,8 @@ class Block(SizedByOthers):
     def symbols(self) -> dict[Any, None]:
         """The unknown sizes of the surrounding program that it computes with."""
         if self._symbols is None:
-            found, made = symbols_in(self.program.inputs), {}
+            found = symbols_in(self.program.inputs)
+            made: dict[Any, None] = {}
             for instruction in self.program.instructions:
                 found |= {symbol: None for symbol in symbols_in(instruction.attributes) if symbol not in made}
                 made |= {symbol: None for symbol in symbols_in(instruction.outputs) if symbol not in found}

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.symbols import is_symbolic, maximum, minimum, note_loss, plain
 from .block import blocks_in
+from .program import Program
 
 _MOST_ELEMENTS = 64
 _MOST_INSTRUCTIONS = 64
@@ -90,7 +91,7 @@ class _NotKnown(Exception):
 
 
 def _run(segment: Any, index: int) -> tuple[np.ndarray, bool] | None:
-    program = segment.node.program(()).slice((index,))
+    program: Program = segment.node.program(()).slice((index,))
     if len(program.instructions) > _MOST_INSTRUCTIONS:
         return None
     inputs: list[Any] = [None] * len(program.inputs)

@@ -10,7 +10,7 @@ abstract values, tensors that are recorded. Whoever writes one uses an `Editor` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -200,7 +200,7 @@ class Program:
             self._last_uses = result
         return self._last_uses
 
-    def slice(self, outputs: tuple[int, ...], also: Sequence[int] = ()) -> Program:
+    def slice(self, outputs: tuple[int, ...], also: Iterable[int] = ()) -> Program:
         """The part of the Program that the given values depend on, with the same numbering.
 
         What the values in `also` depend on stays, though they are no outputs.
