@@ -56,7 +56,7 @@ class Ending:
 ROOT = TraceNode(None, -1)
 
 
-# ---- 3. Segments and tensors (proa/ir/recorder.py, proa/eager/tensor.py) -----------------------------------------------
+# ---- 3. Segments and tensors (proa/ir/segment.py, running.py, eager/tensor.py) --------------------------------------------
 
 
 class Segment:

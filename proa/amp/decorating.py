@@ -9,7 +9,7 @@ from ..core.dtype import FLOAT32, is_floating, name_of, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor, alias
 from ..eager.views import replace_value
-from ..ir.recorder import LOCAL
+from ..ir.recorder import LOCAL, recording_gradients
 from ..nn.layer import Layer
 from ..nn.norm import _BatchNormBase
 from ..ops.basic import cast_to
@@ -112,8 +112,7 @@ def _excluded(given: Any) -> tuple[tuple[type, ...], list[Layer]]:
 def _cast_model(model: Layer, low: Any, excluded: tuple[tuple[type, ...], list[Layer]]) -> None:
     kinds, layers = excluded
     kept = {id(layer) for layer in layers}
-    enabled, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-    try:
+    with recording_gradients(False):
         for layer in model.sublayers(include_self=True):
             if isinstance(layer, kinds) or id(layer) in kept:
                 continue
@@ -121,8 +120,6 @@ def _cast_model(model: Layer, low: Any, excluded: tuple[tuple[type, ...], list[L
             for tensor in (*layer._parameters.values(), *layer._buffers.values()):
                 if tensor is not None and tensor._aval.dtype == FLOAT32:
                     replace_value(tensor, cast_to(alias(tensor), low))
-    finally:
-        LOCAL.grad_enabled = enabled
 
 
 def _keep_masters(optimizer: Any, wanted: bool) -> None:
@@ -144,12 +141,9 @@ class _SaveAs:
         self._dtype = to_numpy_dtype(dtype)
 
     def __call__(self, found: dict[str, Tensor]) -> None:
-        enabled, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-        try:
+        with recording_gradients(False):
             for key, tensor in found.items():
                 if is_floating(tensor._aval.dtype) and tensor._aval.dtype != self._dtype:
                     changed = cast_to(alias(tensor), self._dtype)
                     changed.name = tensor.name
                     found[key] = changed
-        finally:
-            LOCAL.grad_enabled = enabled

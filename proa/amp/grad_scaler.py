@@ -20,7 +20,7 @@ from ..eager.declare import op
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
-from ..ir.recorder import LOCAL
+from ..ir.recorder import recording_gradients
 from .casting import AmpState
 
 _LARGEST = float(np.finfo(np.float32).max)
@@ -119,15 +119,12 @@ class AmpScaler:
             if grad is not None and not parameter.stop_gradient:
                 by_place.setdefault(grad._aval.place, []).append(grad)
         flags = []
-        enabled, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-        try:
+        with recording_gradients(False):
             for grads in by_place.values():
                 *unscaled, found = record(_UNSCALE, [1.0 / self._current, *grads], ())
                 for grad, value in zip(grads, unscaled, strict=True):
                     replace_value(grad, value)
                 flags.append(found)
-        finally:
-            LOCAL.grad_enabled = enabled
         return any(bool(flag) for flag in flags)
 
     def step(self, optimizer: Any) -> None:

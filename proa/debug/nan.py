@@ -240,7 +240,7 @@ def _layer_of_operands(instruction: Any, locations: dict[int, Any], location: An
     """The layer that computed the newest value the operation works on: for gradients, the layer they belong to."""
     if locations.get(instruction.index) != location:
         return ""
-    indices = sorted((o for o in instruction.operands if isinstance(o, int) and o >= 0), reverse=True)
+    indices = sorted(instruction.used, reverse=True)
     return next((layer for i in indices if (layer := getattr(locations.get(i), "layer", ""))), "")
 
 
@@ -252,11 +252,11 @@ def _replay(instruction: Any, runs: deque[tuple[Any, list[Any], list[Any]]]) -> 
     """What the operation was given in the compiled run that went wrong, computed again op by op."""
     operands: list[Any] | None = None
 
-    def watch(other: Any, arguments: list[Any], values: list[Any]) -> None:
+    def watch(other: Any, arguments: list[Any], results: Any) -> None:
         nonlocal operands
         if other is instruction:
             operands = list(arguments)
-            if not np.isfinite(np.asarray(values[other.index])).all():
+            if not np.isfinite(np.asarray(results[0])).all():
                 raise _Found
 
     for program, inputs, scalars in runs:

@@ -11,7 +11,8 @@ What is written out by hand here would be, for `multiply(x, y)` on tensors:
     ...make the tensor, remember it, and a tape node if a gradient is wanted.
 
 Anything unusual (Python scalars, arrays, promotion, another device) raises AttributeError or a WrongPlace on the way and
-goes to `dispatch.record_slowly`, which does the same thing with care. Both write the same instruction.
+goes to `dispatch.record`, which does the same thing with care. Both write the same instruction: this is
+`Segment.record` written out.
 """
 
 from __future__ import annotations
@@ -287,7 +288,7 @@ def _tape_lines(operands: list[Parameter], statics: list[Parameter], gradient: G
             "        kept._version = 0",
             "        kept._node = None",
             "        kept.stop_gradient = True",
-            # In front of the result: when a result dies unused, what was saved with it dies first (see `_live_tensors`).
+            # In front of the result: when a result dies unused, what was saved with it dies first (see `ir/memory.py`).
             "        segment.refs.insert(-1, kept)",
         ]
     lines.append(f"        tape.saved = ({''.join(s + ', ' for s in saved)})")

@@ -1,6 +1,6 @@
 """Recording with care: coercion, promotion, device moves, operations with many operands or outputs.
 
-`record` is the general form of what `binder.py` generates; both write the same instruction.
+`record` is the general form of what `binder.py` generates; both write the same instruction (`Segment.record`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from ..core.symbols import SymbolicSize, is_symbolic, plain, whole
 from ..ir.capture import operand_of
 from ..ir.live import LiveNumber, LiveScalar
 from ..ir.operation import NeedsCast, Operation, PrefersHost
-from ..ir.recorder import LOCAL, WrongPlace, enter_place, extend, run_next_at_once
+from ..ir.recorder import LOCAL, WrongPlace, enter_place, run_next_at_once
 from .binder import next_sequence
 from .moving import moved
 from .tape import NOT_SAVED, SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
-from .tensor import Tensor, alias, tensor_from_data
+from .tensor import Tensor, alias, new_result, tensor_from_data
 
 _SCALARS = (float, int, bool, complex)
-_new: Any = object.__new__
 _cast: Any = None
 
 
@@ -66,40 +65,17 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
             segment = enter_place(LOCAL.place)
     except WrongPlace:
         return record(operation, _same_place(operation, operands), attributes)
-    if attributes:
-        attributes, keys = operation.identify(*attributes)
-        key = (operation, *indices, *keys)
-    else:
-        key = (operation, *indices)
-    node = segment.node.get(key)
-    if node is None:
-        try:
-            node = extend(segment, key, operation, tuple(indices), tuple(kinds), attributes)
-        except NeedsCast:
-            return record(operation, cast_for_scope(operation, operands, attributes), attributes)
-        except PrefersHost:
-            run_next_at_once()
-            return record(operation, operands, attributes)
-    segment.node = node
-    if scalars:
-        segment.scalars += scalars
+    attributes, keys = operation.identify(*attributes) if attributes else ((), ())
+    try:
+        node = segment.record(operation, indices, kinds, attributes, keys, scalars)
+    except NeedsCast:
+        return record(operation, cast_for_scope(operation, operands, attributes), attributes)
+    except PrefersHost:
+        run_next_at_once()
+        return record(operation, operands, attributes)
     instruction = node.instruction
     assert instruction is not None
-    refs = segment.refs
-    index = node.index
-    outputs = []
-    for aval in instruction.outputs:
-        out = _new(Tensor)
-        out._aval = aval
-        out._value = None
-        out._segment = segment
-        out._index = index
-        out._version = 0
-        out._node = None
-        out.stop_gradient = True
-        refs.append(out)
-        outputs.append(out)
-        index += 1
+    outputs = [new_result(segment, aval, index) for index, aval in enumerate(instruction.outputs, node.index)]
     if wants_gradient and operation.gradient is not None and LOCAL.grad_enabled:
         _attach(operation, operands, attributes, outputs)
     if node.hook:
@@ -140,7 +116,7 @@ def _attach(operation: Operation, operands: Sequence[Any], attributes: tuple[Any
     node.saved = saved
     refs, made = outputs[0]._segment.refs, len(outputs)
     if refs[-1] is not outputs[-1]:
-        # Saved results go in front: when a result dies unused, what was saved with it dies too (see `_live_tensors`).
+        # Saved results go in front: when a result dies unused, what was saved with it dies too (see `ir/memory.py`).
         first = next(i for i in range(len(refs) - 1, -1, -1) if refs[i] is outputs[-1]) - made + 1
         refs[first:] = refs[first + made :] + outputs
     if several:

@@ -14,7 +14,7 @@ from typing import Any
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.locks import new_lock
 from ..core.symbols import same_sizes
-from ..ir.recorder import LOCAL, set_scope
+from ..ir.recorder import LOCAL, set_scope, switch_gradients
 from .tape import FREED, GradNode, OutputNode, edge_of, stand_in
 from .tensor import Tensor, alias
 from .views import assign_in_place
@@ -59,8 +59,7 @@ def run_engine(
     held: Any = None
     held_grad: Any = None
     leaves: dict[Tensor, Any] = {}
-    enabled = LOCAL.grad_enabled
-    LOCAL.grad_enabled = create_graph
+    enabled = switch_gradients(create_graph)
     scope = LOCAL.scope
     if scope is not None:
         # A gradient is computed in the dtypes of its operation, whatever holds where backward is called.
@@ -139,7 +138,7 @@ def run_engine(
         for leaf, grad in leaves.items():
             deliver(leaf, grad)
     finally:
-        LOCAL.grad_enabled = enabled
+        switch_gradients(enabled)
         if scope is not None:
             set_scope(scope)
 

@@ -18,7 +18,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..core.locks import new_reentrant_lock
-from ..ir import report
+from ..ir.kept import PROGRAMS
 from ..ir.recorder import LOCAL
 
 
@@ -45,7 +45,7 @@ class Observer:
         """… and is over."""
 
     def compiled(self, ending: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> Any:
-        """A program was compiled, by `report.compile_program(**arguments)`. May give what is to run in its place."""
+        """A program was compiled, by `executables.compile_program(**arguments)`. May give what is to run in its place."""
 
     def before_compiled(self, executable: Any) -> None:
         """An executable is about to run; an error raised here reaches the user, and nothing runs."""
@@ -130,7 +130,7 @@ def program_of(executable: Any) -> Any:
     """The Program that an executable was made of, if it is known."""
     found = _PROGRAMS.get(executable)
     if found is None:
-        for ending in list(report.PROGRAMS):
+        for ending in list(PROGRAMS):
             if ending.compiled is executable:
                 found = _PROGRAMS[executable] = ending.program
                 break
@@ -247,12 +247,12 @@ def _run_cold(original: Any) -> Any:
         if any(observer.times_operations for observer in observers):
             watch = bound.arguments.get("watch")
 
-            def note(instruction: Any, operands: Any, values: Any) -> None:
+            def note(instruction: Any, operands: Any, results: Any) -> None:
                 nonlocal before
                 now = perf_counter_ns()
                 times.append((instruction, before, now))
                 if watch is not None:
-                    watch(instruction, operands, values)
+                    watch(instruction, operands, results)
                 before = perf_counter_ns()
 
             bound.arguments["watch"] = note
@@ -277,9 +277,9 @@ _POINTS: tuple[tuple[str, str, str, Callable[[Any], Any]], ...] = (
     ("proa.nn.layer", "Layer", "__call__", _layer_call),
     ("proa.optimizer.optimizer", "Optimizer", "step", _phase("update")),
     ("proa.eager.engine", "", "run_engine", _phase("backward")),
-    ("proa.ir.report", "", "compile_program", _compile),
-    ("proa.ir.recorder", "", "note_late_read", _cut),
-    ("proa.ir.recorder", "", "run_on_numpy", _run_cold),
-    ("proa.ir.recorder", "", "run_on_jax", _run_cold),
+    ("proa.ir.executables", "", "compile_program", _compile),
+    ("proa.ir.running", "", "note_late_read", _cut),
+    ("proa.ir.running", "", "run_on_numpy", _run_cold),
+    ("proa.ir.running", "", "run_on_jax", _run_cold),
     ("proa.ir.lowering", "CompiledProgram", "__call__", _run_compiled),
 )

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from ..core.errors import type_error
-from ..ir.recorder import LOCAL
+from ..ir.recorder import LOCAL, recording_gradients, switch_gradients
 from .declare import PUBLIC, public
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -27,8 +27,7 @@ class GradMode:
         self._before: list[bool] = []  # a stack: one object may be entered again inside itself
 
     def __enter__(self) -> None:
-        self._before.append(LOCAL.grad_enabled)
-        LOCAL.grad_enabled = self._mode
+        self._before.append(switch_gradients(self._mode))
 
     def __exit__(
         self,
@@ -36,7 +35,7 @@ class GradMode:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        LOCAL.grad_enabled = self._before.pop()
+        switch_gradients(self._before.pop())
 
     def __call__(self, function: Function) -> Function:
         return _decorate(function, self._mode)
@@ -71,19 +70,18 @@ class set_grad_enabled(GradMode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
-        self._before.append(LOCAL.grad_enabled)
+        self._before.append(switch_gradients(self._mode))
         self._is_entered = False
-        LOCAL.grad_enabled = self._mode
 
     def __enter__(self) -> None:
         if self._is_entered:
             super().__enter__()
         self._is_entered = True
-        LOCAL.grad_enabled = self._mode
+        switch_gradients(self._mode)
 
     def __call__(self, function: Function) -> Function:
         # Making the decorator has switched already; only the function's body was meant.
-        LOCAL.grad_enabled = self._before[0]
+        switch_gradients(self._before[0])
         return _decorate(function, self._mode)
 
 
@@ -100,7 +98,7 @@ class inference_mode(GradMode):
     def __enter__(self) -> None:
         super().__enter__()
         if not self._is_on:
-            LOCAL.grad_enabled = self._before[-1]
+            switch_gradients(self._before[-1])
 
     def __call__(self, function: Function) -> Function:
         return super().__call__(function) if self._is_on else function
@@ -139,11 +137,8 @@ def _decorate(function: Any, mode: bool) -> Any:
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        before, LOCAL.grad_enabled = LOCAL.grad_enabled, mode
-        try:
+        with recording_gradients(mode):
             return function(*arguments, **options)
-        finally:
-            LOCAL.grad_enabled = before
 
     return call
 
@@ -152,21 +147,16 @@ def _switched(steps: Any, mode: bool) -> Generator[Any, Any, Any]:
     """Runs a generator (or coroutine) under a mode; at every stop the caller has its own again."""
     advance: Callable[[], Any] = functools.partial(steps.send, None)
     while True:
-        before, LOCAL.grad_enabled = LOCAL.grad_enabled, mode
         try:
-            item = advance()
+            with recording_gradients(mode):
+                item = advance()
         except StopIteration as stop:
             return stop.value
-        finally:
-            LOCAL.grad_enabled = before
         try:
             sent = yield item
         except GeneratorExit:
-            before, LOCAL.grad_enabled = LOCAL.grad_enabled, mode
-            try:
+            with recording_gradients(mode):
                 steps.close()
-            finally:
-                LOCAL.grad_enabled = before
             raise
         except BaseException as error:
             advance = functools.partial(steps.throw, error)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core.errors import type_error
-from ..ir.recorder import LOCAL
+from ..ir.recorder import LOCAL, recording_gradients
 from .tape import SAVED_HOOKS, edge_of, with_history
 from .tensor import Tensor
 
@@ -63,8 +63,5 @@ class _Plain:
 
 def _without_tape(function: Callable[[Any], Any], argument: Any) -> Any:
     """Calls a hook. What it computes must not go on the tape: it would be packed in turn."""
-    enabled, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-    try:
+    with recording_gradients(False):
         return function(argument)
-    finally:
-        LOCAL.grad_enabled = enabled

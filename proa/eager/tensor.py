@@ -438,6 +438,20 @@ def new_like(source: Tensor) -> Tensor:
     return target
 
 
+def new_result(segment: Any, aval: Aval, index: int) -> Tensor:
+    """The tensor of a result that was just recorded, without history; the segment keeps it until it has its value."""
+    tensor = Tensor.__new__(Tensor)
+    tensor._aval = aval
+    tensor._value = None
+    tensor._segment = segment
+    tensor._index = index
+    tensor._version = 0
+    tensor._node = None
+    tensor.stop_gradient = True
+    segment.refs.append(tensor)
+    return tensor
+
+
 def alias(source: Tensor) -> Tensor:
     """A plain tensor with the same value and no history."""
     target = Tensor.__new__(Tensor)

@@ -29,7 +29,7 @@ from ..core.errors import value_error
 from ..core.locks import new_lock
 from ..core.strides import Strides, contiguous_strides
 from ..core.symbols import plain
-from ..ir.recorder import LOCAL, STATE
+from ..ir.recorder import LOCAL, STATE, recording_gradients
 from .tape import CutNode, OutputNode, PassNode, edge_of, stand_in
 from .tensor import Tensor, alias, state_of
 
@@ -369,14 +369,11 @@ def _carry(changed: Tensor) -> None:
     link = family._view
     if link is None:
         return
-    LOCAL.grad_enabled = False
-    try:
+    with recording_gradients(False):
         memory = link.root
         _replace_value(memory, _written(memory, link.path, family))
         for other in _refresh(memory, family, False):
             _refresh(other, None, False)
-    finally:
-        LOCAL.grad_enabled = recording
 
 
 def _written(root: Tensor, path: Step | None, value: Tensor) -> Tensor:
@@ -431,8 +428,5 @@ def replace_value(target: Tensor, source: Tensor) -> None:
     _replace_value(target, source)
     target._version -= 1
     if target._view is not None or target._views:
-        enabled, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-        try:
+        with recording_gradients(False):
             _carry(target)
-        finally:
-            LOCAL.grad_enabled = enabled

@@ -18,7 +18,7 @@ from ..core.dtype import name_of
 from ..core.errors import user_location, value_error
 from ..eager import instrument
 from ..eager.declare import public
-from ..ir.rematerialise import Liveness, rematerialised
+from ..ir.rematerialise import Liveness, rematerialised, with_zeros
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -83,17 +83,17 @@ def _text(size: float) -> str:
 class _Rematerialised:
     """An executable of the changed program, called like that of the original one."""
 
-    def __init__(self, executable: Any, outputs: tuple[int, ...], scalars: list[int]) -> None:
+    def __init__(self, executable: Any, program: Any) -> None:
         self.inner = executable
-        self.outputs = outputs
+        self.outputs = program.outputs
         self.copies = 0
-        self._scalars = scalars
+        self._program = program
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> Any:
-        return self.inner(inputs, [0 if position < 0 else scalars[position] for position in self._scalars])
+        return self.inner(inputs, with_zeros(self._program, self.inner.program, scalars))
 
 
 class MemoryBudget(instrument.Observer):
@@ -167,18 +167,18 @@ class MemoryBudget(instrument.Observer):
         before = self._judge(executable, program, arguments)
         spare = self.budget - before.arguments - before.outputs
         plans = [(n, plan) for n in _CHUNKS if (plan := rematerialised(program, n)) is not None]
-        plans = [(n, plan, Liveness(plan[0]).peak) for n, plan in plans]
+        plans = [(n, plan, Liveness(plan).peak) for n, plan in plans]
         enough = [item for item in plans if item[2] <= spare]
         rest = sorted((item for item in plans if item[2] > spare), key=lambda item: item[2])
         place = (arguments.get("root") or arguments["end"].root).place
         best = before.needed
-        for number, (changed, sources), _ in [*enough[:3], *rest[:1]]:
-            scalars = [0 if position < 0 else arguments["scalars"][position] for position in sources]
+        for number, changed, _ in [*enough[:3], *rest[:1]]:
+            scalars = with_zeros(program, changed, arguments["scalars"])
             compiled = CompiledProgram(changed, arguments["inputs"], scalars, place, executable.donated, False)
             verdict = self._judge(compiled, changed, arguments, number - 1, before.needed)
             if verdict.needed < best:
                 best = verdict.needed
-                yield _Rematerialised(compiled, program.outputs, sources), verdict
+                yield _Rematerialised(compiled, program), verdict
 
     def _judge(
         self, executable: Any, program: Any, arguments: dict[str, Any], parts: int = 0, before: int = 0

@@ -1,7 +1,7 @@
-"""Blocks and the operations that hold them: conditions and loops, whose attributes are Programs.
+"""The operations that hold blocks (`ir/block.py`): conditions and loops.
 
-How a block runs: with NumPy, while XLA traces (one executable, with the values that its operations draw and the checks
-they make), or replayed on the tape, where the branch that is taken is looked up.
+Their kernels run blocks with NumPy or while XLA traces; `replay` runs one on the tape, where the branch that is taken is
+looked up.
 """
 
 from __future__ import annotations
@@ -18,153 +18,9 @@ from ..core.generator import default_generator
 from ..eager.declare import op
 from ..eager.derived import DerivedVariadicGradient
 from ..eager.tensor import Tensor
-from ..ir.dimensions import Known, specialise, symbols_in
-from ..ir.interpreter import Problem, run_on_numpy
-from ..ir.lowering import call_watched
-from ..ir.program import Program
+from ..ir.block import Block, branched
 from ..ir.recorder import LOCAL
-from ..ir.watch import Location, flags_of, watch_results
-from .graph import positions_of_draws
-
-_MOST_FITS = 64
-
-
-class Block:
-    """A Program inside a Program. Hashed by identity: a block is captured once and belongs to one instruction."""
-
-    def __init__(
-        self, program: Program, scalars: list[Any], stops: Any = None,
-        locations: dict[int, tuple[str, int]] | None = None,
-    ) -> None:  # fmt: skip
-        self.program = program
-        self.scalars = scalars
-        self.stops = stops  # where gradients end (stops.py)
-        self.locations = locations or {}
-        # Sizes of the surrounding program, where those are known (see `bound`).
-        self.known: Known | None = None
-        self._bound: dict[tuple[Any, ...], Block] = {}
-        self._symbols: dict[Any, None] | None = None
-        self.draws = positions_of_draws(program)  # random operations: which scalars are their seeds and offsets
-        self.is_checked = bool(flags_of(program, False))
-        # The Program and scalars for operands of other sizes: a loop asks for the same ones in every round.
-        self._fits: dict[tuple[Aval, ...], tuple[Program, list[Any]]] = {}
-
-    def fresh_scalars(self, kinds: Sequence[Aval]) -> list[Any]:
-        """The scalars for these operands, with new seeds for the random operations."""
-        scalars = list(self.fitted_scalars(kinds))
-        for seed, offset in self.draws:
-            scalars[seed], scalars[offset] = default_generator.draw()
-        return scalars
-
-    @property
-    def has_effect(self) -> bool:
-        """Whether running it does more than make its results (see `passes/nature.py`)."""
-        return any(
-            i.flagged
-            or getattr(i.operation.kernel, "has_effect", False)
-            or any(getattr(attribute, "has_effect", False) for attribute in i.attributes)
-            for i in self.program.instructions
-        )
-
-    def infer(self, kinds: Sequence[Aval]) -> tuple[Aval, ...]:
-        """Abstract values of the results for operands that may have other sizes than at the capture."""
-        program = self.fitted(kinds)
-        values = {i.index + n: aval for i in program.instructions for n, aval in enumerate(i.outputs)}
-        return tuple(values[number] for number in program.outputs)
-
-    def fitted(self, kinds: Sequence[Aval]) -> Program:
-        return self._fit(kinds)[0]
-
-    def fitted_scalars(self, kinds: Sequence[Aval]) -> list[Any]:
-        """The dynamic scalars for these operands: numbers may be sizes, or computed from them."""
-        return self._fit(kinds)[1]
-
-    def _fit(self, kinds: Sequence[Aval]) -> tuple[Program, list[Any]]:
-        if all(kind is aval for kind, aval in zip(kinds, self.program.inputs, strict=True)):
-            return self.program, self.scalars
-        key = tuple(kinds)
-        found = self._fits.get(key)
-        if found is None:
-            program, known = specialise(self.program, list(kinds), self.known, self.locations)
-            scalars = [known.resolve(number) for number in self.scalars]
-            if len(self._fits) >= _MOST_FITS:
-                self._fits.clear()
-            found = self._fits[key] = (program, scalars)
-        return found
-
-    def symbols(self) -> dict[Any, None]:
-        """The unknown sizes of the surrounding program that it computes with."""
-        if self._symbols is None:
-            found, made = symbols_in(self.program.inputs), {}
-            for instruction in self.program.instructions:
-                found |= {symbol: None for symbol in symbols_in(instruction.attributes) if symbol not in made}
-                made |= {symbol: None for symbol in symbols_in(instruction.outputs) if symbol not in found}
-            self._symbols = found | {symbol: None for symbol in symbols_in(self.scalars) if symbol not in made}
-        return self._symbols
-
-    def bound(self, known: Known) -> Block:
-        """The block inside a program whose sizes are known."""
-        chosen = Known({symbol: known[symbol] for symbol in self.symbols() if symbol in known})
-        if not chosen or self.known is not None:
-            return self
-        key = tuple(chosen.items())
-        found = self._bound.get(key)
-        if found is None:
-            found = Block(self.program, self.scalars, self.stops, self.locations)
-            found.known = chosen
-            if len(self._bound) >= _MOST_FITS:
-                self._bound.clear()
-            self._bound[key] = found
-        return found
-
-    def checks(self, kinds: Sequence[Aval]) -> list[tuple[Any, Location]]:
-        """Its checked instructions for these operands (see `watch.flags_of`)."""
-        return flags_of(self.fitted(kinds), False, self.locations) if self.is_checked else []
-
-    def run(
-        self, xp: Any, arrays: Sequence[Any], chance: Any = None, flags: list[Any] | None = None
-    ) -> tuple[Any, ...]:
-        """Its results for arrays, with NumPy or while XLA traces.
-
-        Random operations draw by `chance` (see `chance_of`); without it, by the numbers of the capture. With NumPy a
-        value that a check refuses is an error at once; XLA adds vectors of booleans to `flags` instead.
-        """
-        place = self.program.inputs[0].place if self.program.inputs else LOCAL.place
-        kinds = [make_aval(tuple(a.shape), np.dtype(a.dtype), place) for a in arrays]
-        program, scalars = self.fitted(kinds), self.fitted_scalars(kinds)
-        if chance is not None and self.draws:
-            scalars = list(scalars)
-            for number, (seed, offset) in enumerate(self.draws):
-                scalars[seed], scalars[offset] = (part[()] for part in _branched(chance, number))
-        if xp is np:
-            try:
-                watch = watch_results(False) if self.is_checked else None
-                values = run_on_numpy(program, list(arrays), scalars, watch)
-            except Problem as problem:
-                raise problem.error from None
-            return tuple(values[number] for number in program.outputs)
-        found: dict[int, Any] = {}
-        noted: list[Any] = []
-        next_scalar = iter(scalars).__next__
-        for instruction in program.instructions:
-            dtypes = iter(instruction.scalar_dtypes)
-            arguments = [
-                (found[o] if o >= 0 else arrays[~o])
-                if o.__class__ is int
-                else None
-                if o is None
-                else xp.asarray(next_scalar(), next(dtypes))
-                for o in instruction.operands
-            ]
-            for offset, result in enumerate(call_watched(xp, instruction, arguments, place, noted)):
-                found[instruction.index + offset] = result
-        if flags is not None:
-            flags += noted
-        return tuple(found[number] for number in program.outputs)
-
-    def __repr__(self) -> str:
-        return f"block of {len(self.program.instructions)}"
-
+from ..ir.watch import Location
 
 # ---- chance --------------------------------------------------------------------------------------------------------
 
@@ -179,16 +35,6 @@ class Block:
 def chance_of(xp: Any, seed: Any, offset: Any) -> Any:
     """Where the random numbers of a condition or loop come from: it is new at each run, as any draw is."""
     return xp.stack([seed.astype(np.int64), offset.astype(np.int64)])
-
-
-def _branched(chance: Any, number: Any) -> tuple[Any, Any]:
-    """Seed and offset number so and so below a chance; wherever they are used, other ones give other random numbers."""
-    mixed = chance[1:].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) + (np.asarray(number) if isinstance(number, int) else number).astype(
-        np.uint64
-    ) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = mixed ^ (mixed >> np.uint64(32))
-    return chance[:1].astype(np.int64)[0], mixed.astype(np.int64)[0]
 
 
 def _chance_in(arrays: Sequence[Any], needed: int) -> tuple[Sequence[Any], Any]:
@@ -295,7 +141,7 @@ def while_blocks(
     arrays, chance = _chance_in(arrays, max(count, 1 + max((*test_inputs, *body_inputs), default=-1)))
     state: Sequence[Any] = tuple(arrays[:count])
     for number in itertools.count():
-        in_round = None if chance is None else np.stack(_branched(chance, number))
+        in_round = None if chance is None else np.stack(branched(chance, number))
 
         def run(block: Block, positions: tuple[int, ...]) -> Any:
             return block.run(np, [state[i] if i < count else arrays[i] for i in positions], in_round)  # noqa: B023
@@ -324,7 +170,7 @@ def _watched_while(
     )
 
     def run(block: Block, positions: tuple[int, ...], state: Any, fixed: Any, flags: list[Any]) -> tuple[Any, ...]:
-        in_round = None if chance is None else xp.stack(_branched(fixed[-1], state[count]))
+        in_round = None if chance is None else xp.stack(branched(fixed[-1], state[count]))
         return block.run(
             xp, [state[i] if i < count else fixed[i - count] for i in positions], in_round, flags
         )  # fmt: skip

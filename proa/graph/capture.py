@@ -12,7 +12,7 @@ from ..core.place import Place
 from ..eager.tensor import Tensor
 from ..ir.assumptions import Assumptions, example_size
 from ..ir.capture import CaptureError, CaptureSegment, Capturing
-from ..ir.recorder import LOCAL
+from ..ir.recorder import recording_gradients
 from .graph import Graph, GraphInput
 from .stops import Stops
 from .structure import flatten
@@ -135,11 +135,8 @@ def number_of(segment: CaptureSegment, tensor: Tensor) -> int:
 
     if tensor._segment is segment and tensor._value is None and tensor._index >= 0:
         return tensor._index
-    before, LOCAL.grad_enabled = LOCAL.grad_enabled, True  # passing through is no place where a gradient ends
-    try:
+    with recording_gradients(True):  # passing through is no place where a gradient ends
         return assign_to(tensor)._index
-    finally:
-        LOCAL.grad_enabled = before
 
 
 __all__ = ["capture", "finish", "number_of", "placeholder"]

@@ -16,9 +16,10 @@ from ..core.errors import type_error, value_error
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor, alias
 from ..eager.views import take_over
+from ..ir.block import Block
 from ..ir.capture import CaptureSegment, Capturing
 from ..ir.recorder import LOCAL
-from .blocks import Block, chances, cond_blocks, while_blocks
+from .blocks import chances, cond_blocks, while_blocks
 from .capture import number_of, placeholder
 from .stops import Stops
 from .structure import map_tensors

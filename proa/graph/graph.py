@@ -21,6 +21,7 @@ from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor, aval_of, tensor_from_data, wrap
 from ..eager.views import replace_value
 from ..ir.assumptions import Assumptions
+from ..ir.block import positions_of_draws
 from ..ir.dimensions import Known, UnknownSize, shown_shape, specialise
 from ..ir.known import sizes_held
 from ..ir.live import LiveScalar
@@ -301,24 +302,6 @@ class Graph:
 
     def __str__(self) -> str:
         return f"graph {self.name}({', '.join(map(repr, self.inputs))})\n{self.program}"
-
-
-def positions_of_draws(program: Program) -> list[tuple[int, int]]:
-    """Where among the scalars each random operation has its seed and offset."""
-    found: list[tuple[int, int]] = []
-    position = 0
-    for instruction in program.instructions:
-        places: dict[str, int] = {}
-        for name, operand in zip(instruction.operation.operand_names, instruction.operands, strict=False):
-            if isinstance(operand, type):
-                places[name] = position
-                position += 1
-        rest = len(instruction.operands) - len(instruction.operation.operand_names)
-        if rest > 0 and instruction.operation.variadic:
-            position += sum(isinstance(o, type) for o in instruction.operands) - len(places)
-        if "seed" in places and "offset" in places:
-            found.append((places["seed"], places["offset"]))
-    return found
 
 
 def _with_sizes(value: Any, tensor: Tensor, known: Known) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor, alias
-from ..ir.program import Program
+from ..ir.program import Instruction, Program
 from .graph import Graph
 from .stops import Stops
 
@@ -21,25 +21,18 @@ def replay_program(
 ) -> list[Tensor]:
     """The Program's outputs, computed from tensors by recorded operations."""
     stopped = stops.operands if stops is not None else {}
-    values: dict[int, Any] = {}
-    next_scalar = iter(scalars).__next__
-    for instruction in program.instructions:
-        operands: list[Any] = [
-            (values[o] if o >= 0 else inputs[~o]) if o.__class__ is int else None if o is None else next_scalar()
-            for o in instruction.operands
-        ]
-        if stopped and instruction.index in stopped:
-            for position in stopped[instruction.index]:
-                operands[position] = alias(operands[position])
+
+    def call(instruction: Instruction, operands: list[Any]) -> Sequence[Tensor]:
+        for position in stopped.get(instruction.index, ()):
+            operands[position] = alias(operands[position])
         run = getattr(instruction.operation.kernel, "replay", None)
         if run is None:
             results = record(instruction.operation, operands, instruction.attributes)
         else:
             results = run(operands, *instruction.attributes)
-        if isinstance(results, Tensor):
-            results = (results,)
-        for offset, result in enumerate(results):
-            values[instruction.index + offset] = result
+        return (results,) if isinstance(results, Tensor) else results
+
+    values = program.evaluate(call, inputs, lambda operand: scalars[operand.number])
     return [values[number] for number in program.outputs]
 
 

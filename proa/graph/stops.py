@@ -12,6 +12,7 @@ from typing import Any
 
 from ..eager.tape import GradNode, OutputNode, PassNode
 from ..eager.tensor import Tensor
+from ..ir.block import blocks_in
 from ..ir.program import Program
 
 
@@ -29,10 +30,9 @@ class Stops:
         self.wants: set[int] = {~i for i, tensor in enumerate(segment.inputs) if not tensor.stop_gradient}
         makers = {t._index: t for t in segment.refs if t._segment is segment and t._value is None and t._index >= 0}
         for instruction in program.instructions:
-            for attribute in instruction.attributes:
-                self.custom |= bool(getattr(getattr(attribute, "stops", None), "custom", False))
+            self.custom |= any(b.stops is not None and b.stops.custom for b in blocks_in(instruction.attributes))
             wanted = [p for p, o in enumerate(instruction.operands) if o.__class__ is int and o in self.wants]
-            indices = range(instruction.index, instruction.index + len(instruction.outputs))
+            indices = instruction.made
             tensors = [makers[index] for index in indices if index in makers]
             self.custom |= any(not _is_known(edge) for t in tensors for edge in (t._node, *_edges(t._node)))
             if not wanted or instruction.operation.gradient is None:

@@ -145,7 +145,7 @@ class Assumptions:
         except Exception:
             # The user's error, in plain numbers; or a rule that wants just those.
             return operation.plan(known.resolve(kinds), known.resolve(attributes), place)
-        return (result if isinstance(result, tuple) else (result,)), operation._scalar_dtypes(kinds)
+        return (result if isinstance(result, tuple) else (result,)), operation.scalar_dtypes(kinds)
 
     def _with_symbols(
         self, name: str, outputs: tuple[Aval, ...], moved: set[tuple[int, int]]

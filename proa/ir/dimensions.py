@@ -24,12 +24,25 @@ from ..core.symbols import (
     is_symbolic,
     symbols_of,
 )
+from .editing import changed
 from .program import Instruction, Program
 
 Location = tuple[str, int] | None
 
 
 # ---- real sizes ----------------------------------------------------------------------------------------------------
+
+
+class SizedByOthers:
+    """Something among the attributes that computes with sizes of the Program around it: a block (block.py)."""
+
+    def symbols(self) -> dict[Symbol, None]:
+        """Those sizes."""
+        raise NotImplementedError
+
+    def bound(self, known: Known) -> Any:
+        """The same where they are known."""
+        raise NotImplementedError
 
 
 class Known(dict[Symbol, int]):
@@ -59,7 +72,7 @@ class Known(dict[Symbol, int]):
             return evaluate(value, self)
         if value.__class__ is slice:
             return slice(*[self.resolve(part) for part in (value.start, value.stop, value.step)])
-        if hasattr(value, "bound"):  # a block of a condition or loop
+        if isinstance(value, SizedByOthers):
             return value.bound(self)
         return value
 
@@ -81,32 +94,23 @@ def specialise(
     sizes = Known() if known is None else Known(known)
     for number, (before, now) in enumerate(zip(program.inputs, actual, strict=True)):
         sizes.learn(before, now, f"input {number}")
-    values: dict[int, Aval] = {}
     instructions: list[Instruction] = []
-    for instruction in program.instructions:
-        kinds: Any = tuple(
-            [
-                (values[operand] if operand >= 0 else actual[~operand]) if isinstance(operand, int) else kind
-                for operand, kind in zip(instruction.operands, instruction.kinds, strict=True)
-            ]
-        )
+
+    def fit(instruction: Instruction, kinds: list[Any]) -> tuple[Aval, ...]:
         attributes = sizes.resolve(instruction.attributes)
         operation, where = instruction.operation, (locations or {}).get(instruction.index)
-        outputs, dtypes = operation.plan(kinds, attributes, instruction.outputs[0].place)
+        outputs, _ = operation.plan(tuple(kinds), attributes, instruction.outputs[0].place)
         if len(outputs) != len(instruction.outputs):
             raise UnknownSize(
                 f"{operation.name} has {len(outputs)} results for these sizes, and had {len(instruction.outputs)} when the "
                 f"code was captured{f' at {where[0]}:{where[1]}' if where else ''}"
             )
-        for offset, (before, now) in enumerate(zip(instruction.outputs, outputs, strict=True)):
+        for before, now in zip(instruction.outputs, outputs, strict=True):
             sizes.learn(before, now, f"the result of {operation.name}", where)
-            values[instruction.index + offset] = now
-        instructions.append(
-            Instruction(
-                operation, instruction.operands, attributes, outputs, instruction.index, dtypes, kinds,
-                instruction.flagged,
-            )
-        )  # fmt: skip
+        instructions.append(changed(instruction, attributes=attributes, outputs=outputs, kinds=tuple(kinds)))
+        return outputs
+
+    program.evaluate(fit, actual, lambda operand: operand.kind)
     return Program(list(actual), instructions, program.outputs), sizes
 
 
@@ -127,7 +131,7 @@ def symbols_in(value: Any) -> dict[Symbol, None]:
             found |= symbols_in(part)
     elif value.__class__ is slice:
         found = symbols_in((value.start, value.stop, value.step))
-    elif hasattr(value, "bound"):
+    elif isinstance(value, SizedByOthers):
         found = value.symbols()
     return found
 

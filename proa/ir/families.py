@@ -22,7 +22,7 @@ from typing import Any
 from ..core import flags
 from ..core.expressions import Symbol
 from ..core.locks import new_reentrant_lock
-from . import cost, report
+from . import cost, kept, report
 from .bucketed import Bucket, Fitted, PaddingPlan
 from .dimensions import Known
 from .donation import donatable
@@ -189,7 +189,7 @@ def executable(member: Member, program: Program, inputs: list[Any], scalars: lis
 
 def _used(member: Member, fitted: Fitted) -> Fitted:
     fitted.bucket.wasted += fitted.waste * member.work
-    report.count_hit(fitted.bucket.record(member.family), False)
+    kept.note_use(fitted.bucket.record(member.family))
     return fitted
 
 
@@ -227,7 +227,10 @@ def _make(
     if bucket is not coarse:
         family.buckets.append(bucket)
         family.spent = max(0.0, family.spent - family.price)
-    report.note_program(bucket.record(family), bucket.compiled, f"for sizes up to {bucket}", len(bucket.donated))
+    owner = bucket.record(family)
+    kept.note_program(
+        owner, bucket.compiled, report.ProgramRecord(owner, f"for sizes up to {bucket}", len(bucket.donated))
+    )
     return bucket
 
 

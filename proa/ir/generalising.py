@@ -17,6 +17,7 @@ from ..core.aval import Aval, make_aval
 from ..core.symbols import Symbol, SymbolicSize, UnknownSize, plain
 from .assumptions import Assumptions
 from .dimensions import Known, symbols_in
+from .editing import Editor
 from .keys import attribute_key
 from .program import Instruction, Program
 
@@ -90,17 +91,17 @@ class _Comparison:
         self.assumptions = Assumptions()
         self.known = Known()  # what the symbols are in the second program; in the first they are the examples
         self.symbols: dict[tuple[int, int], Any] = {}
-        self.values: dict[int, Aval] = {}
 
     def run(self) -> General:
         first, second = self.first, self.second
         inputs = [self._input(n, *pair) for n, pair in enumerate(zip(first.inputs, second.inputs, strict=True))]
         if not self.symbols:
             raise NotGeneral("no size of an input differs")
-        self.values = {~number: aval for number, aval in enumerate(inputs)}
-        instructions = [self._visit(*pair) for pair in zip(first.instructions, second.instructions, strict=True)]
+        editor = Editor(inputs)
+        for one, two in zip(first.instructions, second.instructions, strict=True):
+            self._visit(editor, one, two)
         symbols = tuple(size.expression.symbol for size in self.symbols.values())
-        return General(Program(inputs, instructions, first.outputs), symbols)
+        return General(Program(editor.inputs, editor.instructions, first.outputs), symbols)
 
     def _input(self, number: int, one: Aval, two: Aval) -> Aval:
         if one is two:
@@ -123,23 +124,15 @@ class _Comparison:
             self.known[found.expression.symbol] = two
         return found
 
-    def _visit(self, one: Instruction, two: Instruction) -> Instruction:
-        kinds = tuple(
-            [
-                self.values[operand] if operand.__class__ is int else kind
-                for operand, kind in zip(one.operands, one.kinds, strict=True)
-            ]
-        )
-        attributes = one.attributes
+    def _visit(self, editor: Editor, one: Instruction, two: Instruction) -> None:
+        operation, outputs, attributes = one.operation, one.outputs, one.attributes
+        kinds = tuple([editor.kind_of(operand) for operand in one.operands])
         if attributes is not two.attributes and attributes != two.attributes:
-            attributes = self._merged(attributes, two.attributes, kinds, one.operation.name)
-        operation, outputs, dtypes = one.operation, one.outputs, one.scalar_dtypes
+            attributes = self._merged(attributes, two.attributes, kinds, operation.name)
         if symbols_in(kinds) or symbols_in(attributes):
-            outputs, dtypes = self.assumptions.plan(operation, kinds, attributes, one.outputs[0].place)
+            outputs, _ = self.assumptions.plan(operation, kinds, attributes, outputs[0].place)
         self._check(one, two, outputs)
-        for offset, aval in enumerate(outputs):
-            self.values[one.index + offset] = aval
-        return Instruction(operation, one.operands, attributes, outputs, one.index, dtypes, kinds, one.flagged)
+        editor.add(operation, one.operands, attributes, outputs, one.flagged)
 
     def _check(self, one: Instruction, two: Instruction, outputs: tuple[Aval, ...]) -> None:
         """The shapes of results are those of both programs."""

@@ -6,6 +6,7 @@ which JAX caches by shape.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..core.place import CPU, Place, jax_device
 from .forking import host_array
 from .keys import attribute_key
 from .operation import Operation
-from .program import Instruction, Program
+from .program import DynamicScalar, Instruction, Program
 from .xla import started_jax
 
 _ndarray = np.ndarray
@@ -29,76 +30,55 @@ class Problem(Exception):
         self.index = index
 
 
-def run_on_numpy(program: Program, inputs: list[Any], scalars: list[Any], watch: Any = None) -> list[Any]:
+def run_on_numpy(program: Program, inputs: list[Any], scalars: Sequence[Any], watch: Any = None) -> list[Any]:
     """Values of the Program's instructions (those still needed at the end), computed with NumPy.
 
-    `watch(instruction, operands, values)`, if given, looks at every result before it is used.
+    `watch(instruction, operands, results)`, if given, looks at every result before it is used.
     """
-    values: list[Any] = [None] * program.num_values
-    inputs = [v if v.__class__ is _ndarray else host_array(v) for v in inputs]
-    next_scalar = iter(scalars).__next__
-    last_uses = program.last_uses()
-    position = 0
-    with np.errstate(all="ignore"):
-        for instruction in program.instructions:
-            operands = instruction.operands
-            operation = instruction.operation
-            if not instruction.scalar_dtypes:
-                arguments = [(values[o] if o >= 0 else inputs[~o]) if o is not None else None for o in operands]
+
+    def call(instruction: Instruction, arguments: list[Any]) -> list[Any]:
+        operation = instruction.operation
+        kernel = operation.kernels.get("numpy") or operation.kernel
+        try:
+            if operation.variadic:
+                results = kernel(np, arguments, *instruction.attributes)
             else:
-                arguments = _with_scalars(instruction, values, inputs, next_scalar)
-            kernel = operation.kernels.get("numpy") or operation.kernel
-            try:
-                if operation.variadic:
-                    results = kernel(np, arguments, *instruction.attributes)
-                else:
-                    results = kernel(np, *arguments, *instruction.attributes)
-            except Exception as error:
-                raise Problem(error, instruction.index) from error
-            outputs = instruction.outputs
-            if len(outputs) == 1 and results.__class__ is not tuple:
-                results = (results,)
-            index = instruction.index
-            for result, aval in zip(results, outputs, strict=True):
-                if result.__class__ is not _ndarray:
-                    result = np.asarray(result)
-                if result.dtype is not aval.dtype:
-                    result = result.astype(aval.dtype)
-                values[index] = result
-                index += 1
-            if watch is not None:
-                watch(instruction, arguments, values)
-            for index in last_uses[position]:
-                values[index] = None
-            position += 1
-    return values
+                results = kernel(np, *arguments, *instruction.attributes)
+        except Exception as error:
+            raise Problem(error, instruction.index) from error
+        outputs = instruction.outputs
+        if len(outputs) == 1 and results.__class__ is not tuple:
+            results = (results,)
+        made: list[Any] = []
+        for result, aval in zip(results, outputs, strict=True):
+            if result.__class__ is not _ndarray:
+                result = np.asarray(result)
+            made.append(result if result.dtype is aval.dtype else result.astype(aval.dtype))
+        if watch is not None:
+            watch(instruction, arguments, made)
+        return made
+
+    with np.errstate(all="ignore"):
+        return program.evaluate(
+            call, [v if v.__class__ is _ndarray else host_array(v) for v in inputs], _arrays_of(scalars)
+        )
 
 
-def _with_scalars(instruction: Instruction, values: list[Any], inputs: list[Any], next_scalar: Any) -> list[Any]:
-    """Operands of an instruction that takes dynamic scalars: they become 0-d arrays of the wanted dtype."""
-    arguments: list[Any] = []
-    dtypes = iter(instruction.scalar_dtypes)
-    for operand in instruction.operands:
-        if operand.__class__ is int:
-            arguments.append(values[operand] if operand >= 0 else inputs[~operand])
-        elif operand is None:
-            arguments.append(None)
-        else:
-            arguments.append(np.asarray(next_scalar()).astype(next(dtypes)))
-    return arguments
+def _arrays_of(scalars: Sequence[Any]) -> Callable[[DynamicScalar], np.ndarray]:
+    """Dynamic scalars as 0-d arrays of the dtypes they take."""
+    return lambda operand: np.asarray(scalars[operand.number]).astype(operand.dtype)
 
 
 _JITTED: dict[tuple[Operation, Any, tuple[Any, ...], tuple[Any, ...], str], Any] = {}
 
 
-def run_on_jax(program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None) -> list[Any]:
+def run_on_jax(
+    program: Program, inputs: list[Any], scalars: Sequence[Any], place: Place, watch: Any = None
+) -> list[Any]:
     """The same on JAX arrays, one small jitted call an operation."""
     jax = started_jax()
-    values: list[Any] = [None] * program.num_values
-    next_scalar = iter(scalars).__next__
-    last_uses = program.last_uses()
-    for position, instruction in enumerate(program.instructions):
-        arguments = _with_scalars(instruction, values, inputs, next_scalar)
+
+    def call(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
         operation = instruction.operation
         absent = tuple(argument is None for argument in arguments)
         dtypes = tuple([aval.dtype for aval in instruction.outputs])
@@ -114,12 +94,11 @@ def run_on_jax(program: Program, inputs: list[Any], scalars: list[Any], place: P
                 results = jitted(*[a for a in arguments if a is not None])
         except Exception as error:
             raise Problem(error, instruction.index) from error
-        values[instruction.index : instruction.index + len(instruction.outputs)] = results
         if watch is not None:
-            watch(instruction, arguments, values)
-        for index in last_uses[position]:
-            values[index] = None
-    return values
+            watch(instruction, arguments, results)
+        return results
+
+    return program.evaluate(call, inputs, _arrays_of(scalars))
 
 
 def _call_kernel(instruction: Instruction, place: Place, absent: tuple[bool, ...], dtypes: tuple[Any, ...]) -> Any:

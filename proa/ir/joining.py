@@ -24,11 +24,10 @@ class Surroundings:
         self._users: dict[int, list[Instruction]] = {}
         self._outputs = frozenset(program.outputs)
         for instruction in program.instructions:
-            for index in range(instruction.index, instruction.index + len(instruction.outputs)):
+            for index in instruction.made:
                 self._makers[index] = instruction
-            for operand in instruction.operands:
-                if operand.__class__ is int and operand >= 0:
-                    self._users.setdefault(operand, []).append(instruction)
+            for operand in instruction.used:
+                self._users.setdefault(operand, []).append(instruction)
 
     def maker(self, operand: Any) -> Instruction | None:
         """The instruction that an operand comes from; None for inputs, numbers and what is absent."""

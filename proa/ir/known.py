@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..core.symbols import is_symbolic, maximum, minimum, note_loss, plain
+from .block import blocks_in
+from .program import Program
 
 _MOST_ELEMENTS = 64
 _MOST_INSTRUCTIONS = 64
@@ -84,48 +86,39 @@ def _objects(values: Any, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
+class _NotKnown(Exception):
+    """The value needs something that is not known or not small."""
+
+
 def _run(segment: Any, index: int) -> tuple[np.ndarray, bool] | None:
-    whole = segment.node.program(())
-    program = whole.slice((index,))
-    needed = {instruction.index for instruction in program.instructions}
-    if len(needed) > _MOST_INSTRUCTIONS:
+    program: Program = segment.node.program(()).slice((index,))
+    if len(program.instructions) > _MOST_INSTRUCTIONS:
         return None
-    values: dict[int, np.ndarray] = {}
-    from_sizes, position = False, 0
-    for instruction in whole.instructions:
-        count = len(instruction.scalar_dtypes)
-        if instruction.index in needed:
-            scalars = iter(segment.scalars[position : position + count])
-            arguments: list[Any] = []
-            for operand in instruction.operands:
-                if operand.__class__ is int and operand < 0 and operand not in values:
-                    source = segment.inputs[~operand]
-                    found = None if source._segment is segment and source._value is None else _evaluated(source)
-                    if found is None:
-                        return None
-                    values[operand] = found[0]
-                    from_sizes |= found[1]
-                if operand.__class__ is int:
-                    arguments.append(values[operand])
-                elif operand is None:
-                    arguments.append(None)
-                else:
-                    number = next(scalars)
-                    from_sizes |= is_symbolic(number)
-                    arguments.append(_objects((number,), ()))
-            if not _apply(instruction, arguments, values):
-                return None
-        position += count
+    inputs: list[Any] = [None] * len(program.inputs)
+    from_sizes = False
+    for number in {~o for i in program.instructions for o in i.operands if o.__class__ is int and o < 0}:
+        source = segment.inputs[number]
+        found = None if source._segment is segment and source._value is None else _evaluated(source)
+        if found is None:
+            return None
+        inputs[number] = found[0]
+        from_sizes |= found[1]
+    numbers = [segment.scalars[scalar.number] for scalar in program.scalars]
+    from_sizes |= any(map(is_symbolic, numbers))
+    try:
+        values = program.evaluate(_apply, inputs, lambda operand: _objects((segment.scalars[operand.number],), ()))
+    except _NotKnown:
+        return None
     return values[index], from_sizes
 
 
-def _apply(instruction: Any, arguments: list[Any], values: dict[int, np.ndarray]) -> bool:
-    """Runs one instruction on integers; False where it does something else than compute with them."""
+def _apply(instruction: Any, arguments: list[Any]) -> tuple[np.ndarray]:
+    """One instruction on integers; _NotKnown where it does something else than compute with them."""
     operation, (aval, *others) = instruction.operation, instruction.outputs
     if others or aval.symbolic or aval.dtype.kind not in "iu" or "seed" in operation.operand_names:
-        return False
-    if aval.size > _MOST_ELEMENTS or any(hasattr(attribute, "program") for attribute in instruction.attributes):
-        return False
+        raise _NotKnown
+    if aval.size > _MOST_ELEMENTS or blocks_in(instruction.attributes):
+        raise _NotKnown
     if operation.name == "cast" or operation.name in _UNCHANGED:
         made: Any = arguments[0]
     elif operation.name in _EXTREMES:
@@ -135,12 +128,11 @@ def _apply(instruction: Any, arguments: list[Any], values: dict[int, np.ndarray]
         try:
             made = operation.kernel_for("numpy")(np, *given, *instruction.attributes)
         except (TypeError, ValueError, AttributeError):  # a kernel for numbers of fixed width
-            return False
+            raise _NotKnown from None
     made = made if isinstance(made, np.ndarray) else _objects((made,), ())
     if made.dtype != object or made.shape != tuple(aval.shape):
-        return False
-    values[instruction.index] = made
-    return True
+        raise _NotKnown
+    return (made,)
 
 
 __all__ = ["known_value", "lose_sizes", "mark_sizes", "objects_held", "sizes_held"]

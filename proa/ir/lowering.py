@@ -125,7 +125,7 @@ class CompiledProgram:
         self.donated = donated
         self.copies = self.runs_to_trim = 0
         self.seconds = 0.0
-        self.scalar_groups = _group_scalars(program.scalar_kinds)
+        self.scalar_groups = _group_scalars(program)
         self.num_flags = len(flagged_instructions(program, check_nan))
         if not forking.State.lost or place is not CPU:
             self._compile(inputs, scalars, place)
@@ -159,7 +159,7 @@ class CompiledProgram:
             self.runs_to_trim -= 1
             if not self.runs_to_trim:
                 give_back_freed_memory()
-        if not scalars:
+        if not self.scalar_groups:
             return self.executable(*inputs)
         vectors: Sequence[Any] = self.pack(scalars)
         if self.device is not None:
@@ -196,15 +196,15 @@ def lower_program(
 ) -> tuple[Any, Any]:  # fmt: skip
     """The Program as JAX's lowered form (StableHLO), and the context to compile it in."""
     jax = started_jax()
-    num_inputs = len(inputs)
+    groups = _group_scalars(program)
     if not check_nan:  # which names the operation that was recorded
         program = joined(program, place)
 
     def run(*arguments: Any) -> tuple[Any, ...]:
-        return _trace(jax.numpy, program, arguments[:num_inputs], arguments[num_inputs:], place, check_nan)
+        return _trace(jax.numpy, program, groups, arguments, place, check_nan)
 
     run.__name__ = f"segment_of_{len(program.instructions)}"
-    arguments = [*inputs, *_packed(_group_scalars(program.scalar_kinds), scalars)]
+    arguments = [*inputs, *_packed(groups, scalars)]
     # What is not bound to a device (arrays of NumPy, results of such a program) would silently go to JAX's default one.
     with warnings.catch_warnings(), jax.default_device(jax_device(place)):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
@@ -227,13 +227,14 @@ def give_back_freed_memory() -> None:
 
 
 def _packed(groups: list[tuple[type, list[int]]], scalars: list[Any]) -> list[np.ndarray]:
-    return [np.array([scalars[i] for i in positions], SCALAR_DTYPES[kind]) for kind, positions in groups]
+    return [np.array([scalars[i] for i in numbers], SCALAR_DTYPES[kind]) for kind, numbers in groups]
 
 
-def _group_scalars(kinds: list[type]) -> list[tuple[type, list[int]]]:
+def _group_scalars(program: Program) -> list[tuple[type, list[int]]]:
+    """The numbers of a Program's scalars, by the Python type that they travel as."""
     groups: dict[type, list[int]] = {}
-    for position, kind in enumerate(kinds):
-        groups.setdefault(int if kind is bool else kind, []).append(position)
+    for scalar in program.scalars:
+        groups.setdefault(int if scalar.kind is bool else scalar.kind, []).append(scalar.number)
     return [(kind, groups[kind]) for kind in _KIND_ORDER if kind in groups]
 
 
@@ -243,27 +244,20 @@ def flagged_instructions(program: Program, check_nan: bool) -> list[Instruction]
 
 
 def _trace(
-    jnp: Any, program: Program, inputs: tuple[Any, ...], vectors: tuple[Any, ...], place: Place, check_nan: bool
-) -> tuple[Any, ...]:
-    values: list[Any] = [None] * program.num_values
-    scalars: list[Any] = [None] * len(program.scalar_kinds)
-    for (_, positions), vector in zip(_group_scalars(program.scalar_kinds), vectors, strict=True):
-        for row, position in enumerate(positions):
-            scalars[position] = vector[row]
-    next_scalar = iter(scalars).__next__
+    jnp: Any, program: Program, groups: list[tuple[type, list[int]]], arguments: tuple[Any, ...], place: Place,
+    check_nan: bool,
+) -> tuple[Any, ...]:  # fmt: skip
+    """The Program on XLA's tracers: those of its inputs, then a vector for each group of scalars."""
+    inputs, vectors = arguments[: len(program.inputs)], arguments[len(program.inputs) :]
+    scalars: dict[int, Any] = {}
+    for (_, numbers), vector in zip(groups, vectors, strict=True):
+        scalars.update((number, vector[row]) for row, number in enumerate(numbers))
     flags: list[Any] = []
-    for instruction in program.instructions:
-        arguments: list[Any] = []
-        dtypes = iter(instruction.scalar_dtypes)
-        for operand in instruction.operands:
-            if operand.__class__ is int:
-                arguments.append(values[operand] if operand >= 0 else jnp.asarray(inputs[~operand]))
-            elif operand is None:
-                arguments.append(None)
-            else:
-                arguments.append(next_scalar().astype(next(dtypes)))
-        results = call_watched(jnp, instruction, arguments, place, flags, check_nan)
-        values[instruction.index : instruction.index + len(results)] = results
+    values = program.evaluate(
+        lambda instruction, given: call_watched(jnp, instruction, given, place, flags, check_nan),
+        [jnp.asarray(value) for value in inputs],
+        lambda operand: scalars[operand.number].astype(operand.dtype),
+    )
     outputs = tuple(values[index] for index in program.outputs)
     return (*outputs, jnp.concatenate(flags)) if flags else outputs
 

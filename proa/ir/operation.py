@@ -150,10 +150,11 @@ class Operation:
             outputs = cast("tuple[Aval, ...]", result) if isinstance(result, tuple) else (result,)
             if len(self.plans) >= _PLAN_LIMIT:
                 self.plans.clear()
-            found = self.plans[key] = (outputs, self._scalar_dtypes(kinds))
+            found = self.plans[key] = (outputs, self.scalar_dtypes(kinds))
         return found
 
-    def _scalar_dtypes(self, kinds: tuple[OperandKind, ...]) -> tuple[np.dtype, ...]:
+    def scalar_dtypes(self, kinds: tuple[OperandKind, ...]) -> tuple[np.dtype, ...]:
+        """What the dynamic scalars among the operands become."""
         followed = next((k.dtype for k in kinds if isinstance(k, Aval)), None) if self.follow_scalars else None
         return tuple(followed or SCALAR_DTYPES[k] for k in kinds if isinstance(k, type))
 

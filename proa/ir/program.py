@@ -1,13 +1,17 @@
 """Program: the one intermediate representation.
 
 A Program is a list of instructions over numbered values. Values `0, 1, 2 …` are instruction outputs in order;
-a negative operand `~k` is input number `k`; a Python type stands for the next dynamic scalar of that type; None is an
-absent optional tensor. Tier 0 interprets Programs, tier 1 lowers them to XLA.
+a negative operand `~k` is input number `k`; a `DynamicScalar` is a number that every run is given anew; None is an absent
+optional tensor. Tier 0 interprets Programs, tier 1 lowers them to XLA.
+
+Whoever walks over a Program calls `evaluate`, and says what a call, an input and a scalar are: arrays, XLA's tracers,
+abstract values, tensors that are recorded. Whoever writes one uses an `Editor` (editing.py).
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -16,11 +20,36 @@ from ..core.dtype import name_of
 from ..core.symbols import SymbolicSize
 from .operation import OperandKind, Operation
 
+if TYPE_CHECKING:
+    from .editing import Editor
+
+
+class DynamicScalar(NamedTuple):
+    """An operand that is a Python number: which of the numbers that a run is given, and what it becomes."""
+
+    number: int
+    kind: type  # the Python type
+    dtype: np.dtype
+
+
+def numbered(operands: tuple[Any, ...], dtypes: Sequence[np.dtype], first: int) -> tuple[Any, ...]:
+    """Operands as instructions hold them: every Python type among them becomes the next scalar, from `first` on."""
+    made: list[Any] = []
+    given = iter(dtypes)
+    for operand in operands:
+        if operand.__class__ is DynamicScalar:
+            next(given)  # has its number already
+        elif isinstance(operand, type):
+            operand = DynamicScalar(first, operand, next(given))
+            first += 1
+        made.append(operand)
+    return tuple(made)
+
 
 class Instruction:
     """One operation applied: operands as explained above, attributes, and where its outputs are numbered from."""
 
-    __slots__ = ("attributes", "flagged", "index", "kinds", "operands", "operation", "outputs", "scalar_dtypes")
+    __slots__ = ("attributes", "flagged", "index", "kinds", "operands", "operation", "outputs", "scalars")
 
     def __init__(
         self,
@@ -29,7 +58,6 @@ class Instruction:
         attributes: tuple[Any, ...],
         outputs: tuple[Aval, ...],
         index: int,
-        scalar_dtypes: tuple[np.dtype, ...],
         kinds: tuple[OperandKind, ...],
         flagged: bool,
     ) -> None:
@@ -38,10 +66,20 @@ class Instruction:
         self.attributes = attributes
         self.outputs = outputs
         self.index = index
-        self.scalar_dtypes = scalar_dtypes
         self.kinds = kinds
         # Whether its values are checked when it runs (not where the check already ran at the call).
         self.flagged = flagged
+        self.scalars = tuple([operand for operand in operands if operand.__class__ is DynamicScalar])
+
+    @property
+    def made(self) -> range:
+        """The numbers of its results."""
+        return range(self.index, self.index + len(self.outputs))
+
+    @property
+    def used(self) -> list[int]:
+        """The values among its operands: what other instructions made."""
+        return [operand for operand in self.operands if operand.__class__ is int and operand >= 0]
 
     def value_error(self) -> Exception:
         """The error for values that its check rejects."""
@@ -71,13 +109,13 @@ def _shown(value: Any) -> Any:
 def _operand_name(operand: Any) -> str:
     if isinstance(operand, int):
         return f"%{operand}" if operand >= 0 else f"in{~operand}"
-    return "none" if operand is None else f"<{operand.__name__}>"
+    return "none" if operand is None else f"<{operand.kind.__name__}>"
 
 
 class Program:
     """Instructions, the abstract values of the inputs, and which values are wanted."""
 
-    __slots__ = ("_last_uses", "inputs", "instructions", "num_values", "outputs", "scalar_kinds")
+    __slots__ = ("_last_uses", "_scalars", "inputs", "instructions", "num_values", "outputs")
 
     def __init__(self, inputs: list[Aval], instructions: list[Instruction], outputs: tuple[int, ...]) -> None:
         self.inputs = inputs
@@ -85,10 +123,21 @@ class Program:
         self.outputs = outputs
         last = instructions[-1] if instructions else None
         self.num_values = last.index + len(last.outputs) if last else 0
-        self.scalar_kinds = [
-            operand for instruction in instructions for operand in instruction.operands if isinstance(operand, type)
-        ]
+        self._scalars: list[DynamicScalar] | None = None
         self._last_uses: list[tuple[int, ...]] | None = None
+
+    @property
+    def scalars(self) -> list[DynamicScalar]:
+        """The dynamic scalars that it takes, by their numbers, each once."""
+        if self._scalars is None:
+            found = {scalar.number: scalar for instruction in self.instructions for scalar in instruction.scalars}
+            self._scalars = [found[number] for number in sorted(found)]
+        return self._scalars
+
+    @property
+    def num_scalars(self) -> int:
+        """How many numbers a run must be given: some may be of no use to it."""
+        return self.scalars[-1].number + 1 if self.scalars else 0
 
     @property
     def size(self) -> int:
@@ -100,34 +149,68 @@ class Program:
         """Elements made by an instruction, on average: small where recording it takes longer than running it."""
         return self.size / max(1, len(self.instructions))
 
+    def evaluate(
+        self,
+        call: Callable[[Instruction, list[Any]], Sequence[Any]],
+        inputs: Sequence[Any],
+        scalar: Callable[[DynamicScalar], Any],
+    ) -> list[Any]:
+        """All values by number, computed in order; those that nobody needs any more are dropped on the way.
+
+        `call(instruction, arguments)` gives the results of one instruction, `scalar(operand)` what a dynamic scalar is.
+        """
+        values: list[Any] = [None] * self.num_values
+        for instruction, ended in zip(self.instructions, self.last_uses(), strict=True):
+            operands = instruction.operands
+            if not instruction.scalars:
+                arguments = [(values[o] if o >= 0 else inputs[~o]) if o is not None else None for o in operands]
+            else:
+                arguments = [
+                    (values[o] if o >= 0 else inputs[~o]) if o.__class__ is int else None if o is None else scalar(o)
+                    for o in operands
+                ]
+            index = instruction.index
+            for result in call(instruction, arguments):
+                values[index] = result
+                index += 1
+            for index in ended:
+                values[index] = None
+        return values
+
+    def edit(self) -> Editor:
+        """An editor that has this Program's inputs; scalars that it adds come behind those of this one."""
+        from .editing import Editor
+
+        return Editor(self.inputs, first_scalar=self.num_scalars)
+
     def last_uses(self) -> list[tuple[int, ...]]:
-        """For each instruction, the values that nobody needs after it: lets tier 0 free memory as it goes."""
+        """For each instruction, the values that nobody needs after it: lets memory be freed on the way."""
         if self._last_uses is None:
             seen = set(self.outputs)
             result: list[tuple[int, ...]] = []
             for instruction in reversed(self.instructions):
                 ends: list[int] = []
-                for operand in instruction.operands:
-                    if operand.__class__ is int and operand >= 0 and operand not in seen:
+                for operand in instruction.used:
+                    if operand not in seen:
                         seen.add(operand)
                         ends.append(operand)
-                for index in range(instruction.index, instruction.index + len(instruction.outputs)):
-                    if index not in seen:
-                        ends.append(index)
+                ends += [index for index in instruction.made if index not in seen]
                 result.append(tuple(ends))
             result.reverse()
             self._last_uses = result
         return self._last_uses
 
-    def slice(self, outputs: tuple[int, ...]) -> Program:
-        """The part of the Program that the given values depend on, with the same numbering."""
-        needed = set(outputs)
+    def slice(self, outputs: tuple[int, ...], also: Iterable[int] = ()) -> Program:
+        """The part of the Program that the given values depend on, with the same numbering.
+
+        What the values in `also` depend on stays, though they are no outputs.
+        """
+        needed = {*outputs, *also}
         kept: list[Instruction] = []
         for instruction in reversed(self.instructions):
-            produced = range(instruction.index, instruction.index + len(instruction.outputs))
-            if any(index in needed for index in produced):
+            if any(index in needed for index in instruction.made):
                 kept.append(instruction)
-                needed.update(o for o in instruction.operands if isinstance(o, int) and o >= 0)
+                needed.update(instruction.used)
         kept.reverse()
         sliced = Program(self.inputs, kept, outputs)
         sliced.num_values = self.num_values

@@ -9,10 +9,9 @@ behind a `barrier`, so that XLA does not find both computations equal (see `ops/
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
-
-import numpy as np
 
 from .operation import find_operation
 from .program import Instruction, Program
@@ -52,21 +51,13 @@ class Liveness:
         return sorted(alive.values(), key=lambda item: (-item[0], item[1].index))
 
 
-def _values_used(instruction: Instruction) -> list[int]:
-    return [operand for operand in instruction.operands if operand.__class__ is int and operand >= 0]
-
-
-def _produced(instruction: Instruction) -> range:
-    return range(instruction.index, instruction.index + len(instruction.outputs))
-
-
 def _cuts(program: Program, end: int, num_chunks: int) -> list[int]:
     """Positions at which the first `end` instructions are cut: even in kept bytes, moved to where little crosses."""
-    made_at = {index: p for p, i in enumerate(program.instructions[:end]) for index in _produced(i)}
+    made_at = {index: p for p, i in enumerate(program.instructions[:end]) for index in i.made}
     last_before: dict[int, int] = {}  # the last use of a value within these instructions
     kept: set[int] = set(program.outputs)
     for position, instruction in enumerate(program.instructions):
-        for index in _values_used(instruction):
+        for index in instruction.used:
             if position < end:
                 last_before[index] = position
             elif index in made_at:
@@ -75,7 +66,7 @@ def _cuts(program: Program, end: int, num_chunks: int) -> list[int]:
     reached: list[int] = []  # kept bytes made up to each position
     for position, instruction in enumerate(program.instructions[:end]):
         reached.append(reached[-1] if reached else 0)
-        for index, aval in zip(_produced(instruction), instruction.outputs, strict=True):
+        for index, aval in zip(instruction.made, instruction.outputs, strict=True):
             changes[position + 1] += aval.nbytes
             changes[last_before.get(index, position) + 1] -= aval.nbytes
             if index in kept:
@@ -94,8 +85,8 @@ def _cuts(program: Program, end: int, num_chunks: int) -> list[int]:
     return sorted(set(cuts))
 
 
-def rematerialised(program: Program, num_chunks: int) -> tuple[Program, list[int]] | None:
-    """The Program with chunks computed again, and for each of its scalars which of the old ones it is (-1: a zero).
+def rematerialised(program: Program, num_chunks: int) -> Program | None:
+    """The Program with chunks computed again, to be run with a few more scalars (see `with_zeros`).
 
     The new outputs stand in the order of the old ones. None when there is nothing to gain.
     """
@@ -108,15 +99,15 @@ def rematerialised(program: Program, num_chunks: int) -> tuple[Program, list[int
     maker: dict[int, Instruction] = {}
     for position, instruction in enumerate(instructions[:end]):
         chunk = sum(position >= cut for cut in cuts)
-        for index in _produced(instruction):
+        for index in instruction.made:
             chunk_of[index], maker[index] = chunk, instruction
     crosses = set(program.outputs)
     for position, instruction in enumerate(instructions[:end]):
         chunk = sum(position >= cut for cut in cuts)
-        crosses.update(index for index in _values_used(instruction) if chunk_of[index] != chunk)
+        crosses.update(index for index in instruction.used if chunk_of[index] != chunk)
     dropped: dict[int, list[int]] = {}
     for instruction in instructions[end:]:
-        for index in _values_used(instruction):
+        for index in instruction.used:
             chunk = chunk_of.get(index)
             if chunk is not None and chunk < len(cuts) and index not in crosses:
                 dropped.setdefault(chunk, []).append(index)
@@ -126,7 +117,7 @@ def rematerialised(program: Program, num_chunks: int) -> tuple[Program, list[int
     done: set[int] = set()
     for position, instruction in enumerate(instructions):
         if position >= end:
-            used = _values_used(instruction)
+            used = instruction.used
             for chunk in dict.fromkeys(
                 chunk_of[i] for i in used if i in chunk_of and i in dropped.get(chunk_of[i], ())
             ):
@@ -135,7 +126,13 @@ def rematerialised(program: Program, num_chunks: int) -> tuple[Program, list[int
                     trigger = [i for i in used if i not in chunk_of]
                     builder.again(_needed(set(dropped[chunk]), maker, chunk_of, chunk), trigger)
         builder.add(instruction)
-    return builder.program(), builder.scalars
+    return builder.program()
+
+
+def with_zeros(program: Program, changed: Program, scalars: Sequence[Any]) -> list[Any]:
+    """What a run of the rematerialised form is given: the scalars of the Program, then a zero for each barrier."""
+    count = program.num_scalars
+    return [*scalars[:count], *[0] * (changed.num_scalars - count)]
 
 
 def _needed(values: set[int], maker: dict[int, Instruction], chunk_of: dict[int, int], chunk: int) -> list[Instruction]:
@@ -146,7 +143,7 @@ def _needed(values: set[int], maker: dict[int, Instruction], chunk_of: dict[int,
         instruction = maker[stack.pop()]
         if instruction.index not in found:
             found[instruction.index] = instruction
-            stack += [index for index in _values_used(instruction) if chunk_of[index] == chunk]
+            stack += [index for index in instruction.used if chunk_of[index] == chunk]
     return [found[index] for index in sorted(found)]
 
 
@@ -155,67 +152,34 @@ class _Builder:
 
     def __init__(self, old: Program) -> None:
         self.old = old
-        self.instructions: list[Instruction] = []
-        self.scalars: list[int] = []
-        self.next_index = 0
-        self.names: dict[int, int] = {}  # old number -> new number, as of now
-        self.first: dict[int, int] = {}  # … when it was made the first time: what outputs refer to
-        self.avals: dict[int, Any] = {i.index + k: aval for i in old.instructions for k, aval in enumerate(i.outputs)}
-        self.positions: dict[int, int] = {}  # of an instruction's first scalar
-        position = 0
-        for instruction in old.instructions:
-            self.positions[instruction.index] = position
-            position += len(instruction.scalar_dtypes)
-
-    def _append(self, like: Instruction, operands: tuple[Any, ...], flagged: bool) -> None:
-        self.instructions.append(
-            Instruction(
-                like.operation, operands, like.attributes, like.outputs, self.next_index, like.scalar_dtypes, like.kinds,
-                flagged,
-            )
-        )  # fmt: skip
-        begin = self.positions[like.index]
-        self.scalars += range(begin, begin + len(like.scalar_dtypes))
-        for offset in range(len(like.outputs)):
-            self.names[like.index + offset] = self.next_index + offset
-        self.next_index += len(like.outputs)
-
-    def _renamed(self, instruction: Instruction, instead: dict[int, int]) -> tuple[Any, ...]:
-        return tuple(
-            operand if operand.__class__ is not int else instead.get(operand, self.names.get(operand, operand))
-            for operand in instruction.operands
-        )
+        self.editor = old.edit()
+        self.first: dict[int, int] = {}  # old number -> new number of when it was made first: what outputs refer to
 
     def _input_size(self, operand: int) -> int:
         return self.old.inputs[~operand].nbytes
 
     def add(self, instruction: Instruction) -> None:
-        self._append(instruction, self._renamed(instruction, {}), instruction.flagged)
-        for index in _produced(instruction):
-            self.first[index] = self.names[index]
+        self.first.update(zip(instruction.made, self.editor.copy(instruction).made, strict=True))
 
     def again(self, part: list[Instruction], trigger: list[int]) -> None:
         """Writes instructions a second time, behind a barrier."""
-        made = {index for instruction in part for index in _produced(instruction)}
-        entries = {o: None for i in part for o in _values_used(i) if o not in made}
+        made = {index for instruction in part for index in instruction.made}
+        entries = {o: None for i in part for o in i.used if o not in made}
         for instruction in part:  # work on inputs of the program alone needs a barrier as well
             operands: list[int] = [o for o in instruction.operands if o.__class__ is int]
             if operands and all(o < 0 and o not in entries for o in operands):
                 entries[min(operands, key=self._input_size)] = None
-        passed = [*entries, *trigger[:1]]
-        avals = tuple(self.old.inputs[~o] if o < 0 else self.avals[o] for o in passed)
-        barrier = find_operation("barrier")
-        passed_on = (int, *(o if o < 0 else self.names[o] for o in passed))
-        kinds = (int, *avals)
-        self.instructions.append(
-            Instruction(barrier, passed_on, (), avals, self.next_index, (np.dtype(np.int64),), kinds, False)
-        )
-        self.scalars.append(-1)
-        instead = {old: self.next_index + offset for offset, old in enumerate(entries)}
-        self.next_index += len(passed)
+        editor = self.editor
+        passed_on = [editor.numbers[operand] for operand in (*entries, *trigger[:1])]
+        avals = tuple([editor.avals[number] for number in passed_on])
+        barrier = editor.add(find_operation("barrier"), [int, *passed_on], (), avals)
+        # Inside the part its own new values are meant; what comes from outside went through the barrier.
+        before = {old: editor.numbers[old] for old in entries}
+        editor.numbers.update(zip(entries, barrier.made, strict=False))
         for instruction in part:
-            # Inside the part its own new values are meant; what comes from outside went through the barrier.
-            self._append(instruction, self._renamed(instruction, instead), False)
+            editor.copy(instruction, flagged=False)
+        editor.numbers.update(before)
 
     def program(self) -> Program:
-        return Program(self.old.inputs, self.instructions, tuple(self.first[index] for index in self.old.outputs))
+        editor = self.editor
+        return Program(editor.inputs, editor.instructions, tuple([self.first[index] for index in self.old.outputs]))

@@ -1,16 +1,14 @@
-"""What the recorder did and why: counters, the list of compiled programs.
+"""What the recorder did and why: counters, and for each compiled program what it is and why it was made.
 
-`proa.jit.explain()` prints this. Compiled programs are kept in order of use and bounded in number.
+`proa.jit.explain()` prints this.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Any
 
-from ..core import flags
 from ..core.errors import warn
-from ..core.locks import new_reentrant_lock
 
 
 class Statistics:
@@ -27,9 +25,6 @@ class Statistics:
 
 
 STATISTICS = Statistics()
-_LOCK = new_reentrant_lock()
-# Endings with an executable, least recently used first, with their records.
-PROGRAMS: OrderedDict[Any, ProgramRecord] = OrderedDict()
 
 
 class ProgramRecord:
@@ -47,42 +42,6 @@ class ProgramRecord:
         self.tiles = 1  # more than one: a long loop, compiled by the round (see tiling.py)
 
 
-def compile_program(
-    ending: Any, inputs: list[Any], scalars: list[Any], end: Any, donated: tuple[int, ...], reason: str = ""
-) -> Any:
-    """The executable of an ending at a node, noted in the list of programs with the reason why it was made."""
-    from .lowering import CompiledProgram
-    from .tiling import TiledProgram, find_tiles
-
-    program, root = ending.program, end.root
-    tiles = find_tiles(program, root.place)
-    compiled: Any
-    if tiles is not None:
-        donated = ()
-        compiled = TiledProgram(program, tiles, inputs, scalars, root.place, root.check_nan)
-        compiled.mark_ends(end)
-    else:
-        compiled = CompiledProgram(program, inputs, scalars, root.place, donated, root.check_nan)
-    note_program(ending, compiled, reason or _reason(ending), len(donated), len(tiles) if tiles else 1)
-    return compiled
-
-
-def note_program(ending: Any, compiled: Any, reason: str, donated: int, tiles: int = 1) -> None:
-    """Notes a program that was compiled; the one that was not used for longest has to go when there are too many."""
-    record = ProgramRecord(ending, reason, donated)
-    record.tiles = tiles
-    record.seconds = compiled.seconds
-    with _LOCK:
-        STATISTICS.compiles += 1
-        STATISTICS.compile_seconds += compiled.seconds
-        PROGRAMS[ending] = record
-        while len(PROGRAMS) > flags.get("FLAGS_max_programs"):
-            oldest, _ = PROGRAMS.popitem(last=False)
-            oldest.compiled = None
-            oldest.count = 0
-            STATISTICS.evictions += 1
-
-
 def note_failure(ending: Any, error: Exception) -> None:
     """Tells the user that a program could not be compiled and what happens instead."""
     text = str(error).strip().splitlines()
@@ -94,11 +53,9 @@ def note_failure(ending: Any, error: Exception) -> None:
     )
 
 
-def _reason(ending: Any) -> str:
+def reason_for(ending: Any, records: Iterable[ProgramRecord]) -> str:
     """Why this program is not one of those already there: the first thing in which the nearest one differs."""
     program = ending.program
-    with _LOCK:
-        records = list(reversed(PROGRAMS.values()))
     for record in records:
         other = record.program
         if len(other.instructions) != len(program.instructions):
@@ -120,16 +77,6 @@ def _reason(ending: Any) -> str:
                         return f"{a.operation.name}: {name} was {old}, now {new}"
         return "other results of the same work are kept"
     return f"seen {ending.count} times"
-
-
-def count_hit(ending: Any, is_run: bool = True) -> None:
-    """An executable is used again; not `is_run`: somebody else counts the run."""
-    with _LOCK:
-        STATISTICS.hits += is_run
-        record = PROGRAMS.get(ending)
-        if record is not None:
-            record.hits += 1
-            PROGRAMS.move_to_end(ending)
 
 
 def count_cold(ending: Any) -> None:

@@ -15,9 +15,9 @@ import time
 import weakref
 from typing import Any
 
-from ..core.aval import Aval
 from ..core.locks import new_lock
 from ..core.place import CPU, Place
+from .editing import extracted
 from .keys import attribute_key
 from .lowering import CompiledProgram, flagged_instructions
 from .program import Instruction, Program
@@ -111,7 +111,7 @@ class _Tile:
     __slots__ = ("arguments", "end", "ended", "executable", "outputs", "scalars")
 
     def __init__(
-        self, executable: CompiledProgram, arguments: list[int], outputs: list[int], scalars: slice, end: int
+        self, executable: CompiledProgram, arguments: list[int], outputs: list[int], scalars: list[int], end: int
     ) -> None:
         self.executable = executable
         self.arguments = arguments
@@ -140,26 +140,18 @@ class TiledProgram:
         self.forgotten = 0  # runs that were begun early in vain
         last_use = _last_uses(program, ranges)
         values: dict[int, Any] = {}
-        position = 0
         for number, (start, end) in enumerate(ranges):
             part = program.instructions[start:end]
-            wanted = [
-                index
-                for instruction in part
-                for index in range(instruction.index, instruction.index + len(instruction.outputs))
-                if last_use.get(index, -1) > number
-            ]
-            piece, arguments = _canonical(part, wanted, program.inputs)
-            count = len(piece.scalar_kinds)
+            wanted = [index for instruction in part for index in instruction.made if last_use.get(index, -1) > number]
+            piece, arguments, numbers = extracted(part, wanted)
             given = [values[i] if i >= 0 else inputs[~i] for i in arguments]
-            used = scalars[position : position + count]
+            used = [scalars[i] for i in numbers]
             executable = _executable(piece, given, used, place, check_nan)
-            tile = _Tile(executable, arguments, wanted, slice(position, position + count), part[-1].index)
+            tile = _Tile(executable, arguments, wanted, numbers, part[-1].index)
             tile.ended = [i for i in arguments if i >= 0 and last_use[i] == number]
             self.tiles.append(tile)
             # Running while compiling gives the next tiles real inputs (and their shardings) to be compiled for.
             values.update(zip(wanted, executable(given, used), strict=False))
-            position += count
         self.seconds = time.perf_counter() - started
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> list[Any]:
@@ -194,7 +186,7 @@ class TiledRun:
         tile = self.program.tiles[self.launched]
         values = self.values
         arguments = [values[i] if i >= 0 else inputs[~i] for i in tile.arguments]
-        results = tile.executable(arguments, scalars[tile.scalars])
+        results = tile.executable(arguments, [scalars[i] for i in tile.scalars])
         for index, result in zip(tile.outputs, results, strict=False):
             values[index] = result
         if tile.executable.num_flags:
@@ -229,48 +221,11 @@ def _last_uses(program: Program, ranges: list[tuple[int, int]]) -> dict[int, int
     last: dict[int, int] = {}
     for number, (start, end) in enumerate(ranges):
         for instruction in program.instructions[start:end]:
-            for operand in instruction.operands:
-                if operand.__class__ is int and operand >= 0:
-                    last[operand] = number
+            for operand in instruction.used:
+                last[operand] = number
     for index in program.outputs:
         last[index] = len(ranges)
     return last
-
-
-def _canonical(part: list[Instruction], wanted: list[int], input_avals: list[Aval]) -> tuple[Program, list[int]]:
-    """A piece as a Program of its own, numbered from zero, and what its inputs are called outside."""
-    numbers: dict[int, int] = {}
-    arguments: list[int] = []
-    avals: list[Aval] = []
-    instructions: list[Instruction] = []
-    index = 0
-    for instruction in part:
-        operands: list[Any] = []
-        for operand, kind in zip(instruction.operands, instruction.kinds, strict=True):
-            if operand.__class__ is int:
-                if operand not in numbers:
-                    numbers[operand] = ~len(arguments)
-                    arguments.append(operand)
-                    avals.append(kind)  # type: ignore[arg-type]
-                operands.append(numbers[operand])
-            else:
-                operands.append(operand)
-        for offset in range(len(instruction.outputs)):
-            numbers[instruction.index + offset] = index + offset
-        instructions.append(
-            Instruction(
-                instruction.operation,
-                tuple(operands),
-                instruction.attributes,
-                instruction.outputs,
-                index,
-                instruction.scalar_dtypes,
-                instruction.kinds,
-                instruction.flagged,
-            )
-        )
-        index += len(instruction.outputs)
-    return Program(avals, instructions, tuple(numbers[i] for i in wanted)), arguments
 
 
 def _executable(

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.aval import Aval
 from .operation import OperandKind, Operation
-from .program import Instruction, Program
+from .program import DynamicScalar, Instruction, Program
 
 # How many nodes there may be before those that lead nowhere are removed, and how many at most.
 _FIRST_LIMIT = 20_000
@@ -217,6 +217,13 @@ def move_into(node: TraceNode, scope: Scope | None) -> TraceNode:
         found = node[edge] = TraceNode(node, node.root, node.next_index)
         found.scope = scope
     return found
+
+
+def instruction_key(instruction: Instruction) -> tuple[Any, ...]:
+    """The edge of an instruction: recorded again, it would look for this one."""
+    keys = instruction.operation.identify(*instruction.attributes)[1]
+    operands = [o.kind if o.__class__ is DynamicScalar else o for o in instruction.operands]
+    return (instruction.operation, *operands, *keys)
 
 
 def grow_instruction(parent: TraceNode, key: Any, instruction: Instruction) -> TraceNode:

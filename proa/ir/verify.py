@@ -1,12 +1,12 @@
 """What a Program must be: the rules of the intermediate representation, as code that checks them.
 
 1. Values are numbered without gaps, in the order of the instructions that make them.
-2. An operand is a value made before, an input that exists, a scalar's type, or nothing.
+2. An operand is a value made before, an input that exists, a dynamic scalar, or nothing.
 3. An instruction's `kinds` say what its operands are.
 4. Its results, and the dtypes of its scalars, are those that its operation's shape rule gives for these kinds.
 5. Attributes can be dictionary keys, and there are as many as the operation has.
 6. Everything is on one place.
-7. Dynamic scalars, where they are given, are as many and of the types that the instructions take.
+7. Dynamic scalars of one number are of one type; where they are given, there are enough, of these types.
 8. Results of the Program are values of it.
 9. Blocks (Programs among the attributes) obey the same rules.
 """
@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.aval import Aval
-from .program import Instruction, Program
+from .block import blocks_in
+from .program import DynamicScalar, Instruction, Program
 
 _SCALAR_TYPES = (float, int, bool, complex)
 
@@ -52,18 +53,13 @@ def problems_of(program: Program, scalars: Sequence[Any] | None = None, where: s
             values[instruction.index + offset] = aval
             places.add(aval.place)
         next_index = instruction.index + len(instruction.outputs)
-        for position, block in enumerate(_blocks(instruction)):
+        for position, block in enumerate(blocks_in(instruction.attributes)):
             found += problems_of(block.program, block.scalars, f"{label}, block {position}: ")
     if len(places) > 1:
         found.append(f"{where}values are on different places: {', '.join(sorted(map(str, places)))}")
     found += [f"{where}the result %{n} is no value of the program" for n in program.outputs if n < 0 or n not in values]
-    if scalars is not None:
-        found += [where + problem for problem in _scalar_problems(program, scalars)]
+    found += [where + problem for problem in _scalar_problems(program, scalars)]
     return found
-
-
-def _blocks(instruction: Instruction) -> list[Any]:
-    return [a for a in instruction.attributes if isinstance(getattr(a, "program", None), Program)]
 
 
 def _instruction_problems(instruction: Instruction, values: dict[int, Aval]) -> list[str]:
@@ -82,7 +78,7 @@ def _instruction_problems(instruction: Instruction, values: dict[int, Aval]) -> 
         elif operand is None:
             if kind is not None:
                 found.append(f"operand {position} is absent, but its kind says {kind}")
-        elif operand not in _SCALAR_TYPES or kind is not operand:
+        elif operand.__class__ is not DynamicScalar or operand.kind not in _SCALAR_TYPES or kind is not operand.kind:
             found.append(f"operand {position} is {operand!r}, with the kind {kind!r}")
     try:
         hash(instruction.attributes)
@@ -96,8 +92,9 @@ def _instruction_problems(instruction: Instruction, values: dict[int, Aval]) -> 
         return [f"the shape rule refuses it: {error}"]
     if len(outputs) != len(instruction.outputs) or not all(map(_same, outputs, instruction.outputs)):
         found.append(f"its results are {list(instruction.outputs)}, but the shape rule gives {list(outputs)}")
-    if tuple(dtypes) != tuple(instruction.scalar_dtypes):
-        found.append(f"its scalars have the dtypes {instruction.scalar_dtypes}, but the shape rule gives {dtypes}")
+    scalar_dtypes = tuple([scalar.dtype for scalar in instruction.scalars])
+    if scalar_dtypes != tuple(dtypes):
+        found.append(f"its scalars have the dtypes {scalar_dtypes}, but the shape rule gives {dtypes}")
     return found
 
 
@@ -105,12 +102,20 @@ def _same(one: Any, other: Any) -> bool:
     return isinstance(other, Aval) and (one.shape, one.dtype, one.place) == (other.shape, other.dtype, other.place)
 
 
-def _scalar_problems(program: Program, scalars: Sequence[Any]) -> list[str]:
-    kinds = [o for instruction in program.instructions for o in instruction.operands if isinstance(o, type)]
-    if len(kinds) != len(scalars):
-        return [f"there are {len(scalars)} scalars, but the instructions take {len(kinds)}"]
+def _scalar_problems(program: Program, scalars: Sequence[Any] | None) -> list[str]:
+    kinds = {scalar.number: scalar.kind for scalar in program.scalars}
+    found = [
+        f"scalar {scalar.number} is taken as {scalar.kind.__name__} and as {kinds[scalar.number].__name__}"
+        for instruction in program.instructions
+        for scalar in instruction.scalars
+        if scalar.kind is not kinds[scalar.number]
+    ]
+    if found or scalars is None:
+        return found
+    if len(scalars) < program.num_scalars:
+        return [f"there are {len(scalars)} scalars, but the instructions take {program.num_scalars}"]
     return [
-        f"scalar {position} is {scalar!r}, where {kind.__name__} is expected"
-        for position, (kind, scalar) in enumerate(zip(kinds, scalars, strict=True))
-        if not isinstance(scalar, (kind, int) if kind is float else kind)
+        f"scalar {number} is {scalars[number]!r}, where {kind.__name__} is expected"
+        for number, kind in kinds.items()
+        if not isinstance(scalars[number], (kind, int) if kind is float else kind)
     ]

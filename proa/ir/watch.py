@@ -5,7 +5,7 @@ Tier 0 looks at every watched result as it goes; a compiled program returns one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ def nan_error(instruction: Instruction, operands: list[Any] | None = None) -> No
 def watch_results(check_nan: bool) -> Any:
     """A callback for tier 0 that raises `Problem` at the first result which is not acceptable."""
 
-    def watch(instruction: Instruction, arguments: list[Any], values: list[Any]) -> None:
+    def watch(instruction: Instruction, arguments: list[Any], results: Sequence[Any]) -> None:
         if instruction.flagged:
             check = instruction.operation.check
             assert check is not None
@@ -88,12 +88,12 @@ def watch_results(check_nan: bool) -> Any:
                 raise Problem(instruction.value_error(), instruction.index)
         if check_nan:
             inspect = Inspection.inspect
-            for offset, aval in enumerate(instruction.outputs):
+            for result, aval in zip(results, instruction.outputs, strict=True):
                 if inspect is not None:
-                    error = inspect(instruction, values[instruction.index + offset]) if can_be_nan(aval) else None
+                    error = inspect(instruction, result) if can_be_nan(aval) else None
                     if error is not None:
                         raise Problem(error, instruction.index)
-                elif can_be_nan(aval) and not np.isfinite(np.asarray(values[instruction.index + offset])).all():
+                elif can_be_nan(aval) and not np.isfinite(np.asarray(result)).all():
                     raise Problem(nan_error(instruction, arguments), instruction.index)
 
     return watch

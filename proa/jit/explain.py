@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..ir import families, report
+from ..ir import families, kept, report
 from .inspection import CAPTURING
 
 
@@ -89,7 +89,7 @@ def explain() -> Explanation:
     """What the self-compiling eager mode has done so far in this process."""
     statistics = report.STATISTICS
     programs = []
-    for record in list(report.PROGRAMS.values()):
+    for record in list(kept.PROGRAMS.values()):
         counts = Counter(instruction.operation.name for instruction in record.program.instructions)
         programs.append(
             ProgramSummary(
@@ -127,5 +127,5 @@ def explain() -> Explanation:
 def reset_statistics() -> None:
     """Sets the counters to zero; compiled programs stay."""
     report.STATISTICS.__init__()
-    for record in report.PROGRAMS.values():
+    for record in kept.PROGRAMS.values():
         record.hits = 0

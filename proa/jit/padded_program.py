@@ -73,70 +73,34 @@ class _Writer:
     def __init__(self, program: Program, plan: Plan) -> None:
         self.program = program
         self.plan = plan
-        self.numbers: dict[int, int] = {}
-        self.avals: dict[int, Aval] = {~i: aval for i, aval in enumerate(program.inputs)}
-        self.instructions: list[Instruction] = []
-        self.next = 0
-        place = program.inputs[0].place
-        self.size_aval = make_aval((), _SIZE, place)
-        self.size_inputs = {n: ~(len(program.inputs) + k) for k, n in enumerate(plan.sizes)}
+        self.editor = program.edit()
+        size = make_aval((), _SIZE, program.inputs[0].place)
+        self.size_inputs = {each: self.editor.add_input(size) for each in plan.sizes}
 
     def run(self) -> Program:
         for instruction in self.program.instructions:
             self._write(instruction)
-        inputs = [*self.program.inputs, *(self.size_aval for _ in self.size_inputs)]
-        outputs = tuple(self.numbers[number] for number in self.program.outputs)
-        return Program(inputs, self.instructions, outputs)
+        return self.editor.program(self.program.outputs)
 
-    def _add(self, operation: Any, operands: Sequence[int], attributes: tuple[Any, ...]) -> int:
+    def _add(self, function: Any, operands: Sequence[int], attributes: tuple[Any, ...]) -> int:
         """An instruction of ours; the number of its result."""
-        kinds = tuple(self.avals.get(o, self.size_aval) for o in operands)
-        outputs, dtypes = operation.plan(kinds, attributes, self.size_aval.place)
-        self.instructions.append(
-            Instruction(operation, tuple(operands), attributes, outputs, self.next, dtypes, kinds, False)
-        )
-        self.avals[self.next] = outputs[0]
-        self.next += 1
-        return self.next - 1
+        return self.editor.add(function.operation, operands, attributes).index
 
     def _write(self, instruction: Instruction) -> None:
-        operands = [(self.numbers[o] if o >= 0 else o) if o.__class__ is int else o for o in instruction.operands]
+        operands = self.editor.renamed(instruction)
         fills: list[Fill] = self.plan.fills.get(instruction.index, [])
         for each in fills:
-            size = self.size_inputs[each.size]
-            operands[each.operand] = self._add(
-                fill_beyond.operation,
-                [operands[each.operand], size],
-                (each.axis, float(each.value)),  # type: ignore[attr-defined]
-            )
+            filled = [operands[each.operand], self.size_inputs[each.size]]
+            operands[each.operand] = self._add(fill_beyond, filled, (each.axis, float(each.value)))
         mean = self.plan.means.get(instruction.index)
         if mean is not None:
             axes, keepdim = instruction.attributes[:2]
             along = next(each.axis for each in fills)
-            made = self._add(
-                mean_within.operation,
-                [operands[0], self.size_inputs[mean]],
-                (axes, keepdim, along),  # type: ignore[attr-defined]
-            )
-            self.numbers[instruction.index] = made
+            made = self._add(mean_within, [operands[0], self.size_inputs[mean]], (axes, keepdim, along))
+            self.editor.numbers[instruction.index] = made
             return
         masked = self.plan.masks.get(instruction.index)
-        kinds = list(instruction.kinds)
         if masked is not None:
             length = instruction.kinds[1].shape[1]  # type: ignore[union-attr]
-            operands[3] = self._add(
-                mask_beyond.operation,
-                [self.size_inputs[masked], operands[0]],
-                (length,),  # type: ignore[attr-defined]
-            )
-            kinds[3] = self.avals[operands[3]]
-        self.instructions.append(
-            Instruction(
-                instruction.operation, tuple(operands), instruction.attributes, instruction.outputs, self.next,
-                instruction.scalar_dtypes, tuple(kinds), instruction.flagged,
-            )
-        )  # fmt: skip
-        for offset, aval in enumerate(instruction.outputs):
-            self.numbers[instruction.index + offset] = self.next + offset
-            self.avals[self.next + offset] = aval
-        self.next += len(instruction.outputs)
+            operands[3] = self._add(mask_beyond, [self.size_inputs[masked], operands[0]], (length,))
+        self.editor.copy(instruction, operands)

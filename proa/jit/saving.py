@@ -29,7 +29,6 @@ from ..graph import Graph
 from ..graph.replay import replay
 from ..graph.structure import flatten
 from ..ir.dimensions import shown_shape, used_sources
-from ..ir.program import Program
 from ..ir.recorder import LOCAL
 from ..nn.layer import Layer
 from ..static.input_spec import InputSpec
@@ -173,16 +172,9 @@ def _results_only(graph: Graph) -> Graph:
 
 def _with_outputs(graph: Graph, numbers: tuple[int, ...], structure: Any) -> Graph:
     needed_too = used_sources(graph.program, graph.scalars)
-    program = Program(graph.program.inputs, graph.program.slice((*numbers, *needed_too)).instructions, numbers)
-    scalars = iter(graph.scalars)
-    kept: list[Any] = []
-    needed = {instruction.index for instruction in program.instructions}
-    for instruction in graph.program.instructions:
-        own = [next(scalars) for operand in instruction.operands if isinstance(operand, type)]
-        if instruction.index in needed:
-            kept += own
+    program = graph.program.slice(numbers, needed_too)
     made = Graph(
-        graph.name, program, graph.inputs, graph.captured, kept, structure, graph.updates, graph.locations,
+        graph.name, program, graph.inputs, graph.captured, graph.scalars, structure, graph.updates, graph.locations,
         graph.assumptions,
     )  # fmt: skip
     made.stops = graph.stops

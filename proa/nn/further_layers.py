@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.errors import value_error
 from ..eager.tensor import Tensor, alias
-from ..ir.recorder import LOCAL
+from ..ir.recorder import recording_gradients
 from ..ops.basic import reshape_to, transpose_to
 from ..ops.linear.linalg import matmul
 from . import functional as F
@@ -148,8 +148,7 @@ def as_matrix(weight: Tensor, dim: int) -> Tensor:
 
 def power_iteration(matrix: Tensor, u: Tensor, v: Tensor, rounds: int, eps: float) -> tuple[Any, Any]:
     """Better left and right singular vectors, outside of the gradient."""
-    before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-    try:
+    with recording_gradients(False):
         fixed: Any = matrix.detach()  # type: ignore[attr-defined]
         left: Any = alias(u)
         right: Any = alias(v)
@@ -159,8 +158,6 @@ def power_iteration(matrix: Tensor, u: Tensor, v: Tensor, rounds: int, eps: floa
             left = matmul(fixed, right, False, False)
             left = left / (left.norm() + eps)
         return left, right
-    finally:
-        LOCAL.grad_enabled = before
 
 
 class SpectralNorm(Layer):

@@ -24,7 +24,7 @@ from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import replace_value
 from ..ir import recorder
-from ..ir.recorder import LOCAL
+from ..ir.recorder import recording_gradients
 from ..ops.basic import cast_to
 from .layer_names import PaddleNames
 from .registry import HookRemoveHelper, Hooks, Registry
@@ -391,9 +391,7 @@ class Layer(PaddleNames):
         return self
 
     def _convert(self, place: Any, kind: np.dtype | None, excluded: tuple[type, ...]) -> None:
-        enabled = LOCAL.grad_enabled
-        LOCAL.grad_enabled = False
-        try:
+        with recording_gradients(False):
             for layer in self.sublayers(include_self=True):
                 if excluded and isinstance(layer, excluded):
                     continue
@@ -403,8 +401,6 @@ class Layer(PaddleNames):
                     for tensor in layer.__dict__[registry].values():
                         if tensor is not None:
                             _convert_tensor(tensor, place, kind)
-        finally:
-            LOCAL.grad_enabled = enabled
 
     def astype(self, dtype: Any = None) -> Layer:
         """Floating parameters and buffers in another data type; in place."""

@@ -19,7 +19,7 @@ from ..eager.declare import op
 from ..eager.engine import fit, run_engine
 from ..eager.tape import OutputNode, edge_of, with_history
 from ..eager.tensor import Tensor, alias
-from ..ir.recorder import LOCAL, set_scope
+from ..ir.recorder import LOCAL, set_scope, switch_gradients
 
 
 def _infer_barrier(operation: Any, operands: Sequence[Any], attributes: tuple[Any, ...], place: Any) -> tuple[Any, ...]:
@@ -153,8 +153,7 @@ class Call:
             raise runtime_error(
                 "recompute", "an input was changed in place after the first run", fix="clone() it first"
             )
-        enabled, scope, random = LOCAL.grad_enabled, LOCAL.scope, default_generator.get_state()
-        LOCAL.grad_enabled = True
+        enabled, scope, random = switch_gradients(True), LOCAL.scope, default_generator.get_state()
         set_scope(self.scope)
         if self.random is not None:
             default_generator.set_state(self.random)
@@ -164,7 +163,7 @@ class Call:
             if self.random is not None:
                 default_generator.set_state(random)
             set_scope(scope)
-            LOCAL.grad_enabled = enabled
+            switch_gradients(enabled)
 
 
 class RecomputeNode:

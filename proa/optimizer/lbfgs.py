@@ -9,7 +9,7 @@ from ..core.errors import type_error, value_error
 from ..eager.engine import zeros_of
 from ..eager.modes import enable_grad
 from ..eager.tensor import Tensor, alias
-from ..ir.recorder import LOCAL
+from ..ir.recorder import recording_gradients
 from ..ops.shape.joining import concat
 from .arguments import number
 from .curvature import Memory, moved_along
@@ -61,12 +61,8 @@ class LBFGS(Optimizer):
         """Runs up to `max_iter` iterations; gives the loss before the first."""
         if not callable(closure):
             raise type_error("LBFGS", "step needs a function that computes the loss", type(closure).__name__)
-        enabled = LOCAL.grad_enabled
-        LOCAL.grad_enabled = False
-        try:
+        with recording_gradients(False):
             return self._minimise(closure)
-        finally:
-            LOCAL.grad_enabled = enabled
 
     def _minimise(self, closure: Callable[[], Tensor]) -> Tensor:
         memory, rate = self._memory, self.get_lr()

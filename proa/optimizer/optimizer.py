@@ -26,7 +26,7 @@ from ..eager.views import replace_value
 from ..ir import recorder
 from ..ir.capture import outside_capture
 from ..ir.live import LiveNumber
-from ..ir.recorder import LOCAL
+from ..ir.recorder import LOCAL, recording_gradients
 from ..ops.basic import cast_to, full_of
 from ..ops.math.unary import sign
 from .fusion import FusedStorage
@@ -218,9 +218,7 @@ class Optimizer(FusedStorage):
     @boundary
     def step(self) -> None:
         """Changes all parameters that have gradients."""
-        enabled = LOCAL.grad_enabled
-        LOCAL.grad_enabled = False
-        try:
+        with recording_gradients(False):
             for group in self._param_groups:
                 active, grads = [], []
                 for parameter in group.parameters:
@@ -235,8 +233,6 @@ class Optimizer(FusedStorage):
                         grads.append(grad)
                 if active:
                     self._step_group(group, active, grads)
-        finally:
-            LOCAL.grad_enabled = enabled
         LOCAL.segment.stepped = True
 
     def _step_group(self, group: Group, active: list[Any], grads: list[Tensor]) -> None:
@@ -399,15 +395,11 @@ class Optimizer(FusedStorage):
     def apply_gradients(self, params_grads: Sequence[tuple[Any, Tensor]]) -> list[Any]:
         """A step with the given gradients instead of the parameters' own."""
         given = {id(parameter): grad for parameter, grad in params_grads}
-        enabled = LOCAL.grad_enabled
-        LOCAL.grad_enabled = False
-        try:
+        with recording_gradients(False):
             for group in self._param_groups:
                 active = [parameter for parameter in group.parameters if id(parameter) in given]
                 if active:
                     self._step_group(group, active, [given[id(parameter)] for parameter in active])
-        finally:
-            LOCAL.grad_enabled = enabled
         LOCAL.segment.stepped = True
         return []
 
@@ -433,17 +425,13 @@ class Optimizer(FusedStorage):
     ) -> list[tuple[Any, Tensor]]:
         """The pairs with the term of the parameter's own regularizer, or else of `regularization`, in the gradients."""
         found = []
-        enabled = LOCAL.grad_enabled
-        LOCAL.grad_enabled = False
-        try:
+        with recording_gradients(False):
             for parameter, grad in parameters_and_grads:
                 own = getattr(parameter, "regularizer", None)
                 kind, size = _decay_setting("append_regularization_ops", regularization if own is None else own)
                 if grad is not None and kind:
                     grad = grad + size * (parameter if kind == "l2" else parameter.sign())
                 found.append((parameter, grad))
-        finally:
-            LOCAL.grad_enabled = enabled
         return found
 
     # ---- state ---------------------------------------------------------------------------------

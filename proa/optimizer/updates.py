@@ -7,6 +7,7 @@ Results are the new parameters, states and master weights, in the same order.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,12 +16,12 @@ import numpy as np
 from ..core.aval import Aval
 from ..eager.declare import op
 from ..eager.dispatch import record
-from ..eager.tensor import Tensor
+from ..eager.tensor import Tensor, new_result
 from ..eager.views import is_shared, replace_value
 from ..ir.capture import operand_of
 from ..ir.live import LiveNumber
 from ..ir.operation import Operation
-from ..ir.recorder import LOCAL, STATE, WrongPlace, extend
+from ..ir.recorder import LOCAL, STATE, WrongPlace
 from ..kernels.cpu.updates import native_adam, native_momentum, native_sgd
 
 
@@ -38,7 +39,7 @@ def record_update(
     """
     segment = LOCAL.segment
     try:
-        pairs = [(t._index, t) for t in tensors]  # the index first, see the invariants in ir/recorder.py
+        pairs = [(t._index, t) for t in tensors]  # the index first, see the invariants in ir/segment.py
         indices = [index if t._segment is segment else segment.input_index(t) for index, t in pairs]
     except WrongPlace:
         results = record(operation, [*scalars, *tensors], attributes)
@@ -48,15 +49,9 @@ def record_update(
     if segment.captures:
         scalars = [operand_of(s) if isinstance(s, LiveNumber) else s for s in scalars]
     count = len(scalars)
-    operands = (float,) * count + tuple(indices)
+    kinds = itertools.chain((float,) * count, (tensor._aval for tensor in tensors))  # asked for the first time only
     attributes, keys = operation.identify(*attributes)
-    key = (operation, *operands, *keys)
-    node = segment.node.get(key)
-    if node is None:
-        kinds = (float,) * count + tuple(tensor._aval for tensor in tensors)
-        node = extend(segment, key, operation, operands, kinds, attributes)
-    segment.node = node
-    segment.scalars += scalars
+    node = segment.record(operation, [*(float,) * count, *indices], kinds, attributes, keys, scalars)
     if segment.captures:
         for target in targets:
             segment.remember(target)  # type: ignore[attr-defined]
@@ -66,7 +61,7 @@ def record_update(
     with STATE:
         for target in targets:
             if (target._view is not None or target._views) and is_shared(target):
-                shown.append((target, _result(target, segment, index)))
+                shown.append((target, new_result(segment, target._aval, index)))
             else:
                 if target._value is not None or target._segment is not segment:
                     append(target)
@@ -79,20 +74,6 @@ def record_update(
     # Whoever shares memory with a target sees the change, too. That is recorded, and may be run, so it comes last.
     for target, result in shown:
         replace_value(target, result)
-
-
-def _result(target: Tensor, segment: Any, index: int) -> Tensor:
-    """A tensor for one of the results."""
-    result = Tensor.__new__(Tensor)
-    result._aval = target._aval
-    result._value = None
-    result._segment = segment
-    result._index = index
-    result._version = 0
-    result._node = None
-    result.stop_gradient = True
-    segment.refs.append(result)
-    return result
 
 
 # ---- kernels -------------------------------------------------------------------------------------

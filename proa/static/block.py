@@ -11,6 +11,7 @@ from ..core.errors import value_error
 from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor
 from ..ir.assumptions import example_size
+from ..ir.block import blocks_in
 from ..ir.program import Instruction
 from ..ir.program import Program as Instructions
 
@@ -81,7 +82,7 @@ class Block:
         found = [Block(program)]
         for block in found:  # grows while it is walked
             for instruction in block.instructions.instructions:
-                for inner in blocks_of(instruction):
+                for inner in blocks_in(instruction.attributes):
                     found.append(Block(program, len(found), block.idx, inner.program))
         return found
 
@@ -160,8 +161,3 @@ class Block:
         return block_text(self)
 
     __str__ = __repr__ = to_string
-
-
-def blocks_of(instruction: Instruction) -> list[Any]:
-    """The blocks among an instruction's attributes."""
-    return [value for value in instruction.attributes if hasattr(value, "program") and hasattr(value, "scalars")]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import runtime_error, type_error
 from ..core.locks import new_reentrant_lock
-from ..ir.recorder import LOCAL, Segment, flush_current, move_into
+from ..ir.recorder import LOCAL, Segment, flush_current
+from ..ir.trace import move_into
 
 if TYPE_CHECKING:
     from .program import Program

@@ -75,7 +75,7 @@ def instruction_text(
         for n, aval in enumerate(instruction.outputs)
     )
     arguments = [
-        name_of(operand) if operand.__class__ is int else "none" if operand is None else f"<{operand.__name__}>"
+        name_of(operand) if operand.__class__ is int else "none" if operand is None else f"<{operand.kind.__name__}>"
         for operand in instruction.operands
     ]
     attributes = instruction.attributes

@@ -26,7 +26,7 @@ from ..graph.pruning import pruned
 from ..graph.structure import Leaf
 from ..ir.dimensions import missing_symbols, size_sources, symbols_in
 from ..ir.known import sizes_held
-from ..ir.recorder import LOCAL
+from ..ir.recorder import LOCAL, recording_gradients
 from . import mode
 from .block import Block
 from .printing import program_text
@@ -264,11 +264,11 @@ class Program:
 
     def set_is_test_attr(self, is_test: bool = True) -> None:
         """Turns training behaviour into that of inference, and drops updates."""
-        from .inference_form import inference_entries
+        from .inference_form import in_inference
 
         if is_test:
             segment = self.segment
-            segment.replace(inference_entries(segment))
+            segment.replace(*in_inference(segment))
             segment.inside = {}
             self.is_test, self.states = True, {}
             self.graphs.clear()
@@ -323,9 +323,9 @@ class Program:
         whole = segment.node.program(())
         places = {~tensor._index: name for name, tensor in self.data.items()}
         first = [] if feeds is None else [~self.data[name]._index for name in feeds]
-        entries, shown, also = segment.entries(), size_sources(whole), set[int]()
+        shown, also = size_sources(whole), set[int]()
         while True:
-            program, scalars, chosen = pruned(whole.inputs, entries, numbers, first, also)
+            program, scalars, chosen = pruned(whole, segment.scalars, numbers, first, also)
             held = [sizes_held(segment.inputs[k]) or () for k in chosen]
             unknown = missing_symbols(program, scalars, held)
             more = {shown[symbol] for symbol in unknown if symbol in shown} - also
@@ -336,7 +336,7 @@ class Program:
             first = [k for k in chosen if k in places]
             # The same for sizes of inputs.
             first += [k for k in places if k not in first and unknown & set(symbols_in(whole.inputs[k]))]
-            program, scalars, chosen = pruned(whole.inputs, entries, numbers, first, also)
+            program, scalars, chosen = pruned(whole, segment.scalars, numbers, first, also)
         missing = [places[k] for k in chosen[len(first) :] if k in places]
         if missing:
             raise value_error(
@@ -359,11 +359,8 @@ def _number_in(segment: StaticSegment, tensor: Tensor) -> int:
             return tensor._index
         if tensor._segment in segment.ancestors:
             return segment.input_index(tensor)
-    before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-    try:
+    with recording_gradients(False):
         return assign_to(tensor)._index
-    finally:
-        LOCAL.grad_enabled = before
 
 
 def _named(tensor: Tensor, name: str) -> Tensor:

@@ -7,6 +7,7 @@ the inner state, so that what follows an update sees it; otherwise (`suspend`) t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..core.aval import Aval
@@ -16,7 +17,7 @@ from ..core.symbols import SymbolicSize, plain, size_from
 from ..ir.capture import CaptureSegment, restore_state, saved_state
 from ..ir.dimensions import UnknownDimension
 from ..ir.program import Instruction
-from ..ir.trace import TraceNode, TraceRoot, grow_instruction, grow_leaf, twin
+from ..ir.trace import TraceNode, TraceRoot, grow_instruction, grow_leaf, instruction_key, twin
 
 State = tuple[Any, ...]
 
@@ -102,27 +103,14 @@ class StaticSegment(CaptureSegment):
         }
         return made
 
-    def entries(self) -> list[tuple[Instruction, list[Any]]]:
-        """The instructions, each with its dynamic scalars."""
-        position = 0
-        found: list[tuple[Instruction, list[Any]]] = []
-        for instruction in self.node.program(()).instructions:
-            count = len(instruction.scalar_dtypes)
-            found.append((instruction, self.scalars[position : position + count]))
-            position += count
-        return found
-
-    def replace(self, entries: list[tuple[Instruction, list[Any]]]) -> None:
+    def replace(self, instructions: Iterable[Instruction], scalars: list[Any]) -> None:
         """Records other instructions in place of all there are; inputs and numbering stay."""
         leaves = self.node.program(()).inputs
         self.root = TraceRoot(self.root.place, False, False, self.root.window)
         node: TraceNode = self.root
         for leaf in leaves:
             node = node.get(leaf) or grow_leaf(node, leaf)
-        self.scalars = []
-        for instruction, scalars in entries:
-            keys = instruction.operation.identify(*instruction.attributes)[1]
-            key = (instruction.operation, *instruction.operands, *keys)
-            node = grow_instruction(node, key, instruction)
-            self.scalars += scalars
+        for instruction in instructions:
+            node = grow_instruction(node, instruction_key(instruction), instruction)
+        self.scalars = scalars
         self.node = node

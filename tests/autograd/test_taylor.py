@@ -206,7 +206,7 @@ class TestLength:
         slopes = paddle.grad(y, x, paddle.ones_like(y), create_graph=True)
         slopes = paddle.grad(slopes, x, [paddle.ones_like(y)])
         names = {
-            i.operation.name for i in LOCAL.segment.node.program(()).instructions if i.scalar_dtypes
+            i.operation.name for i in LOCAL.segment.node.program(()).instructions if i.scalars
         }  # fmt: skip
         assert names <= {"full", "times"}, names
         assert slopes[0].shape == [3]

@@ -8,7 +8,7 @@ import pytest
 import proa as paddle
 from proa.distributed.fleet.recompute import recompute_sequential
 from proa.distributed.fleet.utils import recompute
-from proa.ir import report
+from proa.ir import kept
 
 nn = paddle.nn
 
@@ -166,7 +166,7 @@ def test_the_compiled_step_needs_less_memory():
     """XLA must not merge the second run with the first: then the temporary memory falls."""
 
     def temporary_bytes(again):
-        report.PROGRAMS.clear()
+        kept.PROGRAMS.clear()
         layers = nn.LayerList([nn.Linear(16, 16) for _ in range(6)])
         optimizer = paddle.optimizer.SGD(0.01, parameters=layers.parameters())
         x = paddle.rand([1024, 16])
@@ -185,7 +185,7 @@ def test_the_compiled_step_needs_less_memory():
             optimizer.step()
             optimizer.clear_grad()
         del h
-        ending = max(report.PROGRAMS, key=lambda ending: len(ending.program.instructions))
+        ending = max(kept.PROGRAMS, key=lambda ending: len(ending.program.instructions))
         memory = ending.compiled.executable.memory_analysis()
         return memory.temp_size_in_bytes + memory.output_size_in_bytes, ending.compiled.executable.as_text().count(
             " tanh("

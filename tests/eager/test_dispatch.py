@@ -11,14 +11,51 @@ import proa as paddle
 from proa.core.aval import make_aval
 from proa.core.place import make_place
 from proa.eager.declare import op
-from proa.eager.dispatch import _same_place
+from proa.eager.dispatch import _same_place, record
 from proa.eager.tensor import wrap
 from proa.ir.operation import find_operation
+from proa.ir.recorder import LOCAL, flush_current, recording_gradients, switch_gradients
 
 
 def test_operands_on_one_device_stay_as_they_are() -> None:
     x, y = paddle.to_tensor([1.0]), paddle.to_tensor([2.0])
     assert _same_place(find_operation("add"), [x, y, 2.0, None]) == [x, y, 2.0, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "operands", "attributes"),
+    [
+        ("multiply", lambda x: x * 2.5, (2.5,), ()),
+        ("add", lambda x: x + 3, (3,), ()),
+        ("transpose", lambda x: paddle.transpose(x, [1, 0]), (), ((1, 0),)),
+    ],
+)
+def test_generated_and_general_recording_take_the_same_step(
+    name: str, call: Any, operands: tuple[Any, ...], attributes: tuple[Any, ...]
+) -> None:
+    x = paddle.to_tensor(np.ones((2, 3), "float32"))
+    ends = []
+    for act in (call, lambda x: record(find_operation(name), [x, *operands], attributes)):
+        flush_current()
+        made = act(x)
+        ends.append((LOCAL.segment.node, list(LOCAL.segment.scalars), made.shape))
+    assert ends[0] == ends[1]
+    assert ends[0][0] is ends[1][0]
+
+
+def test_gradients_are_switched_for_a_block_and_back_after_an_error() -> None:
+    x = paddle.to_tensor([1.0], stop_gradient=False)
+    with recording_gradients(False):
+        assert (x * 2).stop_gradient
+        with recording_gradients(True):
+            assert not (x * 2).stop_gradient
+        assert (x * 2).stop_gradient
+    with pytest.raises(KeyError), recording_gradients(False):
+        raise KeyError
+    assert switch_gradients(False) is True
+    assert not paddle.is_grad_enabled()
+    assert switch_gradients(True) is False
+    assert not (x * 2).stop_gradient
 
 
 def test_two_accelerators_are_refused() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir import report
+from proa.ir.kept import PROGRAMS
 from proa.ir.recorder import LOCAL, Segment, flush_current
 from proa.ir.trace import forget_traces
 
@@ -17,7 +17,7 @@ def forget() -> None:
     flush_current()
     forget_traces()
     LOCAL.segment = Segment(LOCAL.place, LOCAL.lock)  # the open one still stands on the old tree
-    report.PROGRAMS.clear()
+    PROGRAMS.clear()
 
 
 @pytest.fixture(autouse=True)
@@ -41,13 +41,13 @@ def train(steps: int, width: int = 8, batch: int = 4, read: bool = True) -> list
 
 
 def instruction_counts() -> list[int]:
-    return sorted(record.num_instructions for record in report.PROGRAMS.values())
+    return sorted(record.num_instructions for record in PROGRAMS.values())
 
 
 def test_a_loss_read_every_step_cuts_the_step_in_two() -> None:
     train(10)
     assert len(instruction_counts()) == 2
-    assert all(record.hits >= 4 for record in report.PROGRAMS.values())
+    assert all(record.hits >= 4 for record in PROGRAMS.values())
 
 
 def test_a_loss_that_nobody_reads_leaves_the_step_whole() -> None:
@@ -92,13 +92,13 @@ def test_inputs_that_come_into_use_are_no_longer_donated() -> None:
 
     for _ in range(6):
         change(keep=False)
-    before = next(iter(report.PROGRAMS.values()))
+    before = next(iter(PROGRAMS.values()))
     assert before.donated == 1
     for _ in range(60):
         previous = x.numpy()
         change(keep=True)
         np.testing.assert_array_equal(kept[-1].numpy(), previous)
         np.testing.assert_allclose(x.numpy(), np.tanh(previous) + 1, rtol=1e-6)
-    (record,) = report.PROGRAMS.values()
+    (record,) = PROGRAMS.values()
     assert record.donated == 0
     assert "still in use" in record.reason

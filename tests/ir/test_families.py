@@ -10,7 +10,8 @@ import pytest
 
 import proa as paddle
 from proa.ir import families
-from proa.ir.report import PROGRAMS, STATISTICS
+from proa.ir.kept import PROGRAMS
+from proa.ir.report import STATISTICS
 
 F = paddle.nn.functional
 R = np.random.default_rng(3)

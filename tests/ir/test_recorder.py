@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir import donation, recorder, report
+from proa.ir import donation, executables, kept, recorder, report
 from proa.ir.recorder import LOCAL
 
 
@@ -64,11 +64,11 @@ def test_a_changing_python_number_never_recompiles() -> None:
     assert compiles() == before
 
 
-def test_a_new_shape_runs_cold() -> None:
+def test_new_shapes_are_not_compiled_one_by_one() -> None:
     before = compiles()
     for size in range(2, 20):
         np.testing.assert_array_equal((tensor(np.ones(size)) + 1.0).numpy(), np.full(size, 2.0))
-    assert compiles() == before
+    assert compiles() <= before + 3  # for sizes up to 8, 16 and 32 (see families.py)
 
 
 def test_only_live_results_are_kept() -> None:
@@ -102,7 +102,7 @@ def test_buffers_nobody_refers_to_are_donated() -> None:
         state = state + 1.0
         recorder.flush_current()
     np.testing.assert_array_equal(state.numpy(), np.full((64, 64), 6.0))
-    assert any(record.donated for record in report.PROGRAMS.values())
+    assert any(record.donated for record in kept.PROGRAMS.values())
 
 
 def test_a_donated_buffer_that_somebody_kept_is_copied() -> None:
@@ -364,7 +364,7 @@ def test_what_cannot_be_compiled_runs_op_by_op(monkeypatch: pytest.MonkeyPatch) 
     def refuse(*_arguments: object) -> None:
         raise RuntimeError("no compiler today")
 
-    monkeypatch.setattr(report, "compile_program", refuse)
+    monkeypatch.setattr(executables, "compile_program", refuse)
 
     def run() -> None:
         for _ in range(6):
@@ -377,7 +377,7 @@ def test_what_cannot_be_compiled_runs_op_by_op(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_heavy_work_is_compiled_when_first_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "_HEAVY", 3 * 700)
+    monkeypatch.setattr(executables, "_HEAVY", 3 * 700)
     for length, compiles in ((701, 1), (699, 0)):  # three operations make just more, and just less, than that
         x = paddle.ones([length])
         paddle.sum(x).item()

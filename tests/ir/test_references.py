@@ -7,7 +7,7 @@ from sys import getrefcount
 import numpy as np
 
 import proa as paddle
-from proa.ir import donation, recorder, references
+from proa.ir import donation, executables, references
 from proa.ir.recorder import LOCAL
 
 
@@ -44,7 +44,9 @@ def test_a_value_that_nobody_can_reach_is_not_computed(monkeypatch):
     b = a + 1
     del a
     outputs = []
-    original = recorder._find_ending
-    monkeypatch.setattr(recorder, "_find_ending", lambda node, wanted: outputs.append(wanted) or original(node, wanted))
+    original = executables.find_ending
+    monkeypatch.setattr(
+        executables, "find_ending", lambda node, wanted: outputs.append(wanted) or original(node, wanted)
+    )
     assert b.numpy().tolist() == [4.0, 4.0, 4.0]
     assert [len(wanted) for wanted in outputs] == [1]

@@ -1,4 +1,4 @@
-"""Long loops compiled by the round: same numbers, few executables, scalars and checks in their places."""
+"""Long loops compiled by the round: same numbers, few kept, scalars and checks in their places."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir import report, tiling
+from proa.ir import kept, report, tiling
 from proa.ir.recorder import LOCAL, Segment, flush_current
 from proa.ir.tiling import find_rounds
 from proa.ir.trace import forget_traces
@@ -36,7 +36,7 @@ def test_a_long_loop_gives_the_numbers_of_immediate_mode(rounds: int) -> None:
             expected_loss, expected_grad = recurrent(weight, start, rounds, rate)
         assert values[0] == pytest.approx(expected_loss.item(), rel=1e-5)
         np.testing.assert_allclose(values[1], expected_grad.numpy(), rtol=1e-4, atol=1e-6)
-    longest = max(report.PROGRAMS.values(), key=lambda record: record.num_instructions)
+    longest = max(kept.PROGRAMS.values(), key=lambda record: record.num_instructions)
     assert longest.num_instructions > 1500
     assert longest.tiles > 4
     assert longest.seconds < 60
@@ -49,10 +49,10 @@ def test_equal_tiles_share_an_executable() -> None:
         for number in range(800):
             y = y * 0.999 + 0.001 * number
         y.numpy()
-    ending = next(e for e, r in report.PROGRAMS.items() if r.num_instructions == 1600)
-    executables = {id(tile.executable) for tile in ending.compiled.tiles}
+    ending = next(e for e, r in kept.PROGRAMS.items() if r.num_instructions == 1600)
+    shared = {id(tile.executable) for tile in ending.compiled.tiles}
     assert len(ending.compiled.tiles) >= 6
-    assert len(executables) <= 3
+    assert len(shared) <= 3
 
 
 def test_programs_without_repetition_stay_whole() -> None:

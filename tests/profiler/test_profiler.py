@@ -266,9 +266,9 @@ def test_record_event_in_all_its_forms():
 
 
 def test_nothing_is_exchanged_when_nobody_records():
-    from proa.ir import lowering, recorder, report
+    from proa.ir import executables, lowering, running
 
-    places = [(nn.Layer, "__call__"), (recorder, "run_on_numpy"), (report, "compile_program")]
+    places = [(nn.Layer, "__call__"), (running, "run_on_numpy"), (executables, "compile_program")]
     places.append((lowering.CompiledProgram, "__call__"))
     before = [vars(place)[name] for place, name in places]
     profiler = Profiler(targets=ON_CPU, scheduler=(1, 2), on_trace_ready=nothing)

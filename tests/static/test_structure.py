@@ -11,6 +11,7 @@ import pytest
 
 import proa as paddle
 from proa.graph import capture
+from proa.ir.editing import changed
 from proa.ir.program import Instruction
 from proa.ir.program import Program as Instructions
 from proa.ir.verify import InvalidProgram, problems_of, verify
@@ -101,11 +102,6 @@ def test_captured_functions_obey_the_rules(name: str) -> None:
     capture(_FUNCTIONS[name], [spec]).verify()
 
 
-def _changed(instruction: Instruction, **changes: Any) -> Instruction:
-    names = ("operation", "operands", "attributes", "outputs", "index", "scalar_dtypes", "kinds", "flagged")
-    return Instruction(*(changes.get(name, getattr(instruction, name)) for name in names))
-
-
 def test_each_rule_is_checked() -> None:
     graph = capture(lambda x: (x * 2.0 + 1.0).sum(), [static.InputSpec([3, 4], "float32", "x")])
     good, scalars = graph.program, graph.scalars
@@ -117,17 +113,17 @@ def test_each_rule_is_checked() -> None:
         assert found
         return found[0]
 
-    assert "comes next" in problem([_changed(first, index=5), second, *rest])
-    assert "not made before" in problem([first, _changed(second, operands=(7, *second.operands[1:])), *rest])
+    assert "comes next" in problem([changed(first, index=5), second, *rest])
+    assert "not made before" in problem([first, changed(second, operands=(7, *second.operands[1:])), *rest])
     wrong = first.outputs[0].with_shape((9, 9))
-    assert "kind says" in problem([first, _changed(second, kinds=(wrong, *second.kinds[1:])), *rest])
-    assert "shape rule gives" in problem([_changed(first, outputs=(wrong,))])
-    assert "cannot be a key" in problem([_changed(first, attributes=([1],))])
+    assert "kind says" in problem([first, changed(second, kinds=(wrong, *second.kinds[1:])), *rest])
+    assert "shape rule gives" in problem([changed(first, outputs=(wrong,))])
+    assert "cannot be a key" in problem([changed(first, attributes=([1],))])
     assert "scalars" in problem(good.instructions, scalars[:-1])
     assert "expected" in problem(good.instructions, ["text", *scalars[1:]])
     assert "no value" in problem(good.instructions, outputs=(99,))
     with pytest.raises(InvalidProgram, match="comes next"):
-        verify(Instructions(good.inputs, [_changed(first, index=5)], ()))
+        verify(Instructions(good.inputs, [changed(first, index=5)], ()))
 
 
 def test_a_picture_is_svg_with_a_box_for_each_operation(tmp_path: Path) -> None:

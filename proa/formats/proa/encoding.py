@@ -25,11 +25,12 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import name_of, to_numpy_dtype
 from ...core.place import Place
 from ...core.symbols import SymbolicSize, is_symbolic, plain
-from ...graph.control import Block
 from ...graph.stops import Stops
 from ...graph.structure import Leaf
 from ...ir.assumptions import disagreements
+from ...ir.block import Block
 from ...ir.dimensions import Known, symbols_in
+from ...ir.editing import Editor
 from ...ir.operation import all_operations
 from ...ir.program import Instruction, Program
 from .archive import DamagedArtifact
@@ -93,7 +94,6 @@ def encode_program(
     numbers: dict[int, int] = {}
     instructions: list[dict[str, Any]] = []
     kept: list[Any] = []
-    given = iter(scalars)
     for instruction in program.instructions:
         entry: dict[str, Any] = {"op": instruction.operation.name, "in": []}
         for operand in instruction.operands:
@@ -102,8 +102,8 @@ def encode_program(
             elif operand is None:
                 entry["in"].append(None)
             else:
-                entry["in"].append(operand.__name__)
-                kept.append(encode_number(next(given), sizes))
+                entry["in"].append(operand.kind.__name__)
+                kept.append(encode_number(scalars[operand.number], sizes))
         try:
             entry["attributes"] = [encode_value(value, sizes) for value in instruction.attributes]
         except TypeError as error:
@@ -114,8 +114,8 @@ def encode_program(
                 f"(save) {instruction.operation.name} holds {instruction.attributes[unfit]!r:.60}, which is not plain data"
             )
         entry["out"] = [encode_type(aval, sizes) for aval in instruction.outputs]
-        for offset in range(len(instruction.outputs)):
-            numbers[instruction.index + offset] = len(numbers)
+        for number in instruction.made:
+            numbers[number] = len(numbers)
         if instruction.flagged:
             entry["checked"] = True
         where = locations.get(instruction.index)
@@ -224,34 +224,30 @@ def decode_program(
     _want(all(isinstance(part, list) for part in parts), "a program lacks one of its lists")
     parts[1], parts[3] = with_moved_numbers(parts[1] or [], parts[3] or [])
     inputs = [decode_type(text, place, sizes) for text in parts[0] or []]
-    values: list[Aval] = []
-    instructions: list[Instruction] = []
+    editor = Editor(inputs)
     locations: dict[int, tuple[str, int]] = {}
     stops: Stops = Stops.__new__(Stops)
     stops.operands, stops.custom = {}, content.get("custom_gradient") is True
     stops.results_want, stops.wants = True, set()
     for entry in parts[1] or []:
-        index = len(values)
-        instruction = _instruction(entry, inputs, values, place, sizes, depth)
-        instructions.append(instruction)
-        values += instruction.outputs
+        instruction = _add_instruction(editor, entry, place, sizes, depth)
         where, stopped = entry.get("at"), entry.get("stopped")
         if isinstance(where, list) and len(where) == 2 and isinstance(where[0], str) and _is_int(where[1]):
-            locations[index] = (where[0], where[1])
+            locations[instruction.index] = (where[0], where[1])
         if stopped is not None:
             _want(
                 isinstance(stopped, list) and all(_is_int(p) and 0 <= p < len(instruction.operands) for p in stopped),
                 "operands that stop gradients are not among the operands",
             )
-            stops.operands[index] = tuple(stopped)
+            stops.operands[instruction.index] = tuple(stopped)
     outputs = parts[2] or []
-    _want(all(_is_int(o) and -len(inputs) <= o < len(values) for o in outputs), "a result is no value of the program")
+    _want(all(_is_int(o) and o in editor.avals for o in outputs), "a result is no value of the program")
     _want(all(o >= 0 for o in outputs), "a result is an input; programs copy those")
-    program = Program(inputs, instructions, tuple(outputs))
+    program = Program(inputs, editor.instructions, tuple(outputs))
     scalars = [decode_value(number, place, sizes) for number in parts[3] or []]
-    _want(len(scalars) == len(program.scalar_kinds), "the numbers do not fit the operands that stand for them")
-    fitting = zip(scalars, program.scalar_kinds, strict=True)
-    _want(all(_fits(number, kind) for number, kind in fitting), "a number is of another kind than its operand")
+    _want(len(scalars) == program.num_scalars, "the numbers do not fit the operands that stand for them")
+    fitting = zip(scalars, program.scalars, strict=True)
+    _want(all(_fits(number, scalar.kind) for number, scalar in fitting), "a number is of another kind than its operand")
     return program, scalars, stops, locations
 
 
@@ -263,9 +259,7 @@ def _fits(number: Any, kind: type) -> bool:
     return number.__class__ is kind or (kind is int and isinstance(number, (bool, SymbolicSize)))
 
 
-def _instruction(
-    entry: Any, inputs: list[Aval], values: list[Aval], place: Place, sizes: SizeReader, depth: int
-) -> Instruction:
+def _add_instruction(editor: Editor, entry: Any, place: Place, sizes: SizeReader, depth: int) -> Instruction:
     _want(isinstance(entry, dict), "an instruction is not an object")
     name, given, attributes, types = (entry.get(key) for key in ("op", "in", "attributes", "out"))
     _want(
@@ -276,20 +270,14 @@ def _instruction(
     if operation is None:
         raise DamagedArtifact(f"(load) the operation {str(name)[:60]!r} is not in the op table of this version")
     operands: list[Any] = []
-    kinds: list[Any] = []
     for operand in given:
-        if operand is None:
-            kind: Any = None
-        elif isinstance(operand, str):
+        if isinstance(operand, str):
             _want(operand in _SCALARS, "an operand is of no known kind")
-            operand = kind = _SCALARS[operand]
-        else:
-            _want(
-                _is_int(operand) and -len(inputs) <= operand < len(values), f"{name} reads a value before it is defined"
-            )
-            kind = values[operand] if operand >= 0 else inputs[~operand]
+            operand = _SCALARS[operand]
+        elif operand is not None:
+            _want(_is_int(operand) and operand in editor.avals, f"{name} reads a value before it is defined")
         operands.append(operand)
-        kinds.append(kind)
+    kinds = tuple([editor.kind_of(operand) for operand in operands])
     if not operation.variadic:
         _want(len(operands) == len(operation.operand_names), f"{name} has {len(operands)} operands")
     count = attribute_count(operation)
@@ -298,20 +286,18 @@ def _instruction(
     unfit = unfit_attribute(operation, decoded)
     _want(unfit is None, f"attribute {unfit} of {name} is of another kind than the operation takes")
     outputs = tuple(decode_type(text, place, sizes) for text in types)
-    scalar_dtypes = _verified(operation, tuple(kinds), decoded, outputs, place, sizes)
+    _verify(operation, kinds, decoded, outputs, place, sizes)
     checked = entry.get("checked") is True and operation.check is not None
-    return Instruction(
-        operation, tuple(operands), decoded, outputs, len(values), scalar_dtypes, tuple(kinds), checked
-    )  # fmt: skip
+    return editor.add(operation, operands, decoded, outputs, checked)
 
 
-def _verified(
+def _verify(
     operation: Any, kinds: tuple[Any, ...], attributes: tuple[Any, ...], outputs: tuple[Aval, ...], place: Place,
     sizes: SizeReader,
-) -> Any:  # fmt: skip
+) -> None:  # fmt: skip
     """Shapes inferred anew must be those in the file. (Operations without a rule are inferred when they are lowered.)"""
     if operation.infer_rule is None:
-        return operation._scalar_dtypes(kinds)
+        return
     if operation.name == "unbind" and isinstance(kinds[0], Aval):
         axis: Any = attributes[0] if attributes else None
         _want(isinstance(axis, int) and -kinds[0].ndim <= axis < kinds[0].ndim, "unbind has no such axis")
@@ -321,7 +307,6 @@ def _verified(
     try:
         inferred = operation.infer_rule(operation, known.resolve(kinds), known.resolve(attributes), place)
         inferred = inferred if isinstance(inferred, tuple) else (inferred,)
-        dtypes = operation._scalar_dtypes(kinds)
     except MemoryError:
         raise
     except Exception as error:  # a rule that meets attributes of the wrong kind may raise anything
@@ -333,7 +318,6 @@ def _verified(
         size: Any = outputs[position].shape[axis]
         symbol = size.expression.symbol if is_symbolic(size) else None
         _want(symbol is not None and symbol.is_result, f"a size of {operation.name} is not what the file says")
-    return dtypes
 
 
 def decode_structure(content: Any, count: int, depth: int = 0) -> Any:

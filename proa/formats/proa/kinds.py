@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.control import Block
+from ...ir.block import Block
 from ...ir.operation import Operation
 
 _MOST_NESTING = 4

@@ -1,6 +1,6 @@
 """Draft: a graph in the form that passes change.
 
-In a Program, values are numbers and dynamic scalars are a list beside it, so taking out one instruction renumbers the rest.
+In a Program, values and dynamic scalars are numbers, so taking out one instruction renumbers the rest.
 In a Draft an instruction (`Node`) refers to its operands themselves. Nodes stand in an order in which they can run.
 
 Invariants, checked by `verify` after each pass: a node's operands are inputs or made by nodes before it; the users of a
@@ -18,10 +18,11 @@ from ...eager.tensor import Tensor
 from ...ir.assumptions import Assumptions
 from ...ir.capture import Capturing
 from ...ir.dimensions import shown_shape
+from ...ir.editing import Editor
 from ...ir.live import LiveScalar
 from ...ir.operation import Operation, find_operation
 from ...ir.program import Instruction, Program
-from ...ir.recorder import LOCAL
+from ...ir.recorder import LOCAL, switch_gradients
 
 if TYPE_CHECKING:
     from ..graph import Graph
@@ -71,7 +72,7 @@ Operand = Value | Scalar | None
 class Node:
     """One operation applied."""
 
-    __slots__ = ("attributes", "flagged", "location", "operands", "operation", "outputs", "scalar_dtypes")
+    __slots__ = ("attributes", "flagged", "location", "operands", "operation", "outputs")
 
     def __init__(
         self,
@@ -79,7 +80,6 @@ class Node:
         operands: Sequence[Operand],
         attributes: tuple[Any, ...],
         outputs: Sequence[Aval],
-        scalar_dtypes: tuple[Any, ...],
         flagged: bool = False,
         location: tuple[str, int] | None = None,
     ) -> None:
@@ -87,7 +87,6 @@ class Node:
         self.operands: tuple[Operand, ...] = tuple(operands)
         self.attributes = attributes
         self.outputs = tuple(Value(aval, self) for aval in outputs)
-        self.scalar_dtypes = scalar_dtypes
         self.flagged = flagged
         self.location = location
         for operand in self.operands:
@@ -195,8 +194,8 @@ class Draft:
         if isinstance(operation, str):
             operation = find_operation(operation)
         kinds = tuple(o.aval if isinstance(o, Value) else o.kind if isinstance(o, Scalar) else None for o in operands)
-        outputs, dtypes = self.assumptions.plan(operation, kinds, attributes, self.place)
-        node = Node(operation, operands, attributes, outputs, dtypes, location=before.location if before else None)
+        outputs, _ = self.assumptions.plan(operation, kinds, attributes, self.place)
+        node = Node(operation, operands, attributes, outputs, location=before.location if before else None)
         self.nodes.insert(len(self.nodes) if before is None else self.nodes.index(before), node)
         return node
 
@@ -205,7 +204,7 @@ class Draft:
         from ..capture import number_of, placeholder
 
         given: list[Value] = []
-        grad_before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
+        grad_before = switch_gradients(False)
         scope_before, LOCAL.scope = LOCAL.scope, None  # mixed precision around the call is none of the graph's business
         try:
             with Capturing(self.place, self.assumptions) as segment:
@@ -223,7 +222,7 @@ class Draft:
                 segment.updates()
                 program = segment.program(numbers)
         finally:
-            LOCAL.grad_enabled = grad_before
+            switch_gradients(grad_before)
             LOCAL.scope = scope_before
         outside = [self.value_of(tensor) for tensor in segment.inputs[len(given) :]]
         nodes, outputs = nodes_of(program, segment.scalars, [*given, *outside], lambda _: before.location)
@@ -277,24 +276,17 @@ def nodes_of(
     program: Program, scalars: Sequence[Any], inputs: Sequence[Value], location: Callable[[int], tuple[str, int] | None]
 ) -> tuple[list[Node], list[Value]]:
     """A Program's instructions as nodes over given inputs, and the values of its outputs."""
-    values: dict[int, Value] = {}
-    next_scalar = iter(scalars).__next__
     nodes: list[Node] = []
-    for instruction in program.instructions:
-        operands: list[Operand] = [
-            (values[o] if o >= 0 else inputs[~o])
-            if o.__class__ is int
-            else None
-            if o is None
-            else Scalar(next_scalar(), o)
-            for o in instruction.operands
-        ]
+
+    def note(instruction: Instruction, operands: list[Operand]) -> tuple[Value, ...]:
         node = Node(
-            instruction.operation, operands, instruction.attributes, instruction.outputs, instruction.scalar_dtypes,
-            instruction.flagged, location(instruction.index),
+            instruction.operation, operands, instruction.attributes, instruction.outputs, instruction.flagged,
+            location(instruction.index),
         )  # fmt: skip
-        values.update((instruction.index + offset, value) for offset, value in enumerate(node.outputs))
         nodes.append(node)
+        return node.outputs
+
+    values = program.evaluate(note, inputs, lambda operand: Scalar(scalars[operand.number], operand.kind))
     return nodes, [values[number] for number in program.outputs]
 
 
@@ -302,38 +294,22 @@ def program_of(
     nodes: Iterable[Node], inputs: Sequence[Value], outputs: Sequence[Value]
 ) -> tuple[Program, list[Any], dict[int, tuple[str, int]]]:
     """Nodes as a Program, with the scalars and the users' lines that belong to it."""
+    editor = Editor([value.aval for value in inputs])
     numbers = {id(value): ~position for position, value in enumerate(inputs)}
     scalars: list[Any] = []
     locations: dict[int, tuple[str, int]] = {}
-    instructions: list[Instruction] = []
-    index = 0
     for node in nodes:
         operands: list[Any] = []
         for operand in node.operands:
-            if isinstance(operand, Value):
-                operands.append(numbers[id(operand)])
-            elif operand is None:
-                operands.append(None)
-            else:
+            if isinstance(operand, Scalar):
                 scalars.append(operand.value)
                 operands.append(operand.kind)
-        avals = tuple(value.aval for value in node.outputs)
-        instructions.append(
-            Instruction(
-                node.operation,
-                tuple(operands),
-                node.attributes,
-                avals,
-                index,
-                node.scalar_dtypes,
-                node.kinds,
-                node.flagged,
-            )
+            else:
+                operands.append(None if operand is None else numbers[id(operand)])
+        made = editor.add(
+            node.operation, operands, node.attributes, tuple([value.aval for value in node.outputs]), node.flagged
         )
         if node.location is not None:
-            locations[index] = node.location
-        for value in node.outputs:
-            numbers[id(value)] = index
-            index += 1
-    program = Program([value.aval for value in inputs], instructions, tuple(numbers[id(o)] for o in outputs))
-    return program, scalars, locations
+            locations[made.index] = node.location
+        numbers.update(zip(map(id, node.outputs), made.made, strict=True))
+    return Program(editor.inputs, editor.instructions, tuple(numbers[id(o)] for o in outputs)), scalars, locations

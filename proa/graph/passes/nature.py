@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...ir.block import blocks_in
 from ...ir.dimensions import has_symbols
 from ...ir.known import sizes_held
 from .draft import Draft, Node, Operand, Scalar, Value, is_unknown
@@ -22,7 +23,7 @@ def has_effect(node: Node) -> bool:
     """Whether running it does more than make its results: it may raise, or its kernel says so (`kernel.has_effect`)."""
     if node.flagged or getattr(node.operation.kernel, "has_effect", False) or node.name in _ORDERING:
         return True
-    return any(getattr(attribute, "has_effect", False) for attribute in node.attributes)  # a block inside it
+    return any(block.has_effect for block in blocks_in(node.attributes))
 
 
 def is_pure(node: Node) -> bool:
@@ -32,7 +33,7 @@ def is_pure(node: Node) -> bool:
 
 def has_blocks(node: Node) -> bool:
     """Whether it is a condition or a loop: its attributes hold Programs."""
-    return any(hasattr(attribute, "program") for attribute in node.attributes)
+    return bool(blocks_in(node.attributes))
 
 
 def constants(draft: Draft) -> set[int]:

@@ -20,6 +20,7 @@ from ...core.aval import make_aval
 from ...core.place import CPU
 from ...eager.tensor import Tensor
 from ...ir import forking, recorder
+from ...ir.thread_state import Chosen
 from ..dataloader.dataset import Dataset
 
 HostCopies = list[tuple[Tensor, np.ndarray]]
@@ -69,7 +70,7 @@ def _do_without_xla() -> None:
         "that run on NumPy, or set num_workers=0."
     )
     local = recorder.LOCAL
-    recorder._Chosen.place = local.place = CPU
+    Chosen.place = local.place = CPU
     local.scope = None
     local.segment = recorder.Segment(CPU, local.lock)
     for name in ("jax", "jax.numpy", "jaxlib"):

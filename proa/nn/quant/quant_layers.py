@@ -9,7 +9,7 @@ import numpy as np
 from ...core.errors import value_error
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import replace_value
-from ...ir.recorder import LOCAL
+from ...ir.recorder import recording_gradients
 from .. import functional as F
 from ..layer import Layer
 
@@ -21,16 +21,6 @@ def _rounded(x: Any, scale: Any, bits: int) -> Any:
     unit = (x / safe).clip(-1.0, 1.0)
     grid = (unit * largest).round() * (safe * (1.0 / largest))
     return x + (grid - x).detach()
-
-
-class _Quiet:
-    """A block without gradients."""
-
-    def __enter__(self) -> None:
-        self.before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-
-    def __exit__(self, *_: Any) -> None:
-        LOCAL.grad_enabled = self.before
 
 
 def _state(value: float, size: int = 1) -> Tensor:
@@ -56,7 +46,7 @@ class FakeQuantAbsMax(Layer):
             self._scale = None
 
     def forward(self, input: Any) -> Any:
-        with _Quiet():
+        with recording_gradients(False):
             scale = input.detach().abs().max()
             if self._scale is not None:
                 replace_value(self._scale, scale.reshape([1]))
@@ -84,7 +74,7 @@ class FakeQuantChannelWiseAbsMax(Layer):
 
     def forward(self, input: Any) -> Any:
         axes = [axis for axis in range(input._aval.ndim) if axis != self._quant_axis]
-        with _Quiet():
+        with recording_gradients(False):
             scale = input.detach().abs().max(axes, keepdim=True)
             replace_value(self._scale, scale.reshape([-1]))
         return _rounded(input, scale, self._quant_bits)
@@ -101,7 +91,7 @@ class _MovingAverage(Layer):
 
     def _follow(self, input: Any) -> None:
         """One step: scale = accumulated maxima over accumulated weights."""
-        with _Quiet():
+        with recording_gradients(False):
             state: Any = self._state * self._moving_rate + 1.0  # type: ignore[operator]
             largest = input.detach().abs().max()
             total: Any = self._accum * self._moving_rate + largest  # type: ignore[operator]

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.errors import runtime_error, value_error
 from ...eager.tensor import Tensor
 from ...eager.views import replace_value
-from ...ir.recorder import LOCAL
+from ...ir.recorder import recording_gradients
 from ...ops.basic import full_of
 from ...ops.shape.joining import stack_along
 
@@ -30,8 +30,7 @@ def clip_grad_norm_(
         raise value_error("clip_grad_norm_", "norm_type must be 0 or positive", f"norm_type: {norm_type}")
     if not chosen:
         return full_of(0.0, (), np.dtype("float32"))
-    before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-    try:
+    with recording_gradients(False):
         grads = [parameter._grad for parameter in chosen]
         if order == float("inf"):
             total: Any = stack_along([grad.abs().max() for grad in grads], 0).max()  # type: ignore[attr-defined]
@@ -46,8 +45,6 @@ def clip_grad_norm_(
         for grad in grads:
             replace_value(grad, grad * scale)
         return total
-    finally:
-        LOCAL.grad_enabled = before
 
 
 def clip_grad_value_(parameters: Any, clip_value: float) -> None:
@@ -55,9 +52,6 @@ def clip_grad_value_(parameters: Any, clip_value: float) -> None:
     limit = float(clip_value)
     if limit < 0:
         raise value_error("clip_grad_value_", "clip_value cannot be negative", f"clip_value: {clip_value}")
-    before, LOCAL.grad_enabled = LOCAL.grad_enabled, False
-    try:
+    with recording_gradients(False):
         for parameter in _with_grads(parameters):
             replace_value(parameter._grad, parameter._grad.clip(-limit, limit))
-    finally:
-        LOCAL.grad_enabled = before

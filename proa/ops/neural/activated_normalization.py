@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...eager.declare import op
+from ...ir.editing import changed
 from ...ir.joining import Surroundings, joins
 from ...ir.program import Instruction
 from ...kernels.cpu.normalisation import SLOPES, native_grad_through
@@ -101,7 +102,8 @@ def _join_activation(instruction: Instruction, around: Surroundings) -> Instruct
     outputs = instruction.outputs if wanted == "input" else (instruction.outputs[0].with_shape(broadcast),)
     if outputs[0].shape != instruction.outputs[0].shape:
         return None
-    return Instruction(
-        _THROUGH, (x, gradient.operands[0], *norm.operands[1:3]), (wanted, activation, epsilon, axes, broadcast),
-        instruction.outputs, instruction.index, (), (*instruction.kinds[:2], *norm.kinds[1:3]), False,
+    return changed(
+        instruction, operation=_THROUGH, operands=(x, gradient.operands[0], *norm.operands[1:3]),
+        attributes=(wanted, activation, epsilon, axes, broadcast), kinds=(*instruction.kinds[:2], *norm.kinds[1:3]),
+        flagged=False,
     )  # fmt: skip

@@ -22,7 +22,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import check_in_place, see_otherwise, strides_of, take_over
-from ...ir.recorder import LOCAL
+from ...ir.recorder import recording_gradients
 from ..arguments import integers, listed, one_axis, require_tensor, several_axes
 from ..basic import reshape_to, resolve_shape, transpose, transpose_to
 
@@ -156,11 +156,8 @@ def _seen_otherwise(x: Tensor, relabel: Callable[..., Tensor], attribute: tuple[
     is_leaf, stop, gradient = x._node is None, x.stop_gradient, x.__dict__.get("_grad")
     # Numbers may change under no_grad() and the history stay; a shape may not, or gradients would
     # not fit: so this one step of the history is recorded anyway. A leaf stays a leaf.
-    enabled, LOCAL.grad_enabled = LOCAL.grad_enabled, not is_leaf
-    try:
+    with recording_gradients(not is_leaf):
         take_over(x, relabel(before, attribute))
-    finally:
-        LOCAL.grad_enabled = enabled
     if is_leaf:
         x._node, x.stop_gradient = None, stop
         if gradient is not None:

@@ -10,7 +10,7 @@ from ...core.errors import type_error, value_error
 from ...eager.declare import op
 from ...eager.tensor import alias
 from ...eager.views import replace_value
-from ...ir.recorder import LOCAL
+from ...ir.recorder import LOCAL, recording_gradients
 from ...ops.basic import cast_to
 from ..arguments import number
 from ..lr import LRScheduler
@@ -68,9 +68,7 @@ class LookAhead(Optimizer):
         """A step of the inner optimiser, and every `k` times one of the slow parameters."""
         self.inner_optimizer.step()
         self._steps += 1
-        enabled = LOCAL.grad_enabled
-        LOCAL.grad_enabled = False
-        try:
+        with recording_gradients(False):
             fast = [parameter for parameter in self._parameter_list if not parameter.stop_gradient]
             if self._steps == 1:
                 for parameter in fast:
@@ -81,8 +79,6 @@ class LookAhead(Optimizer):
                 tensors = [*fast, *[state.accumulators["slow"] for state in states]]
                 record_update(look_ahead_update.operation, [self.alpha], tensors, (len(fast),), tensors)
                 self._refresh_masters(fast)
-        finally:
-            LOCAL.grad_enabled = enabled
         LOCAL.segment.stepped = True
 
     def _refresh_masters(self, fast: list[Any]) -> None:

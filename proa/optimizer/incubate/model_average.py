@@ -13,7 +13,7 @@ from ...core.errors import value_error
 from ...eager.declare import op
 from ...eager.tensor import Tensor, alias
 from ...eager.views import replace_value
-from ...ir.recorder import LOCAL
+from ...ir.recorder import recording_gradients
 from ...ops.basic import cast_to
 from ..arguments import at_least_zero
 from ..optimizer import Optimizer, ParameterState
@@ -81,14 +81,10 @@ class ModelAverage(Optimizer):
         members = self._averaged()
         states = [self._state(parameter) for parameter in members]
         sums = [state.accumulators[name] for name in self._accumulator_names[:3] for state in states]
-        enabled = LOCAL.grad_enabled
-        LOCAL.grad_enabled = False
-        try:
+        with recording_gradients(False):
             if members:
                 scalars = [float(aside), float(fresh)]
                 record_update(average_update.operation, scalars, [*members, *sums], (len(members),), sums)
-        finally:
-            LOCAL.grad_enabled = enabled
         if fresh:
             self._old_num_accumulates, self._num_accumulates = self._num_accumulates, 0
 
@@ -102,16 +98,12 @@ class ModelAverage(Optimizer):
     def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
         """In a `with` block: parameters are their means, and afterwards (with `need_restore`) what they were."""
         count = self._num_accumulates + self._old_num_accumulates
-        enabled = LOCAL.grad_enabled
-        LOCAL.grad_enabled = False
-        try:
+        with recording_gradients(False):
             for parameter in self._averaged() if count else ():
                 kept = self._state(parameter).accumulators
                 total = kept["sum_1"] + kept["sum_2"] + kept["sum_3"]
                 replace_value(kept["restore"], cast_to(alias(parameter), kept["restore"]._aval.dtype))
                 replace_value(parameter, cast_to(total / count, parameter._aval.dtype))
-        finally:
-            LOCAL.grad_enabled = enabled
         try:
             yield
         finally:
@@ -120,16 +112,12 @@ class ModelAverage(Optimizer):
 
     def restore(self, executor: Any = None) -> None:
         """Parameters as they were before `apply()`."""
-        enabled = LOCAL.grad_enabled
-        LOCAL.grad_enabled = False
-        try:
+        with recording_gradients(False):
             for parameter in self._averaged():
                 state = self._states.get(id(parameter))
                 if state is not None:
                     saved = alias(state.accumulators["restore"])
                     replace_value(parameter, cast_to(saved, parameter._aval.dtype))
-        finally:
-            LOCAL.grad_enabled = enabled
 
     def _scalar_state(self, state: ParameterState) -> dict[str, Any]:
         names = ("num_accumulates", "old_num_accumulates", "num_updates")

@@ -89,6 +89,6 @@ def _hand_out(c: Call, finals: list[Made], last: int) -> None:
     for place, state in enumerate(finals):
         for user in c.context.users(c.instruction.index + place):
             if user.operation.name == "getitem" and user.attributes[0] == (POSITION,):
-                position: Any = c.context.scalars_of(user)[0] if user.operands[1] is int else None
+                position: Any = c.context.scalars_of(user)[0] if user.kinds[1] is int else None
                 if position == last:
                     c.context.ready[user.index] = [state]

@@ -42,8 +42,7 @@ class Call:
         if isinstance(operand, Made):
             return operand
         if dtype is None:
-            numbers = [p for p, o in enumerate(self.instruction.operands) if isinstance(o, type)]
-            dtype = name_of(self.instruction.scalar_dtypes[numbers.index(position)])
+            dtype = name_of(self.instruction.operands[position].dtype)
         return builder.scalar(operand, dtype)
 
 

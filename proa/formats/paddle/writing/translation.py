@@ -10,12 +10,12 @@ import numpy as np
 from ....core.dtype import name_of
 from ....core.symbols import UnknownSize, plain
 from ....eager.tensor import Tensor
-from ....graph.control import Block as GraphBlock
 from ....graph.graph import Graph
 from ....ir.assumptions import Guard
+from ....ir.block import Block as GraphBlock
 from ....ir.dimensions import used_sources
 from ....ir.known import sizes_held
-from ....ir.program import Instruction, Program
+from ....ir.program import DynamicScalar, Instruction, Program
 from ..model import Model
 from .builder import Builder, Made
 from .registry import TRANSLATORS, Call
@@ -37,12 +37,9 @@ class Translation:
         self.ready: dict[int, list[Made]] = {}
         self._makers: dict[int, Instruction] = {}
         self._users: dict[int, list[Instruction]] = {}
-        self._scalars: dict[int, list[Any]] = {}
-        left = iter(scalars)
+        self._scalars = scalars
         for instruction in program.instructions:
-            self._scalars[instruction.index] = [next(left) for o in instruction.operands if isinstance(o, type)]
-            for offset in range(len(instruction.outputs)):
-                self._makers[instruction.index + offset] = instruction
+            self._makers.update((number, instruction) for number in instruction.made)
             for operand in instruction.operands:
                 if operand.__class__ is int:
                     self._users.setdefault(operand, []).append(instruction)
@@ -56,7 +53,7 @@ class Translation:
         return self._users.get(number, [])
 
     def scalars_of(self, instruction: Instruction) -> list[Any]:
-        return self._scalars[instruction.index]
+        return [self._scalars[scalar.number] for scalar in instruction.scalars]
 
     def value(self, operand: Any) -> Made | None:
         if operand.__class__ is not int:
@@ -76,7 +73,7 @@ class Translation:
     # ---- the walk --------------------------------------------------------------------------------------------------
 
     def run(self, outputs: Sequence[int]) -> list[Made]:
-        wanted = (*outputs, *used_sources(self.program, [n for own in self._scalars.values() for n in own]))
+        wanted = (*outputs, *used_sources(self.program, self._scalars))
         needed = {instruction.index for instruction in self.program.slice(wanted).instructions}
         for instruction in self.program.instructions:
             if instruction.index in needed:
@@ -96,9 +93,8 @@ class Translation:
                 raise self._error(
                     instruction, f"{instruction.operation.name} has no counterpart in Paddle's operations yet"
                 )
-            scalars = iter(self._scalars[instruction.index])
             operands = [
-                next(scalars) if isinstance(operand, type) else None if operand is None else self.value(operand)
+                self._scalars[operand.number] if operand.__class__ is DynamicScalar else self.value(operand)
                 for operand in instruction.operands
             ]
             missing = any(o.__class__ is int and v is None for o, v in zip(instruction.operands, operands, strict=True))

@@ -1,0 +1,178 @@
+"""Blocks: Programs among the attributes of an instruction, such as the branches of a condition and the body of a loop.
+
+A block runs with NumPy, or while XLA traces (in one executable, with the values that its operations draw and the checks
+they make). The operations that hold blocks are declared in `graph/blocks.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval, make_aval
+from ..core.generator import default_generator
+from .dimensions import Known, SizedByOthers, specialise, symbols_in
+from .interpreter import Problem, run_on_numpy
+from .lowering import call_watched
+from .program import DynamicScalar, Program
+from .thread_state import LOCAL
+from .watch import Location, flags_of, watch_results
+
+_MOST_FITS = 64
+
+
+def blocks_in(attributes: Iterable[Any]) -> list[Block]:
+    """The blocks among the attributes of an instruction."""
+    return [attribute for attribute in attributes if isinstance(attribute, Block)]
+
+
+class Block(SizedByOthers):
+    """A Program inside a Program. Hashed by identity: a block is captured once and belongs to one instruction."""
+
+    def __init__(
+        self, program: Program, scalars: list[Any], stops: Any = None,
+        locations: dict[int, tuple[str, int]] | None = None,
+    ) -> None:  # fmt: skip
+        self.program = program
+        self.scalars = scalars
+        self.stops = stops  # where gradients end (stops.py)
+        self.locations = locations or {}
+        # Sizes of the surrounding program, where those are known (see `bound`).
+        self.known: Known | None = None
+        self._bound: dict[tuple[Any, ...], Block] = {}
+        self._symbols: dict[Any, None] | None = None
+        self.draws = positions_of_draws(program)  # random operations: which scalars are their seeds and offsets
+        self.is_checked = bool(flags_of(program, False))
+        # The Program and scalars for operands of other sizes: a loop asks for the same ones in every round.
+        self._fits: dict[tuple[Aval, ...], tuple[Program, list[Any]]] = {}
+
+    def fresh_scalars(self, kinds: Sequence[Aval]) -> list[Any]:
+        """The scalars for these operands, with new seeds for the random operations."""
+        scalars = list(self.fitted_scalars(kinds))
+        for seed, offset in self.draws:
+            scalars[seed], scalars[offset] = default_generator.draw()
+        return scalars
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether running it does more than make its results (see `passes/nature.py`)."""
+        return any(
+            i.flagged
+            or getattr(i.operation.kernel, "has_effect", False)
+            or any(block.has_effect for block in blocks_in(i.attributes))
+            for i in self.program.instructions
+        )
+
+    def infer(self, kinds: Sequence[Aval]) -> tuple[Aval, ...]:
+        """Abstract values of the results for operands that may have other sizes than at the capture."""
+        program = self.fitted(kinds)
+        values = {i.index + n: aval for i in program.instructions for n, aval in enumerate(i.outputs)}
+        return tuple(values[number] for number in program.outputs)
+
+    def fitted(self, kinds: Sequence[Aval]) -> Program:
+        return self._fit(kinds)[0]
+
+    def fitted_scalars(self, kinds: Sequence[Aval]) -> list[Any]:
+        """The dynamic scalars for these operands: numbers may be sizes, or computed from them."""
+        return self._fit(kinds)[1]
+
+    def _fit(self, kinds: Sequence[Aval]) -> tuple[Program, list[Any]]:
+        if all(kind is aval for kind, aval in zip(kinds, self.program.inputs, strict=True)):
+            return self.program, self.scalars
+        key = tuple(kinds)
+        found = self._fits.get(key)
+        if found is None:
+            program, known = specialise(self.program, list(kinds), self.known, self.locations)
+            scalars = [known.resolve(number) for number in self.scalars]
+            if len(self._fits) >= _MOST_FITS:
+                self._fits.clear()
+            found = self._fits[key] = (program, scalars)
+        return found
+
+    def symbols(self) -> dict[Any, None]:
+        """The unknown sizes of the surrounding program that it computes with."""
+        if self._symbols is None:
+            found = symbols_in(self.program.inputs)
+            made: dict[Any, None] = {}
+            for instruction in self.program.instructions:
+                found |= {symbol: None for symbol in symbols_in(instruction.attributes) if symbol not in made}
+                made |= {symbol: None for symbol in symbols_in(instruction.outputs) if symbol not in found}
+            self._symbols = found | {symbol: None for symbol in symbols_in(self.scalars) if symbol not in made}
+        return self._symbols
+
+    def bound(self, known: Known) -> Block:
+        """The block inside a program whose sizes are known."""
+        chosen = Known({symbol: known[symbol] for symbol in self.symbols() if symbol in known})
+        if not chosen or self.known is not None:
+            return self
+        key = tuple(chosen.items())
+        found = self._bound.get(key)
+        if found is None:
+            found = Block(self.program, self.scalars, self.stops, self.locations)
+            found.known = chosen
+            if len(self._bound) >= _MOST_FITS:
+                self._bound.clear()
+            self._bound[key] = found
+        return found
+
+    def checks(self, kinds: Sequence[Aval]) -> list[tuple[Any, Location]]:
+        """Its checked instructions for these operands (see `watch.flags_of`)."""
+        return flags_of(self.fitted(kinds), False, self.locations) if self.is_checked else []
+
+    def run(
+        self, xp: Any, arrays: Sequence[Any], chance: Any = None, flags: list[Any] | None = None
+    ) -> tuple[Any, ...]:
+        """Its results for arrays, with NumPy or while XLA traces.
+
+        Random operations draw by `chance` (see `chance_of`); without it, by the numbers of the capture. With NumPy a
+        value that a check refuses is an error at once; XLA adds vectors of booleans to `flags` instead.
+        """
+        place = self.program.inputs[0].place if self.program.inputs else LOCAL.place
+        kinds = [make_aval(tuple(a.shape), np.dtype(a.dtype), place) for a in arrays]
+        program, scalars = self.fitted(kinds), self.fitted_scalars(kinds)
+        if chance is not None and self.draws:
+            scalars = list(scalars)
+            for number, (seed, offset) in enumerate(self.draws):
+                scalars[seed], scalars[offset] = (part[()] for part in branched(chance, number))
+        if xp is np:
+            try:
+                watch = watch_results(False) if self.is_checked else None
+                values = run_on_numpy(program, list(arrays), scalars, watch)
+            except Problem as problem:
+                raise problem.error from None
+            return tuple(values[number] for number in program.outputs)
+        noted: list[Any] = []
+        values = program.evaluate(
+            lambda instruction, given: call_watched(xp, instruction, given, place, noted),
+            arrays,
+            lambda operand: xp.asarray(scalars[operand.number], operand.dtype),
+        )
+        if flags is not None:
+            flags += noted
+        return tuple(values[number] for number in program.outputs)
+
+    def __repr__(self) -> str:
+        return f"block of {len(self.program.instructions)}"
+
+
+def positions_of_draws(program: Program) -> list[tuple[int, int]]:
+    """The numbers of the scalars that are seed and offset of each random operation."""
+    found: list[tuple[int, int]] = []
+    for instruction in program.instructions:
+        named = zip(instruction.operation.operand_names, instruction.operands, strict=False)
+        numbers = {name: operand.number for name, operand in named if operand.__class__ is DynamicScalar}
+        if "seed" in numbers and "offset" in numbers:
+            found.append((numbers["seed"], numbers["offset"]))
+    return found
+
+
+def branched(chance: Any, number: Any) -> tuple[Any, Any]:
+    """Seed and offset number so and so below a chance; wherever they are used, other ones give other random numbers."""
+    mixed = chance[1:].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) + (np.asarray(number) if isinstance(number, int) else number).astype(
+        np.uint64
+    ) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = mixed ^ (mixed >> np.uint64(32))
+    return chance[:1].astype(np.int64)[0], mixed.astype(np.int64)[0]

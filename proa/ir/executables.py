@@ -1,0 +1,162 @@
+"""Endings and their executables: when a path is compiled, for itself or together with paths of other sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.place import CPU, Place
+from . import cost, donation, families, report
+from .kept import note_program, note_use, records
+from .recording_mode import WHOLE, Mode
+from .segment import Segment
+from .tiling import find_tiles
+from .trace import TraceNode, TraceRoot
+
+# How often a path is seen before it is compiled where running it op by op compiles, too.
+_SEEN_OFTEN = 3
+# Copies of donated inputs that were still in use, after which a program is compiled without donating them.
+MOST_COPIES = 50
+# Elements made by a path that is compiled when first seen: running it op by op takes longer than compiling it (a training
+# step of ResNet-50 makes 700 million), and in the next process even its first run finds an executable.
+_HEAVY = 1 << 28
+# How many more runs until a program that could not be compiled is tried again.
+_RETRY_AFTER = 1000
+class Ending:
+    """One way a path ends: which values are wanted, how often it was seen, what it has cost, and the executable once it is
+    hot."""
+
+    __slots__ = ("compiled", "count", "member", "price", "program", "sighting", "work")
+
+    def __init__(self, node: TraceNode, outputs: tuple[int, ...]) -> None:
+        self.program = node.program(outputs)
+        self.count = 0
+        self.sighting = 0  # when it was last seen (see `trace.forget_unused`)
+        self.work = self.price = 0.0  # of a cold run, of compiling (see cost.py); not before it is seen again
+        self.compiled: Any = None
+        self.member: Any = None  # of a family, False: of none; None: not asked yet (see families.py)
+
+    @property
+    def spent(self) -> float:
+        """The work of all cold runs so far."""
+        return (self.count - 1) * self.work
+
+    def pays(self, place: Place) -> bool:
+        """Whether the work spent on it exceeds what compiling it is expected to cost."""
+        if self.count < 2:
+            return False
+        if not self.price:
+            self.work = cost.cold_work(self.program)
+            self.price = cost.compiling_work(self.program, find_tiles(self.program, place))
+        return self.spent >= self.price
+
+
+def find_ending(node: TraceNode, outputs: tuple[int, ...]) -> Ending:
+    if node.endings is None:
+        node.endings = {}
+    ending = node.endings.get(outputs)
+    if ending is None:
+        wanted = set(outputs)
+        for other in list(node.endings.values()):  # another thread may add one
+            # An executable that gives more than is wanted serves as well as a new one.
+            if other.compiled is not None and wanted <= set(other.program.outputs):
+                return other
+        ending = node.endings[outputs] = Ending(node, outputs)
+    return ending
+
+
+def find_executable(segment: Segment, ending: Ending) -> Any:
+    """What runs a path compiled: its own executable, or one that it shares with paths of other sizes; None: it runs cold."""
+    compiled = ending.compiled  # another thread may drop it from the ending at any time
+    if compiled is not None:
+        return compiled
+    root = segment.root
+    member = ending.member
+    if member is None:
+        member = ending.member = _join(root, ending)
+    if member:
+        family = member.family
+        family.count += 1
+        if family.keeps_changing:
+            pays = _pays_together(root, family, ending)
+            shared = families.executable(member, ending.program, segment.inputs, segment.scalars, pays)
+            if shared is not None or family.is_understood:
+                return shared
+    if not _pays(root, ending):
+        return None
+    donated = donation.donatable(segment.inputs)
+    try:
+        ending.compiled = compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
+        if member:
+            member.family.note_own_program()
+    except Exception as error:
+        # Work that cannot be compiled still runs, op by op; an error that is the user's own comes up there.
+        ending.count = -_RETRY_AFTER
+        report.note_failure(ending, error)
+    return ending.compiled
+
+
+def _join(root: TraceRoot, ending: Ending) -> Any:
+    """The place of a new path in a family of paths that differ in sizes alone; False where it has none."""
+    if root.check_nan or root.window == WHOLE or Mode.sharded or Mode.deterministic:
+        return False
+    key = (root.place, root.window)
+    return families.join(ending.program, root.place, key, bool(Mode.threshold)) or False
+
+
+def _pays_together(root: TraceRoot, family: families.Family, ending: Ending) -> bool:
+    """Whether what paths of all sizes have in common is to be compiled now."""
+    if ending.program.size >= _HEAVY:
+        return True
+    if Mode.threshold:
+        return family.count >= Mode.threshold
+    return family.count >= _SEEN_OFTEN if root.place is not CPU else family.spent >= family.price
+
+
+def _pays(root: TraceRoot, ending: Ending) -> bool:
+    """Whether a path is to be compiled for itself now."""
+    if root.window == WHOLE or ending.program.size >= _HEAVY:
+        return ending.count > 0
+    if Mode.threshold:
+        return ending.count >= Mode.threshold
+    if root.place is not CPU or Mode.sharded:  # there is no tier 0 without a compiler
+        return ending.count >= _SEEN_OFTEN
+    return ending.pays(root.place)
+
+
+def compile_program(
+    ending: Any, inputs: list[Any], scalars: list[Any], end: Any, donated: tuple[int, ...], reason: str = ""
+) -> Any:
+    """The executable of an ending at a node, noted in the list of programs with the reason why it was made."""
+    from .lowering import CompiledProgram
+    from .tiling import TiledProgram
+
+    program, root = ending.program, end.root
+    tiles = find_tiles(program, root.place)
+    compiled: Any
+    if tiles is not None:
+        donated = ()
+        compiled = TiledProgram(program, tiles, inputs, scalars, root.place, root.check_nan)
+        compiled.mark_ends(end)
+    else:
+        compiled = CompiledProgram(program, inputs, scalars, root.place, donated, root.check_nan)
+    reason = reason or report.reason_for(ending, records())
+    record = report.ProgramRecord(ending, reason, len(donated))
+    record.tiles = len(tiles) if tiles else 1
+    note_program(ending, compiled, record)
+    return compiled
+
+
+def donate_less(segment: Segment, ending: Ending, compiled: Any) -> Any:
+    """What the program may write over is in use again and again: compiled anew without those inputs."""
+    donated = tuple(sorted(set(compiled.donated) & set(donation.donatable(segment.inputs))))
+    compiled.copies = 0
+    if donated != compiled.donated:
+        ending.compiled = compiled = compile_program(
+            ending, segment.inputs, segment.scalars, segment.node, donated, "inputs it wrote over are still in use"
+        )
+    return compiled
+
+
+def count_hit(ending: Any) -> None:
+    report.STATISTICS.hits += 1
+    note_use(ending)

@@ -1,0 +1,58 @@
+"""Which values of a segment are still wanted, by reference count: what only the segment refers to is dead."""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from typing import Any
+
+from .references import HELD_BY_A_NAME
+from .segment import Segment
+
+
+def is_past(segment: Segment) -> bool:
+    """Whether most of what was recorded is of no use to anybody any more: a loop whose results are never read.
+
+    Dead tensors are let go on the way, newest first as in `live_tensors`.
+    """
+    refs = segment.refs
+    alive: list[Any] = []
+    while refs:
+        tensor = refs.pop()
+        if getrefcount(tensor) > HELD_BY_A_NAME:
+            alive.append(tensor)
+    refs.extend(reversed(alive))
+    return len(alive) <= segment.node.next_index // 16
+
+
+def live_tensors(segment: Segment) -> list[tuple[Any, int]]:
+    """Tensors of this segment that somebody else refers to, with their indices.
+
+    Newest first: when a dead tensor goes, the older ones that only its history referred to go with it. Last come those that
+    have views, which refer to them: by then the dead views are gone.
+    """
+    refs = segment.refs
+    live: list[tuple[Any, int]] = []
+    viewed: list[Any] = []
+    while refs:
+        tensor = refs.pop()
+        if getrefcount(tensor) > HELD_BY_A_NAME:
+            index = tensor._index
+            if tensor._segment is segment and tensor._value is None:
+                if tensor._views is None:
+                    live.append((tensor, index))
+                else:
+                    viewed.append(tensor)
+    # A tensor that is itself a view of another comes before that one.
+    viewed.sort(key=_is_a_view)
+    while viewed:
+        tensor = viewed.pop()
+        if getrefcount(tensor) > HELD_BY_A_NAME and not tensor._is_unseen(getrefcount(tensor) - HELD_BY_A_NAME):
+            index = tensor._index
+            if tensor._segment is segment:
+                live.append((tensor, index))
+    live.reverse()
+    return live
+
+
+def _is_a_view(tensor: Any) -> bool:
+    return tensor._view is not None

@@ -1,0 +1,253 @@
+"""Segments: what one thread has recorded and not run yet, as a path through the trace tree and the inputs of that path.
+
+Invariants
+* A segment belongs to the thread that records it, and only that thread appends to it. Another thread that needs a
+  pending value computes just that value's slice from the (immutable) path, under the segment's lock, and leaves no trace
+  in the segment or the tensor: whoever is looked at records and runs the same as undisturbed.
+* `tensor._segment is segment` with a non-negative `_index` and no `_value` means pending; with a negative index it only
+  means that the tensor is input `~index` of that segment (it has its value).
+* A tensor may be used and changed by several threads at once. Value, segment and index of a tensor that others may know
+  change under the lock `STATE` (noting an input: once a second thread records), the segment before the index. Recording
+  takes no lock: it reads the index first, then the segment, so that what it sees is either its own or sends it to
+  `Segment.input_index`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import user_location
+from ..core.locks import new_reentrant_lock
+from ..core.memory import check_allocation
+from ..core.place import CPU, Place
+from . import donation, forking
+from .operation import NeedsCast, OperandKind, Operation, PrefersHost
+from .program import Instruction, numbered
+from .recording_mode import WHOLE, Mode
+from .trace import Scope, TraceNode, find_root, grow_instruction, grow_leaf, move_into
+
+_ndarray = np.ndarray
+# Held while value, segment and index of a tensor change (see above).
+STATE = new_reentrant_lock()
+
+
+class Failure:
+    """Stands where a value would be when the operation that should give it failed."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+class WrongPlace(Exception):
+    """An operand lives on another device than the segment; the dispatcher moves it or changes the segment."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(str(place))
+        self.place = place
+
+
+class Segment:
+    """Work recorded by one thread and not run yet."""
+
+    captures = False  # whether it is kept as a graph instead of being run (see capture.py)
+    assumptions: Any = None  # of a capture: the sizes that are not known (see dimensions.py)
+    owner: Any = None  # the static program that it belongs to
+
+    __slots__ = (
+        "begun",
+        "done",
+        "foreign",
+        "input_ids",
+        "inputs",
+        "live",
+        "locations",
+        "lock",
+        "node",
+        "refs",
+        "root",
+        "scalars",
+        "stepped",
+        "thread",
+        "unchecked_size",
+    )  # fmt: skip
+
+    def __init__(self, place: Place, lock: Any, window: int = 0, scope: Scope | None = None) -> None:
+        self.root = self.node = find_root(place, Mode.immediate, Mode.check_nan, window or Mode.window)
+        if scope is not None:
+            self.node = move_into(self.node, scope)
+        self.refs: list[Any] = []  # every tensor made here; strong, see memory.py
+        self.inputs: list[Any] = []
+        self.input_ids: dict[Any, int] = {}
+        self.scalars: list[Any] = []
+        self.locations: dict[int, tuple[str, int]] = {}
+        self.live: list[tuple[Any, int]] | None = None
+        self.foreign: dict[int, Any] = {}  # values that other threads have looked at, by index
+        self.begun: Any = None  # the run of a long loop whose first tiles were launched already (see tiling.py)
+        self.stepped = False  # an optimiser step was recorded: the next natural boundary flushes
+        self.done = False
+        self.unchecked_size = 0  # elements of inputs since it was last asked how many of them nobody else refers to
+        self.lock = lock
+        self.thread = threading.get_ident()
+
+    def input_index(self, tensor: Any) -> int:
+        """Makes a tensor that has (or can get) a value an input of this segment."""
+        value = tensor._value
+        if value is None or value.__class__ is Failure:
+            from .running import value_of
+
+            value = value_of(tensor)
+        aval = tensor._aval
+        if aval.place is not self.root.place:
+            raise WrongPlace(aval.place)
+        index = self.input_ids.get(id(value))
+        if index is None:
+            edge: Any = aval
+            if value.__class__ is not _ndarray and Mode.sharded:
+                sharding = value.sharding
+                if len(sharding.device_set) > 1:
+                    edge = (aval, sharding)
+            node = self.node.get(edge)
+            self.node = node if node is not None else grow_leaf(self.node, edge)
+            index = ~len(self.inputs)
+            self.inputs.append(value)
+            self.input_ids[id(value)] = index
+            self.unchecked_size += aval.size
+            if self.unchecked_size > Mode.pending_size:
+                self._bound_memory()
+        if Mode.threaded:
+            with STATE:
+                if tensor._value is value:
+                    tensor._segment = self
+                    tensor._index = index
+        elif tensor._value is value:
+            tensor._segment = self
+            tensor._index = index
+        return index
+
+    def record(
+        self,
+        operation: Operation,
+        operands: Sequence[Any],
+        kinds: Iterable[OperandKind],
+        attributes: tuple[Any, ...],
+        keys: tuple[Any, ...],
+        scalars: Sequence[Any],
+    ) -> TraceNode:
+        """Records an instruction: a step along the trace tree, which grows where nobody has gone before.
+
+        This is what recording is. Whoever calls it makes tensors of the results and, where the node has a hook, calls
+        `after_record`. The functions that the binder generates are all of this written out for one operation.
+        """
+        key = (operation, *operands, *keys)
+        node = self.node.get(key)
+        if node is None:
+            node = extend(self, key, operation, tuple(operands), tuple(kinds), attributes)
+        self.node = node
+        self.scalars += scalars
+        return node
+
+    def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+        """The parameter that code asks for by a name that exists: static programs share parameters so."""
+
+    def note_parameter(self, parameter: Any, initializer: Any) -> None:
+        """A parameter was made: who keeps a program remembers how it is initialised."""
+
+    def note_states(self, tensors: Any) -> None:
+        """An optimiser has made its states."""
+
+    def after_record(self, node: TraceNode) -> None:
+        """What few instructions need: remember the user's line, run at once, run because the window is full."""
+        root = self.root
+        instruction = node.instruction
+        assert instruction is not None
+        check = instruction.operation.check
+        if check is not None and not instruction.flagged:
+            self._check_now(node, instruction)
+        if node.scope is not None and node.scope.observe is not None:
+            node.scope.observe(instruction)
+        if root.check_nan or instruction.flagged:
+            self.locations[node.index] = user_location(2)
+        if node.launches is not None and not forking.State.lost:
+            self._run_early(node)
+        if root.immediate or node.cut or node.next_index >= root.window or node.is_checkpoint:
+            from .running import end_where_due
+
+            end_where_due(self, node)
+
+    def _bound_memory(self) -> None:
+        """Has the segment run at the next boundary if it keeps much memory alive that nobody else refers to: a loop whose
+        results are not read."""
+        self.unchecked_size = 0
+        if not self.captures and self.root.window != WHOLE:
+            orphans = sum(self.inputs[position].nbytes for position in donation.donatable(self.inputs))
+            self.stepped = self.stepped or orphans > Mode.pending
+
+    def _run_early(self, node: TraceNode) -> None:
+        from .tiling import run_early
+
+        self.begun = run_early(self.begun, node, self.inputs, self.scalars)
+
+    def _check_now(self, node: TraceNode, instruction: Instruction) -> None:
+        """Runs a check whose operands are known; a bad call is taken back before its error is raised."""
+        check = instruction.operation.check
+        assert check is not None
+        host: list[Any] = [None] * len(instruction.operands)
+        for position in check.operands:
+            operand = instruction.operands[position]
+            if operand is not None:
+                host[position] = np.asarray(self.inputs[~operand])
+        if not check.condition(np, *host, *instruction.attributes):
+            assert node.parent is not None
+            self.node = node.parent
+            while self.refs and self.refs[-1]._index >= node.index:
+                self.refs.pop()
+            if instruction.scalars:
+                del self.scalars[-len(instruction.scalars) :]
+            raise instruction.value_error()
+
+
+def extend(
+    segment: Segment,
+    key: Any,
+    operation: Operation,
+    operands: tuple[Any, ...],
+    kinds: tuple[OperandKind, ...],
+    attributes: tuple[Any, ...],
+) -> TraceNode:
+    """Records an instruction on a path where it was never seen: infers, checks, grows the tree."""
+    node = segment.node
+    scope = node.scope
+    if scope is not None and scope.casts(operation, kinds, attributes) is not None:
+        raise NeedsCast
+    if operation.host_from is not None and not segment.root.immediate and not segment.captures:
+        _leave_to_host(segment, operation, kinds)
+    if segment.captures:
+        outputs, dtypes = segment.assumptions.plan(operation, kinds, attributes, segment.root.place)
+    else:
+        outputs, dtypes = operation.plan(kinds, attributes, segment.root.place)
+        check_allocation(operation.name, outputs)
+    check = operation.check
+    flagged = check is not None and not (
+        segment.root.place is CPU and not segment.captures and all(_is_known(operands[p]) for p in check.operands)
+    )
+    if dtypes:
+        # The path says how many scalars came before: they have the same numbers whenever it is walked.
+        operands = numbered(operands, dtypes, len(segment.scalars))
+    instruction = Instruction(operation, operands, attributes, outputs, node.next_index, kinds, flagged)
+    return grow_instruction(node, key, instruction)
+
+
+def _leave_to_host(segment: Segment, operation: Operation, kinds: tuple[OperandKind, ...]) -> None:
+    if operation.prefers_host(kinds, segment.root.place):
+        raise PrefersHost
+
+
+def _is_known(operand: Any) -> bool:
+    """Whether an operand has its value at the call: an input of the segment, or absent."""
+    return operand is None or (operand.__class__ is int and operand < 0)
