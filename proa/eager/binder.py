@@ -26,7 +26,7 @@ from typing import Any
 from ..core.tracebacks import trim
 from ..ir.keys import SCOPE, bound_source, key_source, value_source
 from ..ir.operation import NeedsPromotion, Operation, PrefersHost
-from ..ir.recorder import LOCAL, WrongPlace, extend
+from ..ir.recorder import LOCAL, WrongPlace, after_record, extend
 from .calling import MISSING
 from .signatures import DeferredSignature
 from .tape import NOT_SAVED, SAVED_HOOKS, Gradient, GradNode, pack_saved
@@ -117,7 +117,7 @@ def _generate(
         LOCAL=LOCAL, Tensor=Tensor, new=object.__new__, OPERATION=operation, extend=extend, slowly=slowly,
         GradNode=GradNode, NOT_SAVED=NOT_SAVED, WrongPlace=WrongPlace, next_sequence=next_sequence, SAVED_HOOKS=SAVED_HOOKS,
         pack_saved=pack_saved, NeedsPromotion=NeedsPromotion, PrefersHost=PrefersHost, register_view=register_view,
-        **SCOPE,
+        after_record=after_record, **SCOPE,
     )  # fmt: skip
     signature = []
     for p in parameters:
@@ -201,7 +201,7 @@ def _generate(
     lines += _tape_lines(operands, statics, gradient)
     if operation.view is not None:
         lines.append(f"    register_view({operands[0].name}, out, OPERATION, ({static_tuple}))")
-    lines += ["    if node.hook:", "        segment.after_record(node)", "    return out"]
+    lines += ["    if node.hook:", "        after_record(segment, node)", "    return out"]
     # What is raised inside leaves without the frames of the package: a `try` costs nothing until then.
     body = ["    try:", *[f"    {line}" for line in lines[1:]]]
     body += ["    except Exception as failure:", "        trim(failure)", "        raise"]

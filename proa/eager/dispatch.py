@@ -17,11 +17,11 @@ from ..core.symbols import SymbolicSize, is_symbolic, plain, whole
 from ..ir.capture import operand_of
 from ..ir.live import LiveNumber, LiveScalar
 from ..ir.operation import NeedsCast, Operation, PrefersHost
-from ..ir.recorder import LOCAL, WrongPlace, enter_place, run_next_at_once
+from ..ir.recorder import LOCAL, WrongPlace, after_record, enter_place, run_next_at_once
 from .binder import next_sequence
 from .moving import moved
 from .tape import NOT_SAVED, SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
-from .tensor import Tensor, alias, new_result, tensor_from_data
+from .tensor import Tensor, alias, new_results, tensor_from_data
 
 _SCALARS = (float, int, bool, complex)
 _cast: Any = None
@@ -75,11 +75,11 @@ def record(operation: Operation, operands: Sequence[Any], attributes: tuple[Any,
         return record(operation, operands, attributes)
     instruction = node.instruction
     assert instruction is not None
-    outputs = [new_result(segment, aval, index) for index, aval in enumerate(instruction.outputs, node.index)]
+    outputs = new_results(segment, instruction.outputs, node.index)
     if wants_gradient and operation.gradient is not None and LOCAL.grad_enabled:
         _attach(operation, operands, attributes, outputs)
     if node.hook:
-        segment.after_record(node)
+        after_record(segment, node)
     return outputs[0] if len(outputs) == 1 and not operation.returns_tuple else tuple(outputs)
 
 

@@ -7,7 +7,7 @@ instance dictionary with a default on the class. Methods that are operations are
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -438,18 +438,26 @@ def new_like(source: Tensor) -> Tensor:
     return target
 
 
-def new_result(segment: Any, aval: Aval, index: int) -> Tensor:
-    """The tensor of a result that was just recorded, without history; the segment keeps it until it has its value."""
-    tensor = Tensor.__new__(Tensor)
-    tensor._aval = aval
-    tensor._value = None
-    tensor._segment = segment
-    tensor._index = index
-    tensor._version = 0
-    tensor._node = None
-    tensor.stop_gradient = True
-    segment.refs.append(tensor)
-    return tensor
+def new_results(segment: Any, avals: Iterable[Aval], index: int) -> list[Tensor]:
+    """The tensors of results that were just recorded, numbered from `index`, without history.
+
+    The segment keeps them until they have their values.
+    """
+    new, keep = Tensor.__new__, segment.refs.append
+    made: list[Tensor] = []
+    for aval in avals:
+        tensor = new(Tensor)
+        tensor._aval = aval
+        tensor._value = None
+        tensor._segment = segment
+        tensor._index = index
+        tensor._version = 0
+        tensor._node = None
+        tensor.stop_gradient = True
+        keep(tensor)
+        made.append(tensor)
+        index += 1
+    return made
 
 
 def alias(source: Tensor) -> Tensor:

@@ -70,8 +70,8 @@ class CaptureSegment(Segment):
         self.refs.append(tensor)  # keeps its identity from being given to another
         return index
 
-    def after_record(self, node: Any) -> None:
-        super().after_record(node)
+    def note(self, node: Any) -> None:
+        super().note(node)
         self.locations.setdefault(node.index, user_location(2))
 
     def _surrounds(self, segment: Any) -> bool:

@@ -36,32 +36,35 @@ def run_on_numpy(program: Program, inputs: list[Any], scalars: Sequence[Any], wa
     `watch(instruction, operands, results)`, if given, looks at every result before it is used.
     """
 
-    def call(instruction: Instruction, arguments: list[Any]) -> list[Any]:
-        operation = instruction.operation
-        kernel = operation.kernels.get("numpy") or operation.kernel
-        try:
-            if operation.variadic:
-                results = kernel(np, arguments, *instruction.attributes)
-            else:
-                results = kernel(np, *arguments, *instruction.attributes)
-        except Exception as error:
-            raise Problem(error, instruction.index) from error
-        outputs = instruction.outputs
-        if len(outputs) == 1 and results.__class__ is not tuple:
-            results = (results,)
-        made: list[Any] = []
-        for result, aval in zip(results, outputs, strict=True):
-            if result.__class__ is not _ndarray:
-                result = np.asarray(result)
-            made.append(result if result.dtype is aval.dtype else result.astype(aval.dtype))
-        if watch is not None:
-            watch(instruction, arguments, made)
-        return made
+    def watched(instruction: Instruction, arguments: list[Any]) -> list[Any]:
+        results = _call_on_numpy(instruction, arguments)
+        watch(instruction, arguments, results)
+        return results
 
+    inputs = [v if v.__class__ is _ndarray else host_array(v) for v in inputs]
     with np.errstate(all="ignore"):
-        return program.evaluate(
-            call, [v if v.__class__ is _ndarray else host_array(v) for v in inputs], _arrays_of(scalars)
-        )
+        return program.evaluate(_call_on_numpy if watch is None else watched, inputs, _arrays_of(scalars))
+
+
+def _call_on_numpy(instruction: Instruction, arguments: list[Any]) -> list[Any]:
+    operation = instruction.operation
+    kernel = operation.kernels.get("numpy") or operation.kernel
+    try:
+        if operation.variadic:
+            results = kernel(np, arguments, *instruction.attributes)
+        else:
+            results = kernel(np, *arguments, *instruction.attributes)
+    except Exception as error:
+        raise Problem(error, instruction.index) from error
+    outputs = instruction.outputs
+    if len(outputs) == 1 and results.__class__ is not tuple:
+        results = (results,)
+    made: list[Any] = []
+    for result, aval in zip(results, outputs, strict=True):
+        if result.__class__ is not _ndarray:
+            result = np.asarray(result)
+        made.append(result if result.dtype is aval.dtype else result.astype(aval.dtype))
+    return made
 
 
 def _arrays_of(scalars: Sequence[Any]) -> Callable[[DynamicScalar], np.ndarray]:

@@ -16,7 +16,7 @@ from ..core import flags
 from ..core.place import Place
 from .deferred import verify_values
 from .recording_mode import WHOLE, note_sharded, read_flags
-from .running import flush, read, value_of
+from .running import after_record, flush, read, value_of
 from .segment import STATE, Failure, Segment, WrongPlace, extend
 from .thread_state import LOCAL, Chosen, recording_gradients, switch_gradients
 from .trace import Scope, find_root, move_into
@@ -95,7 +95,7 @@ def _flags_changed(name: str) -> None:
 flags.on_change(_flags_changed)
 
 __all__ = [
-    "LOCAL", "STATE", "Failure", "Segment", "WrongPlace", "boundary", "enter_place", "extend", "flush", "flush_current",
-    "note_sharded", "one_segment", "read", "recording_gradients", "run_next_at_once", "set_place", "set_scope",
-    "switch_gradients", "value_of", "verify_values",
+    "LOCAL", "STATE", "Failure", "Segment", "WrongPlace", "after_record", "boundary", "enter_place", "extend", "flush",
+    "flush_current", "note_sharded", "one_segment", "read", "recording_gradients", "run_next_at_once", "set_place",
+    "set_scope", "switch_gradients", "value_of", "verify_values",
 ]  # fmt: skip

@@ -133,8 +133,9 @@ def flush(segment: Segment, full: bool = False) -> None:
         segment.begun = None
 
 
-def end_where_due(segment: Segment, node: TraceNode) -> None:
-    """Runs a segment that has come to a place where it may end, if it should."""
+def after_record(segment: Segment, node: TraceNode) -> None:
+    """What few instructions need behind them (`node.hook`); the segment runs if it ends here."""
+    segment.note(node)
     root = segment.root
     if root.immediate or node.cut:
         flush(segment)

@@ -142,7 +142,7 @@ class Segment:
         """Records an instruction: a step along the trace tree, which grows where nobody has gone before.
 
         This is what recording is. Whoever calls it makes tensors of the results and, where the node has a hook, calls
-        `after_record`. The functions that the binder generates are all of this written out for one operation.
+        `after_record` (running.py). The functions that the binder generates are all of this written out for one operation.
         """
         key = (operation, *operands, *keys)
         node = self.node.get(key)
@@ -161,9 +161,8 @@ class Segment:
     def note_states(self, tensors: Any) -> None:
         """An optimiser has made its states."""
 
-    def after_record(self, node: TraceNode) -> None:
-        """What few instructions need: remember the user's line, run at once, run because the window is full."""
-        root = self.root
+    def note(self, node: TraceNode) -> None:
+        """What few instructions need when they were recorded: a check of what is known, an observer, the user's line."""
         instruction = node.instruction
         assert instruction is not None
         check = instruction.operation.check
@@ -171,14 +170,10 @@ class Segment:
             self._check_now(node, instruction)
         if node.scope is not None and node.scope.observe is not None:
             node.scope.observe(instruction)
-        if root.check_nan or instruction.flagged:
+        if self.root.check_nan or instruction.flagged:
             self.locations[node.index] = user_location(2)
         if node.launches is not None and not forking.State.lost:
             self._run_early(node)
-        if root.immediate or node.cut or node.next_index >= root.window or node.is_checkpoint:
-            from .running import end_where_due
-
-            end_where_due(self, node)
 
     def _bound_memory(self) -> None:
         """Has the segment run at the next boundary if it keeps much memory alive that nobody else refers to: a loop whose

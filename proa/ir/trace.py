@@ -19,7 +19,7 @@ from .program import DynamicScalar, Instruction, Program
 # How many nodes there may be before those that lead nowhere are removed, and how many at most.
 _FIRST_LIMIT = 20_000
 _NODE_LIMIT = 500_000
-# Every so many values it is asked whether the work so far is of use to anybody (see `Segment.after_record`).
+# Every so many values it is asked whether the work so far is of use to anybody (see `running.after_record`).
 _CHECKPOINT = 2048
 
 
@@ -67,7 +67,7 @@ class TraceNode(dict[Any, "TraceNode"]):
         self.aval: Any = None  # the first output's; `instruction.outputs` has them all
         self.index = -1
         self.next_index = next_index
-        self.hook = False  # something is to be done after recording this instruction (see Segment.after_record)
+        self.hook = False  # something is to be done after recording this instruction (see `running.after_record`)
         self.endings: dict[tuple[int, ...], Any] | None = None
         self.cut = False  # the segment ends behind this instruction (see cutting.py)
         self.late_reads = 0

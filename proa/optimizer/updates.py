@@ -16,12 +16,12 @@ import numpy as np
 from ..core.aval import Aval
 from ..eager.declare import op
 from ..eager.dispatch import record
-from ..eager.tensor import Tensor, new_result
+from ..eager.tensor import Tensor, new_results
 from ..eager.views import is_shared, replace_value
 from ..ir.capture import operand_of
 from ..ir.live import LiveNumber
 from ..ir.operation import Operation
-from ..ir.recorder import LOCAL, STATE, WrongPlace
+from ..ir.recorder import LOCAL, STATE, WrongPlace, after_record
 from ..kernels.cpu.updates import native_adam, native_momentum, native_sgd
 
 
@@ -61,7 +61,7 @@ def record_update(
     with STATE:
         for target in targets:
             if (target._view is not None or target._views) and is_shared(target):
-                shown.append((target, new_result(segment, target._aval, index)))
+                shown.append((target, new_results(segment, (target._aval,), index)[0]))
             else:
                 if target._value is not None or target._segment is not segment:
                     append(target)
@@ -70,7 +70,7 @@ def record_update(
                 target._index = index
             index += 1
     if node.hook:
-        segment.after_record(node)
+        after_record(segment, node)
     # Whoever shares memory with a target sees the change, too. That is recorded, and may be run, so it comes last.
     for target, result in shown:
         replace_value(target, result)
