@@ -21,6 +21,8 @@ MOST_COPIES = 50
 _HEAVY = 1 << 28
 # How many more runs until a program that could not be compiled is tried again.
 _RETRY_AFTER = 1000
+
+
 class Ending:
     """One way a path ends: which values are wanted, how often it was seen, what it has cost, and the executable once it is
     hot."""

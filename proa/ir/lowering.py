@@ -22,6 +22,7 @@ from . import forking
 from .interpreter import Problem, run_on_numpy
 from .joining import joined
 from .operation import SCALAR_DTYPES, OperandKind, Operation
+from .overwriting import endangered, kept_apart
 from .program import Instruction, Program
 from .watch import can_be_nan, flags_of, inner_checks, is_watched, watch_results
 from .xla import jax_module, started_jax
@@ -253,8 +254,15 @@ def _trace(
     for (_, numbers), vector in zip(groups, vectors, strict=True):
         scalars.update((number, vector[row]) for row, number in enumerate(numbers))
     flags: list[Any] = []
+    apart = endangered(program) if place is CPU else frozenset()
+
+    def call(instruction: Instruction, given: list[Any]) -> tuple[Any, ...]:
+        if instruction.index in apart:
+            given = kept_apart(jax_module(), given)
+        return call_watched(jnp, instruction, given, place, flags, check_nan)
+
     values = program.evaluate(
-        lambda instruction, given: call_watched(jnp, instruction, given, place, flags, check_nan),
+        call,
         [jnp.asarray(value) for value in inputs],
         lambda operand: scalars[operand.number].astype(operand.dtype),
     )
