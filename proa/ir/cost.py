@@ -19,6 +19,10 @@ _MULTIPLICATION = 5e-5
 _COMPILATION = 50_000.0
 _INSTRUCTION = 1_000.0
 _CONTRACTION = 8_000.0
+# The same where the cache has the executable: the program is traced all the same, to find it.
+_LOADING = 30_000.0
+_LOADED_INSTRUCTION = 500.0
+_LOADED_CONTRACTION = 2_000.0
 
 
 def cold_work(program: Program) -> float:
@@ -42,6 +46,13 @@ def compiling_work(program: Program, tiles: list[tuple[int, int]] | None) -> flo
         return _COMPILATION + _compiling(program.instructions)
     lengths = {end - start: (start, end) for start, end in tiles}
     return sum(_COMPILATION + _compiling(program.instructions[start:end]) for start, end in lengths.values())
+
+
+def loading_work(program: Program) -> float:
+    """The cost of loading the executable of a program that the cache has."""
+    return _LOADING + sum(
+        _LOADED_INSTRUCTION + _LOADED_CONTRACTION * i.operation.contracts for i in program.instructions
+    )
 
 
 def _compiling(instructions: list[Instruction]) -> float:

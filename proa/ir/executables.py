@@ -9,6 +9,7 @@ from . import cost, donation, families, report
 from .kept import note_program, note_use, records
 from .recording_mode import WHOLE, Mode
 from .segment import Segment
+from .stored import is_stored, note_stored
 from .tiling import find_tiles
 from .trace import TraceNode, TraceRoot
 
@@ -48,7 +49,10 @@ class Ending:
             return False
         if not self.price:
             self.work = cost.cold_work(self.program)
-            self.price = cost.compiling_work(self.program, find_tiles(self.program, place))
+            tiles = find_tiles(self.program, place)
+            self.price = cost.compiling_work(self.program, tiles)
+            if tiles is None and is_stored(self.program, place):
+                self.price = min(self.price, cost.loading_work(self.program))
         return self.spent >= self.price
 
 
@@ -145,6 +149,8 @@ def compile_program(
     record = report.ProgramRecord(ending, reason, len(donated))
     record.tiles = len(tiles) if tiles else 1
     note_program(ending, compiled, record)
+    if tiles is None and not Mode.threshold:
+        note_stored(program, root.place)
     return compiled
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -94,3 +98,28 @@ def test_a_number_of_sightings_can_be_asked_for() -> None:
     paddle.set_flags({"FLAGS_hot_threshold": 2})
     x = paddle.to_tensor(np.ones((3, 11), np.float32))
     assert compiles(lambda: float((x * 2 - 7).sum()), 5) == 1
+
+
+def test_what_the_cache_has_pays_sooner(tmp_path: pathlib.Path) -> None:
+    """In a second process, with the folder of the first one."""
+    script = """
+import numpy as np, proa as paddle
+from proa.ir.report import STATISTICS
+x = paddle.to_tensor(np.ones((150, 150), np.float32) / 150)
+for number in range(400):
+    ((x @ x).tanh() @ x).numpy()
+    if STATISTICS.compiles:
+        break
+print(number)
+"""
+    environment = {**os.environ, "PROA_CACHE_DIR": str(tmp_path), "PROA_HOT_THRESHOLD": "0"}
+
+    def run() -> int:
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=300, check=True
+        )
+        return int(done.stdout)
+
+    first, second = run(), run()
+    assert 0 < second < first * 0.7
+    assert first < 400
