@@ -12,9 +12,10 @@ from ..core import flags
 from ..core.locks import new_reentrant_lock
 from ..core.place import CPU, Place
 from . import cost, donation, report
+from .lowering import CompiledProgram
 from .recording_mode import WHOLE, Mode
 from .segment import Segment
-from .tiling import find_tiles
+from .tiling import TiledProgram, find_tiles
 from .trace import TraceNode, TraceRoot
 
 # How often a path is seen before it is compiled where running it op by op compiles, too.
@@ -60,6 +61,7 @@ class Ending:
 
 
 def find_ending(node: TraceNode, outputs: tuple[int, ...]) -> Ending:
+    """The ending at a node that gives these values, and perhaps more."""
     if node.endings is None:
         node.endings = {}
     ending = node.endings.get(outputs)
@@ -88,9 +90,6 @@ def compile_program(
     ending: Any, inputs: list[Any], scalars: list[Any], end: Any, donated: tuple[int, ...], reason: str = ""
 ) -> Any:
     """The executable of an ending at a node, noted in the list of programs with the reason why it was made."""
-    from .lowering import CompiledProgram
-    from .tiling import TiledProgram
-
     program, root = ending.program, end.root
     tiles = find_tiles(program, root.place)
     compiled: Any
@@ -129,6 +128,7 @@ def donate_less(segment: Segment, ending: Ending, compiled: Any) -> Any:
 
 
 def count_hit(ending: Any) -> None:
+    """An executable was used: it is the last to be evicted now."""
     with _LOCK:
         report.STATISTICS.hits += 1
         record = PROGRAMS.get(ending)
