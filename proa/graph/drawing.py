@@ -71,7 +71,7 @@ def _attribute(value: Any) -> Any:
 
 def _nodes(program: Program, names: dict[int, str | None]) -> list[_Node]:
     makers: dict[int, tuple[_Node, str]] = {}
-    used = {o for i in program.instructions for o in i.operands if o.__class__ is int}
+    used = {number for instruction in program.instructions for number in instruction.read}
     nodes: list[_Node] = []
     for number, aval in enumerate(program.inputs):
         if ~number in used:
@@ -94,8 +94,8 @@ def _nodes(program: Program, names: dict[int, str | None]) -> list[_Node]:
         if len(numbers) > 3:
             lines.append(f"… {len(numbers) - 3} more results")
         node = _Node(lines, "result" if wanted & set(numbers) else "op")
-        for operand in dict.fromkeys(instruction.operands):
-            if operand.__class__ is int and operand in makers:
+        for operand in dict.fromkeys(instruction.read):
+            if operand in makers:
                 node.sources.append(makers[operand])
                 makers[operand][0].uses.append(node)
         nodes.append(node)

@@ -22,7 +22,7 @@ def pruned(
     values in `also` stay though they are no outputs.
     """
     kept = whole.slice(tuple(outputs), also).instructions
-    needed = {*outputs, *also, *(o for instruction in kept for o in instruction.operands if o.__class__ is int)}
+    needed = {*outputs, *also, *(number for instruction in kept for number in instruction.read)}
     chosen = [*first, *(k for k in range(len(whole.inputs)) if ~k in needed and k not in first)]
     program, _, numbers = extracted(kept, outputs, [(~k, whole.inputs[k]) for k in chosen])
     return program, [scalars[number] for number in numbers], chosen

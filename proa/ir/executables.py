@@ -7,10 +7,11 @@ from typing import Any
 from ..core.place import CPU, Place
 from . import cost, donation, families, report
 from .kept import note_program, note_use, records
+from .lowering import CompiledProgram
 from .recording_mode import WHOLE, Mode
 from .segment import Segment
 from .stored import is_stored, note_stored
-from .tiling import find_tiles
+from .tiling import TiledProgram, find_tiles
 from .trace import TraceNode, TraceRoot
 
 # How often a path is seen before it is compiled where running it op by op compiles, too.
@@ -57,6 +58,7 @@ class Ending:
 
 
 def find_ending(node: TraceNode, outputs: tuple[int, ...]) -> Ending:
+    """The ending at a node that gives these values, and perhaps more."""
     if node.endings is None:
         node.endings = {}
     ending = node.endings.get(outputs)
@@ -133,9 +135,6 @@ def compile_program(
     ending: Any, inputs: list[Any], scalars: list[Any], end: Any, donated: tuple[int, ...], reason: str = ""
 ) -> Any:
     """The executable of an ending at a node, noted in the list of programs with the reason why it was made."""
-    from .lowering import CompiledProgram
-    from .tiling import TiledProgram
-
     program, root = ending.program, end.root
     tiles = find_tiles(program, root.place)
     compiled: Any
@@ -166,5 +165,6 @@ def donate_less(segment: Segment, ending: Ending, compiled: Any) -> Any:
 
 
 def count_hit(ending: Any) -> None:
+    """An executable was used: it is the last to be evicted now."""
     report.STATISTICS.hits += 1
     note_use(ending)

@@ -36,17 +36,22 @@ def run_on_numpy(program: Program, inputs: list[Any], scalars: Sequence[Any], wa
     `watch(instruction, operands, results)`, if given, looks at every result before it is used.
     """
 
-    def watched(instruction: Instruction, arguments: list[Any]) -> list[Any]:
+    inputs = [v if v.__class__ is _ndarray else host_array(v) for v in inputs]
+    call = _call_on_numpy if watch is None else _watched(watch)
+    with np.errstate(all="ignore"):
+        return program.evaluate(call, inputs, _arrays_of(scalars))
+
+
+def _watched(watch: Any) -> Any:
+    def call(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
         results = _call_on_numpy(instruction, arguments)
         watch(instruction, arguments, results)
         return results
 
-    inputs = [v if v.__class__ is _ndarray else host_array(v) for v in inputs]
-    with np.errstate(all="ignore"):
-        return program.evaluate(_call_on_numpy if watch is None else watched, inputs, _arrays_of(scalars))
+    return call
 
 
-def _call_on_numpy(instruction: Instruction, arguments: list[Any]) -> list[Any]:
+def _call_on_numpy(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
     operation = instruction.operation
     kernel = operation.kernels.get("numpy") or operation.kernel
     try:
@@ -58,6 +63,8 @@ def _call_on_numpy(instruction: Instruction, arguments: list[Any]) -> list[Any]:
         raise Problem(error, instruction.index) from error
     outputs = instruction.outputs
     if len(outputs) == 1 and results.__class__ is not tuple:
+        if results.__class__ is _ndarray and results.dtype is outputs[0].dtype:
+            return (results,)
         results = (results,)
     made: list[Any] = []
     for result, aval in zip(results, outputs, strict=True):

@@ -96,7 +96,7 @@ def _run(segment: Any, index: int) -> tuple[np.ndarray, bool] | None:
         return None
     inputs: list[Any] = [None] * len(program.inputs)
     from_sizes = False
-    for number in {~o for i in program.instructions for o in i.operands if o.__class__ is int and o < 0}:
+    for number in {~o for instruction in program.instructions for o in instruction.read if o < 0}:
         source = segment.inputs[number]
         found = None if source._segment is segment and source._value is None else _evaluated(source)
         if found is None:

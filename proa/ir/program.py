@@ -77,6 +77,11 @@ class Instruction:
         return range(self.index, self.index + len(self.outputs))
 
     @property
+    def read(self) -> list[int]:
+        """The values and inputs among its operands."""
+        return [operand for operand in self.operands if operand.__class__ is int]
+
+    @property
     def used(self) -> list[int]:
         """The values among its operands: what other instructions made."""
         return [operand for operand in self.operands if operand.__class__ is int and operand >= 0]

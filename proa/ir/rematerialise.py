@@ -166,7 +166,7 @@ class _Builder:
         made = {index for instruction in part for index in instruction.made}
         entries = {o: None for i in part for o in i.used if o not in made}
         for instruction in part:  # work on inputs of the program alone needs a barrier as well
-            operands: list[int] = [o for o in instruction.operands if o.__class__ is int]
+            operands = instruction.read
             if operands and all(o < 0 and o not in entries for o in operands):
                 entries[min(operands, key=self._input_size)] = None
         editor = self.editor

@@ -36,7 +36,7 @@ class Operator:
 
     @property
     def input_arg_names(self) -> list[str]:
-        return [self.block.name_of(o) for o in self.instruction.operands if o.__class__ is int]
+        return [self.block.name_of(number) for number in self.instruction.read]
 
     @property
     def output_arg_names(self) -> list[str]:

@@ -40,9 +40,8 @@ class Translation:
         self._scalars = scalars
         for instruction in program.instructions:
             self._makers.update((number, instruction) for number in instruction.made)
-            for operand in instruction.operands:
-                if operand.__class__ is int:
-                    self._users.setdefault(operand, []).append(instruction)
+            for operand in instruction.read:
+                self._users.setdefault(operand, []).append(instruction)
 
     # ---- what translators ask --------------------------------------------------------------------------------------
 
