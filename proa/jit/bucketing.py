@@ -1,6 +1,6 @@
 """Calls of many sizes share few executables: inputs are padded to the size of a bucket, results are cut.
 
-Which axes may be padded, and what that needs, is decided by analysis (`padding.py`); results are those of the program
+Which axes may be padded, and what that needs, is decided by analysis (`ir/padding`); results are those of the program
 without padding. At most `max_programs` executables are made. When a size fits none of them any more, a warning says so,
 with the reasons, and such calls run operation by operation.
 """
@@ -22,10 +22,9 @@ from ..graph import Graph
 from ..graph.optimised import on_device
 from ..ir.interpreter import Problem, run_on_jax, run_on_numpy
 from ..ir.lowering import CompiledProgram
+from ..ir.padding import padded_program, plan_padding
 from ..ir.watch import flags_of, watch_results
 from ..ir.xla import started_jax
-from .padded_program import padded_program
-from .padding import plan_padding
 
 # A bucket serves sizes down to this part of its own (in elements), unless no other can be made; less so when half of the
 # budget is spent.
@@ -82,7 +81,7 @@ class Buckets:
         bucket.runs += 1
         if bucket.compiled.num_flags:
             self._verify(bucket, results[-1])
-        return self.graph.deliver([wrap(v) for v in self._cut(results, real, bucket)])
+        return self.graph.deliver([wrap(v) for v in self._cut(results, real, bucket, tensors)])
 
     # ---- sizes and buckets -----------------------------------------------------------------------------------------
 
@@ -95,17 +94,17 @@ class Buckets:
                     return {}
         return found if all(found.values()) else {}
 
-    def _others(self, tensors: Sequence[Tensor]) -> tuple[int, ...]:
+    def _unpadded(self, tensors: Sequence[Tensor]) -> dict[Symbol, int]:
         """Unknown sizes that are not padded."""
-        return tuple(
-            size
+        return {
+            wanted.expression.symbol: size
             for given, axes, tensor in zip(self.graph.inputs, self._axes, tensors, strict=True)
             for wanted, symbol, size in zip(given.aval.shape, axes, tensor._aval.shape, strict=True)
             if isinstance(wanted, SymbolicSize) and symbol is None
-        )
+        }
 
     def _bucket_for(self, real: dict[Symbol, int], tensors: Sequence[Tensor]) -> Bucket | None:
-        others = self._others(tensors)
+        others = tuple(self._unpadded(tensors).values())
         if not real:
             key: Any = tuple(tensor._aval for tensor in tensors)
             found = self.buckets.get(key)
@@ -175,10 +174,9 @@ class Buckets:
         """The value of an input, with zeros up to the sizes of a bucket."""
         value = tensor._data()
         target = dict(zip(self.order, sizes, strict=False))
-        axes = self._axes[position]
         shape = tuple(
             size if symbol is None else target.get(symbol, size)
-            for symbol, size in zip(axes, tensor._aval.shape, strict=True)
+            for symbol, size in zip(self._axes[position], tensor._aval.shape, strict=True)
         )
         if shape == tensor._aval.shape:
             return value
@@ -189,17 +187,17 @@ class Buckets:
         longer[tuple(slice(0, n) for n in tensor._aval.shape)] = np.asarray(value)
         return longer
 
-    def _cut(self, results: Sequence[Any], real: dict[Symbol, int], bucket: Bucket) -> list[Any]:
-        count = len(self.graph.program.outputs)
+    def _cut(self, results: Sequence[Any], real: dict[Symbol, int], bucket: Bucket, tensors: Sequence[Tensor]) -> list[Any]:
+        results = results[: len(self.graph.program.outputs)]
         if not bucket.sizes:
-            return list(results[:count])
-        cut: list[Any] = []
-        for value, axes in zip(results[:count], self.plan.outputs, strict=True):
-            if any(number is not None for number in axes):
-                slices = tuple(slice(None) if n is None else slice(0, real[n]) for n in axes)
-                value = np.asarray(value)[slices] if self.graph.place is CPU else value[slices]
-            cut.append(value)
-        return cut
+            return list(results)
+        others = self._unpadded(tensors)
+        longer = {**others, **dict(zip(self.order, bucket.sizes, strict=True))}
+        is_cpu = self.graph.place is CPU
+        return [
+            self.plan.real_part(number, np.asarray(value) if is_cpu else value, {**others, **real}, longer)
+            for number, value in enumerate(results)
+        ]
 
     # ---- the rest --------------------------------------------------------------------------------------------------
 
