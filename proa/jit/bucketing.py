@@ -92,7 +92,13 @@ class Buckets:
             for symbol, size in zip(axes, tensor._aval.shape, strict=True):
                 if symbol is not None and found.setdefault(symbol, size) != size:
                     return {}
-        return found if all(found.values()) else {}
+        return found if found and self._holds_for(tuple(found[symbol] for symbol in self.order), tensors) else {}
+
+    def _holds_for(self, sizes: Sequence[int], tensors: Sequence[Tensor]) -> bool:
+        """Whether data, or a bucket, may have these sizes."""
+        padded = dict(zip(self.order, sizes, strict=True))
+        classes = {symbol: padded[first] for symbol, first in self.plan.classes.items()}
+        return self.plan.holds_for({**self._unpadded(tensors), **classes})
 
     def _unpadded(self, tensors: Sequence[Tensor]) -> dict[Symbol, int]:
         """Unknown sizes that are not padded."""
@@ -126,6 +132,8 @@ class Buckets:
         made = tuple(_rounded(size) for size in wanted)
         if best is None and len(self.buckets) == self.max_programs - 1:
             made = tuple(_rounded(2 * size) for size in wanted)  # the last one: with room to grow
+        if not self._holds_for(made, tensors):
+            made = wanted  # a table or the like is no longer than that
         return self._make(("padded", others, made), made, tensors)
 
     def _make(self, key: Any, sizes: tuple[int, ...], tensors: Sequence[Tensor]) -> Bucket | None:

@@ -62,7 +62,8 @@ class Padded:
         program, scalars, held = self.graph.specialised(tensors)
         exact = run_on_numpy(program, [*data, *held], list(scalars))
         expected = [exact[number] for number in program.outputs]
-        real, longer = ({s: values[letter] for s, letter in self._letters.items()} for values in (sizes, bucket))
+        real = {symbol: sizes[letter] for symbol, letter in self._letters.items()}
+        longer = {s: bucket[letter] if s in self.plan.classes else sizes[letter] for s, letter in self._letters.items()}
         found = self._run_padded(rng, data, held, list(scalars), real, longer, compiled)
         assert len(found) == len(expected)
         for number, (one, other) in enumerate(zip(found, expected, strict=True)):

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.expressions import Expression, Symbol, as_expression
+from ...core.expressions import Expression, Symbol, as_expression, symbols_of
 from ...core.symbols import SymbolicSize, plain, same_size, size_from
 from ..dimensions import symbols_in
 from ..program import Instruction, Program
-from .axes import Axes, Axis, Extent, Refused, broadcast, grows, padded, shown, size_of, sizes_of
+from .axes import Axes, Axis, Different, Extent, Refused, broadcast, grows, padded, plainly, shown, size_of, sizes_of
 from .plan import Fill, Plan, Rewrite
 
 
@@ -28,19 +28,21 @@ class Rule:
     find: Callable[[Analysis, Instruction, list[Any]], list[Axes]]
     # Attributes that are shapes: what they hold of padded sizes is padded with them. Others must not have any.
     shapes: tuple[str, ...]
+    # Whether values that repeat along an axis of an operand do so along that of the result.
+    repeats: bool = False
 
 
 RULES: dict[str, Rule] = {}
 
 
-def rule(names: str, shapes: str = "") -> Callable[[Any], Any]:
+def rule(names: str, shapes: str = "", repeats: bool = False) -> Callable[[Any], Any]:
     """Registers a rule for operations; `operands` of it holds the axes of each tensor and None for all else."""
 
     def note(function: Any) -> Any:
         for name in names.split():
             if name in RULES:
                 raise ValueError(f"{name} has two rules for padded axes")
-            RULES[name] = Rule(function, tuple(shapes.split()))
+            RULES[name] = Rule(function, tuple(shapes.split()), repeats)
         return function
 
     return note
@@ -61,7 +63,7 @@ def _elementwise(_analysis: Analysis, instruction: Instruction, operands: list[A
 
 
 # The rule of all operations whose shape rule says that they work element by element (`eager/infer.py: elementwise`).
-ELEMENTWISE = Rule(_elementwise, ())
+ELEMENTWISE = Rule(_elementwise, (), True)
 
 
 def rule_of(operation: Any) -> Rule | None:
@@ -76,17 +78,20 @@ def plan_padding(program: Program, inputs: Sequence[Any]) -> Plan:
     from . import rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  (it fills RULES)
 
     classes = _classes(inputs)
+    same: dict[Expression, Expression] = {}
     reasons: list[str] = []
-    while classes:
+    while True:
         try:
-            plan = Analysis(program, classes).run()
+            plan = Analysis(program, classes, same).run()
             plan.reasons = reasons
             return plan
         except Refused as refused:
+            if _join(refused, classes, same):
+                continue
             reasons.append(str(refused))
             gone = refused.sizes & set(classes.values()) or set(classes.values())
             classes = {symbol: first for symbol, first in classes.items() if first not in gone}
-    return Plan((), reasons=reasons)
+            same = {one: other for one, other in same.items() if not gone & set(symbols_of(one - other))}
 
 
 def _classes(inputs: Sequence[Any]) -> dict[Symbol, Symbol]:
@@ -102,15 +107,40 @@ def _classes(inputs: Sequence[Any]) -> dict[Symbol, Symbol]:
     return found
 
 
+def _join(refused: Refused, classes: dict[Symbol, Symbol], same: dict[Expression, Expression]) -> bool:
+    """Takes two sizes that a program wants to be equal, and that were, for one: those of a mask `[batch, length, length]`, or
+    `table[:length]` beside `length` rows. Whether they are is asked of the sizes of a run (`Plan.holds_for`)."""
+    if not isinstance(refused.__cause__, Different):
+        return False
+    first, second = (size_of(axis) for axis in refused.axes)
+    if not isinstance(first, SymbolicSize) or not isinstance(second, SymbolicSize) or plain(first) != plain(second):
+        return False
+    if any(len(axis) > 1 for axis in refused.axes):
+        return False
+    one, other = first.expression.symbol, second.expression.symbol
+    if one in classes.values() and other in classes.values():
+        for symbol, representative in classes.items():
+            classes[symbol] = one if representative is other else representative  # type: ignore[assignment]
+    else:
+        kept, gone = (first, second) if other is None else (second, first)
+        if gone.expression in same or kept.expression in same:
+            return False
+        same[gone.expression] = kept.expression
+    return True
+
+
 class Analysis:
-    def __init__(self, program: Program, classes: dict[Symbol, Symbol]) -> None:
+    def __init__(
+        self, program: Program, classes: dict[Symbol, Symbol], same: dict[Expression, Expression] | None = None
+    ) -> None:
         self.program = program
+        self.same = same or {}
         self.sizes = set(classes.values())
         # What symbols are in terms of the padded ones: others of the inputs, and those of results.
         self.equal: dict[Symbol, Expression] = {s: as_expression(first) for s, first in classes.items()}
         self.values: dict[int, Axes] = {}
         self.uniform: set[int] = set()  # values whose elements are all the same
-        self.plan = Plan(tuple(dict.fromkeys(classes.values())), classes)
+        self.plan = Plan(tuple(dict.fromkeys(classes.values())), classes, equal=tuple(self.same.items()))
 
     def run(self) -> Plan:
         for number, aval in enumerate(self.program.inputs):
@@ -120,7 +150,7 @@ class Analysis:
             try:
                 self._visit(instruction)
             except Refused as refused:
-                raise self._located(instruction, refused) from None
+                raise self._located(instruction, refused) from refused
         self.plan.outputs = [self.values[number] for number in self.program.outputs]
         return self.plan
 
@@ -132,7 +162,8 @@ class Analysis:
             return tuple(self.normal(part) for part in size)
         if not isinstance(size, SymbolicSize):
             return size
-        return size_from(size.expression.substituted(self.equal), plain(size))
+        expression = size.expression.substituted(self.equal)
+        return size_from(self.same.get(expression, expression), plain(size))
 
     def moves(self, size: Any) -> bool:
         """Whether a number, or one in a tuple, depends on padded sizes."""
@@ -181,6 +212,8 @@ class Analysis:
                 what = ", ".join(sorted(mentioned - set(found.shapes)))
                 raise Refused(f"it computes with a padded size ({what})", sizes=self._mentioned(attributes))
             results = found.find(self, instruction, operands)
+            if not found.repeats:
+                results = [plainly(axes) for axes in results]
             if instruction.flagged:
                 self._make_checks_safe(instruction, operands)
         if all(o in self.uniform for o in instruction.operands if o.__class__ is int) and (

@@ -9,7 +9,7 @@ several factors lies between its data.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,8 +96,15 @@ def _repeats(axis: Axis) -> bool:
     return all(factor.repeats if isinstance(factor, Extent) else factor == 1 for factor in axis)
 
 
+class Different(Refused):
+    """Data of two operands does not lie at the same places."""
+
+    def __init__(self, first: Axis, second: Axis) -> None:
+        super().__init__("the operands are padded differently", first, second)
+
+
 def merged(first: Axis, second: Axis) -> Axis:
-    """The axis of a result whose operands have these; Refused where their data does not lie at the same places."""
+    """The axis of a result whose operands have these; `Different` where their data does not lie at the same places."""
     if same_axis(first, second):
         return second if _repeats(first) else first
     if same_size(size_of(first), size_of(second)):
@@ -105,7 +112,14 @@ def merged(first: Axis, second: Axis) -> Axis:
             return second
         if _repeats(second):
             return first
-    raise Refused("the operands are padded differently", first, second)
+    raise Different(first, second)
+
+
+def plainly(axes: Axes) -> Axes:
+    """The axes without the knowledge that values repeat along them."""
+    return [
+        tuple(Extent(f.expression, f.value) if isinstance(f, Extent) and f.repeats else f for f in axis) for axis in axes
+    ]
 
 
 def broadcast(operands: Sequence[Axes]) -> Axes:
@@ -128,7 +142,7 @@ def reduced(axes: Axes, gone: Sequence[int], keepdim: bool) -> Axes:
 
 def reshaped(x: Axes, shape: Sequence[int]) -> Axes:
     """The axes of a reshape: the same factors in the same order, grouped otherwise; numbers may be split."""
-    factors = [factor for axis in x for factor in axis if isinstance(factor, Extent) or factor != 1]
+    factors = [factor for axis in x for factor in axis if isinstance(factor, (Extent, SymbolicSize)) or factor != 1]
     result: Axes = []
     for wanted in shape:
         taken: list[Any] = []
@@ -145,11 +159,20 @@ def reshaped(x: Axes, shape: Sequence[int]) -> Axes:
 
 def _next_part(factors: list[Any], product: int, wanted: int) -> Any:
     """The next factor, or the part of it, that belongs to an axis of the size `wanted`; None where none fits."""
-    if not factors or plain(product) >= plain(wanted) > 0:
+    if not factors:
         return None
     factor = factors.pop(0)
-    if isinstance(factor, (Extent, SymbolicSize)):
-        return factor
+    number = factor.number if isinstance(factor, Extent) else factor
+    if isinstance(number, SymbolicSize):
+        rest = wanted // product
+        if isinstance(factor, Extent) and not factor.repeats:
+            return factor
+        if not same_size(rest * product, wanted) or _divides(number, rest):
+            return factor
+        if not _divides(rest, number):
+            return None
+        factors.insert(0, _like(factor, number // rest))
+        return _like(factor, rest)
     rest = _content(wanted) // math.gcd(_content(product), _content(wanted))
     if rest % factor == 0:
         return factor
@@ -157,6 +180,18 @@ def _next_part(factors: list[Any], product: int, wanted: int) -> Any:
         factors.insert(0, factor // rest)
         return rest
     return None
+
+
+def _like(factor: Any, number: int) -> Any:
+    """A part of a factor: of values that repeat, or of a number that is not known."""
+    if isinstance(factor, Extent) and isinstance(number, SymbolicSize):
+        return Extent(number.expression, plain(number), True)
+    return number
+
+
+def _divides(divisor: int, number: int) -> bool:
+    rest = number % divisor
+    return rest.__class__ is int and rest == 0
 
 
 def _content(number: int) -> int:
@@ -182,28 +217,34 @@ def _joined(factors: list[Any]) -> Axis:
 
 def grows(expression: Expression) -> bool:
     """Whether a larger size never makes it smaller: only then is the padded extent at least the real one."""
-    return _direction(expression) in (0, 1)
+    return all(_step(expression, symbol)[0] >= 0 for symbol in symbols_of(expression))
 
 
-def _direction(expression: Any) -> int | None:
-    """1 for what grows with sizes, -1 for what shrinks, 0 for a constant, None where that is not known."""
+_Step = tuple[float, float]
+_UNKNOWN: _Step = (-math.inf, math.inf)
+
+
+def _step(expression: Any, symbol: Symbol) -> _Step:
+    """By how much an expression changes, at least and at most, when a size is larger by one."""
     if not isinstance(expression, Expression):
-        return None
-    found = 0
+        return _UNKNOWN
+    low = high = 0.0
     for product, factor in expression.terms.items():
-        if not product:
-            continue
-        if len(product) == 1:
-            way = _atom_direction(product[0])
-        else:  # a product of what grows and is never negative
-            way = 1 if all(_atom_direction(atom) == 1 and _is_natural(atom) for atom in product) else None
-        if way is None:
-            return None
-        way = way if factor > 0 else -way
-        if way and found and way != found:
-            return None
-        found = found or way
-    return found
+        least, most = _step_of_product(product, symbol)
+        low += factor * (least if factor > 0 else most) if (least if factor > 0 else most) else 0
+        high += factor * (most if factor > 0 else least) if (most if factor > 0 else least) else 0
+    return low, high
+
+
+def _step_of_product(product: tuple[Any, ...], symbol: Symbol) -> _Step:
+    steps = [_step_of_atom(atom, symbol) for atom in product]
+    if len(steps) == 1:
+        return steps[0]
+    if not any(most or least for least, most in steps):
+        return 0, 0
+    if all(least >= 0 and _is_natural(atom) for atom, (least, _) in zip(product, steps, strict=True)):
+        return 0, math.inf
+    return _UNKNOWN
 
 
 def _is_natural(atom: Any) -> bool:
@@ -212,14 +253,23 @@ def _is_natural(atom: Any) -> bool:
     return atom.is_natural or (atom.name == "max" and any(a.is_natural for a in atom.arguments))
 
 
-def _atom_direction(atom: Any) -> int | None:
+def _step_of_atom(atom: Any, symbol: Symbol) -> _Step:
     if isinstance(atom, Symbol):
-        return 1
+        return (1, 1) if atom is symbol else (0, 0)
     assert isinstance(atom, Call)
+    if symbol not in symbols_of(atom):
+        return 0, 0
     if atom.name == "//":
         top, bottom = atom.arguments
-        return _direction(top) if bottom.is_constant and bottom.constant > 0 else None
+        if not bottom.is_constant or bottom.constant <= 0:
+            return _UNKNOWN
+        least, most = _step(top, symbol)
+        return _rounded(least, bottom.constant, math.floor), _rounded(most, bottom.constant, math.ceil)
     if atom.name in ("min", "max"):
-        ways = {_direction(argument) for argument in atom.arguments} - {0}
-        return ways.pop() if len(ways) == 1 else None if ways else 0
-    return None
+        steps = [_step(argument, symbol) for argument in atom.arguments]
+        return min(least for least, _ in steps), max(most for _, most in steps)
+    return _UNKNOWN
+
+
+def _rounded(step: float, divisor: int, how: Callable[[float], int]) -> float:
+    return step if math.isinf(step) else how(step / divisor)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...core.expressions import Symbol
+from ...core.expressions import Expression, Symbol
 from ...core.symbols import evaluate
 from ..program import Instruction
 from .axes import Axes, Axis, Extent, padded
@@ -47,8 +47,16 @@ class Plan:
     rewrites: dict[int, Rewrite] = field(default_factory=dict[int, Rewrite])
     inputs: list[Axes] = field(default_factory=_no_axes)
     outputs: list[Axes] = field(default_factory=_no_axes)
+    # Sizes that the program wants to be equal (`table[:n]` beside n rows), as expressions.
+    equal: tuple[tuple[Expression, Expression], ...] = ()
     # Why other sizes are not padded: operation, axis and reason.
     reasons: list[str] = field(default_factory=_no_reasons)
+
+    def holds_for(self, sizes: Sizes) -> bool:
+        """Whether data, or a bucket, may have these sizes: none is 0, and what must be equal is."""
+        return all(sizes[symbol] > 0 and sizes[symbol] == sizes[first] for symbol, first in self.classes.items()) and all(
+            one.value(sizes) == other.value(sizes) for one, other in self.equal
+        )
 
     def input_shape(self, number: int, sizes: Sizes) -> tuple[int, ...]:
         """The shape that an input has where the (padded) sizes are these."""

@@ -10,7 +10,7 @@ from ..axes import Axes, Extent, Refused, padded_axes
 from ..moving import as_drawn
 
 
-@rule("full zeros ones", shapes="shape")
+@rule("full zeros ones", shapes="shape", repeats=True)
 def _filled(analysis: Analysis, instruction: Instruction, _operands: list[Any]) -> list[Axes]:
     return [[analysis.axis(size, repeats=True) for size in instruction.outputs[0].shape]]
 

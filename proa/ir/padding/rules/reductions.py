@@ -14,7 +14,7 @@ MINUS, PLUS, NAN = float("-inf"), float("inf"), float("nan")
 _NEUTRAL = {"sum": 0, "max": MINUS, "min": PLUS, "prod": 1, "any": 0, "all": 1, "logsumexp": MINUS, "mean": 0}
 
 
-@rule(" ".join(_NEUTRAL))
+@rule(" ".join(_NEUTRAL), repeats=True)
 def _reduction(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x: Axes = operands[0]
     name, (axes, keepdim) = instruction.operation.name, instruction.attributes[:2]

@@ -9,12 +9,12 @@ from ..analysis import Analysis, refuse, rule
 from ..axes import Axes, Extent, Refused, is_one, padded, reshaped, size_of
 
 
-@rule("transpose")
+@rule("transpose", repeats=True)
 def _transpose(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     return [[operands[0][axis] for axis in instruction.attributes[0]]]
 
 
-@rule("reshape", shapes="shape")
+@rule("reshape", shapes="shape", repeats=True)
 def _reshape(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     shape = analysis.normal(instruction.outputs[0].shape)
     if instruction.operands[0] in analysis.uniform:
@@ -22,7 +22,7 @@ def _reshape(analysis: Analysis, instruction: Instruction, operands: list[Any]) 
     return [reshaped(operands[0], shape)]
 
 
-@rule("expand", shapes="shape")
+@rule("expand", shapes="shape", repeats=True)
 def _expand(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     shape = instruction.outputs[0].shape
     given = [(1,)] * (len(shape) - len(operands[0])) + list(operands[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....core.symbols import expression_of, same_sizes
+from ....core.symbols import expression_of, maximum, same_size, same_sizes
 from ...program import Instruction
 from ..analysis import Analysis, rule
 from ..axes import Axes, Axis, Refused, broadcast, is_one, padded, size_of
@@ -170,7 +170,8 @@ def _setitem(analysis: Analysis, instruction: Instruction, operands: list[Any]) 
             target.append(taken)
             if padded(taken) and not _is_whole(analysis, entry, axis):
                 start, length, step = analysis.normal(entry) if len(entry) == 3 else (0, entry[0], 0)
-                ends = step == 1 and same_sizes((start + length,), (size_of(axis),))
+                rest = maximum(size_of(axis) - start, 0)
+                ends = step == 1 and (same_size(length, rest) or same_size(start + length, size_of(axis)))
                 if analysis.moves(start) or not ends:
                     raise Refused("a part that does not end with the data is overwritten", axis)
     broadcast([[axis if not is_one(axis) else (1,) for axis in value], target])

@@ -22,8 +22,12 @@ def _spatial(x: Axes, channels_last: bool) -> list[int]:
     return list(range(1, len(x) - 1)) if channels_last else list(range(2, len(x)))
 
 
-def _checked(x: Axes, channels_last: bool) -> Axes:
-    """The axes of an image, whose channels must not be padded, nor a spatial axis be several in one."""
+def _checked(analysis: Analysis, instruction: Instruction, x: Axes) -> Axes:
+    """The axes of an image: its channels must not be padded, nor a spatial axis be several in one. How much is padded behind
+    may depend on the size (a last window that is not full), but not what is padded in front."""
+    channels_last = _attribute(instruction, "channels_last")
+    if analysis.moves(tuple(before for before, _ in _attribute(instruction, "padding"))):
+        raise Refused("the padding in front depends on the size", *filter(padded, x))
     channels = len(x) - 1 if channels_last else 1
     if padded(x[channels]):
         raise Refused("the channels are padded", x[channels])
@@ -61,35 +65,35 @@ def _fill_spatial(analysis: Analysis, instruction: Instruction, operand: int, ax
         analysis.fill(instruction, operand, axis, axes[axis], value)
 
 
-@rule("conv")
+@rule("conv", shapes="padding")
 def _conv(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, weight, bias = operands
     last = _attribute(instruction, "channels_last")
     _no_padded_weight(weight, bias)
-    _fill_spatial(analysis, instruction, 0, _checked(x, last), last, 0)
+    _fill_spatial(analysis, instruction, 0, _checked(analysis, instruction, x), last, 0)
     return [_result(analysis, x, instruction.outputs[0].shape, last)]
 
 
-@rule("conv_grad_input", shapes="shape")
+@rule("conv_grad_input", shapes="shape padding")
 def _conv_grad_input(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     y, weight = operands
     last = _attribute(instruction, "channels_last")
     _no_padded_weight(weight)
-    _fill_spatial(analysis, instruction, 0, _checked(y, last), last, 0)
+    _fill_spatial(analysis, instruction, 0, _checked(analysis, instruction, y), last, 0)
     return [_result(analysis, y, instruction.outputs[0].shape, last)]
 
 
-@rule("conv_transpose")
+@rule("conv_transpose", shapes="padding")
 def _conv_transpose(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     return _conv_grad_input(analysis, instruction, operands)
 
 
-@rule("conv_grad_weight", shapes="shape")
+@rule("conv_grad_weight", shapes="shape padding")
 def _conv_grad_weight(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """It adds up over the batch and over all positions."""
     last = _attribute(instruction, "channels_last")
     for operand, axes in enumerate(operands):
-        analysis.fill_all(instruction, operand, _checked(axes, last), 0)
+        analysis.fill_all(instruction, operand, _checked(analysis, instruction, axes), 0)
     return [[analysis.axis(size) for size in instruction.outputs[0].shape]]
 
 
@@ -108,37 +112,38 @@ def _fused_conv(_analysis: Analysis, instruction: Instruction, operands: list[An
 # ---- pooling -----------------------------------------------------------------------------------------------------------
 
 
-@rule("max_pool")
+@rule("max_pool", shapes="padding")
 def _max_pool(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     last = _attribute(instruction, "channels_last")
-    x = _checked(operands[0], last)
+    x = _checked(analysis, instruction, operands[0])
     _fill_spatial(analysis, instruction, 0, x, last, MINUS)
     return [_result(analysis, x, instruction.outputs[0].shape, last)]
 
 
-@rule("max_pool_grad")
+@rule("max_pool_grad", shapes="padding")
 def _max_pool_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     last = _attribute(instruction, "channels_last")
-    x, y = (_checked(axes, last) for axes in operands)
+    x, y = (_checked(analysis, instruction, axes) for axes in operands)
     _fill_spatial(analysis, instruction, 0, x, last, MINUS)
     _fill_spatial(analysis, instruction, 1, y, last, 0)
     return [x]
 
 
-@rule("max_pool_select")
+@rule("max_pool_select", shapes="padding")
 def _max_pool_select(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     last = _attribute(instruction, "channels_last")
-    x, y = (_checked(axes, last) for axes in operands)
+    x, y = (_checked(analysis, instruction, axes) for axes in operands)
     _fill_spatial(analysis, instruction, 0, x, last, MINUS)
     _fill_spatial(analysis, instruction, 1, y, last, 0)
     return [_result(analysis, x, instruction.outputs[0].shape, last)]
 
 
-def _counts(instruction: Instruction, x: Axes) -> Any:
-    """Which spatial axes have windows whose number of elements depends on where the data ends, and a rewrite's tools."""
-    divisor, last = _attribute(instruction, "divisor"), _attribute(instruction, "channels_last")
-    pairs = _attribute(instruction, "padding")
-    return isinstance(divisor, str) and any(padded(x[a]) and any(p) for a, p in zip(_spatial(x, last), pairs, strict=True))
+def _counts(analysis: Analysis, instruction: Instruction, x: Axes) -> bool:
+    """Whether the number of elements in a window depends on where the data ends: where it may reach over the end."""
+    spatial, pairs = _spatial(x, _attribute(instruction, "channels_last")), _attribute(instruction, "padding")
+    return isinstance(_attribute(instruction, "divisor"), str) and any(
+        padded(x[axis]) and (analysis.moves(pair) or any(pair)) for axis, pair in zip(spatial, pairs, strict=True)
+    )
 
 
 def _by_windows(writer: Any, instruction: Instruction, value: int, x: Axes) -> int:
@@ -150,12 +155,12 @@ def _by_windows(writer: Any, instruction: Instruction, value: int, x: Axes) -> i
     return writer.add(divided_by_windows, [value, *extents], (windows, divisor == "exclusive"))
 
 
-@rule("avg_pool")
+@rule("avg_pool", shapes="padding")
 def _avg_pool(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     last = _attribute(instruction, "channels_last")
-    x = _checked(operands[0], last)
+    x = _checked(analysis, instruction, operands[0])
     _fill_spatial(analysis, instruction, 0, x, last, 0)
-    if _counts(instruction, x):
+    if _counts(analysis, instruction, x):
 
         def rewrite(writer: Any, instruction: Instruction, operands: list[Any]) -> None:
             *window, _, channels_last = instruction.attributes
@@ -166,13 +171,13 @@ def _avg_pool(analysis: Analysis, instruction: Instruction, operands: list[Any])
     return [_result(analysis, x, instruction.outputs[0].shape, last)]
 
 
-@rule("avg_pool_grad", shapes="shape")
+@rule("avg_pool_grad", shapes="shape padding")
 def _avg_pool_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     last = _attribute(instruction, "channels_last")
-    y = _checked(operands[0], last)
+    y = _checked(analysis, instruction, operands[0])
     _fill_spatial(analysis, instruction, 0, y, last, 0)
     whole = _result(analysis, y, instruction.outputs[0].shape, last)
-    if _counts(instruction, whole):
+    if _counts(analysis, instruction, whole):
 
         def rewrite(writer: Any, instruction: Instruction, operands: list[Any]) -> None:
             *window, _, channels_last = instruction.attributes
@@ -254,14 +259,37 @@ def _last(_analysis: Analysis, instruction: Instruction, operands: list[Any]) ->
     return [[*broadcast([x[:-1], index[:-1]]), (instruction.outputs[0].shape[-1],)]]
 
 
-@rule("unfold fold resample", shapes="")
-def _image(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule("unfold")
+def _unfold(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    """Windows are one axis, rows of them one after the other."""
+    x: Axes = operands[0]
+    if padded(x[1]) or any(padded(axis) and len(axis) > 1 for axis in x[2:]):
+        raise Refused("the channels are padded, or a spatial axis is several in one", *filter(padded, x[1:]))
+    counts: list[Any] = []
+    for number, (axis, width, stride, (before, after), spread) in enumerate(
+        zip(x[2:], *instruction.attributes, strict=True), 2
+    ):
+        analysis.fill(instruction, 0, number, axis, 0)
+        counts += analysis.axis((size_of(axis) + before + after - spread * (width - 1) - 1) // stride + 1)
+    return [[x[0], (instruction.outputs[0].shape[1],), tuple(counts)]]
+
+
+@rule("fold", shapes="extents")
+def _fold(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    x: Axes = operands[0]
+    if padded(x[1]):
+        raise Refused("the channels are padded", x[1])
+    analysis.fill(instruction, 0, 2, x[2], 0)
+    return [[x[0], *(analysis.axis(size) for size in instruction.outputs[0].shape[1:])]]
+
+
+@rule("resample")
+def _resample(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Rows of the batch are by themselves."""
     x: Axes = operands[0]
     if any(map(padded, x[1:])):
-        raise Refused("it lays images out anew, or interpolates between places that depend on the size", *x[1:])
-    sizes = instruction.outputs[0].shape[1:]
-    return [[x[0], *((size,) for size in sizes)]]
+        raise Refused("it interpolates between places that depend on the size", *x[1:])
+    return [[x[0], *((size,) for size in instruction.outputs[0].shape[1:])]]
 
 
 refuse("frame overlap_add", "windows over a signal are not laid out as it is")
