@@ -47,6 +47,11 @@ class Padded:
     def _shape(shape: str, sizes: dict[str, int]) -> tuple[int, ...]:
         return tuple(sizes[letter] if letter.isalpha() else int(letter) for letter in shape)
 
+    @classmethod
+    def example(cls, kind: Any, shape: str, sizes: dict[str, int]) -> np.ndarray:
+        """Data for an input."""
+        return cls._data(np.random.default_rng(99), kind, cls._shape(shape, sizes))
+
     @property
     def padded(self) -> str:
         """The letters of the sizes that may be padded."""
