@@ -228,6 +228,16 @@ def _step(expression: Any, symbol: Symbol) -> _Step:
     """By how much an expression changes, at least and at most, when a size is larger by one."""
     if not isinstance(expression, Expression):
         return _UNKNOWN
+    for product, factor in expression.terms.items():
+        if factor == -1 and len(product) == 1 and isinstance(product[0], Call) and product[0].name == "//":
+            whole, divisor = product[0].arguments
+            rest = expression - whole + Expression({product: 1})
+            if divisor.is_constant and divisor.constant > 0 and len(rest.terms) < len(expression.terms):
+                # m - m // 2 grows wherever m does, and not faster.
+                least, most = _step(whole, symbol)
+                if least >= 0:
+                    low, high = _step(rest, symbol)
+                    return low, high + most
     low = high = 0.0
     for product, factor in expression.terms.items():
         least, most = _step_of_product(product, symbol)

@@ -104,4 +104,4 @@ def _ranked(analysis: Analysis, instruction: Instruction, operands: list[Any]) -
     return [found for _ in instruction.outputs]
 
 
-rule("kthvalue order_statistic")(_ranked)
+rule("kthvalue order_statistic", shapes="rank k")(_ranked)

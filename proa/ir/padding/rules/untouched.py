@@ -16,6 +16,8 @@ def _last_axes(count: int, reason: str) -> Callable[..., list[Axes]]:
 
     def find(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
         present = [axes for axes in operands if axes is not None]
+        if instruction.flagged:  # a matrix of zeros is singular
+            raise Refused("it checks its matrices, those of the surplus too", *(a for axes in present for a in axes))
         for axes in present:
             if any(map(padded, axes[-count:])):
                 raise Refused(reason, *axes[-count:])
