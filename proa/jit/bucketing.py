@@ -36,12 +36,13 @@ _MULTIPLE = 8
 class Bucket:
     """An executable for inputs up to some sizes."""
 
-    __slots__ = ("compiled", "program", "runs", "sizes")
+    __slots__ = ("compiled", "locations", "program", "runs", "sizes")
 
-    def __init__(self, sizes: tuple[int, ...], program: Any, compiled: Any) -> None:
+    def __init__(self, sizes: tuple[int, ...], program: Any, compiled: Any, locations: dict[int, Any]) -> None:
         self.sizes = sizes
         self.program = program
         self.compiled = compiled
+        self.locations = locations  # the user's lines, by instruction of this program
         self.runs = 0
 
 
@@ -145,7 +146,7 @@ class Buckets:
                 self._warn(tensors)
                 return None
             scalars, held = self._outside(tensors)
-            graph = self.graph
+            graph, locations = self.graph, self.graph.locations
             if not sizes:
                 program, _, _ = graph.specialised(tensors)
                 values = [t._data() for t in tensors]
@@ -154,10 +155,12 @@ class Buckets:
                 values = [self._padded(i, t, sizes) for i, t in enumerate(tensors)]
                 avals = [t._aval.with_shape(tuple(v.shape)) for t, v in zip(tensors, values, strict=True)]
                 avals += [t._aval for t in graph.captured]
-                program = padded_program(graph.program, self.plan, avals)
+                origins: dict[int, int] = {}
+                program = padded_program(graph.program, self.plan, avals, origins)
+                locations = {n: graph.locations[old] for n, old in origins.items() if old in graph.locations}
                 lengths = [np.asarray(n, np.int32) for n in sizes]
             compiled = CompiledProgram(program, [*values, *held, *lengths], scalars, graph.place, (), False)
-            made = self.buckets[key] = Bucket(sizes, program, compiled)
+            made = self.buckets[key] = Bucket(sizes, program, compiled, locations)
             return made
 
     def _outside(self, tensors: Sequence[Tensor]) -> tuple[list[Any], list[Any]]:
@@ -195,7 +198,9 @@ class Buckets:
         longer[tuple(slice(0, n) for n in tensor._aval.shape)] = np.asarray(value)
         return longer
 
-    def _cut(self, results: Sequence[Any], real: dict[Symbol, int], bucket: Bucket, tensors: Sequence[Tensor]) -> list[Any]:
+    def _cut(
+        self, results: Sequence[Any], real: dict[Symbol, int], bucket: Bucket, tensors: Sequence[Tensor]
+    ) -> list[Any]:
         results = results[: len(self.graph.program.outputs)]
         if not bucket.sizes:
             return list(results)
@@ -226,7 +231,7 @@ class Buckets:
     def _verify(self, bucket: Bucket, flags: Any) -> None:
         good = np.asarray(flags)
         if not good.all():
-            instruction, location = flags_of(bucket.program, False, self.graph.locations)[int(np.argmin(good))]
+            instruction, location = flags_of(bucket.program, False, bucket.locations)[int(np.argmin(good))]
             raise locate(instruction.value_error(), location)
 
     def _warn(self, tensors: Sequence[Tensor]) -> None:

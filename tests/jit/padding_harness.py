@@ -26,7 +26,9 @@ class Padded:
     """A function captured with unknown sizes. An input is its shape, with letters for sizes that are not known ("bt6"), and
     a kind of data: "f" numbers, "p" numbers that need no gradient, an integer for numbers below it."""
 
-    def __init__(self, function: Callable[..., Any], inputs: Sequence[tuple[str, Any]], examples: dict[str, int]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], inputs: Sequence[tuple[str, Any]], examples: dict[str, int]
+    ) -> None:
         self.inputs = inputs
         specs = [
             InputSpec(
@@ -59,7 +61,12 @@ class Padded:
         return "".join(sorted({self._letters[symbol] for symbol in self.plan.sizes}))
 
     def check(
-        self, sizes: dict[str, int], bucket: dict[str, int], seed: int = 0, compiled: bool = False, tolerance: float = 2e-5
+        self,
+        sizes: dict[str, int],
+        bucket: dict[str, int],
+        seed: int = 0,
+        compiled: bool = False,
+        tolerance: float = 2e-5,
     ) -> None:
         """Results for data of these sizes, laid into a bucket, are those without one."""
         rng = np.random.default_rng(seed)
@@ -114,7 +121,7 @@ class Padded:
 
 
 def with_gradients(function: Callable[..., Any], *parameters: Any) -> Callable[..., Any]:
-    """What a function gives, and the gradients of the sum of its (smoothly weighted) results in its inputs and parameters."""
+    """What a function gives, and the gradients of a smooth sum of that in its inputs and in parameters."""
 
     def run(*tensors: Any) -> Any:
         results = function(*tensors)

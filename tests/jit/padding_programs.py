@@ -205,7 +205,9 @@ def main() -> None:
             continue
         if program.padded != "bt":
             refused += 1
-            print(f"seed {seed} pads {program.padded!r}: {' / '.join(chain.names)}\n  {'; '.join(program.plan.reasons)}")
+            print(
+                f"seed {seed} pads {program.padded!r}: {' / '.join(chain.names)}\n  {'; '.join(program.plan.reasons)}"
+            )
     print(f"{given.programs} programs, {wrong} wrong, {refused} not padded in all sizes")
 
 

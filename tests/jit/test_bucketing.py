@@ -150,7 +150,9 @@ def test_when_the_budget_is_spent_it_warns_with_the_reason_and_goes_on() -> None
 
     run(3)
     run(4)
-    with pytest.warns(RuntimeWarning, match=r"budget of 2 .* is spent.*fft_r2c \(axis 0 of x, x.shape\[0\]\): a transform of more"):
+    with pytest.warns(
+        RuntimeWarning, match=r"budget of 2 .* is spent.*fft_r2c \(axis 0 of x, x.shape\[0\]\): a transform of more"
+    ):
         run(5)
     run(6)
     assert buckets_of(static).num_programs == 2
@@ -185,3 +187,19 @@ def test_an_index_out_of_range_is_still_found_and_padding_raises_nothing() -> No
         assert static(paddle.to_tensor([0, 0, 0])).shape == [3, 2]  # the surplus would be 3 as well
         with pytest.raises((ValueError, IndexError)):
             static(paddle.to_tensor([0, 5, 0])).numpy()
+
+
+def test_the_line_of_an_error_is_that_of_the_code() -> None:
+    """Fills are instructions too: numbers of instructions are not those of the capture."""
+    table = paddle.ones([4, 2])
+
+    def look_up(i: Any, x: Any) -> Any:
+        mean = x.mean(axis=0) + x.sum(axis=0)
+        return F.embedding(i + 3, table) + mean
+
+    spec = [InputSpec([None], "int64"), InputSpec([None, 2])]
+    static = paddle.jit.to_static(look_up, input_spec=spec, full_graph=True)
+    line = look_up.__code__.co_firstlineno + 2
+    with paddle.no_grad(), pytest.raises((ValueError, IndexError)) as raised:
+        static(paddle.to_tensor([0, 5, 0]), paddle.ones([3, 2])).numpy()
+    assert any(f'test_bucketing.py", line {line}' in note for note in raised.value.__notes__)

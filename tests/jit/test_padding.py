@@ -12,14 +12,23 @@ import proa as paddle
 from proa.ir.interpreter import Problem
 from proa.ir.operation import all_operations
 from proa.ir.padding.analysis import RULES, rule_of
-from proa.ir.padding.axes import grows
+from proa.ir.padding.growth import grows
 from tests.jit.padding_cases import CASES, PARAMETERS
 from tests.jit.padding_harness import Padded, with_gradients
 
 SIZES = ((3, 7), (2, 5), (4, 11))
 EXAMPLES = {"b": 3, "t": 7, "s": 5, "h": 9, "w": 11}
 BUCKET = {"b": 5, "t": 12, "s": 14, "h": 17, "w": 16}
-COMPILED = ("next word", "batch norm", "mean pool", "lstm both ways", "dropout", "joined", "in reverse", "negative numbers")
+COMPILED = (
+    "next word",
+    "batch norm",
+    "mean pool",
+    "lstm both ways",
+    "dropout",
+    "joined",
+    "in reverse",
+    "negative numbers",
+)
 
 
 def captured(name: str) -> tuple[Padded, str]:
@@ -56,7 +65,9 @@ def test_a_bucket_of_exactly_the_size_and_a_batch_of_one(name: str) -> None:
 
 def test_values_that_are_no_numbers_stay_where_they_were() -> None:
     """NaN and infinities among the data are not mistaken for what is behind it."""
-    program = Padded(lambda x: [x.sort(axis=1), x.argsort(axis=1), x.max(axis=1), x.argmin(axis=1)], [("bt", "p")], EXAMPLES)
+    program = Padded(
+        lambda x: [x.sort(axis=1), x.argsort(axis=1), x.max(axis=1), x.argmin(axis=1)], [("bt", "p")], EXAMPLES
+    )
     rng = np.random.default_rng(0)
     program._data = lambda _rng, _kind, shape: rng.choice(  # type: ignore[method-assign]
         np.array([np.nan, np.inf, -np.inf, 1.0, 2.0], np.float32), shape
@@ -75,15 +86,27 @@ def test_every_operation_has_a_rule_or_a_reason() -> None:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "transform": (lambda x: paddle.fft.rfft(x, axis=1).abs(), r"fft_r2c \(axis 1 of x, x0.shape\[1\]\): a transform of more"),
-    "median": (lambda x: x.median(axis=1), r"order_statistic \(axis 1 of x, x0.shape\[1\]\): a rank depends on how much"),
-    "inverse": (lambda x: (x @ x.transpose([0, 2, 1]) + paddle.eye(x.shape[1]) * 9).inverse(), r"inverse \(.*x0.shape\[1\]\): it checks its matrices"),
+    "transform": (
+        lambda x: paddle.fft.rfft(x, axis=1).abs(),
+        r"fft_r2c \(axis 1 of x, x0.shape\[1\]\): a transform of more",
+    ),
+    "median": (
+        lambda x: x.median(axis=1),
+        r"order_statistic \(axis 1 of x, x0.shape\[1\]\): a rank depends on how much",
+    ),
+    "inverse": (
+        lambda x: (x @ x.transpose([0, 2, 1]) + paddle.eye(x.shape[1]) * 9).inverse(),
+        r"inverse \(.*x0.shape\[1\]\): it checks its matrices",
+    ),
     "numbering": (
         lambda x: x.flatten() * paddle.arange(x.shape[0] * x.shape[1] * 6).astype("float32"),
         r"multiply \(axis 0 of x, 6 \* x0.shape\[0\] \* x0.shape\[1\].*\): the operands are padded differently",
     ),
     "permutation": (lambda x: x[:, paddle.randperm(x.shape[1])], r"randperm .*: (how many numbers|it computes with)"),
-    "torn apart": (lambda x: x.reshape([x.shape[1], x.shape[0], 6]).sum(axis=0), r"reshape \(.*\): a reshape takes data"),
+    "torn apart": (
+        lambda x: x.reshape([x.shape[1], x.shape[0], 6]).sum(axis=0),
+        r"reshape \(.*\): a reshape takes data",
+    ),
 }
 
 

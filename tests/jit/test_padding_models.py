@@ -124,7 +124,9 @@ def test_pictures_of_any_size_and_number() -> None:
         nn.AvgPool2D(3, 1, 1), Residual(4, 8, 2), nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(8, 3),
     )  # fmt: skip
     step = captured(
-        step_of(net, lambda x, label: F.cross_entropy(net(x), label)), [("b3hw", "p"), ("b", 3)], {"b": 3, "h": 14, "w": 17}
+        step_of(net, lambda x, label: F.cross_entropy(net(x), label)),
+        [("b3hw", "p"), ("b", 3)],
+        {"b": 3, "h": 14, "w": 17},
     )
     assert (step.padded, step.plan.reasons) == ("bhw", [])
     for seed, (batch, height, width) in enumerate(((3, 14, 17), (2, 19, 13), (4, 16, 20), (3, 15, 18))):

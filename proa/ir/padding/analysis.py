@@ -17,7 +17,20 @@ from ...core.expressions import Expression, Symbol, as_expression, symbols_of
 from ...core.symbols import SymbolicSize, plain, same_size, size_from
 from ..dimensions import symbols_in
 from ..program import Instruction, Program
-from .axes import Axes, Axis, Different, Extent, Refused, broadcast, grows, padded, plainly, shown, size_of, sizes_of
+from .axes import (
+    Axes,
+    Axis,
+    Different,
+    Extent,
+    Refused,
+    broadcast,
+    padded,
+    plainly,
+    shown,
+    size_of,
+    sizes_of,
+)
+from .growth import grows
 from .plan import Fill, Plan, Rewrite
 
 
@@ -95,8 +108,8 @@ def plan_padding(program: Program, inputs: Sequence[Any]) -> Plan:
 
 
 def _classes(inputs: Sequence[Any]) -> dict[Symbol, Symbol]:
-    """The unknown sizes of inputs; those at the same axis that were equal in the capture are taken to be always equal (calls
-    where they are not run without padding)."""
+    """The unknown sizes of inputs; those at the same axis that were equal in the capture are taken to be always equal
+    (calls where they are not run without padding)."""
     first: dict[tuple[int, int], Symbol] = {}
     found: dict[Symbol, Symbol] = {}
     for aval in inputs:
@@ -108,8 +121,8 @@ def _classes(inputs: Sequence[Any]) -> dict[Symbol, Symbol]:
 
 
 def _join(refused: Refused, classes: dict[Symbol, Symbol], same: dict[Expression, Expression]) -> bool:
-    """Takes two sizes that a program wants to be equal, and that were, for one: those of a mask `[batch, length, length]`, or
-    `table[:length]` beside `length` rows. Whether they are is asked of the sizes of a run (`Plan.holds_for`)."""
+    """Takes two sizes that a program wants to be equal, and that were, for one: those of a mask `[batch, length, length]`,
+    or `table[:length]` beside `length` rows. Whether they are is asked of the sizes of a run (`Plan.holds_for`)."""
     if not isinstance(refused.__cause__, Different):
         return False
     first, second = (size_of(axis) for axis in refused.axes)

@@ -24,7 +24,9 @@ def own(attributes: str, infer: Callable[..., Any]) -> Callable[[Callable[..., A
 
     def declare(kernel: Callable[..., Any]) -> Operation:
         names = ["arrays", *attributes.split()]
-        return register(Operation(kernel.__name__, kernel, (), names, infer=infer, variadic=True, doc=kernel.__doc__ or ""))
+        return register(
+            Operation(kernel.__name__, kernel, (), names, infer=infer, variadic=True, doc=kernel.__doc__ or "")
+        )
 
     return declare
 

@@ -54,9 +54,9 @@ class Plan:
 
     def holds_for(self, sizes: Sizes) -> bool:
         """Whether data, or a bucket, may have these sizes: none is 0, and what must be equal is."""
-        return all(sizes[symbol] > 0 and sizes[symbol] == sizes[first] for symbol, first in self.classes.items()) and all(
-            one.value(sizes) == other.value(sizes) for one, other in self.equal
-        )
+        return all(
+            sizes[symbol] > 0 and sizes[symbol] == sizes[first] for symbol, first in self.classes.items()
+        ) and all(one.value(sizes) == other.value(sizes) for one, other in self.equal)
 
     def input_shape(self, number: int, sizes: Sizes) -> tuple[int, ...]:
         """The shape that an input has where the (padded) sizes are these."""

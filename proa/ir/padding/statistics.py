@@ -15,7 +15,9 @@ Shape = tuple[int, ...]
 class _Data:
     """An array seen in the shape in which it is normalised, with its surplus at 0."""
 
-    def __init__(self, xp: Any, x: Any, view: Shape, axes: Shape, centred: bool, places: Places, extents: Arrays) -> None:
+    def __init__(
+        self, xp: Any, x: Any, view: Shape, axes: Shape, centred: bool, places: Places, extents: Arrays
+    ) -> None:
         self.xp, self.axes, self.view = xp, axes, view or x.shape
         here = inside(xp, x.ndim, places, extents)
         self.here = xp.broadcast_to(here, x.shape).reshape(self.view)

@@ -22,10 +22,19 @@ from .plan import Plan
 _SIZE = np.dtype(np.int32)
 
 
-def padded_program(program: Program, plan: Plan, avals: Sequence[Aval]) -> Program:
-    """The program for inputs of these (padded) sizes; the real sizes come as further inputs, in the plan's order."""
+def padded_program(
+    program: Program, plan: Plan, avals: Sequence[Aval], origins: dict[int, int] | None = None
+) -> Program:
+    """The program for inputs of these (padded) sizes; the real sizes come as further inputs, in the plan's order.
+
+    `origins` gets, for each instruction that comes from one of the program, the number of that one.
+    """
     fitted, known = specialise(program, list(avals))
-    return Writer(fitted, plan, known).run()
+    writer = Writer(fitted, plan, known)
+    made = writer.run()
+    if origins is not None:
+        origins.update(writer.origins)
+    return made
 
 
 class Writer:
@@ -44,6 +53,7 @@ class Writer:
         self.sizes: dict[Symbol, int] = {symbol: ~(count + k) for k, symbol in enumerate(plan.sizes)}
         self.avals.update((number, make_aval((), _SIZE, self.place)) for number in self.sizes.values())
         self.extents: dict[Expression, int] = {}
+        self.origins: dict[int, int] = {}
 
     def run(self) -> Program:
         for instruction in self.program.instructions:
@@ -75,12 +85,15 @@ class Writer:
         self.next += len(outputs)
         return made.index
 
-    def keep(self, instruction: Instruction, operands: Sequence[Any], attributes: Any = None, operation: Any = None) -> int:
+    def keep(
+        self, instruction: Instruction, operands: Sequence[Any], attributes: Any = None, operation: Any = None
+    ) -> int:
         """The instruction itself, perhaps with other operands and attributes."""
         made = self.add(
             operation or instruction.operation, operands,
             instruction.attributes if attributes is None else attributes, instruction.flagged,
         )  # fmt: skip
+        self.origins[made] = instruction.index
         self.give(instruction, *range(made, made + len(instruction.outputs)))
         return made
 
@@ -144,6 +157,7 @@ def _formula(expression: Any, sizes: list[Symbol], known: Known) -> Any:
             raise Refused(f"a size is computed with {expression.name}")
         return (expression.name, *(_formula(argument, sizes, known) for argument in expression.arguments))
     terms = [
-        ("*", factor, *(_formula(atom, sizes, known) for atom in product)) for product, factor in expression.terms.items()
+        ("*", factor, *(_formula(atom, sizes, known) for atom in product))
+        for product, factor in expression.terms.items()
     ]
     return ("+", *terms) if terms else 0

@@ -12,6 +12,7 @@ from . import (  # noqa: F401  # pyright: ignore[reportUnusedImport]
     moving,
     neural,
     normalisation,
+    pooling,
     products,
     reductions,
     scans,

@@ -21,7 +21,9 @@ def _softmax(analysis: Analysis, instruction: Instruction, operands: list[Any]) 
     return [x]
 
 
-def _hide_keys(analysis: Analysis, instruction: Instruction, first: int, operands: list[Any]) -> tuple[Axes, Axes, Axes]:
+def _hide_keys(
+    analysis: Analysis, instruction: Instruction, first: int, operands: list[Any]
+) -> tuple[Axes, Axes, Axes]:
     """Keys of the surplus get a score of -inf. [batch, length, heads, size]; `first` is the position of the query."""
     query, keys, values, mask = operands[first : first + 4]
     causal = instruction.attributes[instruction.operation.attribute_names.index("causal")]

@@ -46,6 +46,15 @@ def _transform(_analysis: Analysis, instruction: Instruction, operands: list[Any
     ]
 
 
+@rule("floor_divide_integers remainder_of_integers gammainc gammaincc", repeats=True)
+def _checked(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    """Element by element, with a check that 0 would not pass."""
+    check = instruction.operation.check
+    for position in check.operands if check is not None and instruction.flagged else ():
+        analysis.fill_all(instruction, position, operands[position], 1)
+    return [broadcast([axes for axes in operands if axes is not None])]
+
+
 @rule("covering")
 def _covering(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     analysis.fill_all(instruction, 0, operands[0], 1)
