@@ -104,7 +104,7 @@ class Buckets:
     def _unpadded(self, tensors: Sequence[Tensor]) -> dict[Symbol, int]:
         """Unknown sizes that are not padded."""
         return {
-            wanted.expression.symbol: size
+            wanted.expression.symbol: size  # type: ignore[misc]
             for given, axes, tensor in zip(self.graph.inputs, self._axes, tensors, strict=True)
             for wanted, symbol, size in zip(given.aval.shape, axes, tensor._aval.shape, strict=True)
             if isinstance(wanted, SymbolicSize) and symbol is None

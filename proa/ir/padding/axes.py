@@ -175,10 +175,10 @@ def _next_part(factors: list[Any], product: int, wanted: int) -> Any:
         factors.insert(0, _like(factor, number // rest))
         return _like(factor, rest)
     rest = _content(wanted) // math.gcd(_content(product), _content(wanted))
-    if rest % factor == 0:
-        return factor
-    if rest > 1 and factor % rest == 0:
-        factors.insert(0, factor // rest)
+    if rest % number == 0:
+        return number
+    if rest > 1 and number % rest == 0:
+        factors.insert(0, number // rest)
         return rest
     return None
 

@@ -7,7 +7,7 @@ whether it is longer than its data. The real extents of the latter are the last 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -47,9 +47,9 @@ def real_extent(xp: Any, arrays: Arrays, formula: Any) -> Any:
 def _computed(xp: Any, arrays: Arrays, formula: Any) -> Any:
     if not isinstance(formula, tuple):
         return np.int32(formula)
-    if len(formula) == 1:
-        return arrays[formula[0]]
-    name, *parts = formula
+    name, *parts = cast("tuple[Any, ...]", formula)
+    if not parts:
+        return arrays[name]
     left, *others = [_computed(xp, arrays, part) for part in parts]
     for right in others:
         left = _FUNCTIONS[name](xp, left, right)
@@ -141,13 +141,21 @@ def divided_by_count(xp: Any, arrays: Arrays, others: int) -> Any:
     return (wide(x) / _count(extents, others, wide(x).dtype)).astype(x.dtype)
 
 
-@own("shape dtype", infer=lambda _o, kinds, a, _p: kinds[0].with_shape(a[0]).with_dtype(a[1]))
+def _infer_new(_operation: Any, kinds: Any, attributes: Any, _place: Any) -> Aval:
+    return kinds[0].with_shape(attributes[0]).with_dtype(attributes[1])
+
+
+@own("shape dtype", infer=_infer_new)
 def repeated_extent(xp: Any, arrays: Arrays, shape: tuple[int, ...], dtype: Any) -> Any:
     """An extent as every element of an array: the lengths of sequences."""
     return xp.broadcast_to(arrays[0].astype(dtype), shape)
 
 
-@own("length", infer=lambda _o, kinds, a, _p: kinds[0].with_shape((1, 1, 1, a[0])))
+def _infer_mask(_operation: Any, kinds: Any, attributes: Any, _place: Any) -> Aval:
+    return kinds[0].with_shape((1, 1, 1, attributes[0]))
+
+
+@own("length", infer=_infer_mask)
 def mask_beyond(xp: Any, arrays: Arrays, length: int) -> Any:
     """The mask of an attention, in the type of the first array: 0 for keys before the extent, -inf behind them."""
     like, size = arrays

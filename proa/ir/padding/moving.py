@@ -76,7 +76,12 @@ def concat_within(xp: Any, arrays: Arrays, axis: int, count: int) -> Any:
     return result
 
 
-@own("axis before after", infer=lambda o, k, a, p: _longer(o, k, (a[0], k[0].shape[a[0]] + a[1] + a[2]), p))
+def _bordered(operation: Any, kinds: Any, attributes: Any, place: Any) -> Aval:
+    axis, before, after = attributes
+    return _longer(operation, kinds, (axis, kinds[0].shape[axis] + before + after), place)
+
+
+@own("axis before after", infer=_bordered)
 def pad_within(xp: Any, arrays: Arrays, axis: int, before: int, after: int) -> Any:
     """A border of a value, the second array, around the data of the first along an axis."""
     x, value, size = arrays

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.aval import Aval
 from .filling import Arrays, Places, first, inside, own, wide
 
 Shape = tuple[int, ...]
@@ -76,7 +77,11 @@ def gradient_within(
     return (out * factor).reshape(x.shape).astype(x.dtype)
 
 
-@own("epsilon view axes broadcast centred places", infer=lambda _o, kinds, a, _p: kinds[0].with_shape(a[3]))
+def _infer_weight(_operation: Any, kinds: Any, attributes: Any, _place: Any) -> Aval:
+    return kinds[0].with_shape(attributes[3])
+
+
+@own("epsilon view axes broadcast centred places", infer=_infer_weight)
 def weight_gradient_within(
     xp: Any, arrays: Arrays, epsilon: float, view: Shape, axes: Shape, broadcast: Shape, centred: bool, places: Places
 ) -> Any:
@@ -99,12 +104,10 @@ def running_within(xp: Any, arrays: Arrays, axes: Shape, places: Places) -> tupl
     """Running mean and variance moved towards those of the data; `momentum` is the share of the old ones."""
     x, mean, variance, momentum, *extents = arrays
     data = _Data(xp, x, (), axes, True, places, extents)
-    kept = momentum.astype(data.values.dtype)
-    found: Sequence[Any] = (data.mean_value, data.variance)
-    return tuple(
-        (kept * wide(old) + (1 - kept) * new.reshape(old.shape)).astype(old.dtype)
-        for old, new in zip((mean, variance), found, strict=True)
-    )
+    kept: Any = momentum.astype(data.values.dtype)
+    pairs: Sequence[tuple[Any, Any]] = ((mean, data.mean_value), (variance, data.variance))
+    moved: list[Any] = [kept * wide(old) + (1 - kept) * new.reshape(old.shape) for old, new in pairs]
+    return moved[0].astype(mean.dtype), moved[1].astype(variance.dtype)
 
 
 running_within.returns_tuple = True

@@ -5,7 +5,7 @@ operations it is named for; operations that work element by element need none (s
 padded is refused with a reason, which users see in `explain()`.
 """
 
-from . import (  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from . import (
     creation,
     indexing,
     labels,
@@ -21,3 +21,8 @@ from . import (  # noqa: F401  # pyright: ignore[reportUnusedImport]
     untouched,
     windows,
 )
+
+__all__ = [
+    "creation", "indexing", "labels", "moving", "neural", "normalisation", "pooling", "products", "reductions", "scans",
+    "shapes", "slices", "untouched", "windows",
+]  # fmt: skip

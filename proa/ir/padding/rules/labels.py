@@ -16,7 +16,7 @@ def _attribute(instruction: Instruction, name: str) -> Any:
 
 
 def _class_axis(instruction: Instruction, x: Axes) -> int:
-    axis = _attribute(instruction, "axis")
+    axis: int = _attribute(instruction, "axis")
     if padded(x[axis]):
         raise Refused("the classes are padded", x[axis])
     return axis

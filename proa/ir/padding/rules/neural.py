@@ -16,7 +16,7 @@ from .reductions import MINUS
 @rule("softmax log_softmax")
 def _softmax(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x: Axes = operands[0]
-    axis = instruction.attributes[0] % max(len(x), 1)
+    axis: int = instruction.attributes[0] % max(len(x), 1)
     analysis.fill(instruction, 0, axis, x[axis], MINUS)
     return [x]
 

@@ -22,7 +22,8 @@ def _runs_along_padded(analysis: Analysis, instruction: Instruction, x: Axes) ->
     view = analysis.normal(tuple(attributes["view"]))
     whole = not view or same_sizes(view, tuple(size_of(axis) for axis in x))
     seen = x if whole else reshaped(x, view)
-    return any(padded(seen[axis]) for axis in attributes["axes"])
+    axes: tuple[int, ...] = attributes["axes"]
+    return any(padded(seen[axis]) for axis in axes)
 
 
 def _check_parameters(operands: list[Any]) -> None:

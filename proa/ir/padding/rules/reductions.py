@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ...program import Instruction
@@ -17,7 +18,9 @@ _NEUTRAL = {"sum": 0, "max": MINUS, "min": PLUS, "prod": 1, "any": 0, "all": 1, 
 @rule(" ".join(_NEUTRAL), repeats=True)
 def _reduction(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x: Axes = operands[0]
-    name, (axes, keepdim) = instruction.operation.name, instruction.attributes[:2]
+    name = instruction.operation.name
+    axes: tuple[int, ...] = instruction.attributes[0]
+    keepdim = instruction.attributes[1]
     _fill(analysis, instruction, x, axes, _NEUTRAL[name])
     longer = [axis for axis in axes if padded(x[axis])]
     if name == "mean" and longer:
@@ -32,7 +35,7 @@ def _reduction(analysis: Analysis, instruction: Instruction, operands: list[Any]
     return [reduced(x, axes, keepdim)]
 
 
-def _fill(analysis: Analysis, instruction: Instruction, x: Axes, axes: Any, value: float) -> None:
+def _fill(analysis: Analysis, instruction: Instruction, x: Axes, axes: Sequence[int], value: float) -> None:
     for axis in axes:
         analysis.fill(instruction, 0, axis, x[axis], value)
 
@@ -96,8 +99,8 @@ refuse("renormalised matrix_rank pinv", "it looks at all values together")
 def _ranked(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Ranks along an axis that must not be padded: they count from both ends."""
     names = instruction.operation.attribute_names
-    axes = instruction.attributes[names.index("axis")]
-    axes = axes if isinstance(axes, tuple) else (axes,)
+    given: Any = instruction.attributes[names.index("axis")]
+    axes: tuple[int, ...] = (given,) if given.__class__ is int else given
     if any(padded(operands[0][axis]) for axis in axes):
         raise Refused("a rank depends on how much data there is", *(operands[0][axis] for axis in axes))
     found = reduced(operands[0], axes, instruction.attributes[names.index("keepdim")])

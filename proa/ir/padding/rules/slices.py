@@ -94,7 +94,8 @@ def _getitem(analysis: Analysis, instruction: Instruction, operands: list[Any]) 
         wanted = analysis.normal(tuple(entry for entry, axis in entries if axis is not None))
 
         def rewrite(writer: Any, instruction: Instruction, operands: list[Any]) -> None:
-            x, lengths = operands[0], {}
+            x: Any = operands[0]
+            lengths: dict[int, int] = {}
             given = [entry for entry in instruction.attributes[0] if entry is not None]
             for number in moving:
                 start = writer.extent(expression_of(wanted[number][0]))
@@ -145,7 +146,8 @@ def _getitem_grad(analysis: Analysis, instruction: Instruction, operands: list[A
         wanted = analysis.normal(tuple(spec))
 
         def rewrite(writer: Any, instruction: Instruction, operands: list[Any]) -> None:
-            x, lengths = operands[0], {}
+            x: Any = operands[0]
+            lengths: dict[int, int] = {}
             resolved, shape = instruction.attributes
             for number in moving:
                 start, size = (writer.extent(expression_of(wanted[number][k])) for k in (0, 1))
