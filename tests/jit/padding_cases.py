@@ -9,6 +9,7 @@ import numpy as np
 
 import proa as paddle
 from proa import nn
+from proa.ops.neural.recurrent import run_recurrence
 
 F = nn.functional
 Case = tuple[Callable[..., Any], tuple[tuple[str, Any], ...]]
@@ -50,7 +51,8 @@ def assigned(x: Any, index: Any, value: Any) -> Any:
 
 WEIGHT, SHIFT, TABLE = parameter(6), parameter(6), parameter(9, 6)
 FILTERS, SPREAD, SQUARE = parameter(4, 6, 3), parameter(6, 4, 3), parameter(4, 2, 3, 3)
-PARAMETERS = (WEIGHT, SHIFT, TABLE, FILTERS, SPREAD, SQUARE)
+GATES = parameter(8, 2)
+PARAMETERS = (WEIGHT, SHIFT, TABLE, FILTERS, SPREAD, SQUARE, GATES)
 LSTM, BOTH_WAYS = nn.LSTM(6, 5), nn.LSTM(6, 5, direction="bidirect")
 GRU, RNN = nn.GRU(6, 5, num_layers=2), nn.SimpleRNN(6, 5)
 SEVERAL_HEADS = nn.MultiHeadAttention(6, 2)
@@ -64,6 +66,14 @@ def recurrent(net: Any) -> Callable[[Any], Any]:
     def run(x: Any) -> Any:
         sequence, last = net(x)
         return [sequence, *(last if isinstance(last, (tuple, list)) else [last])]
+
+    return run
+
+
+def of_some_lengths(reverse: bool) -> Callable[[Any, Any], Any]:
+    def run(projected: Any, lengths: Any) -> Any:
+        states = [paddle.zeros([projected.shape[1], 2])] * 2
+        return list(run_recurrence(projected, states, GATES, None, lengths + 1, "LSTM", reverse))
 
     return run
 
@@ -202,6 +212,12 @@ CASES: dict[str, Case] = {
             "similarity": lambda x, y: F.cosine_similarity(x, y, axis=-1),
         },
         PAIR,
+    ),
+    "sequences of some lengths": (of_some_lengths(False), (("tb8", "f"), ("b", 4))),
+    "sequences of some lengths, backwards": (of_some_lengths(True), (("tb8", "f"), ("b", 4))),
+    "looked up": (
+        lambda x: [paddle.searchsorted(TABLE.detach()[:, 0].sort(), x), paddle.isin(x.round(), TABLE.detach().round())],
+        ROWS,
     ),
     "two lengths joined": (lambda x, y: paddle.concat([x, y], axis=1).cumsum(axis=1), TWO_LENGTHS),
     "attention to others": (attend, TWO_LENGTHS),

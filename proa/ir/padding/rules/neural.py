@@ -125,6 +125,8 @@ def _recurrence(analysis: Analysis, instruction: Instruction, operands: list[Any
     cells.check(operands)
     projected = operands[0]
     analysis.fill(instruction, 0, 0, projected[0], 0)
+    if cells.has_lengths:
+        analysis.fill_all(instruction, cells.end, operands[cells.end], 0)
     batch = broadcast([[projected[1]], [operands[1][0]]])[0]
     _end_with_data(analysis, instruction, cells, operands)
     state: Axes = [projected[0], batch, operands[1][1]]

@@ -92,7 +92,25 @@ def _position_of_extreme(analysis: Analysis, instruction: Instruction, operands:
     return [reduced(x, (axis,), keepdim)]
 
 
-refuse("histogram isin searchsorted mode", "the surplus would be counted, and no value is left out of the counting")
+@rule("searchsorted")
+def _searched(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    """Values are looked up one by one, in a row of their own or in the only one."""
+    rows, values = operands
+    if padded(rows[-1]):
+        raise Refused("where a value belongs depends on where the data ends", rows[-1])
+    if len(rows) > 1:
+        broadcast([rows[:-1], values[:-1]])
+    return [values]
+
+
+@rule("isin")
+def _among(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    if any(map(padded, operands[1])):
+        raise Refused("the surplus would be among the values that are looked for", *filter(padded, operands[1]))
+    return [operands[0]]
+
+
+refuse("histogram", "the surplus would be counted, and no value is left out of the counting")
 refuse("renormalised matrix_rank pinv", "it looks at all values together")
 
 
@@ -107,4 +125,4 @@ def _ranked(analysis: Analysis, instruction: Instruction, operands: list[Any]) -
     return [found for _ in instruction.outputs]
 
 
-rule("kthvalue order_statistic", shapes="rank k")(_ranked)
+rule("kthvalue order_statistic mode", shapes="rank k")(_ranked)
