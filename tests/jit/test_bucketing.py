@@ -203,3 +203,19 @@ def test_the_line_of_an_error_is_that_of_the_code() -> None:
     with paddle.no_grad(), pytest.raises((ValueError, IndexError)) as raised:
         static(paddle.to_tensor([0, 5, 0]), paddle.ones([3, 2])).numpy()
     assert any(f'test_bucketing.py", line {line}' in note for note in raised.value.__notes__)
+
+
+def test_a_bucket_is_no_longer_than_a_table_beside_it() -> None:
+    table = paddle.to_tensor(np.arange(24, dtype=np.float32).reshape(12, 2))
+    function = lambda x: (x + table[: x.shape[0]]).cumsum(axis=0)  # noqa: E731
+    static = paddle.jit.to_static(function, input_spec=[InputSpec([None, 2])], full_graph=True)
+    with paddle.no_grad():
+        for size in (5, 7, 10, 12, 3):
+            x = paddle.randn([size, 2])
+            expected = np.cumsum(x.numpy() + table.numpy()[:size], axis=0)
+            np.testing.assert_allclose(static(x).numpy(), expected, rtol=1e-5, atol=1e-5)
+        with pytest.raises(ValueError, match="broadcast"):
+            static(paddle.randn([13, 2]))
+    run = buckets_of(static)
+    assert run.plan.reasons == []
+    assert all(bucket.sizes and bucket.sizes[0] <= 12 for bucket in run.buckets.values())

@@ -219,7 +219,7 @@ class Analysis:
         else:
             found = rule_of(instruction.operation)
             if found is None:
-                raise Refused("there is no rule for padded axes")
+                raise Refused("there is no rule for padded axes (an operation of one's own, or a derived gradient)")
             if mentioned - set(found.shapes):
                 # Attributes get the padded size; only in a shape is that what is wanted.
                 what = ", ".join(sorted(mentioned - set(found.shapes)))
