@@ -204,11 +204,10 @@ class Buckets:
         results = results[: len(self.graph.program.outputs)]
         if not bucket.sizes:
             return list(results)
-        others = self._unpadded(tensors)
-        longer = {**others, **dict(zip(self.order, bucket.sizes, strict=True))}
+        sizes = {**self._unpadded(tensors), **real}
         is_cpu = self.graph.place is CPU
         return [
-            self.plan.real_part(number, np.asarray(value) if is_cpu else value, {**others, **real}, longer)
+            self.plan.real_part(number, np.asarray(value) if is_cpu else value, sizes)
             for number, value in enumerate(results)
         ]
 

@@ -109,6 +109,7 @@ CASES: dict[str, Case] = {
             "flattened mean": lambda x: x.reshape([-1, 6]).mean(axis=0),
             "flattened to one": lambda x: x.reshape([-1]).mean(),
             "flattened softmax": lambda x: F.softmax(x.reshape([-1, 6]), axis=0),
+            "flattened": lambda x: [x.reshape([-1, 6]), x.reshape([-1]), x.transpose([1, 2, 0]).reshape([-1])],
             "flattened and back": lambda x: F.relu(x.reshape([-1, 6]) * 2).reshape([x.shape[0], x.shape[1], 6]),
             "swapped and flattened": lambda x: x.transpose([1, 0, 2]).reshape([-1, 6]).mean(axis=0),
             "flattened beside zeros": lambda x: paddle.maximum(x.flatten(), paddle.zeros_like(x.flatten())).mean(),

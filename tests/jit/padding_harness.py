@@ -105,7 +105,7 @@ class Padded:
         else:
             outcome = run_on_numpy(program, given, list(scalars), watch_results(False))
             results = [outcome[number] for number in program.outputs]
-        return [np.asarray(self.plan.real_part(n, np.asarray(v), real, longer)) for n, v in enumerate(results)]
+        return [np.asarray(self.plan.real_part(n, np.asarray(v), real)) for n, v in enumerate(results)]
 
     @staticmethod
     def _data(rng: Any, kind: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from .filling import Arrays, first, own
+from .filling import Arrays, Factors, first, own
 
 
 def _along(ndim: int, axis: int) -> tuple[int, ...]:
@@ -114,3 +114,19 @@ def as_drawn(xp: Any, arrays: Arrays, axes: tuple[int, ...]) -> Any:
         position = position * real.get(axis, np.int32(x.shape[axis])) + steps
     rows = x.reshape((-1, *x.shape[depth:]))
     return _taken(xp, rows, position.reshape(-1), 0).reshape(x.shape)
+
+
+@own("axis factors", infer=first)
+def gathered(xp: Any, arrays: Arrays, axis: int, factors: Factors) -> Any:
+    """The data of an axis with several factors, one behind the other: the surplus that lay between it comes last."""
+    x, *extents = arrays
+    remaining = list(extents)
+    rest = xp.arange(x.shape[axis], dtype=np.int32)
+    place: Any = 0
+    stride = 1
+    for size, longer in reversed(factors):
+        real = remaining.pop() if longer else np.int32(size)
+        place = place + rest % xp.maximum(real, 1) * np.int32(stride)
+        rest = rest // xp.maximum(real, 1)
+        stride *= size
+    return _taken(xp, x, place, axis)

@@ -62,16 +62,13 @@ class Plan:
         """The shape that an input has where the (padded) sizes are these."""
         return tuple(_length(axis, sizes) for axis in self.inputs[number])
 
-    def real_part(self, number: int, value: Any, real: Sizes, bucket: Sizes) -> Any:
-        """A result of the padded program without its surplus; arrays of NumPy and of JAX alike."""
+    def real_part(self, number: int, value: Any, real: Sizes) -> Any:
+        """A result of the padded program without its surplus, which is at the end of each axis; arrays of NumPy and of JAX
+        alike."""
         axes = self.outputs[number]
         if not any(map(padded, axes)):
             return value
-        shape = [_factor(factor, bucket) for axis in axes for factor in axis]
-        cuts = [slice(0, _factor(factor, real)) for axis in axes for factor in axis]
-        if any(len(axis) > 1 for axis in axes):
-            return value.reshape(shape)[tuple(cuts)].reshape([_length(axis, real) for axis in axes])
-        return value[tuple(cuts)]
+        return value[tuple([slice(0, _length(axis, real)) for axis in axes])]
 
 
 def _factor(factor: Any, sizes: Sizes) -> int:

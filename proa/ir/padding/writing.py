@@ -17,6 +17,7 @@ from ..dimensions import Known, specialise
 from ..program import Instruction, Program
 from .axes import Axes, Axis, Extent, Refused, padded
 from .filling import FUNCTIONS, Factors, Places, fill_beyond, real_extent
+from .moving import gathered
 from .plan import Plan
 
 _SIZE = np.dtype(np.int32)
@@ -58,9 +59,19 @@ class Writer:
     def run(self) -> Program:
         for instruction in self.program.instructions:
             self._write(instruction)
+        outputs = tuple(
+            [self._gathered(self.numbers[n], self.plan.outputs[k]) for k, n in enumerate(self.program.outputs)]
+        )
         inputs = [*self.program.inputs, *(self.avals[number] for number in self.sizes.values())]
-        outputs = tuple(self.numbers[number] for number in self.program.outputs)
         return Program(inputs, self.instructions, outputs)
+
+    def _gathered(self, number: int, axes: Axes) -> int:
+        """A result with its surplus at the end of each axis."""
+        for axis, factors in enumerate(axes):
+            if padded(factors) and len(factors) > 1:
+                ((_, parts),), extents = self.places({axis: factors})
+                number = self.add(gathered, [number, *extents], (axis, parts))
+        return number
 
     def _write(self, instruction: Instruction) -> None:
         operands = [(self.numbers[o] if o >= 0 else o) if o.__class__ is int else o for o in instruction.operands]
