@@ -9,7 +9,6 @@ from ._namespace import LAZY_MODULES as _LAZY_MODULES
 from ._namespace import LAZY_NAMES as _LAZY_NAMES
 from ._namespace import collect as _collect
 from .core.tracebacks import install as _install_tracebacks
-from .ir.families import Planner as _Planner
 
 
 def __getattr__(name: str) -> _typing.Any:
@@ -28,4 +27,3 @@ def __dir__() -> list[str]:
 
 _collect(globals())
 _install_tracebacks()
-_Planner.module = "proa.jit.families"

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32
+from ..core.symbols import plain
 from ..ir.operation import OperandKind, Operation
 from ..ir.program import Instruction
 from ..ir.trace import Scope
@@ -67,6 +68,9 @@ class Autocast:
         self, operation: Operation, kinds: Sequence[OperandKind], attributes: tuple[Any, ...]
     ) -> tuple[np.dtype | None, ...] | None:
         """See `Scope.casts`."""
+        # Casts do not depend on sizes; a table that compares unknown ones with numbers would fix them.
+        attributes = plain(attributes)
+        kinds = [kind.with_shape(plain(kind.shape)) if isinstance(kind, Aval) and kind.symbolic else kind for kind in kinds]
         key = (operation, tuple(kinds), attributes)
         answer = self._answers.get(key, _UNKNOWN)
         if answer is _UNKNOWN:

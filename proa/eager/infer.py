@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,14 @@ from ..core.promotion import promote_scalar, promote_tensors
 from ..ir.operation import NeedsPromotion, Operation
 
 Kinds = Sequence[Any]
+Rule = TypeVar("Rule", bound=Callable[..., Any])
+
+
+def elementwise(rule: Rule) -> Rule:
+    """Marks a shape rule of operations that work element by element: an element of a result comes from the elements at its
+    place of the operands, which are broadcast. Whoever moves or cuts data relies on that (`ir/padding`)."""
+    rule.elementwise = True  # type: ignore[attr-defined]
+    return rule
 
 
 def broadcast_shapes(operation: Operation, operands: Kinds, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -60,6 +68,7 @@ def common_dtype(operation: Operation, operands: Kinds) -> np.dtype:
     return first
 
 
+@elementwise
 def broadcast(operation: Operation, operands: Kinds, attributes: tuple[Any, ...], place: Any) -> Aval:
     """Elementwise over broadcast operands of one dtype."""
     if operation.promote and any(isinstance(k, type) for k in operands):
@@ -77,19 +86,28 @@ def _check_scalar(operation: Operation, operands: Kinds) -> None:
         raise NeedsPromotion
 
 
+@elementwise
 def broadcast_to_bool(operation: Operation, operands: Kinds, attributes: tuple[Any, ...], place: Any) -> Aval:
     return broadcast(operation, operands, attributes, place).with_dtype(BOOL)
 
 
+@elementwise
 def same(operation: Operation, operands: Kinds, attributes: tuple[Any, ...], place: Any) -> Aval:
-    """The first operand's shape and dtype."""
+    """Elementwise, with the first operand's shape and dtype."""
     return operands[0]
 
 
+def same_shape(operation: Operation, operands: Kinds, attributes: tuple[Any, ...], place: Any) -> Aval:
+    """The first operand's shape and dtype, but elements do not stay at their places."""
+    return operands[0]
+
+
+@elementwise
 def same_to_bool(operation: Operation, operands: Kinds, attributes: tuple[Any, ...], place: Any) -> Aval:
     return operands[0].with_dtype(BOOL)
 
 
+@elementwise
 def floating(operation: Operation, operands: Kinds, attributes: tuple[Any, ...], place: Any) -> Aval:
     """Elementwise; integers give float32, whatever the default dtype."""
     aval: Aval = operands[0]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.expressions import Symbol
-from ..core.place import CPU
-from ..core.symbols import SymbolicSize
-from .dimensions import Known
+from ..core.place import CPU, Place
+from .dimensions import Known, symbols_in
 from .generalising import General
+from .lowering import CompiledProgram, flagged_instructions
+from .padding.axes import Refused
+from .padding.axes import padded as padded_axis
+from .padding.plan import Plan
 from .program import Program
 
 _SIZE = np.dtype(np.int32)
@@ -22,50 +26,37 @@ _BY_WAY_OF_THE_HOST = 1 << 20
 class PaddingPlan:
     """A plan for a General: which of its symbols are padded, where they are in inputs and results."""
 
-    def __init__(self, general: General, plan: Any) -> None:
+    def __init__(self, general: General, plan: Plan) -> None:
         self.general = general
         self.plan = plan
-        self.order: tuple[Symbol, ...] = plan.sizes
-        # For each input that has some, the padded symbol of each axis.
-        self.axes = [
-            (position, axes)
-            for position, aval in enumerate(general.program.inputs)
-            if any(axes := [self._class_of(size) for size in aval.shape])
-        ]
+        self.order = plan.sizes
+        # The inputs and results that have a size that is padded.
+        self.filled = [n for n, aval in enumerate(general.program.inputs) if symbols_in(aval).keys() & plan.classes]
+        self.cut = [n for n, axes in enumerate(plan.outputs) if any(map(padded_axis, axes))]
         self.others = [symbol for symbol in general.symbols if symbol not in plan.classes]
-        self.cut = [(position, aval) for position, aval in self._results() if aval.symbolic]
 
-    def _class_of(self, size: Any) -> Symbol | None:
-        symbol = size.expression.symbol if isinstance(size, SymbolicSize) else None
-        return None if symbol is None else self.plan.classes.get(symbol)
+    def sizes_of(self, known: Known) -> tuple[dict[Symbol, int], dict[Symbol, int]] | None:
+        """The sizes that are padded, and those that are not; None where the plan does not hold for them."""
+        if not self.plan.holds_for(known):
+            return None
+        real = {first: known[first] for first in self.order}
+        return real, {symbol: known[symbol] for symbol in self.others}
 
-    def _results(self) -> list[tuple[int, Any]]:
-        program = self.general.program
-        avals = {
-            instruction.index + offset: aval
-            for instruction in program.instructions
-            for offset, aval in enumerate(instruction.outputs)
-        }
-        return [(position, avals[index]) for position, index in enumerate(program.outputs)]
-
-    def sizes_of(self, known: Known) -> tuple[dict[Symbol, int], tuple[Any, ...]] | None:
-        """The sizes that are padded, and those that are not; None where two do not agree that are taken to be equal."""
-        real: dict[Symbol, int] = {}
-        for symbol, first in self.plan.classes.items():
-            if real.setdefault(first, known[symbol]) != known[symbol]:
-                return None
-        return real, tuple([known[symbol] for symbol in self.others])
+    def all_sizes(self, padded: dict[Symbol, int], exact: dict[Symbol, int]) -> dict[Symbol, int]:
+        """What every symbol of the inputs is, in a bucket."""
+        return {**exact, **{symbol: padded[first] for symbol, first in self.plan.classes.items()}}
 
 
 class Bucket:
     """An executable for sizes up to some."""
 
-    def __init__(self, sizes: dict[Symbol, int], exact: tuple[Any, ...]) -> None:
+    def __init__(self, plan: PaddingPlan, sizes: dict[Symbol, int], exact: dict[Symbol, int]) -> None:
+        self.plan = plan
         self.sizes = sizes
         self.exact = exact
-        self.volume = 1
-        for size in sizes.values():
-            self.volume *= size
+        self.volume = volume_of(sizes)
+        everything = plan.all_sizes(sizes, exact)
+        self.shapes = {position: plan.plan.input_shape(position, everything) for position in plan.filled}
         self.wasted = 0.0  # work that went into padding
         self.compiled: Any = None
         self.donated: tuple[int, ...] = ()
@@ -75,49 +66,45 @@ class Bucket:
     def __str__(self) -> str:
         return ", ".join(f"{symbol} = {size}" for symbol, size in self.sizes.items())
 
-    def holds(self, real: dict[Symbol, int], exact: tuple[Any, ...]) -> bool:
+    def holds(self, real: dict[Symbol, int], exact: dict[Symbol, int]) -> bool:
         return self.exact == exact and all(self.sizes[symbol] >= size for symbol, size in real.items())
 
     def make(
-        self, plan: PaddingPlan, write: Callable[..., Program], inputs: list[Any], scalars: list[Any], place: Any,
-        donated: Sequence[int],
-    ) -> None:  # fmt: skip
-        """Compiles it; inputs that are filled up are never donated."""
-        from .lowering import CompiledProgram
+        self, program: Program, inputs: list[Any], scalars: list[Any], place: Place, donated: Sequence[int]
+    ) -> None:
+        """Compiles it, for what `program` does; inputs that are filled up are never donated."""
+        from .padding import padded_program  # the rules are many, and seldom needed
 
-        avals = list(plan.general.program.inputs)
+        general, plan = self.plan.general.program, self.plan.plan
+        sizes = Known(self.plan.all_sizes(self.sizes, self.exact))
+        written = padded_program(general, plan, [sizes.resolve(aval) for aval in general.inputs])
+        self.donated = tuple([position for position in donated if position not in self.shapes])
+        values = [*self.filled_up(inputs), *[np.asarray(self.sizes[symbol], _SIZE) for symbol in self.plan.order]]
+        if len(flagged_instructions(written, False)) != len(flagged_instructions(program, False)):
+            raise Refused("checks of the padded program are not those of the exact one")
+        self.compiled = CompiledProgram(written, values, scalars, place, self.donated, False)
+        self.program = written
+
+    def filled_up(self, inputs: list[Any]) -> list[Any]:
+        """Inputs, as long as this bucket has them."""
         values = list(inputs)
-        given = [value.shape for value in values]
-        for position, axes in plan.axes:
-            values[position] = padded(values[position], self.shape(axes, given[position]))
-        actual = [
-            aval.with_shape(tuple(value.shape)) if aval.symbolic else aval
-            for aval, value in zip(avals, values, strict=True)
-        ]
-        program = write(plan.general.program, plan.plan, actual)
-        filled = {position for position, _ in plan.axes}
-        self.donated = tuple([position for position in donated if position not in filled])
-        lengths = [np.asarray(self.sizes[symbol], _SIZE) for symbol in plan.order]
-        self.compiled = CompiledProgram(program, [*values, *lengths], scalars, place, self.donated, False)
-        self.program = program
+        for position, shape in self.shapes.items():
+            values[position] = padded(values[position], shape)
+        return values
 
-    def shape(self, axes: Sequence[Symbol | None], shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape of an input in this bucket."""
-        return tuple([size if axis is None else self.sizes[axis] for axis, size in zip(axes, shape, strict=True)])
-
-    def record(self, family: Any) -> BucketRecord:
+    def record(self) -> BucketRecord:
         """What stands for it in the list of compiled programs."""
         if self._record is None:
-            self._record = BucketRecord(self, family)
+            self._record = BucketRecord(self)
         return self._record
 
 
 class BucketRecord:
     """A bucket as the list of programs knows it: like an ending, with a program and an executable that may have to go."""
 
-    def __init__(self, bucket: Bucket, family: Any) -> None:
+    def __init__(self, bucket: Bucket) -> None:
         self.bucket = bucket
-        self.program = bucket.program or family.plan.general.program
+        self.program = bucket.program or bucket.plan.general.program
         self.count = 0
 
     @property
@@ -135,35 +122,28 @@ class Fitted:
     copies = 0
     forgotten = 0
 
-    def __init__(self, plan: PaddingPlan, bucket: Bucket, real: dict[Symbol, int], program: Program) -> None:
-        self.plan, self.bucket = plan, bucket
+    def __init__(self, bucket: Bucket, real: dict[Symbol, int], program: Program) -> None:
+        self.bucket = bucket
         self.outputs = program.outputs
         self.num_flags = bucket.compiled.num_flags
-        self.sizes = [np.asarray(real[symbol], _SIZE) for symbol in plan.order]
-        volume = 1
-        for size in real.values():
-            volume *= size
-        self.waste = bucket.volume / max(1, volume) - 1.0  # as a part of the real work
-        avals = {
-            instruction.index + offset: aval
-            for instruction in program.instructions
-            for offset, aval in enumerate(instruction.outputs)
-        }
-        self.shapes = [(position, avals[program.outputs[position]].shape) for position, _ in plan.cut]
+        self.sizes = [np.asarray(real[symbol], _SIZE) for symbol in bucket.plan.order]
+        self.waste = bucket.volume / max(1, volume_of(real)) - 1.0  # as a part of the real work
+        avals = {number: aval for i in program.instructions for number, aval in zip(i.made, i.outputs, strict=True)}
+        self.shapes = [(position, avals[program.outputs[position]].shape) for position in bucket.plan.cut]
 
     @property
     def donated(self) -> tuple[int, ...]:
         return self.bucket.donated
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> list[Any]:
-        values = list(inputs)
-        for position, axes in self.plan.axes:
-            value = values[position]
-            values[position] = padded(value, self.bucket.shape(axes, value.shape))
-        results = list(self.bucket.compiled([*values, *self.sizes], scalars))
+        results = list(self.bucket.compiled([*self.bucket.filled_up(inputs), *self.sizes], scalars))
         for position, shape in self.shapes:
             results[position] = cut(results[position], shape)
         return results
+
+
+def volume_of(sizes: dict[Symbol, int]) -> int:
+    return math.prod(sizes.values())
 
 
 def padded(value: Any, shape: tuple[int, ...]) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.aval import Aval
+from ..core.place import CPU
 from .operation import Operation
 from .program import DynamicScalar, Instruction, Program, numbered
 
@@ -61,7 +62,8 @@ class Editor:
         """A new instruction. A Python type among the operands takes the next scalar; results are inferred if not given."""
         kinds = tuple([self.kind_of(operand) for operand in operands])
         if outputs is None:
-            place = next(kind.place for kind in kinds if isinstance(kind, Aval))
+            places = [kind.place for kind in (*kinds, *self.inputs) if isinstance(kind, Aval)]
+            place = places[0] if places else CPU  # what makes something of nothing is where everything else is
             outputs = operation.plan(kinds, attributes, place)[0]
         count = sum(isinstance(operand, type) for operand in operands)
         if count:

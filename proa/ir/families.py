@@ -15,7 +15,6 @@ two. A finer one is made when the work that went into padding exceeds what compi
 
 from __future__ import annotations
 
-import importlib
 from collections import OrderedDict
 from typing import Any
 
@@ -23,7 +22,7 @@ from ..core import flags
 from ..core.expressions import Symbol
 from ..core.locks import new_reentrant_lock
 from . import cost, kept, report
-from .bucketed import Bucket, Fitted, PaddingPlan
+from .bucketed import Bucket, Fitted, PaddingPlan, volume_of
 from .dimensions import Known
 from .donation import donatable
 from .generalising import General, NotGeneral, generalise, signature
@@ -39,20 +38,6 @@ _RARE = 3
 
 _LOCK = new_reentrant_lock()
 FAMILIES: OrderedDict[Any, Family] = OrderedDict()
-
-
-class Planner:
-    """What knows the rules of padding: `plan(program, inputs)`, `write(program, plan, inputs)`. It lives above this room and
-    is imported when it is first needed."""
-
-    module = ""
-    _found: Any = None
-
-    @classmethod
-    def find(cls) -> Any:
-        if cls._found is None:
-            cls._found = importlib.import_module(cls.module)
-        return cls._found
 
 
 class Family:
@@ -100,8 +85,10 @@ class Family:
                         self.reasons = [str(error)]
 
     def _generalise(self, example: Program, program: Program) -> None:
+        from .padding import plan_padding  # the rules are many, and seldom needed
+
         general = generalise(example, program)
-        plan = Planner.find().plan(general.program, general.program.inputs)
+        plan = plan_padding(general.program, general.program.inputs)
         self.reasons = list(plan.reasons)
         if plan.sizes:
             self.general, self.plan = general, PaddingPlan(general, plan)
@@ -109,7 +96,7 @@ class Family:
         else:
             self.attempts = _MOST_ATTEMPTS  # the rules will not be others for other sizes
 
-    def bucket_for(self, real: dict[Symbol, int], exact: tuple[Any, ...]) -> Bucket | None:
+    def bucket_for(self, real: dict[Symbol, int], exact: dict[Symbol, int]) -> Bucket | None:
         """The smallest bucket that holds these sizes."""
         fitting = [bucket for bucket in self.buckets if bucket.holds(real, exact)]
         return min(fitting, key=lambda bucket: bucket.volume, default=None)
@@ -125,7 +112,7 @@ class Member:
         self.work = work
         self.known: Known | None = None  # the sizes, once the family has a General that this path is a case of
         self.real: dict[Symbol, int] = {}
-        self.exact: tuple[Any, ...] = ()
+        self.exact: dict[Symbol, int] = {}
         self.fitted: Fitted | None = None
 
     def place_in_family(self, program: Program) -> bool:
@@ -146,7 +133,7 @@ class Member:
 
 def join(program: Program, place: Any, key: Any, always: bool) -> Member | None:
     """The family of a path that was not walked before; None where it has none."""
-    if not Planner.module or not program.instructions:
+    if not program.instructions:
         return None
     work = cost.cold_work(program)
     if work < _WORTH and not always:
@@ -178,18 +165,17 @@ def executable(member: Member, program: Program, inputs: list[Any], scalars: lis
             return None
         bucket = family.bucket_for(member.real, member.exact)
         if bucket is None or bucket.compiled is None or _wants_finer(family, member, bucket):
-            made = _make(family, member, bucket, inputs, scalars) if pays or bucket is not None else None
+            made = _make(family, member, bucket, program, inputs, scalars) if pays or bucket is not None else None
             bucket = made or (bucket if bucket is not None and bucket.compiled is not None else None)
         if bucket is None:
             return None
-        assert family.plan is not None
-        member.fitted = Fitted(family.plan, bucket, member.real, program)
+        member.fitted = Fitted(bucket, member.real, program)
         return _used(member, member.fitted)
 
 
 def _used(member: Member, fitted: Fitted) -> Fitted:
     fitted.bucket.wasted += fitted.waste * member.work
-    kept.note_use(fitted.bucket.record(member.family))
+    kept.note_use(fitted.bucket.record())
     return fitted
 
 
@@ -198,12 +184,12 @@ def _wants_finer(family: Family, member: Member, bucket: Bucket) -> bool:
     return (
         bucket.wasted >= family.price
         and len(family.buckets) < _MOST_BUCKETS
-        and bucket.volume > 1.3 * _volume(_finer(member.real))
+        and bucket.volume > 1.3 * volume_of(_finer(member.real))
     )
 
 
 def _make(
-    family: Family, member: Member, coarse: Bucket | None, inputs: list[Any], scalars: list[Any]
+    family: Family, member: Member, coarse: Bucket | None, program: Program, inputs: list[Any], scalars: list[Any]
 ) -> Bucket | None:
     """A new bucket for the sizes of a path: as far as the next power of two, or closer where that was wasteful."""
     assert family.plan is not None
@@ -212,26 +198,35 @@ def _make(
     else:
         if len(family.buckets) >= min(_MOST_BUCKETS, flags.get("FLAGS_max_programs")):
             return None
-        sizes = _coarse(member.real) if coarse is None else _finer(member.real)
+        sizes = _sizes_for(family.plan, member, coarse is not None)
         if coarse is not None:
             coarse.wasted = 0.0
-        bucket = Bucket(sizes, member.exact)
+        bucket = Bucket(family.plan, sizes, member.exact)
     try:
-        bucket.make(family.plan, Planner.find().write, inputs, scalars, family.place, donatable(inputs))
+        bucket.make(program, inputs, scalars, family.place, donatable(inputs))
     except Exception as error:
         family.reasons.append(f"{type(error).__name__}: {error}")
         family.general, family.attempts = None, _MOST_ATTEMPTS
         family.buckets = []
-        report.note_failure(bucket.record(family), error)
+        report.note_failure(bucket.record(), error)
         return None
     if bucket is not coarse:
         family.buckets.append(bucket)
         family.spent = max(0.0, family.spent - family.price)
-    owner = bucket.record(family)
+    owner = bucket.record()
     kept.note_program(
         owner, bucket.compiled, report.ProgramRecord(owner, f"for sizes up to {bucket}", len(bucket.donated))
     )
     return bucket
+
+
+def _sizes_for(plan: PaddingPlan, member: Member, finer: bool) -> dict[Symbol, int]:
+    """The sizes of a bucket for a path; its own ones where no other fits (a table may be no longer than that)."""
+    for choose in (_finer,) if finer else (_coarse, _finer):
+        sizes = choose(member.real)
+        if plan.plan.holds_for(plan.all_sizes(sizes, member.exact)):
+            return sizes
+    return member.real
 
 
 def _coarse(real: dict[Symbol, int]) -> dict[Symbol, int]:
@@ -246,13 +241,6 @@ def _finer(real: dict[Symbol, int]) -> dict[Symbol, int]:
 def _rounded(size: int) -> int:
     step = max(8, (1 << (size - 1).bit_length()) // 8)
     return -(-size // step) * step
-
-
-def _volume(sizes: dict[Symbol, int]) -> int:
-    total = 1
-    for size in sizes.values():
-        total *= size
-    return total
 
 
 def forget_families() -> None:

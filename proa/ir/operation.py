@@ -40,6 +40,7 @@ class Operation:
         "copies",
         "differentiable_outputs",
         "doc",
+        "elementwise",
         "follow_scalars",
         "gradient",
         "host_from",
@@ -85,6 +86,9 @@ class Operation:
         # The attributes as declared, and their keys.
         self.identify: Identify = self._first_identify
         self.infer_rule = infer
+        # Whether each element of a result comes from the elements of the (broadcast) operands at its place; shape rules
+        # say so (`eager/infer.py: elementwise`).
+        self.elementwise: bool = getattr(infer, "elementwise", False)
         self.plans: dict[Any, Plan] = {}
         self.check = check
         self.variadic = variadic

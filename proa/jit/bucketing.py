@@ -1,6 +1,6 @@
 """Calls of many sizes share few executables: inputs are padded to the size of a bucket, results are cut.
 
-Which axes may be padded, and what that needs, is decided by analysis (`padding.py`); results are those of the program
+Which axes may be padded, and what that needs, is decided by analysis (`ir/padding`); results are those of the program
 without padding. At most `max_programs` executables are made. When a size fits none of them any more, a warning says so,
 with the reasons, and such calls run operation by operation.
 """
@@ -22,10 +22,9 @@ from ..graph import Graph
 from ..graph.optimised import on_device
 from ..ir.interpreter import Problem, run_on_jax, run_on_numpy
 from ..ir.lowering import CompiledProgram
+from ..ir.padding import padded_program, plan_padding
 from ..ir.watch import flags_of, watch_results
 from ..ir.xla import started_jax
-from .padded_program import padded_program
-from .padding import plan_padding
 
 # A bucket serves sizes down to this part of its own (in elements), unless no other can be made; less so when half of the
 # budget is spent.
@@ -37,12 +36,13 @@ _MULTIPLE = 8
 class Bucket:
     """An executable for inputs up to some sizes."""
 
-    __slots__ = ("compiled", "program", "runs", "sizes")
+    __slots__ = ("compiled", "locations", "program", "runs", "sizes")
 
-    def __init__(self, sizes: tuple[int, ...], program: Any, compiled: Any) -> None:
+    def __init__(self, sizes: tuple[int, ...], program: Any, compiled: Any, locations: dict[int, Any]) -> None:
         self.sizes = sizes
         self.program = program
         self.compiled = compiled
+        self.locations = locations  # the user's lines, by instruction of this program
         self.runs = 0
 
 
@@ -82,7 +82,7 @@ class Buckets:
         bucket.runs += 1
         if bucket.compiled.num_flags:
             self._verify(bucket, results[-1])
-        return self.graph.deliver([wrap(v) for v in self._cut(results, real, bucket)])
+        return self.graph.deliver([wrap(v) for v in self._cut(results, real, bucket, tensors)])
 
     # ---- sizes and buckets -----------------------------------------------------------------------------------------
 
@@ -93,19 +93,25 @@ class Buckets:
             for symbol, size in zip(axes, tensor._aval.shape, strict=True):
                 if symbol is not None and found.setdefault(symbol, size) != size:
                     return {}
-        return found if all(found.values()) else {}
+        return found if found and self._holds_for(tuple(found[symbol] for symbol in self.order), tensors) else {}
 
-    def _others(self, tensors: Sequence[Tensor]) -> tuple[int, ...]:
+    def _holds_for(self, sizes: Sequence[int], tensors: Sequence[Tensor]) -> bool:
+        """Whether data, or a bucket, may have these sizes."""
+        padded = dict(zip(self.order, sizes, strict=True))
+        classes = {symbol: padded[first] for symbol, first in self.plan.classes.items()}
+        return self.plan.holds_for({**self._unpadded(tensors), **classes})
+
+    def _unpadded(self, tensors: Sequence[Tensor]) -> dict[Symbol, int]:
         """Unknown sizes that are not padded."""
-        return tuple(
-            size
+        return {
+            wanted.expression.symbol: size  # type: ignore[misc]
             for given, axes, tensor in zip(self.graph.inputs, self._axes, tensors, strict=True)
             for wanted, symbol, size in zip(given.aval.shape, axes, tensor._aval.shape, strict=True)
             if isinstance(wanted, SymbolicSize) and symbol is None
-        )
+        }
 
     def _bucket_for(self, real: dict[Symbol, int], tensors: Sequence[Tensor]) -> Bucket | None:
-        others = self._others(tensors)
+        others = tuple(self._unpadded(tensors).values())
         if not real:
             key: Any = tuple(tensor._aval for tensor in tensors)
             found = self.buckets.get(key)
@@ -127,6 +133,8 @@ class Buckets:
         made = tuple(_rounded(size) for size in wanted)
         if best is None and len(self.buckets) == self.max_programs - 1:
             made = tuple(_rounded(2 * size) for size in wanted)  # the last one: with room to grow
+        if not self._holds_for(made, tensors):
+            made = wanted  # a table or the like is no longer than that
         return self._make(("padded", others, made), made, tensors)
 
     def _make(self, key: Any, sizes: tuple[int, ...], tensors: Sequence[Tensor]) -> Bucket | None:
@@ -138,7 +146,7 @@ class Buckets:
                 self._warn(tensors)
                 return None
             scalars, held = self._outside(tensors)
-            graph = self.graph
+            graph, locations = self.graph, self.graph.locations
             if not sizes:
                 program, _, _ = graph.specialised(tensors)
                 values = [t._data() for t in tensors]
@@ -147,10 +155,12 @@ class Buckets:
                 values = [self._padded(i, t, sizes) for i, t in enumerate(tensors)]
                 avals = [t._aval.with_shape(tuple(v.shape)) for t, v in zip(tensors, values, strict=True)]
                 avals += [t._aval for t in graph.captured]
-                program = padded_program(graph.program, self.plan, avals)
+                origins: dict[int, int] = {}
+                program = padded_program(graph.program, self.plan, avals, origins)
+                locations = {n: graph.locations[old] for n, old in origins.items() if old in graph.locations}
                 lengths = [np.asarray(n, np.int32) for n in sizes]
             compiled = CompiledProgram(program, [*values, *held, *lengths], scalars, graph.place, (), False)
-            made = self.buckets[key] = Bucket(sizes, program, compiled)
+            made = self.buckets[key] = Bucket(sizes, program, compiled, locations)
             return made
 
     def _outside(self, tensors: Sequence[Tensor]) -> tuple[list[Any], list[Any]]:
@@ -175,10 +185,9 @@ class Buckets:
         """The value of an input, with zeros up to the sizes of a bucket."""
         value = tensor._data()
         target = dict(zip(self.order, sizes, strict=False))
-        axes = self._axes[position]
         shape = tuple(
             size if symbol is None else target.get(symbol, size)
-            for symbol, size in zip(axes, tensor._aval.shape, strict=True)
+            for symbol, size in zip(self._axes[position], tensor._aval.shape, strict=True)
         )
         if shape == tensor._aval.shape:
             return value
@@ -189,17 +198,18 @@ class Buckets:
         longer[tuple(slice(0, n) for n in tensor._aval.shape)] = np.asarray(value)
         return longer
 
-    def _cut(self, results: Sequence[Any], real: dict[Symbol, int], bucket: Bucket) -> list[Any]:
-        count = len(self.graph.program.outputs)
+    def _cut(
+        self, results: Sequence[Any], real: dict[Symbol, int], bucket: Bucket, tensors: Sequence[Tensor]
+    ) -> list[Any]:
+        results = results[: len(self.graph.program.outputs)]
         if not bucket.sizes:
-            return list(results[:count])
-        cut: list[Any] = []
-        for value, axes in zip(results[:count], self.plan.outputs, strict=True):
-            if any(number is not None for number in axes):
-                slices = tuple(slice(None) if n is None else slice(0, real[n]) for n in axes)
-                value = np.asarray(value)[slices] if self.graph.place is CPU else value[slices]
-            cut.append(value)
-        return cut
+            return list(results)
+        sizes = {**self._unpadded(tensors), **real}
+        is_cpu = self.graph.place is CPU
+        return [
+            self.plan.real_part(number, np.asarray(value) if is_cpu else value, sizes)
+            for number, value in enumerate(results)
+        ]
 
     # ---- the rest --------------------------------------------------------------------------------------------------
 
@@ -220,7 +230,7 @@ class Buckets:
     def _verify(self, bucket: Bucket, flags: Any) -> None:
         good = np.asarray(flags)
         if not good.all():
-            instruction, location = flags_of(bucket.program, False, self.graph.locations)[int(np.argmin(good))]
+            instruction, location = flags_of(bucket.program, False, bucket.locations)[int(np.argmin(good))]
             raise locate(instruction.value_error(), location)
 
     def _warn(self, tensors: Sequence[Tensor]) -> None:

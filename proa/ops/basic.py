@@ -19,7 +19,7 @@ from ..core.errors import type_error, value_error
 from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
 from ..eager import dispatch, engine
 from ..eager.declare import op, public
-from ..eager.infer import normalise_axis, reduce
+from ..eager.infer import elementwise, normalise_axis, reduce
 from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from ..ir.known import known_value
@@ -61,6 +61,7 @@ def creation_shape(where: str, shape: Any) -> tuple[int, ...]:
 # ---- cast --------------------------------------------------------------------------------------------------------
 
 
+@elementwise
 def _infer_cast(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     return operands[0].with_dtype(attributes[0])
 

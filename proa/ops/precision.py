@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..core.dtype import FLOAT32, real_dtype
-from ..eager.infer import broadcast, floating
+from ..eager.infer import broadcast, elementwise, floating
 from ..ir.operation import Operation
 
 Kinds = Any
@@ -45,41 +45,48 @@ def as_kind(xp: Any, x: Any, dtype: Any) -> Any:
 # ---- shape rules ---------------------------------------------------------------------------------
 
 
+@elementwise
 def floating_real(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """A function of real numbers; integers and booleans give float32."""
     refuse(operation, operands, "c", "is not defined for complex numbers", "take real() or abs()")
     return floating(operation, operands, attributes, place)
 
 
+@elementwise
 def real_valued(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise; complex numbers give real ones of their precision."""
     return operands[0].with_dtype(real_dtype(operands[0].dtype))
 
 
+@elementwise
 def real_number(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise in the type of the operand, which is an integer or floating type."""
     refuse(operation, operands, "c", "is not defined for complex numbers", "take real() or abs()")
     return number(operation, operands, attributes, place)
 
 
+@elementwise
 def number(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise in the type of the operand, which is not bool."""
     refuse(operation, operands, "b", "is not defined for booleans", "convert with astype() first")
     return operands[0]
 
 
+@elementwise
 def floating_numbers(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise in the type of the operand, which is floating or complex."""
     refuse(operation, operands, "biu", "is for floating types", "convert with astype('float32')")
     return operands[0]
 
 
+@elementwise
 def floating_reals(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise in the type of the operand, which is floating."""
     refuse(operation, operands, "biuc", "is for floating types", "convert with astype('float32')")
     return operands[0]
 
 
+@elementwise
 def broadcast_numbers(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise over broadcast tensors of one type, which is not bool."""
     result = broadcast(operation, operands, attributes, place)
@@ -87,6 +94,7 @@ def broadcast_numbers(operation: Operation, operands: Kinds, attributes: Attribu
     return result
 
 
+@elementwise
 def broadcast_real(operation: Operation, operands: Kinds, attributes: Attributes, place: Any) -> Aval:
     """Elementwise over broadcast tensors of one type, which is not complex."""
     result = broadcast(operation, operands, attributes, place)

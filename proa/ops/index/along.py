@@ -14,7 +14,7 @@ from ...core.aval import Aval
 from ...core.dtype import is_reduced_precision
 from ...core.errors import value_error
 from ...eager.declare import op, public
-from ...eager.infer import broadcast_shapes
+from ...eager.infer import broadcast_shapes, same
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -119,11 +119,7 @@ def _winners(x: Tensor, value: Tensor, index: Tensor, out: Tensor, axis: int) ->
     return put_along(chosen(x, out), chosen(value, reached), index, axis, -1, "add")
 
 
-def _infer_chosen(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    return operands[0]
-
-
-@op("x y", infer=_infer_chosen)
+@op("x y", infer=same)
 def chosen(xp: Any, x: Any, y: Any) -> Any:
     """1 where the two are equal, 0 elsewhere, in the type of `x`."""
     return (x == y).astype(x.dtype)

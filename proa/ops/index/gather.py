@@ -14,6 +14,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import value_error
 from ...eager.declare import op, public
+from ...eager.infer import same
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -357,11 +358,7 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
     return take_elements(reshape_to(x, (size,)), [index], [0], trusted=mode != "raise")
 
 
-def _infer_same(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
-    return operands[0]
-
-
-@op(infer=_infer_same)
+@op(infer=same)
 def folded(xp: Any, x: Any, size: int, mode: str) -> Any:
     """Indices brought into range."""
     return xp.clip(x, 0, size - 1) if mode == "clip" else x % size

@@ -18,7 +18,7 @@ from ...core.errors import value_error
 from ...core.promotion import promote_tensors
 from ...eager.calling import deliver
 from ...eager.declare import op, public
-from ...eager.infer import broadcast_shapes, normalise_axis, same
+from ...eager.infer import broadcast_shapes, normalise_axis, same_shape
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -453,7 +453,7 @@ def addmm(
 
 @op(
     "x y",
-    infer=same,
+    infer=same_shape,
     grad={
         "x": lambda g, y, axis: cross_along(conjugate(y), g, axis),
         "y": lambda g, x, axis: cross_along(g, conjugate(x), axis),

@@ -11,7 +11,7 @@ from ...core.aval import Aval
 from ...core.errors import value_error
 from ...eager.calling import deliver
 from ...eager.declare import op, public
-from ...eager.infer import same
+from ...eager.infer import same_shape
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -74,7 +74,7 @@ def _no_diagonal(g: Tensor, y_aval: Aval, offset: int, axis1: int, axis2: int) -
 
 @op(
     "x y",
-    infer=same,
+    infer=same_shape,
     grad={
         "x": _no_diagonal,
         "y": lambda g, offset, axis1, axis2: diagonal_of(g, offset, axis1, axis2),

@@ -17,7 +17,7 @@ from ...core.symbols import is_symbolic
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, attach_operator, in_place_form, op, public
 from ...eager.dispatch import as_operand, promote
-from ...eager.infer import broadcast, broadcast_shapes, same
+from ...eager.infer import broadcast, broadcast_shapes, elementwise, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
@@ -149,6 +149,7 @@ def multiply(xp: Any, x: Any, y: Any) -> Any:
 public(method=True, inplace=True, out=True, name="mul")(multiply)
 
 
+@elementwise
 def _infer_divide(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     result = broadcast(operation, operands, attributes, place)
     return result.with_dtype(FLOAT32) if result.dtype.kind in "biu" else result
@@ -432,6 +433,7 @@ def scale(
     return activation(result)
 
 
+@elementwise
 def _infer_quotient(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     x, y = operands
     return x.with_shape(broadcast_shapes(operation, operands, [x.shape, y.shape]))

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL
 from ...eager.declare import op, public
-from ...eager.infer import broadcast_shapes, broadcast_to_bool, common_dtype
+from ...eager.infer import broadcast_shapes, broadcast_to_bool, common_dtype, elementwise
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 
@@ -126,6 +126,7 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     return _all_equal(x, y)
 
 
+@elementwise
 def _infer_closeness(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     common_dtype(operation, operands[:2])
     shapes = [kind.shape for kind in operands[:2] if isinstance(kind, Aval)]

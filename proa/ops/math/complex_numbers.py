@@ -9,7 +9,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ...eager.declare import op, public
-from ...eager.infer import broadcast
+from ...eager.infer import broadcast, elementwise
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..basic import cast_to
@@ -18,6 +18,7 @@ from .arithmetic import times, zero_slope
 from .unary import abs, square
 
 
+@elementwise
 def _infer_complex(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     result = broadcast(operation, operands, attributes, place)
     if result.dtype not in (FLOAT32, FLOAT64):
@@ -37,6 +38,7 @@ def complex(xp: Any, real: Any, imag: Any) -> Any:
     return real + 1j * imag
 
 
+@elementwise
 def _infer_part(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     refuse(operation, operands, "biufV", "is for complex tensors", "x is real already")
     return real_valued(operation, operands, attributes, place)

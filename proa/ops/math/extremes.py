@@ -9,7 +9,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import FLOAT64
 from ...eager.declare import op, public
-from ...eager.infer import broadcast, broadcast_to_bool
+from ...eager.infer import broadcast, broadcast_to_bool, elementwise
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..precision import broadcast_real
@@ -122,6 +122,7 @@ def fmin(xp: Any, x: Any, y: Any) -> Any:
 # ---- atan2 ---------------------------------------------------------------------------------------
 
 
+@elementwise
 def _infer_atan2(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     result = broadcast_real(operation, operands, attributes, place)
     return result.with_dtype(FLOAT64) if result.dtype.kind in "biu" else result

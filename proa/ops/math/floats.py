@@ -9,7 +9,7 @@ import numpy as np
 from ...core.dtype import FLOAT32, FLOAT64, is_differentiable
 from ...core.errors import type_error
 from ...eager.declare import op, public
-from ...eager.infer import broadcast
+from ...eager.infer import broadcast, elementwise, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor
@@ -70,6 +70,7 @@ def signbit(x: Tensor, name: str | None = None) -> Tensor:
 # ---- mantissa and exponent -----------------------------------------------------------------------
 
 
+@elementwise
 def _infer_parts(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Any, ...]:
     aval = operands[0]
     if aval.dtype not in (FLOAT32, FLOAT64):
@@ -153,7 +154,7 @@ def _slope_of_power(g: Tensor, out: Tensor) -> Tensor:
     return g * out * float(np.log(2.0))
 
 
-@op(infer=lambda _op, operands, attributes, place: operands[0], grad={"x": _slope_of_power})
+@op(infer=same, grad={"x": _slope_of_power})
 def power_of_two(xp: Any, x: Any) -> Any:
     """`2 ** x`, exact for whole `x`."""
     return xp.exp2(wide(x))
@@ -172,6 +173,7 @@ power_of_two.operation.kernels["xla"] = _power_of_two_xla  # type: ignore[attr-d
 # ---- nextafter -----------------------------------------------------------------------------------
 
 
+@elementwise
 def _infer_next(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Any:
     result = broadcast(operation, operands, attributes, place)
     refuse(operation, operands, "biuc", "is for floating types", "convert with astype('float32')")

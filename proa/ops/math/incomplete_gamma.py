@@ -10,7 +10,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import value_error
 from ...eager.declare import op, public
-from ...eager.infer import broadcast
+from ...eager.infer import broadcast, elementwise
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
@@ -21,6 +21,7 @@ from .special import digamma, lgamma, special
 from .unary import log
 
 
+@elementwise
 def _infer_pair(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     result = broadcast(operation, operands, attributes, place)
     refuse(operation, operands, "biuc", "is for floating types", "convert with astype('float32')")

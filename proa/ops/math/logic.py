@@ -14,7 +14,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL
 from ...eager.calling import deliver
 from ...eager.declare import op, public
-from ...eager.infer import broadcast, broadcast_shapes, same_to_bool
+from ...eager.infer import broadcast, broadcast_shapes, elementwise, same_to_bool
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..precision import broadcast_numbers, refuse
@@ -22,6 +22,7 @@ from ..precision import broadcast_numbers, refuse
 # ---- truth values --------------------------------------------------------------------------------
 
 
+@elementwise
 def _infer_truth(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     shapes = [kind.shape for kind in operands if isinstance(kind, Aval)]
     return make_aval(broadcast_shapes(operation, operands, shapes), BOOL, place)
@@ -73,11 +74,13 @@ def logical_not(xp: Any, x: Any) -> Any:
 # ---- bits ----------------------------------------------------------------------------------------
 
 
+@elementwise
 def _infer_bits(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     refuse(operation, operands, "fVc", "is for integers and booleans", "convert with astype()")
     return broadcast(operation, operands, attributes, place)
 
 
+@elementwise
 def _infer_shift(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     refuse(operation, operands, "fVc", "is for integers", "convert with astype()")
     return broadcast_numbers(operation, operands, attributes, place)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...eager.declare import op, public
-from ...eager.infer import broadcast
+from ...eager.infer import broadcast, elementwise
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..precision import broadcast_real, refuse, wide
@@ -66,6 +66,7 @@ def logaddexp(xp: Any, x: Any, y: Any) -> Any:
     return xp.logaddexp(wide(x), wide(y))
 
 
+@elementwise
 def _infer_step(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     refuse(operation, operands, "bc", "is for real numbers", "convert with astype()")
     return broadcast(operation, operands, attributes, place)
@@ -101,6 +102,7 @@ def _only_at_zero(g: Tensor, x: Tensor) -> Tensor:
     return gate(g, mask, True)
 
 
+@elementwise
 def _infer_whole(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     result = broadcast(operation, operands, attributes, place)
     if any(isinstance(o, Aval) and o.dtype.kind not in "iu" for o in operands):

@@ -16,7 +16,7 @@ from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_nump
 from ...core.errors import type_error
 from ...eager.calling import deliver
 from ...eager.declare import op, public
-from ...eager.infer import reduce, same
+from ...eager.infer import reduce, same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...kernels.cpu.pooling import native_mean_over_space
@@ -98,7 +98,7 @@ def _infer_extreme(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     return reduce(operation, operands, attributes, place)
 
 
-@op("x y", infer=same, name="tie_weights")
+@op("x y", infer=same_shape, name="tie_weights")
 def tie_weights(xp: Any, x: Any, y: Any, axis: tuple[int, ...], evenly: bool) -> Any:
     """1 where `x` equals its reduction `y`, 0 elsewhere; shared out `evenly` over equal elements.
 

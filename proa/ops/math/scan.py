@@ -16,7 +16,7 @@ from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_nump
 from ...core.errors import type_error
 from ...eager.calling import deliver
 from ...eager.declare import in_place_form, op, public
-from ...eager.infer import same
+from ...eager.infer import same, same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
@@ -50,7 +50,7 @@ def _ends(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
 
 
 @op(
-    infer=same,
+    infer=same_shape,
     grad={"x": lambda g, axis, reverse: sum_along(g, axis, not reverse)},
     host_from=MANY_TO_SCAN,
     name="cumsum",
@@ -103,7 +103,7 @@ def cumsum_(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = N
 
 
 @op(
-    infer=same,
+    infer=same_shape,
     grad={"x": lambda g, axis, step: shift_along(g, axis, -step)},
     name="shift_along",
 )
@@ -126,7 +126,7 @@ def _recurrence_grad_a(g: Tensor, a: Tensor, out: Tensor, axis: int, reverse: bo
     return _recurrence_grad_b(g, a, axis, reverse) * conjugate(before)
 
 
-@op("a b", infer=same, grad={"a": _recurrence_grad_a, "b": _recurrence_grad_b})
+@op("a b", infer=same_shape, grad={"a": _recurrence_grad_a, "b": _recurrence_grad_b})
 def linear_recurrence(xp: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
     """`s[i] = b[i] + a[i] * s[i - 1]` along an axis, from the first element or from the last."""
     dtype = wide_type(b.dtype)
@@ -161,7 +161,7 @@ def _cumprod_grad(g: Tensor, x: Tensor, axis: int, exclusive: bool, reverse: boo
     return sums * product_along(x, axis, True, reverse)
 
 
-@op(infer=same, grad={"x": _cumprod_grad}, name="cumprod")
+@op(infer=same_shape, grad={"x": _cumprod_grad}, name="cumprod")
 def product_along(xp: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     """Running products; `exclusive` leaves the element itself out, `reverse` starts at the end."""
     if not x.shape[axis]:
@@ -317,7 +317,7 @@ def _logcumsumexp_grad(g: Tensor, x: Tensor, out: Tensor, axis: int) -> Tensor:
     return linear_recurrence(decay, g, axis, True) * exp_below(x, out)
 
 
-@op(infer=same, grad={"x": _logcumsumexp_grad}, name="logcumsumexp")
+@op(infer=same_shape, grad={"x": _logcumsumexp_grad}, name="logcumsumexp")
 def log_sum_exp_along(xp: Any, x: Any, axis: int) -> Any:
     return np.logaddexp.accumulate(widened(x), axis=axis)
 

@@ -14,7 +14,7 @@ from ...core.promotion import promote_scalar, promote_tensors
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, in_place_form, op, public
 from ...eager.dispatch import as_operand, record
-from ...eager.infer import broadcast_shapes, same
+from ...eager.infer import broadcast_shapes, elementwise, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import assign_in_place
@@ -26,6 +26,7 @@ from .logic import isfinite
 # ---- where ---------------------------------------------------------------------------------------
 
 
+@elementwise
 def _infer_where(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     shapes = [kind.shape for kind in operands if isinstance(kind, Aval)]
     dtype = next(kind.dtype for kind in operands if isinstance(kind, Aval))
@@ -125,6 +126,7 @@ def where_(condition: Tensor, x: Any = None, y: Any = None, name: str | None = N
 # ---- clip ----------------------------------------------------------------------------------------
 
 
+@elementwise
 def _infer_clip(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
     refuse(operation, operands[:1], "bc", "is for integers and floating types", "convert x first")
     shapes = [kind.shape for kind in operands if isinstance(kind, Aval)]

@@ -10,7 +10,7 @@ from ...core.aval import Aval
 from ...core.dtype import FLOAT32
 from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
-from ...eager.infer import same
+from ...eager.infer import same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import replace_value
@@ -178,7 +178,7 @@ def embedding(
     return rows_of_weight(x, weight, count, padding)
 
 
-@op("weight used", scalars="max_norm norm_type", infer=same)
+@op("weight used", scalars="max_norm norm_type", infer=same_shape)
 def renormalised(xp: Any, weight: Any, used: Any, max_norm: Any, norm_type: Any) -> Any:
     """Rows in use scaled down to a norm; the others as they are."""
     wide = weight.astype(np.float64 if weight.dtype == np.float64 else np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
-from ...eager.infer import same
+from ...eager.infer import same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
@@ -41,7 +41,7 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
 # The parents of the first step are never followed.
 @op(
     "ids parents",
-    infer=same,
+    infer=same_shape,
     check=Check(
         lambda xp, ids, parents, beams: xp.all((parents[1:] >= 0) & (parents[1:] < beams)),
         lambda kinds, attributes: f"a parent is out of range; allowed: 0 to {attributes[0] - 1}",

@@ -10,7 +10,7 @@ from ...core.aval import Aval
 from ...core.errors import value_error
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes as common_shape_of
-from ...eager.infer import same
+from ...eager.infer import same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ..arguments import integer, integers, listed, one_axis, require_tensor, several_axes
@@ -231,7 +231,7 @@ def repeat_interleave(
 # ---- turned around -------------------------------------------------------------------------------
 
 
-@op(infer=same, grad={"x": lambda g, axes: flip_axes(g, axes)}, name="flip")
+@op(infer=same_shape, grad={"x": lambda g, axes: flip_axes(g, axes)}, name="flip")
 def flip_axes(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
     return xp.flip(x, axes)
 
@@ -254,7 +254,7 @@ reverse = public(name="reverse")(flip)
 
 
 @op(
-    infer=same,
+    infer=same_shape,
     grad={"x": lambda g, shifts, axes: roll_axes(g, tuple(-s for s in shifts), axes)},
     name="roll",
 )

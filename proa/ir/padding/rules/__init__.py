@@ -1,0 +1,28 @@
+"""What operations do with padded axes: the axes of their results, the fills and the rewrites that they need.
+
+One module for each family. A rule is a function `(analysis, instruction, operands)`, registered with `@rule` for the
+operations it is named for; operations that work element by element need none (see `analysis.ELEMENTWISE`). What cannot be
+padded is refused with a reason, which users see in `explain()`.
+"""
+
+from . import (
+    creation,
+    indexing,
+    labels,
+    moving,
+    neural,
+    normalisation,
+    pooling,
+    products,
+    reductions,
+    scans,
+    shapes,
+    slices,
+    untouched,
+    windows,
+)
+
+__all__ = [
+    "creation", "indexing", "labels", "moving", "neural", "normalisation", "pooling", "products", "reductions", "scans",
+    "shapes", "slices", "untouched", "windows",
+]  # fmt: skip
