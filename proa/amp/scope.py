@@ -70,7 +70,9 @@ class Autocast:
         """See `Scope.casts`."""
         # Casts do not depend on sizes; a table that compares unknown ones with numbers would fix them.
         attributes = plain(attributes)
-        kinds = [kind.with_shape(plain(kind.shape)) if isinstance(kind, Aval) and kind.symbolic else kind for kind in kinds]
+        kinds = [
+            kind.with_shape(plain(kind.shape)) if isinstance(kind, Aval) and kind.symbolic else kind for kind in kinds
+        ]
         key = (operation, tuple(kinds), attributes)
         answer = self._answers.get(key, _UNKNOWN)
         if answer is _UNKNOWN:
