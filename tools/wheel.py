@@ -61,11 +61,15 @@ def compiler_for(where: str, machine: str) -> list[str]:
     cross = shutil.which(f"{machine}-linux-gnu-g++")
     if cross is None:
         package = f"g++-{machine.replace('_', '-')}-linux-gnu"
-        raise SystemExit(f"({where}) there is no compiler for {machine} here; on Debian and Ubuntu: apt install {package}.")
+        raise SystemExit(
+            f"({where}) there is no compiler for {machine} here; on Debian and Ubuntu: apt install {package}."
+        )
     return [cross, *own[1:]]
 
 
-def compile_libraries(where: str, machine: str, wanted: dict[pathlib.Path, tuple[str, compiled.Variant]]) -> pathlib.Path:
+def compile_libraries(
+    where: str, machine: str, wanted: dict[pathlib.Path, tuple[str, compiled.Variant]]
+) -> pathlib.Path:
     """The machine's folder, with these libraries in it; what is there is not compiled again."""
     folder, command = folder_of(machine), compiler_for(where, machine)
     started = time.perf_counter()

@@ -69,7 +69,9 @@ def command_for(target: str) -> list[str]:
         processor = _PROCESSORS[target]
         emulator = shutil.which(processor.emulator)
         if emulator is None:
-            raise SystemExit(f"({where}) {processor.emulator} is not here; on Debian and Ubuntu: apt install qemu-user.")
+            raise SystemExit(
+                f"({where}) {processor.emulator} is not here; on Debian and Ubuntu: apt install qemu-user."
+            )
         before = [emulator, *processor.arguments]
     wanted = wheel.libraries_for([kind])
     folder = wheel.compile_libraries(where, kind.machine, wanted)
@@ -78,7 +80,9 @@ def command_for(target: str) -> list[str]:
     source = pathlib.Path(__file__).with_name("calls.cpp")
     compiler = wheel.compiler_for(where, kind.machine)[0]
     subprocess.run([compiler, "-std=c++17", "-O2", str(source), "-o", str(program), "-ldl", "-pthread"], check=True)
-    libraries = sorted((name != compiled.DIRECT, place) for place, (name, _) in wanted.items() if name != compiled.MEMORY)
+    libraries = sorted(
+        (name != compiled.DIRECT, place) for place, (name, _) in wanted.items() if name != compiled.MEMORY
+    )
     return [*before, str(program), "{threads}", *[str(folder / place) for _, place in libraries]]
 
 
@@ -208,7 +212,9 @@ class Run:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", choices=[*_PROCESSORS, "native"], help="see above")
-    parser.add_argument("--cases", type=int, default=1000, help="of every kind, calls of every handler (default: %(default)s)")
+    parser.add_argument(
+        "--cases", type=int, default=1000, help="of every kind, calls of every handler (default: %(default)s)"
+    )
     parser.add_argument("--only", choices=sorted(KINDS), help="one kind of kernel")
     parser.add_argument("--processes", type=int, default=compiled.num_cores(), help="(default: one for each core)")
     parser.add_argument("--json", type=pathlib.Path, help="a file to keep the outcomes in")
