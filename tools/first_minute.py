@@ -5,9 +5,10 @@
     demo           clones this repository and runs `make demo` in the clone
     run COMMAND    runs a command that shows its steps as `3/264`, with the native kernels that are there
 
-The cache folder is empty at the beginning and thrown away at the end. The steps that a program shows are read from a terminal
-of its own, with the time of each; a pause is the time between two of them. It fails when the first step comes later than 5
-seconds after the import of proa (after the start, where a program does not tell), or a pause is longer than that (`--limit`).
+The cache folder is empty at the beginning and thrown away at the end. The steps that a program shows are read from a
+terminal of its own, with the time of each; a pause is the time between two of them. It fails when the first step comes
+later than 5 seconds after the import of proa (after the start, where a program does not tell), or a pause is longer than
+that (`--limit`).
 """
 
 from __future__ import annotations

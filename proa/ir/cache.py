@@ -21,7 +21,9 @@ from typing import Any
 _SEAL = struct.Struct("<8sQ32s")  # mark, size of what is before it, its SHA-256
 _MARK = b"proaseal"
 _PARTIAL = ".partial"
-_PROGRAM = ".program"  # not "-cache": JAX's own store, which others may keep in the same folder, would take it for its own
+_PROGRAM = (
+    ".program"  # not "-cache": JAX's own store, which others may keep in the same folder, would take it for its own
+)
 _ABANDONED = 3600.0  # seconds after which a partial file is nobody's any more
 _REASONS = {
     errno.ENOSPC: "is full", errno.EDQUOT: "is full (the quota is used up)", errno.EROFS: "is read-only",

@@ -1,4 +1,4 @@
-"""Random cases of every native kernel on processors that this machine does not have: `python -m tests.kernels.emulated neon`.
+"""Random cases of every native kernel on processors that are not here: `python -m tests.kernels.emulated neon`.
 
 The libraries of a wheel are compiled, by a cross compiler where need be, and a small program (`calls.cpp`) that calls them
 runs under qemu's user mode. Cases and references stay here, in NumPy at full speed: each call of a kernel travels to that
