@@ -57,7 +57,7 @@ _PROCESSORS = {
 
 
 def command_for(target: str) -> list[str]:
-    """Compiles what is missing; the command that answers calls, without the number of threads and what is behind it."""
+    """Compiles what is missing; the command that answers calls."""
     where = f"tests.kernels.emulated {target}"
     before: list[str] = []
     if target == "native":
@@ -75,15 +75,23 @@ def command_for(target: str) -> list[str]:
         before = [emulator, *processor.arguments]
     wanted = wheel.libraries_for([kind])
     folder = wheel.compile_libraries(where, kind.machine, wanted)
+    names = {name: str(folder / place) for place, (name, _) in wanted.items() if name != compiled.MEMORY}
     program = ROOT / "build" / "emulated" / f"calls-{kind.machine}"
+    build_program(wheel.compiler_for(where, kind.machine)[0], program)
+    return [*before, *answering(program, names)]
+
+
+def build_program(compiler: str, program: pathlib.Path) -> None:
+    """Compiles what answers calls."""
     program.parent.mkdir(parents=True, exist_ok=True)
     source = pathlib.Path(__file__).with_name("calls.cpp")
-    compiler = wheel.compiler_for(where, kind.machine)[0]
     subprocess.run([compiler, "-std=c++17", "-O2", str(source), "-o", str(program), "-ldl", "-pthread"], check=True)
-    libraries = sorted(
-        (name != compiled.DIRECT, place) for place, (name, _) in wanted.items() if name != compiled.MEMORY
-    )
-    return [*before, str(program), "{threads}", *[str(folder / place) for _, place in libraries]]
+
+
+def answering(program: pathlib.Path, libraries: dict[str, str]) -> list[str]:
+    """The command that answers calls of these libraries, by name; `{threads}` stands for their number."""
+    others = sorted(path for name, path in libraries.items() if name != compiled.DIRECT)
+    return [str(program), "{threads}", libraries[compiled.DIRECT], *others]
 
 
 class Answering:
@@ -134,7 +142,8 @@ class Answering:
 def _memory_of(array: Any) -> memoryview:
     """The bytes of an array whose axes lie in memory in any order, without gaps."""
     flat = array.transpose(np.argsort([-stride for stride in array.strides], kind="stable")).reshape(-1)
-    assert array.size == 0 or np.shares_memory(flat, array), "an array with gaps cannot travel"
+    whole = flat.flags.c_contiguous and (array.size == 0 or np.shares_memory(flat, array))
+    assert whole, "an array with gaps cannot travel"
     return memoryview(flat.view(np.uint8))
 
 
