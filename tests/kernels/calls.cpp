@@ -13,6 +13,10 @@
 #include <string>
 #include <vector>
 
+#ifdef __x86_64__
+#include "vnni.h"
+#endif
+
 namespace {
 
 [[noreturn]] void fail(const std::string& what) {
@@ -115,6 +119,9 @@ void answer(const std::vector<void*>& libraries, Call* call, const std::vector<i
 
 int main(int count, char** arguments) {
   if (count < 3) fail("arguments: threads, libraries");
+#ifdef __x86_64__
+  vnni::make_up();
+#endif
   const auto libraries = open_all(count - 2, arguments + 2);
   auto* use_threads = reinterpret_cast<UseThreads*>(find(libraries, "proa_use_threads"));
   use_threads(std::atoi(arguments[1]));

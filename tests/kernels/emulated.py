@@ -7,9 +7,10 @@ were asked for, and those of kinds with handlers that were called less often go 
 
     neon          arm64, on a Cortex-A53: the least that kernels are compiled for      (`make qemu`)
     avx2, sse2    x86_64, on a Haswell and on a processor that has nothing but SSE3
+    avxvnni       x86_64, here, with the one instruction that may be missing computed by the program (`vnni.h`)
     native        this machine's own, by the same way: says what the way costs, and whether it changes anything
 
-qemu knows neither AVX-512 nor AVX-VNNI.
+qemu does not know AVX-512: that needs a machine which has it.
 """
 
 from __future__ import annotations
@@ -45,14 +46,15 @@ _THREADS = (2, 1, 3, 5)  # of one part after the other: parts of work are rounde
 class Processor:
     """One that qemu can be."""
 
-    emulator: str
-    arguments: tuple[str, ...]
+    emulator: str  # none where this machine does
+    arguments: tuple[str, ...] = ()
 
 
 _PROCESSORS = {
     "neon": Processor("qemu-aarch64", ("-cpu", "cortex-a53", "-L", "/usr/aarch64-linux-gnu")),
     "avx2": Processor("qemu-x86_64", ("-cpu", "Haswell-noTSX")),
     "sse2": Processor("qemu-x86_64", ("-cpu", "kvm64")),
+    "avxvnni": Processor(""),
 }
 
 
@@ -66,19 +68,26 @@ def command_for(target: str) -> list[str]:
             raise SystemExit(f"({where}) there are no native kernels for {platform.machine()}.")
     else:
         kind = next(v for v in compiled.VARIANTS if v.name == target)
-        processor = _PROCESSORS[target]
-        emulator = shutil.which(processor.emulator)
-        if emulator is None:
-            raise SystemExit(
-                f"({where}) {processor.emulator} is not here; on Debian and Ubuntu: apt install qemu-user."
-            )
-        before = [emulator, *processor.arguments]
+        before = _emulator(where, kind, _PROCESSORS[target])
     wanted = wheel.libraries_for([kind])
     folder = wheel.compile_libraries(where, kind.machine, wanted)
     names = {name: str(folder / place) for place, (name, _) in wanted.items() if name != compiled.MEMORY}
     program = ROOT / "build" / "emulated" / f"calls-{kind.machine}"
     build_program(wheel.compiler_for(where, kind.machine)[0], program)
     return [*before, *answering(program, names)]
+
+
+def _emulator(where: str, kind: compiled.Variant, processor: Processor) -> list[str]:
+    """What stands before a command that is to run on that processor."""
+    if not processor.emulator:
+        missing = kind.needs - set(compiled.processor().get("flags", "").split()) - {"avx_vnni"}
+        if missing:
+            raise SystemExit(f"({where}) this processor lacks {', '.join(sorted(missing))}.")
+        return []
+    emulator = shutil.which(processor.emulator)
+    if emulator is None:
+        raise SystemExit(f"({where}) {processor.emulator} is not here; on Debian and Ubuntu: apt install qemu-user.")
+    return [emulator, *processor.arguments]
 
 
 def build_program(compiler: str, program: pathlib.Path) -> None:
