@@ -189,7 +189,8 @@ def try_wheel(wheel: pathlib.Path, limit: float, beside: list[pathlib.Path], hom
     for other in beside:
         print(f"beside it: {sum(size_of(other).values()):.0f} MiB in {other}")
     subprocess.run([*install, f"proa[demo] @ {wheel.as_uri()}"], check=True, env=environment, cwd=home)
-    program = shutil.copy(ROOT / "examples" / "digits.py", home)  # away from the sources
+    (home / "examples").mkdir()
+    program = shutil.copy(ROOT / "examples" / "digits.py", home / "examples")  # away from the sources
     return report(watch([python, "-c", _DIGITS, program], environment, home), limit)
 
 

@@ -7,7 +7,7 @@ were asked for, and those of kinds with handlers that were called less often go 
 
     neon          arm64, on a Cortex-A53: the least that kernels are compiled for      (`make qemu`)
     avx2, sse2    x86_64, on a Haswell and on a processor that has nothing but SSE3
-    avxvnni       x86_64, here, with the one instruction that may be missing computed by the program (`vnni.h`)
+    avxvnni       x86_64, here, with the instructions that may be missing computed by the program (`vnni.h`)
     native        this machine's own, by the same way: says what the way costs, and whether it changes anything
 
 qemu does not know AVX-512: that needs a machine which has it.
