@@ -11,7 +11,7 @@ were asked for, and those of kinds with handlers that were called less often go 
     native        this machine's own, by the same way: says what the way costs, and whether it changes anything
 
 qemu does not know AVX-512: that needs a machine which has it.
-Under qemu 7.2 a few avx2 cases end in a fault at the page behind an array; the same libraries, cases and pages pass on a real
+Under qemu 7.2 a few avx2 cases end in a fault at the page behind an array; the same libraries and cases pass on a real
 processor (`PROA_NATIVE_VARIANT=avx2 python -m tests.kernels.emulated native`), which is what counts.
 """
 
