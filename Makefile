@@ -21,7 +21,7 @@ PADDLE_PROGRAMS := $(if $(filter command line environment,$(origin PROGRAMS)),$(
 # Two recipes must never install into one environment at the same time.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help env demo test check docs bench bench-cpu wheel fuzz fuzz-paddle parity parity-models trajectories clean clean-all
+.PHONY: help env demo test check docs bench bench-cpu wheel qemu first-minute fuzz fuzz-paddle parity parity-models trajectories clean clean-all
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -69,6 +69,13 @@ trajectories: env  ## loss curves of 200 steps beside real PaddlePaddle's
 
 wheel: env $(VENV)/.installed-wheel  ## a wheel with compiled native kernels and a source distribution in dist/ (MACHINE=aarch64: for others)
 	@$(RUN) tools.wheel $(MACHINE)
+
+qemu: env  ## random cases of every native kernel for arm64, under qemu (needs qemu-user, g++-aarch64-linux-gnu; ARGS="--cases 100")
+	@$(RUN) tests.kernels.emulated neon $(ARGS)
+
+first-minute: wheel  ## the wheel in an empty environment without a compiler, and the demo in a clone: what a newcomer waits for
+	@$(RUN) tools.first_minute wheel dist/proa-*_$(shell uname -m).whl
+	@$(RUN) tools.first_minute demo
 
 clean:  ## remove build outputs and caches
 	@rm -rf build dist .pytest_cache .ruff_cache .hypothesis

@@ -17,8 +17,10 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from proa.ir import cache
 from proa.kernels.building import compile_library, compiler
 from proa.kernels.cpu import compiled
 
@@ -28,45 +30,67 @@ _LEFT_OUT = {"sse2"}  # compiled at first use on the few processors that old
 _GLIBC, _GLIBCXX = re.compile(r"GLIBC_2\.(\d+)"), re.compile(r"GLIBCXX_3\.4\.(\d+)")
 
 
-def libraries_of(machine: str) -> dict[pathlib.Path, tuple[str, compiled.Variant]]:
-    """By its place in the wheel's folder, each library and what it is compiled for."""
-    wanted = [v for v in compiled.VARIANTS if v.machine == machine and v.name not in _LEFT_OUT]
-    if not wanted:
-        raise SystemExit(f"There are no native kernels for {machine}; known: x86_64, aarch64.")
+def libraries_for(variants: Sequence[compiled.Variant]) -> dict[pathlib.Path, tuple[str, compiled.Variant]]:
+    """By its place in a machine's folder, each library that these variants use and what it is compiled for."""
     found = {}
-    for best in wanted:
+    for best in variants:
         for name in compiled.names():
             kind = compiled.variant_of(name, best)
             found[pathlib.Path(kind.name) / compiled.file_name(name, kind)] = (name, kind)
     return found
 
 
-def _compiler_for(machine: str) -> list[str]:
-    own = compiler("make wheel")
+def libraries_of(machine: str) -> dict[pathlib.Path, tuple[str, compiled.Variant]]:
+    """The libraries of a machine's wheel."""
+    wanted = [v for v in compiled.VARIANTS if v.machine == machine and v.name not in _LEFT_OUT]
+    if not wanted:
+        raise SystemExit(f"There are no native kernels for {machine}; known: x86_64, aarch64.")
+    return libraries_for(wanted)
+
+
+def folder_of(machine: str) -> pathlib.Path:
+    """Where the libraries of a machine are compiled."""
+    return ROOT / "build" / "native" / machine
+
+
+def compiler_for(where: str, machine: str) -> list[str]:
+    """The command that compiles a library for a machine, without its sources; a cross compiler's for another one."""
+    own = compiler(where)
     if machine == platform.machine():
         return own
     cross = shutil.which(f"{machine}-linux-gnu-g++")
     if cross is None:
-        raise SystemExit(f"(make wheel) there is no compiler for {machine} here; apt install g++-{machine}-linux-gnu.")
+        package = f"g++-{machine.replace('_', '-')}-linux-gnu"
+        raise SystemExit(
+            f"({where}) there is no compiler for {machine} here; on Debian and Ubuntu: apt install {package}."
+        )
     return [cross, *own[1:]]
 
 
-def compile_all(machine: str) -> pathlib.Path:
-    """The folder with all libraries of a machine."""
-    folder = ROOT / "build" / "native" / machine
-    wanted, command = libraries_of(machine), _compiler_for(machine)
-    for old in set(folder.rglob("*.so")) - {folder / place for place in wanted}:
-        old.unlink()
+def compile_libraries(
+    where: str, machine: str, wanted: dict[pathlib.Path, tuple[str, compiled.Variant]]
+) -> pathlib.Path:
+    """The machine's folder, with these libraries in it; what is there is not compiled again."""
+    folder, command = folder_of(machine), compiler_for(where, machine)
     started = time.perf_counter()
 
     def compile_one(place: pathlib.Path) -> None:
         name, kind = wanted[place]
-        compile_library("make wheel", folder / place, [*compiled.command(name, kind, command), *LINKING])
-        print(f"  {time.perf_counter() - started:4.0f} s  {place}", flush=True)
+        if not cache.is_intact(folder / place):
+            compile_library(where, folder / place, [*compiled.command(name, kind, command), *LINKING])
+            print(f"  {time.perf_counter() - started:4.0f} s  {place}", flush=True)
 
     with ThreadPoolExecutor(compiled.num_cores()) as pool:
         list(pool.map(compile_one, wanted))
     return folder
+
+
+def compile_all(machine: str) -> pathlib.Path:
+    """The folder with the libraries of a machine's wheel, and no others."""
+    wanted, folder = libraries_of(machine), folder_of(machine)
+    for old in set(folder.rglob("*.so")) - {folder / place for place in wanted}:
+        old.unlink()
+    return compile_libraries("make wheel", machine, wanted)
 
 
 def platform_of(folder: pathlib.Path, machine: str) -> str:

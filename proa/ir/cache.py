@@ -21,6 +21,9 @@ from typing import Any
 _SEAL = struct.Struct("<8sQ32s")  # mark, size of what is before it, its SHA-256
 _MARK = b"proaseal"
 _PARTIAL = ".partial"
+_PROGRAM = (
+    ".program"  # not "-cache": JAX's own store, which others may keep in the same folder, would take it for its own
+)
 _ABANDONED = 3600.0  # seconds after which a partial file is nobody's any more
 _REASONS = {
     errno.ENOSPC: "is full", errno.EDQUOT: "is full (the quota is used up)", errno.EROFS: "is read-only",
@@ -116,7 +119,7 @@ class Programs:
         self.told = False
 
     def _file(self, key: str) -> pathlib.Path:
-        return self.folder / f"{key}-cache"
+        return self.folder / f"{key}{_PROGRAM}"
 
     def get(self, key: str) -> bytes | None:
         path = self._file(key)
@@ -153,7 +156,7 @@ class Programs:
         found: list[tuple[float, int, str]] = []
         with os.scandir(self.folder) as entries:
             for entry in entries:
-                if entry.name.endswith("-cache"):
+                if entry.name.endswith(_PROGRAM):
                     with suppress(FileNotFoundError):
                         about = entry.stat()
                         found.append((about.st_mtime, about.st_size, entry.path))

@@ -8,6 +8,7 @@ from ..eager.tensor import Tensor
 from . import functional as F
 from .initializer import Constant
 from .layer import Layer
+from .sizes import whole_sizes
 
 
 class _Activation(Layer):
@@ -199,7 +200,8 @@ class PReLU(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=None)  # the default floating type
-        self._num_parameters, self._init = num_parameters, init
+        self._num_parameters = num_parameters = whole_sizes(self, num_parameters=num_parameters)
+        self._init = init
         self._data_format, self._name = data_format, name
         self._weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
 

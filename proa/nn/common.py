@@ -11,6 +11,7 @@ from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
 from . import functional as F
 from .layer import Layer
+from .sizes import whole_sizes
 
 
 class Identity(Layer):
@@ -35,6 +36,7 @@ class Linear(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=None)  # the default floating type
+        in_features, out_features = whole_sizes(self, in_features=in_features, out_features=out_features)
         self.in_features, self.out_features = in_features, out_features
         self.name = name
         self.weight = self.create_parameter([in_features, out_features], weight_attr)
@@ -71,6 +73,9 @@ class Embedding(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=dtype)
+        num_embeddings, embedding_dim = whole_sizes(self, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        if padding_idx is not None:
+            padding_idx = whole_sizes(self, padding_idx=padding_idx)
         if num_embeddings <= 0 or embedding_dim <= 0:
             raise value_error(
                 "Embedding",

@@ -13,6 +13,7 @@ from . import defaults
 from . import functional as F
 from .initializer import Normal
 from .layer import Layer
+from .sizes import whole_sizes
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -42,6 +43,9 @@ class _Convolution(Layer):
     ) -> None:
         super().__init__(dtype=dtype)
         name, count = type(self).__name__, self._num_spatial
+        in_channels, out_channels, groups = whole_sizes(
+            self, in_channels=in_channels, out_channels=out_channels, groups=groups
+        )
         if in_channels < 1 or out_channels < 1 or groups < 1 or in_channels % groups:
             raise value_error(
                 name,

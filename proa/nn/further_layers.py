@@ -17,6 +17,7 @@ from .attributes import ParamAttr
 from .initializer import Normal
 from .layer import Layer
 from .norm import _BatchNormBase
+from .sizes import whole_sizes
 
 
 class CosineSimilarity(Layer):
@@ -63,6 +64,9 @@ class Bilinear(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
+        in1_features, in2_features, out_features = whole_sizes(
+            self, in1_features=in1_features, in2_features=in2_features, out_features=out_features
+        )
         self._in1_features, self._in2_features, self._out_features = in1_features, in2_features, out_features
         self.weight = self.create_parameter([out_features, in1_features, in2_features], weight_attr)
         self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
@@ -168,6 +172,7 @@ class SpectralNorm(Layer):
     ) -> None:
         super().__init__(dtype=dtype)
         shape = [int(n) for n in weight_shape]
+        dim, power_iters = whole_sizes(self, dim=dim, power_iters=power_iters)
         if not shape or min(shape) < 1 or not -len(shape) <= dim < len(shape):
             raise value_error(
                 "SpectralNorm", "the weight must have elements, and dim must be one of its axes", f"{shape}, dim: {dim}"

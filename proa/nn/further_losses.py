@@ -12,6 +12,7 @@ from . import functional as F
 from .initializer import XavierNormal
 from .layer import Layer
 from .loss import _reduction
+from .sizes import whole_sizes
 
 
 def _loss(name: str, function: str, doc: str, **options: Any) -> Any:
@@ -127,6 +128,7 @@ class HSigmoidLoss(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
+        feature_size, num_classes = whole_sizes(self, feature_size=feature_size, num_classes=num_classes)
         if num_classes < 2 and not is_custom:
             raise value_error("HSigmoidLoss", "num_classes must be at least 2", f"num_classes: {num_classes}")
         self._feature_size, self._num_classes, self._is_custom = feature_size, num_classes, is_custom
@@ -155,6 +157,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
+        in_features, n_classes = whole_sizes(self, in_features=in_features, n_classes=n_classes)
         bounds = [int(c) for c in cutoffs]
         if not bounds or bounds != sorted(set(bounds)) or bounds[0] < 1 or bounds[-1] > n_classes - 1:
             raise value_error(

@@ -7,11 +7,13 @@ from typing import Any
 
 from ..core.errors import value_error
 from ..eager.tensor import Tensor
+from ..ops.arguments import integers
 from . import defaults
 from . import functional as F
 from .attributes import ParamAttr
 from .initializer import Constant
 from .layer import Layer
+from .sizes import whole_sizes
 
 
 class _BatchNormBase(Layer):
@@ -32,7 +34,7 @@ class _BatchNormBase(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=None)  # the default floating type
-        self._num_features = num_features
+        self._num_features = num_features = whole_sizes(self, num_features=num_features)
         self._momentum, self._epsilon = momentum, epsilon
         self._data_format = data_format or self._default_format
         self._use_global_stats, self._name = use_global_stats, name
@@ -102,7 +104,7 @@ class BatchNorm(_BatchNormBase):
         trainable_statistics: bool = False,
     ) -> None:
         super().__init__(
-            num_channels, momentum, epsilon, param_attr, bias_attr, data_layout,
+            whole_sizes(self, num_channels=num_channels), momentum, epsilon, param_attr, bias_attr, data_layout,
             True if use_global_stats or is_test else None,
         )  # fmt: skip
         self._act = act
@@ -135,7 +137,7 @@ class LayerNorm(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=dtype)
-        shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+        shape = list(integers("LayerNorm", "normalized_shape", normalized_shape))
         self._normalized_shape, self._epsilon = shape, epsilon
         size = [math.prod(shape)]
         self.weight = self.create_parameter(
@@ -173,6 +175,7 @@ class GroupNorm(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=dtype)
+        num_groups, num_channels = whole_sizes(self, num_groups=num_groups, num_channels=num_channels)
         if num_groups < 1 or num_channels % num_groups:
             raise value_error("GroupNorm", f"{num_channels} channels cannot be divided into {num_groups} groups")
         self._num_groups, self._num_channels = num_groups, num_channels
@@ -208,7 +211,8 @@ class _InstanceNormBase(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=None)
-        self._num_features, self._epsilon = num_features, epsilon
+        self._num_features = num_features = whole_sizes(self, num_features=num_features)
+        self._epsilon = epsilon
         self._data_format = data_format or self._default_format
         affine = weight_attr is not False and bias_attr is not False
         self.scale = self.create_parameter(

@@ -37,7 +37,7 @@ def shape_tuple(where: str, shape: Any) -> tuple[int, ...]:
         shape = [shape]
     try:
         return tuple(_size(n) for n in shape)
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: of a text
         raise type_error(where, "a shape is a list of integers", repr(shape)) from None
 
 

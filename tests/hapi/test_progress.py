@@ -158,9 +158,13 @@ def test_the_logger_refuses():
         ProgBarLogger(1, 7)
 
 
-def test_an_interrupted_line_is_ended(monkeypatch, make_model, batches):
+@pytest.mark.parametrize("times", [["1s/step", "1s/step", "999ms/step"], ["999ms/step", "999ms/step", "1s/step"]])
+def test_an_interrupted_line_is_ended(times, monkeypatch, make_model, batches):
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "200")  # long times must not be cut off
+    monkeypatch.setenv("COLUMNS", "200")  # nothing is cut off
+    remaining = iter(times)
+    monkeypatch.setattr(progress, "format_step_time", lambda seconds: next(remaining))
+    monkeypatch.setattr(progress, "format_duration", lambda seconds: "3s")
     stream = Terminal()
     monkeypatch.setattr("sys.stdout", stream)
 
@@ -171,4 +175,4 @@ def test_an_interrupted_line_is_ended(monkeypatch, make_model, batches):
 
     with pytest.raises(KeyboardInterrupt):
         make_model().fit(batches(20, 2), verbose=1, log_freq=1, callbacks=[Stops()])
-    assert stream.getvalue().endswith("/step\n")
+    assert re.search(r"\r[^\r\n]*/step *\n\Z", stream.getvalue())  # blanks where the line before was longer

@@ -50,7 +50,7 @@ def test_the_limit_holds_and_what_was_used_last_stays(tmp_path: pathlib.Path) ->
     programs = cache.Programs(tmp_path, 3500)
     for number, key in enumerate("abc"):
         programs.put(key, bytes(1000))
-        os.utime(tmp_path / f"{key}-cache", (number, number))
+        os.utime(tmp_path / f"{key}.program", (number, number))
     assert programs.get("a") is not None
     programs.put("d", bytes(1000))
     assert programs.get("b") is None
@@ -82,7 +82,7 @@ def test_what_a_killed_process_was_writing_is_removed(tmp_path: pathlib.Path) ->
     young.write_bytes(b"half")
     os.utime(old, (time.time() - 7200,) * 2)
     cache.Programs(tmp_path, 1 << 20).put("key", b"value")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.2.2.partial", "key-cache"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.2.2.partial", "key.program"]
 
 
 def test_threads_that_write_the_same_entry(tmp_path: pathlib.Path) -> None:
@@ -100,7 +100,21 @@ def test_threads_that_write_the_same_entry(tmp_path: pathlib.Path) -> None:
     for thread in threads:
         thread.join(60)
     assert not wrong
-    assert [path.name for path in tmp_path.iterdir()] == ["key-cache"]
+    assert [path.name for path in tmp_path.iterdir()] == ["key.program"]
+
+
+def test_a_store_of_jax_in_the_same_folder_is_not_disturbed(tmp_path: pathlib.Path) -> None:
+    """Another version of proa, or of JAX, may keep programs in JAX's way, with a file of times beside each."""
+    stores = pytest.importorskip("jax._src.lru_cache", reason="this JAX has its store elsewhere")
+    ours, theirs = cache.Programs(tmp_path, 3000), stores.LRUCache(str(tmp_path), max_size=1000)
+    ours.put("a", b"ours")
+    theirs.put("a", bytes(600))
+    theirs.put("b", bytes(600))  # for which the first one goes
+    assert (theirs.get("a"), theirs.get("b")) == (None, bytes(600))
+    assert ours.get("a") == b"ours"
+    ours.put("b", bytes(2900))  # for which ours goes, and nothing of theirs
+    assert (ours.get("a"), ours.get("b")) == (None, bytes(2900))
+    assert theirs.get("b") == bytes(600)
 
 
 def test_a_folder_is_named_once(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
@@ -139,7 +153,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, str]
     folder = tmp_path_factory.mktemp("programs")
     first = run(folder)
     assert first.stderr == ""
-    assert list(folder.glob("*-cache"))
+    assert list(folder.glob("*.program"))
     return folder, first.stdout
 
 
@@ -148,7 +162,7 @@ def test_a_damaged_program_is_compiled_anew_and_the_next_run_is_quiet(
     damage: str, filled: tuple[pathlib.Path, str]
 ) -> None:
     folder, expected = filled
-    whole = {path: path.read_bytes() for path in folder.glob("*-cache")}
+    whole = {path: path.read_bytes() for path in folder.glob("*.program")}
     for path, data in whole.items():
         path.write_bytes(DAMAGES[damage](data))
     second, third = run(folder), run(folder)
@@ -156,7 +170,7 @@ def test_a_damaged_program_is_compiled_anew_and_the_next_run_is_quiet(
     assert second.stderr.count("\n") == 1
     assert "compiled anew" in second.stderr
     assert third.stderr == ""
-    assert set(folder.glob("*-cache")) == set(whole)
+    assert set(folder.glob("*.program")) == set(whole)
     assert all(cache.is_intact(path) for path in whole)
 
 
@@ -168,7 +182,7 @@ def test_two_processes_fill_an_empty_folder(tmp_path: pathlib.Path, filled: tupl
         for _ in range(2)
     ]
     assert [process.communicate(timeout=110) for process in running] == [(filled[1], "")] * 2
-    assert all(cache.is_intact(path) for path in tmp_path.glob("*-cache"))
+    assert all(cache.is_intact(path) for path in tmp_path.glob("*.program"))
     assert not list(tmp_path.glob("*.partial"))
 
 

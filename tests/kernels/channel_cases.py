@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,13 @@ SLOPES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], tuple[float, ...]]] 
 
 def references(arrays: list[Any], activation: str, channel: int) -> list[np.ndarray]:
     """Gradients in input, weight and bias, in float64. Where the slope jumps the gradient in `arrays` is made 0."""
+    inner, *terms = _terms(arrays, activation, channel)
+    axes = tuple(axis for axis in range(inner.ndim) if axis != channel)
+    return [inner, *(each.sum(axes, keepdims=True) for each in terms)]
+
+
+def _terms(arrays: list[Any], activation: str, channel: int) -> list[np.ndarray]:
+    """The gradient in the input, and what those in weight and bias are the sums of."""
     x, grad, weight, bias = (None if a is None else a.astype(np.float64) for a in arrays)
     axes = tuple(axis for axis in range(x.ndim) if axis != channel)
     shape = tuple(n if axis == channel else 1 for axis, n in enumerate(x.shape))
@@ -36,7 +44,12 @@ def references(arrays: list[Any], activation: str, channel: int) -> list[np.ndar
         arrays[1][near] = grad[near] = 0
     grad = grad * slope(z)
     inner = grad - grad.mean(axes, keepdims=True) - standard * (grad * standard).mean(axes, keepdims=True)
-    return [inner * scale * factor, (grad * standard).sum(axes, keepdims=True), grad.sum(axes, keepdims=True)]
+    return [inner * scale * factor, grad * standard, grad]
+
+
+def _cancel(terms: np.ndarray, axes: tuple[int, ...]) -> bool:
+    """Whether the sums nearly vanish beside their terms: float32 cannot hold their error, relative to themselves, small."""
+    return bool(np.abs(terms.sum(axes)).max() < 2e-3 * np.abs(terms).sum(axes).max())
 
 
 def channel_case(generator: np.random.Generator) -> Case:
@@ -44,6 +57,7 @@ def channel_case(generator: np.random.Generator) -> Case:
     spatial = tuple(int(n) for n in generator.integers(1, 14, int(generator.integers(0, 4))))
     channels = int(generator.choice([1, 2, 3, 16, 17, 24, 40, 64, 100, 129, 200, 257]))
     images = int(generator.integers(6, 40)) if len(spatial) < 2 else int(generator.integers(2, 5))
+    images = max(images, -(-6 // math.prod(spatial)))  # with two numbers in a channel the gradient in x nearly vanishes
     last = bool(generator.integers(2)) or not spatial
     shape = (images, *spatial, channels) if last else (images, channels, *spatial)
     channel = len(shape) - 1 if last else 1
@@ -55,6 +69,8 @@ def channel_case(generator: np.random.Generator) -> Case:
     activation = str(generator.choice(list(SLOPES)))
     expected = references(arrays, activation, channel)
     grad = arrays[1].astype(np.float64)
+    if any(_cancel(terms, axes) for terms in (*_terms(arrays, activation, channel)[1:], grad)):
+        return channel_case(generator)
 
     def run(xp: Any, x: Any, y: Any, weight: Any, bias: Any) -> Any:
         through, attributes = _kernel(normalise_grad_through), (activation, EPSILON, axes, broadcast)

@@ -34,6 +34,7 @@ class Outcome:
     worst: float = 0.0
     seconds: float = 0.0
     calls: dict[str, int] = field(default_factory=dict)  # of each handler
+    errors: dict[str, float] = field(default_factory=dict)  # the worst of the cases that call it
     problems: list[str] = field(default_factory=list)
 
     def add(self, other: Outcome) -> None:
@@ -42,7 +43,12 @@ class Outcome:
         self.worst = max(self.worst, other.worst)
         self.seconds += other.seconds
         self.calls = dict(collections.Counter(self.calls) + collections.Counter(other.calls))
+        self.note_errors(other.errors)
         self.problems += other.problems
+
+    def note_errors(self, errors: dict[str, float]) -> None:
+        for symbol, error in errors.items():
+            self.errors[symbol] = max(self.errors.get(symbol, 0.0), error)
 
 
 def _poisoned(room: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -97,6 +103,7 @@ def run_directly(kind: str, seeds: Iterable[int], tell: Callable[[int], None] = 
     try:
         for seed in seeds:
             tell(seed)
+            before = calls.copy()
             generator = np.random.default_rng(seed)
             case = random_shapes.KINDS[kind](generator)
             outcome.cases += 1
@@ -105,16 +112,18 @@ def run_directly(kind: str, seeds: Iterable[int], tell: Callable[[int], None] = 
             except ImportError:  # the XLA kernel was asked for; there is no jax here
                 outcome.declined += 1
                 continue
-            sizes = [None if a is None else a.shape for a in case[0]]
+            sizes, largest = [None if a is None else a.shape for a in case[0]], 0.0
             for number, (one, expected) in enumerate(zip(found, case[2], strict=True)):
                 array = np.asarray(one)
                 if not np.isfinite(array).all():
                     outcome.problems.append(f"{kind}, seed {seed}: output {number} is not finite; {sizes}")
                     continue
                 error = r.error_of(array, expected)
-                outcome.worst = max(outcome.worst, error)
+                largest = max(largest, error)
                 if error > LIMIT:
                     outcome.problems.append(f"{kind}, seed {seed}: output {number} is off by {error:.1e}; {sizes}")
+            outcome.worst = max(outcome.worst, largest)
+            outcome.note_errors(dict.fromkeys(calls - before, largest))
     finally:
         direct.call, direct._room = call, room
     outcome.calls, outcome.seconds = dict(calls), time.perf_counter() - started

@@ -5,9 +5,8 @@
     --sanitize none        the same in the ordinary build
     (without it)           in programs compiled by XLA, eight cases in each: minutes for a thousand
 
-The code for other processors: PROA_NATIVE_VARIANT=avx2, or sse2. For arm64, with what `make wheel MACHINE=aarch64` left in
-build/native copied to proa/kernels/cpu/prebuilt, and Debian's Python and NumPy for arm64 unpacked into a folder ROOT:
-qemu-aarch64 -L ROOT ROOT/usr/bin/python3.11 -m tests.kernels.directly all 0 46
+The code for other kinds of processor that this one can run: PROA_NATIVE_VARIANT=avx2, or sse2. For those that it cannot run,
+arm64 among them: `emulated.py`.
 """
 
 from __future__ import annotations

@@ -210,3 +210,9 @@ def test_questions() -> None:
     for question in (paddle.is_complex, paddle.is_floating_point, paddle.is_integer):
         with pytest.raises(TypeError, match="Tensor"):
             question(1)
+
+
+@pytest.mark.parametrize("make", [paddle.zeros, paddle.ones, paddle.rand, lambda shape: paddle.full(shape, 1.0)])
+def test_a_text_is_no_size(make):
+    with pytest.raises(TypeError, match=r"a shape is a list of integers; received \[2, 'a'\]"):
+        make([2, "a"])

@@ -85,14 +85,18 @@ def call(symbol: str, outputs: Any, operands: tuple[Any, ...], attributes: dict[
         numbers += [_ARRAY if values.ndim else _SCALAR, dtype, len(name), values.size]
         numbers += values.reshape(-1).astype(np.int64).tolist()
         names += name.encode()
-    packed = np.array(numbers, np.int64)
-    pointers = (ctypes.c_void_p * (len(given) + len(made)))(*[array.ctypes.data for array in (*given, *made)])
-    problem = _caller()(handler(symbol), packed.ctypes.data, ctypes.addressof(pointers), names)
+    problem = _run(symbol, np.array(numbers, np.int64), [*given, *made], names)
     if problem is not None:
         raise RuntimeError(f"({symbol}) {problem.decode(errors='replace')}")
     # What is behind native code in cold code expects the order of memory that shapes imply.
     made = [np.ascontiguousarray(array).reshape(array.shape) for array in made]
     return tuple(made) if several else made[0]
+
+
+def _run(symbol: str, numbers: Any, arrays: list[Any], names: bytes) -> bytes | None:
+    """What the handler complains of, or None; the meaning of the numbers is `native/direct.cpp`'s."""
+    pointers = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
+    return _caller()(handler(symbol), numbers.ctypes.data, ctypes.addressof(pointers), names)
 
 
 def _in_memory(operand: Any) -> Any:

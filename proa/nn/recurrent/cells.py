@@ -13,6 +13,7 @@ from ...ops.linear.linalg import matmul
 from .. import functional as F
 from ..initializer import Uniform
 from ..layer import Layer
+from ..sizes import whole_sizes
 
 
 class RNNCellBase(Layer):
@@ -63,6 +64,7 @@ class _GatedCell(RNNCellBase):
         recurrent_size: int | None = None,
     ) -> None:
         super().__init__()
+        input_size, hidden_size = whole_sizes(self, input_size=input_size, hidden_size=hidden_size)
         if hidden_size <= 0:
             raise value_error(type(self).__name__, "hidden_size must be positive", f"hidden_size: {hidden_size}")
         bound = 1.0 / math.sqrt(hidden_size)
@@ -150,6 +152,7 @@ class LSTMCell(_GatedCell):
         proj_size: int = 0,
         name: str | None = None,
     ) -> None:
+        hidden_size, proj_size = whole_sizes(self, hidden_size=hidden_size, proj_size=proj_size)
         if proj_size < 0 or (proj_size and proj_size >= hidden_size):
             raise value_error("LSTMCell", "proj_size must be from 0 to below hidden_size", f"proj_size: {proj_size}")
         super().__init__(

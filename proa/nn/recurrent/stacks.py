@@ -18,6 +18,7 @@ from ...ops.neural.recurrent import run_recurrence
 from .. import functional as F
 from ..container import LayerList
 from ..layer import Layer
+from ..sizes import whole_sizes
 from .cells import GRUCell, LSTMCell, RNNCellBase, SimpleRNNCell
 
 
@@ -167,6 +168,9 @@ class RNNBase(LayerList):
         name = type(self).__name__
         if direction not in ("forward", "bidirect", "bidirectional"):
             raise value_error(name, "direction must be 'forward' or 'bidirect'", f"direction: {direction!r}")
+        input_size, hidden_size, num_layers, proj_size = whole_sizes(
+            self, input_size=input_size, hidden_size=hidden_size, num_layers=num_layers, proj_size=proj_size
+        )
         if num_layers < 1:
             raise value_error(name, "num_layers must be positive", f"num_layers: {num_layers}")
         self.mode, self.input_size, self.hidden_size = mode, input_size, hidden_size

@@ -14,6 +14,7 @@ from ...ops.neural.attention import attend
 from ...ops.shape.joining import concat_along
 from ..common import Linear
 from ..layer import Layer
+from ..sizes import whole_sizes
 
 
 def additive_mask(mask: Any, dtype: Any) -> Any:
@@ -42,13 +43,15 @@ class MultiHeadAttention(Layer):
         bias_attr: Any = None,
     ) -> None:
         super().__init__()
+        embed_dim, num_heads = whole_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
+        kdim, vdim = whole_sizes(self, kdim=kdim or embed_dim, vdim=vdim or embed_dim)
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
             raise value_error(
                 "MultiHeadAttention", "embed_dim must be positive and divisible by num_heads",
                 f"embed_dim: {embed_dim}, num_heads: {num_heads}",
             )  # fmt: skip
         self.embed_dim, self.num_heads = embed_dim, num_heads
-        self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
+        self.kdim, self.vdim = kdim, vdim
         self.dropout, self.need_weights = dropout, need_weights
         self.head_dim = embed_dim // num_heads
         self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)

@@ -15,6 +15,7 @@ from ..common import Dropout, Linear
 from ..container import LayerList
 from ..layer import Layer
 from ..norm import LayerNorm
+from ..sizes import whole_sizes
 from .attention import MultiHeadAttention, additive_mask
 
 
@@ -31,6 +32,7 @@ def _attributes(attr: Any, count: int) -> list[Any]:
 
 
 def _check_sizes(layer: Layer, d_model: int, nhead: int, dim_feedforward: int) -> None:
+    whole_sizes(layer, d_model=d_model, nhead=nhead, dim_feedforward=dim_feedforward)
     if min(d_model, nhead, dim_feedforward) <= 0:
         raise value_error(
             type(layer).__name__, "d_model, nhead and dim_feedforward must be positive",
@@ -101,6 +103,7 @@ class TransformerEncoder(Layer):
 
     def __init__(self, encoder_layer: Layer, num_layers: int, norm: Layer | None = None) -> None:
         super().__init__()
+        num_layers = whole_sizes(self, num_layers=num_layers)
         if num_layers < 1:
             raise value_error("TransformerEncoder", "num_layers must be positive", f"num_layers: {num_layers}")
         self.layers = _repeated(encoder_layer, num_layers)
@@ -204,6 +207,7 @@ class TransformerDecoder(Layer):
 
     def __init__(self, decoder_layer: Layer, num_layers: int, norm: Layer | None = None) -> None:
         super().__init__()
+        num_layers = whole_sizes(self, num_layers=num_layers)
         if num_layers < 1:
             raise value_error("TransformerDecoder", "num_layers must be positive", f"num_layers: {num_layers}")
         self.layers = _repeated(decoder_layer, num_layers)
@@ -257,6 +261,9 @@ class Transformer(Layer):
         custom_decoder: Layer | None = None,
     ) -> None:
         super().__init__()
+        num_encoder_layers, num_decoder_layers = whole_sizes(
+            self, num_encoder_layers=num_encoder_layers, num_decoder_layers=num_decoder_layers
+        )
         _check_sizes(self, d_model, nhead, dim_feedforward)
 
         def attributes(attr: Any) -> tuple[Any, Any]:
