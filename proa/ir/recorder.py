@@ -35,7 +35,8 @@ from ..core.errors import locate, message, user_location
 from ..core.locks import new_reentrant_lock
 from ..core.memory import check_allocation
 from ..core.place import CPU, Place, default_place
-from . import cost, donation, forking, report
+from . import cost, cupy_tier, donation, forking, report
+from .cupy_tier import run_on_cupy
 from .cutting import note_late_read
 from .interpreter import Problem, run_on_jax, run_on_numpy
 from .interrupt import uninterrupted
@@ -641,6 +642,8 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     ending.sighting = next_sighting()
     has_xla = not forking.State.lost
     if has_xla and ending.compiled is None and not root.immediate and _pays(root, ending):
+        if cupy_tier.READING:
+            cupy_tier.settle()
         donated = donation.donatable(segment.inputs)
         try:
             ending.compiled = report.compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
@@ -732,8 +735,13 @@ def _run_tier0(segment: Segment, program: Any, inputs: list[Any], scalars: list[
     place = segment.root.place
     check_nan = segment.root.check_nan
     watch = watch_results(check_nan) if check_nan or segment.locations else None
-    if place is CPU and not (_Mode.sharded and any(_is_sharded(v) for v in inputs)):
+    is_sharded = _Mode.sharded and any(_is_sharded(v) for v in inputs)
+    if place is CPU and not is_sharded:
         return run_on_numpy(program, inputs, scalars, watch)
+    if cupy_tier.serves(place) and not is_sharded:
+        if watch is not None:
+            watch = watch_results(check_nan, cupy_tier.namespace(place))
+        return run_on_cupy(program, inputs, scalars, place, watch)
     return run_on_jax(program, inputs, scalars, place, watch)
 
 
@@ -742,6 +750,8 @@ def _is_sharded(value: Any) -> bool:
 
 
 def _run_tier1(segment: Segment, ending: Ending, compiled: Any, live: list[tuple[Any, int]]) -> dict[int, Any]:
+    if cupy_tier.READING and compiled.donated:
+        cupy_tier.settle()
     inputs = donation.protect(segment.inputs, compiled)
     begun = segment.begun
     if begun is not None and begun.program is compiled:

@@ -97,7 +97,7 @@ def _pool_rows_numpy(xp: Any, x: Any, index: Any, num_rows: int, mode: str) -> A
     width = int(np.prod(x.shape[1:]))
     flat = x.reshape(x.shape[0], width)
     if mode == "sum":
-        return add_rows(index, flat, num_rows).reshape(num_rows, *x.shape[1:])
+        return add_rows(np, index, flat, num_rows).reshape(num_rows, *x.shape[1:])
     out = np.zeros((num_rows, width), x.dtype)
     if flat.size:
         order = np.argsort(index, kind="stable")

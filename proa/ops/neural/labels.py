@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
+from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
@@ -50,8 +51,8 @@ def _is_class(xp: Any, index: Any, ndim: int, axis: int, classes: int) -> Any:
 
 
 def _pick(xp: Any, x: Any, index: Any, axis: int, classes: int) -> Any:
-    if xp is np:
-        return np.take_along_axis(x, index, axis)
+    if can_write(xp):
+        return xp.take_along_axis(x, index, axis)
     # A masked sum fuses with whatever gives x; a gather would not.
     return xp.sum(xp.where(_is_class(xp, index, x.ndim, axis, classes), x, 0), axis=axis, keepdims=True)
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...core.aval import Aval, make_aval
 from ...core.dtype import INT32, is_floating
+from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...kernels.cpu.direct import on_host
@@ -128,7 +129,7 @@ def _cut(
 ) -> Any:
     """A (strided) slice along the spatial axes."""
     steps = steps or (1,) * len(window.axes)
-    if xp is np:
+    if can_write(xp):
         cuts = [slice(a, b, s) for a, b, s in zip(starts, ends, steps, strict=True)]
         return array[tuple(window.all_axes(array.ndim, cuts, slice(None)))]
     from jax import lax
@@ -157,7 +158,7 @@ def _interleave(xp: Any, planes: list[Any], window: Window) -> Any:
 
 
 def _is_huge(xp: Any, kernel: Sizes) -> bool:
-    return xp is not np and math.prod(kernel) > _MOST_TAPS
+    return not can_write(xp) and math.prod(kernel) > _MOST_TAPS
 
 
 def _reduce_window(x: Any, start: Any, reducer: Any, window: Window) -> Any:
@@ -484,8 +485,8 @@ def scatter_last(xp: Any, y: Any, index: Any, size: int) -> Any:
     rows = y.reshape(-1, y.shape[-1])
     places = (xp.arange(rows.shape[0])[:, None], index.reshape(rows.shape))
     out = xp.zeros((rows.shape[0], size), y.dtype)
-    if xp is np:
-        np.add.at(out, places, rows)
+    if can_write(xp):
+        xp.add.at(out, places, rows)
     else:
         out = out.at[places].add(rows)
     return out.reshape(*y.shape[:-1], size)

@@ -1,0 +1,273 @@
+"""Tier 0 on an NVIDIA GPU: a Program runs op by op on CuPy, and nothing is compiled for a new shape.
+
+Values at the borders of a segment are JAX arrays; inside, they are CuPy's. Both see the same memory (DLPack). An operation
+that CuPy cannot do is a small jitted call instead, as everywhere else; which those are is remembered.
+
+Order
+* CuPy works on a stream of its own. An array that goes over makes that stream wait for the work that gives the array, and
+  one that comes back makes XLA's wait for CuPy's: both are DLPack's handshake, nothing waits on the host.
+* XLA gives memory of its arrays away when Python lets go of them, and may write over what it is given, without knowing what
+  CuPy still reads. So the inputs of a run are held until its work is done (`READING`), and a program that writes over its
+  inputs waits for that (`settle`).
+* CuPy's memory that became a JAX array returns to CuPy's pool when XLA lets go of it.
+
+Memory. CuPy gets a pool beside XLA's, never larger than the part of the device that XLA leaves free. What does not fit, or
+is as large as to be worth compiling at first sight, is XLA's.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from ..core import flags
+from ..core.errors import warn
+from ..core.locks import new_reentrant_lock
+from ..core.place import Place, jax_device
+from . import forking
+from .cupy_namespace import CupyNamespace
+from .interpreter import Problem, call_jitted
+from .operation import Operation
+from .program import Instruction, Program
+from .xla import started_jax
+
+flags.define(
+    "FLAGS_cupy", True, "Whether new code on an NVIDIA GPU runs op by op on CuPy, where that is installed.", "PROA_CUPY"
+)
+
+_USUAL_SHARE = 0.75  # of the device's memory that XLA takes, unless told otherwise
+_SPARE_SHARE = 0.04  # of it that is left to the driver, to libraries and to other processes
+_LEAST_POOL = 1 << 28
+# Runs whose inputs are held at a time: more than this many are waited for.
+_MOST_READING = 64
+
+READING: deque[tuple[Any, list[Any]]] = deque()  # an event behind each run, and the inputs that it reads
+_LOCK = new_reentrant_lock()
+# What CuPy cannot do: operations, and which operand types of them.
+_REFUSING: set[Operation] = set()
+REFUSED: dict[tuple[Operation, tuple[Any, ...]], str] = {}
+
+
+class CupyDevice:
+    """CuPy on one GPU: its namespace, its stream and its memory."""
+
+    def __init__(self, cupy: Any, place: Place) -> None:
+        self.cupy, self.place = cupy, place
+        self.xp = CupyNamespace(cupy)
+        self.array_type = cupy.ndarray
+        self.number = jax_device(place).local_hardware_id or 0
+        self.device = cupy.cuda.Device(self.number)
+        with self.device:
+            self.stream = cupy.cuda.Stream(non_blocking=True)
+            self.pool = cupy.cuda.MemoryPool()
+            self.pool.set_limit(size=_pool_size(cupy.cuda.runtime.memGetInfo()[1]))
+        self.borrowed: list[Any] = []  # arrays of XLA's that the run at hand reads
+        from .lowering import KEEPERS
+
+        KEEPERS.append(self.give_back)
+
+    def give_back(self) -> None:
+        """Lets go of the memory that no array uses."""
+        with self.device:
+            self.pool.free_all_blocks()
+
+    def entered(self, value: Any) -> Any:
+        """An input, as CuPy sees it."""
+        if value.__class__ is np.ndarray:
+            return self.cupy.asarray(value)
+        if not value.size:  # there is no memory to share
+            return self.cupy.empty(value.shape, value.dtype)
+        self.borrowed.append(value)
+        return self.cupy.from_dlpack(value)
+
+    def left(self, value: Any, exported: set[int]) -> Any:
+        """A result as a JAX array. It has its memory to itself: XLA may write over it one day."""
+        jax = started_jax()
+        if not value.size:
+            return jax.device_put(np.empty(value.shape, value.dtype), jax_device(self.place))
+        memory = value.data.mem
+        if value.base is not None or id(memory) in exported or not value.flags.c_contiguous or _is_foreign(memory):
+            value = value.copy(order="C")
+            memory = value.data.mem
+        exported.add(id(memory))
+        return jax.dlpack.from_dlpack(value)
+
+
+def _is_foreign(memory: Any) -> bool:
+    """Whether CuPy has got this memory from somebody else: a view of an input."""
+    return type(memory).__name__ != "PooledMemory"
+
+
+def _pool_size(total: int) -> int:
+    share = os.environ.get("XLA_PYTHON_CLIENT_MEM_FRACTION") or os.environ.get("XLA_CLIENT_MEM_FRACTION")
+    try:
+        taken = float(share) if share else _USUAL_SHARE
+    except ValueError:
+        taken = _USUAL_SHARE
+    return max(_LEAST_POOL, int(total * (1.0 - min(taken, 1.0) - _SPARE_SHARE)))
+
+
+@functools.cache
+def _device(place: Place) -> CupyDevice | None:
+    """CuPy on that place; None where it cannot be used, which is said once."""
+    why = why_not()
+    if why:
+        return None
+    try:
+        import cupy  # type: ignore[import-not-found] # pyright: ignore
+
+        return CupyDevice(cupy, place)
+    except Exception as error:
+        text = str(error).strip().splitlines()
+        warn(
+            f"CuPy cannot be used on {place}, new code is compiled op by op: {text[0] if text else error!r}",
+            RuntimeWarning,
+        )
+        return None
+
+
+def why_not() -> str:
+    """Why CuPy is not used on GPUs, as far as that can be told without one; empty where it is."""
+    if not flags.get("FLAGS_cupy"):
+        return "FLAGS_cupy (PROA_CUPY) is off"
+    if importlib.util.find_spec("cupy") is None:
+        return "CuPy is not installed"
+    return ""
+
+
+def serves(place: Place) -> bool:
+    """Whether cold code on that place runs on CuPy."""
+    return place.kind == "gpu" and not forking.State.lost and flags.get("FLAGS_cupy") and _device(place) is not None
+
+
+def namespace(place: Place) -> Any:
+    """The array namespace of what `run_on_cupy` shows to who watches it."""
+    device = _device(place)
+    assert device is not None
+    return device.xp
+
+
+def run_on_cupy(program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None) -> list[Any]:
+    """Values of the Program's outputs as JAX arrays, computed with CuPy.
+
+    `watch(instruction, operands, values)`, if given, looks at every result before it is used.
+    """
+    device = _device(place)
+    assert device is not None
+    with _LOCK:
+        _let_go()
+        with device.device, device.stream, device.cupy.cuda.using_allocator(device.pool.malloc):
+            try:
+                values = _interpret(device, program, inputs, scalars, watch)
+                exported: set[int] = set()
+                for index in program.outputs:
+                    values[index] = device.left(values[index], exported)
+            finally:
+                READING.append((device.stream.record(), device.borrowed))
+                device.borrowed = []
+    return values
+
+
+def _interpret(device: CupyDevice, program: Program, inputs: list[Any], scalars: list[Any], watch: Any) -> list[Any]:
+    values: list[Any] = [None] * program.num_values
+    entered: list[Any] = [None] * len(inputs)
+    next_scalar = iter(scalars).__next__
+    last_uses = program.last_uses()
+    for position, instruction in enumerate(program.instructions):
+        arguments: list[Any] = []
+        dtypes = iter(instruction.scalar_dtypes)
+        for operand in instruction.operands:
+            if operand.__class__ is int:
+                argument = values[operand] if operand >= 0 else entered[~operand]
+                if argument is None:
+                    argument = entered[~operand] = device.entered(inputs[~operand])
+                arguments.append(argument)
+            elif operand is None:
+                arguments.append(None)
+            else:  # a number goes into CuPy's kernels as an argument; an array would have to be copied there first
+                arguments.append(np.asarray(next_scalar()).astype(next(dtypes))[()])
+        results = _call(device, instruction, arguments)
+        values[instruction.index : instruction.index + len(results)] = results
+        if watch is not None:
+            watch(instruction, arguments, values)
+        for index in last_uses[position]:
+            values[index] = None
+    return values
+
+
+def _call(device: CupyDevice, instruction: Instruction, arguments: list[Any]) -> list[Any]:
+    """The results of one instruction: on CuPy, or through XLA where CuPy refuses."""
+    operation = instruction.operation
+    if operation in _REFUSING and (operation, _types(instruction)) in REFUSED:
+        return _call_xla(device, instruction, arguments)
+    try:
+        return _call_cupy(device, instruction, arguments)
+    except device.cupy.cuda.memory.OutOfMemoryError:
+        device.give_back()
+        return _call_xla(device, instruction, arguments)
+    except Exception as error:
+        # Whatever it was, XLA has the last word: it does what CuPy cannot, and raises what is the user's own error.
+        results = _call_xla(device, instruction, arguments)
+        _REFUSING.add(operation)
+        REFUSED[operation, _types(instruction)] = f"{type(error).__name__}: {error}"
+        return results
+
+
+def _types(instruction: Instruction) -> tuple[Any, ...]:
+    return tuple([getattr(kind, "dtype", kind) for kind in instruction.kinds])
+
+
+def _call_cupy(device: CupyDevice, instruction: Instruction, arguments: list[Any]) -> list[Any]:
+    operation = instruction.operation
+    kernel = operation.kernels.get("cupy") or operation.kernel
+    if operation.variadic:
+        results = kernel(device.xp, arguments, *instruction.attributes)
+    else:
+        results = kernel(device.xp, *arguments, *instruction.attributes)
+    if results.__class__ is not tuple:
+        results = (results,)
+    found: list[Any] = []
+    for result, aval in zip(results, instruction.outputs, strict=True):
+        if not isinstance(result, device.array_type):
+            if not isinstance(result, (np.ndarray, np.generic)):
+                raise TypeError(f"the kernel of {operation.name} gives a {type(result).__name__}")
+            result = device.cupy.asarray(result)
+        if result.dtype != aval.dtype:
+            result = result.astype(aval.dtype)
+        if result.shape != aval.shape:
+            raise TypeError(f"the kernel of {operation.name} gives the shape {result.shape} instead of {aval.shape}")
+        found.append(result)
+    return found
+
+
+def _call_xla(device: CupyDevice, instruction: Instruction, arguments: list[Any]) -> list[Any]:
+    """The same through a small jitted call; its operands and results go over the border."""
+    shared: set[int] = set()
+    try:
+        given = [device.left(a, shared) if isinstance(a, device.array_type) else a for a in arguments]
+        results = call_jitted(instruction, given, device.place)
+        return [device.entered(result) for result in results]
+    except Problem:
+        raise
+    except Exception as error:
+        raise Problem(error, instruction.index) from error
+
+
+def _let_go() -> None:
+    """Forgets the inputs of runs that are done."""
+    while READING and (READING[0][0].done or len(READING) > _MOST_READING):
+        READING[0][0].synchronize()
+        READING.popleft()
+
+
+def settle() -> None:
+    """Waits until CuPy has read all that it was given: before a program that writes over its inputs."""
+    with _LOCK:
+        while READING:
+            READING[0][0].synchronize()
+            READING.popleft()
