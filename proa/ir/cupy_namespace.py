@@ -41,6 +41,21 @@ class CupyNamespace:
     def argsort(self, a: Any, axis: int | None = -1, stable: bool = True, kind: str | None = None) -> Any:
         return self._cupy.argsort(a, axis=axis)  # always a stable one
 
+    def max(self, a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+        return self._extreme(self._cupy.max, self._cupy.maximum, a, axis, keepdims, initial)
+
+    def min(self, a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+        return self._extreme(self._cupy.min, self._cupy.minimum, a, axis, keepdims, initial)
+
+    def _extreme(self, reduce: Any, of_two: Any, a: Any, axis: Any, keepdims: bool, initial: Any) -> Any:
+        if initial is None:
+            return reduce(a, axis=axis, keepdims=keepdims)
+        start = a.dtype.type(initial)
+        if a.size:
+            return of_two(reduce(a, axis=axis, keepdims=keepdims), start)
+        shape = np.empty(a.shape, np.bool_).sum(axis=axis, keepdims=keepdims).shape
+        return self._cupy.full(shape, start, a.dtype)
+
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         return self._cupy.where(self._own(condition), self._own(x), self._own(y))
 

@@ -31,7 +31,7 @@ from ..core.locks import new_reentrant_lock
 from ..core.place import Place, jax_device
 from . import forking
 from .cupy_namespace import CupyNamespace
-from .interpreter import Problem, call_jitted
+from .interpreter import Problem, call_jitted, run_on_jax
 from .operation import Operation
 from .program import Instruction, Program
 from .xla import started_jax
@@ -51,6 +51,10 @@ _LOCK = new_reentrant_lock()
 # What CuPy cannot do: operations, and which operand types of them.
 _REFUSING: set[Operation] = set()
 REFUSED: dict[tuple[Operation, tuple[Any, ...]], str] = {}
+
+
+class UnknownType(Exception):
+    """A data type that CuPy does not have (the floats of 8 bits)."""
 
 
 class CupyDevice:
@@ -78,6 +82,8 @@ class CupyDevice:
 
     def entered(self, value: Any) -> Any:
         """An input, as CuPy sees it."""
+        if value.dtype.kind == "V" and value.dtype.name != "bfloat16":
+            raise UnknownType(value.dtype.name)
         if value.__class__ is np.ndarray:
             return self.cupy.asarray(value)
         if not value.size:  # there is no memory to share
@@ -167,6 +173,8 @@ def run_on_cupy(program: Program, inputs: list[Any], scalars: list[Any], place: 
                 exported: set[int] = set()
                 for index in program.outputs:
                     values[index] = device.left(values[index], exported)
+            except UnknownType:
+                return run_on_jax(program, inputs, scalars, place, watch)
             finally:
                 READING.append((device.stream.record(), device.borrowed))
                 device.borrowed = []
@@ -204,6 +212,8 @@ def _call(device: CupyDevice, instruction: Instruction, arguments: list[Any]) ->
     """The results of one instruction: on CuPy, or through XLA where CuPy refuses."""
     operation = instruction.operation
     if operation in _REFUSING and (operation, _types(instruction)) in REFUSED:
+        return _call_xla(device, instruction, arguments)
+    if getattr(operation.kernel, "has_effect", False):  # which is not to be seen twice
         return _call_xla(device, instruction, arguments)
     try:
         return _call_cupy(device, instruction, arguments)
@@ -252,7 +262,7 @@ def _call_xla(device: CupyDevice, instruction: Instruction, arguments: list[Any]
         given = [device.left(a, shared) if isinstance(a, device.array_type) else a for a in arguments]
         results = call_jitted(instruction, given, device.place)
         return [device.entered(result) for result in results]
-    except Problem:
+    except (Problem, UnknownType):
         raise
     except Exception as error:
         raise Problem(error, instruction.index) from error

@@ -53,6 +53,8 @@ _ndarray = np.ndarray
 STATE = new_reentrant_lock()
 # The window of a segment that is not cut, however long it gets (see `one_segment`).
 WHOLE = 1 << 40
+# That of a segment which is not compiled, however heavy (see `apart`).
+ONCE = WHOLE + 1
 _MOST_UNCHECKED = 64
 # How many more runs until a program that could not be compiled is tried again.
 _RETRY_AFTER = 1000
@@ -99,8 +101,8 @@ class Ending:
         if self.count < 2:
             return False
         if not self.price:
-            self.work = cost.cold_work(self.program)
-            self.price = cost.compiling_work(self.program, find_tiles(self.program, place))
+            self.work = cost.cold_work(self.program, place)
+            self.price = cost.compiling_work(self.program, find_tiles(self.program, place), place)
         return self.spent >= self.price
 
 
@@ -451,6 +453,23 @@ def boundary() -> None:
 
 
 @contextmanager
+def apart() -> Generator[None]:
+    """What is recorded inside does not belong to the open segment: it runs by itself, op by op, at the end.
+
+    For what comes once beside what comes again and again: the states of an optimiser are made at the first step, which is
+    so the same program as all the others.
+    """
+    outer = LOCAL.segment
+    LOCAL.segment = Segment(outer.root.place, LOCAL.lock, ONCE, LOCAL.scope)
+    try:
+        yield
+    finally:
+        flush_current()
+        # Whoever read a value of the outer segment inside has run it.
+        LOCAL.segment = Segment(outer.root.place, LOCAL.lock, LOCAL.window, LOCAL.scope) if outer.done else outer
+
+
+@contextmanager
 def one_segment() -> Generator[None]:
     """What is recorded inside is one segment, unless a value is read: nothing else cuts it; it is compiled at once."""
     flush_current()
@@ -679,11 +698,13 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
 
 def _pays(root: TraceRoot, ending: Ending) -> bool:
     """Whether a path is to be compiled now."""
+    if root.window == ONCE:
+        return False
     if root.window == WHOLE or ending.program.size >= _HEAVY:
         return ending.count > 0
     if _Mode.threshold:
         return ending.count >= _Mode.threshold
-    if root.place is not CPU or _Mode.sharded:  # there is no tier 0 without a compiler
+    if _Mode.sharded or not (root.place is CPU or cupy_tier.serves(root.place)):  # no tier 0 without a compiler
         return ending.count >= _SEEN_OFTEN
     return ending.pays(root.place)
 

@@ -107,7 +107,14 @@ def _pool_rows_numpy(xp: Any, x: Any, index: Any, num_rows: int, mode: str) -> A
     return out.reshape(num_rows, *x.shape[1:])
 
 
+def _pool_rows_cupy(xp: Any, x: Any, index: Any, num_rows: int, mode: str) -> Any:
+    if mode != "sum":
+        raise NotImplementedError("CuPy's atomic maximum knows few types")
+    return add_rows(xp, index, x.reshape(x.shape[0], -1), num_rows).reshape(num_rows, *x.shape[1:])
+
+
 pool_rows.operation.kernels["numpy"] = _pool_rows_numpy  # type: ignore[attr-defined]
+pool_rows.operation.kernels["cupy"] = _pool_rows_cupy  # type: ignore[attr-defined]
 
 
 def rows_at(x: Tensor, index: Tensor) -> Tensor:

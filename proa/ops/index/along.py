@@ -51,7 +51,7 @@ def _check(position: int) -> Check:
 
     def condition(xp: Any, *arguments: Any) -> Any:
         index, size = arguments[position], arguments[position + 2]
-        return np.asarray(True) if size < 0 else xp.all((index >= -size) & (index < size))
+        return np.True_ if size < 0 else xp.all((index >= -size) & (index < size))
 
     return Check(
         condition,
@@ -165,6 +165,8 @@ def _put_along_in_place(xp: Any, x: Any, value: Any, index: Any, axis: int, size
     if reduce == "assign":
         out[coordinates] = value
     else:
+        if xp is not np and wide == np.float64:
+            raise NotImplementedError("CuPy's atomic maximum of float64 goes through float32")
         function = {"multiply": xp.multiply, "amax": xp.maximum, "amin": xp.minimum}[reduce]
         function.at(out, coordinates, value.astype(wide))
     return out.astype(x.dtype)
@@ -346,7 +348,7 @@ def put_along_axis(
 @op(infer=_infer_put)
 def put_where_zero(xp: Any, x: Any) -> Any:
     """The counts, 1 where there were none."""
-    return xp.maximum(x, np.ones((), x.dtype))
+    return xp.maximum(x, x.dtype.type(1))
 
 
 def _neutral(kind: str, dtype: np.dtype) -> Any:

@@ -272,8 +272,8 @@ def _infer_put_nd(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
 
 def _check_nd(first: int) -> Check:
     def condition(xp: Any, *arguments: Any) -> Any:
-        index, sizes = arguments[first], np.array(arguments[first + 1], np.int64)
-        return np.asarray(True) if not len(sizes) else xp.all((index >= -sizes) & (index < sizes))
+        index, sizes = arguments[first], xp.asarray(np.array(arguments[first + 1], np.int64))
+        return np.True_ if not len(sizes) else xp.all((index >= -sizes) & (index < sizes))
 
     return Check(
         condition,

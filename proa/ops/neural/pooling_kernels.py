@@ -21,7 +21,7 @@ import numpy as np
 
 from ...core.aval import Aval, make_aval
 from ...core.dtype import INT32, is_floating
-from ...core.namespaces import can_write
+from ...core.namespaces import can_write, constant
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...kernels.cpu.direct import on_host
@@ -268,7 +268,7 @@ def max_pool_grad(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding
         )
         return pull(y)[0]
     winner = _winning_taps(xp, x, window)
-    zero = np.zeros((), y.dtype)
+    zero = y.dtype.type(0)
     return window.spread(xp, [(winner, -1), (y, 0)], lambda number, w, value: xp.where(w == number, value, zero))
 
 
@@ -376,7 +376,7 @@ def avg_pool(
         for _, position in window.taps():
             value = window.tap(xp, padded, position)
             total = value if total is None else total + value
-    return total * _scaling(window, divisor, x.dtype, channels_last)
+    return total * constant(xp, _scaling(window, divisor, x.dtype, channels_last))
 
 
 @op(
@@ -401,7 +401,7 @@ def avg_pool_grad(
     """The transpose of `avg_pool`: spreads each mean evenly over its window."""
     y = wide(y)
     window = Window(shape, kernel, stride, padding, channels_last)
-    y = y * _scaling(window, divisor, y.dtype, channels_last)
+    y = y * constant(xp, _scaling(window, divisor, y.dtype, channels_last))
     if _is_huge(xp, kernel):
         import jax
         from jax import lax
@@ -512,7 +512,7 @@ def _averaging_matrix(extent: int, count: int) -> np.ndarray:
 
 def _along_axes(xp: Any, x: Any, axes: Sequence[int], matrices: Sequence[np.ndarray]) -> Any:
     for axis, matrix in zip(axes, matrices, strict=True):
-        x = xp.moveaxis(xp.tensordot(x, matrix.astype(x.dtype), ([axis], [1])), -1, axis)
+        x = xp.moveaxis(xp.tensordot(x, xp.asarray(matrix.astype(x.dtype)), ([axis], [1])), -1, axis)
     return x
 
 
