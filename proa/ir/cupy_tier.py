@@ -48,6 +48,7 @@ _MOST_READING = 64
 
 READING: deque[tuple[Any, list[Any]]] = deque()  # an event behind each run, and the inputs that it reads
 _LOCK = new_reentrant_lock()
+_DEVICES: list[CupyDevice] = []
 # What CuPy cannot do: operations, and which operand types of them.
 _REFUSING: set[Operation] = set()
 REFUSED: dict[tuple[Operation, tuple[Any, ...]], str] = {}
@@ -71,6 +72,7 @@ class CupyDevice:
             self.pool = cupy.cuda.MemoryPool()
             self.pool.set_limit(size=_pool_size(cupy.cuda.runtime.memGetInfo()[1]))
         self.borrowed: list[Any] = []  # arrays of XLA's that the run at hand reads
+        _DEVICES.append(self)
         from .lowering import KEEPERS
 
         KEEPERS.append(self.give_back)
@@ -273,6 +275,11 @@ def _let_go() -> None:
     while READING and (READING[0][0].done or len(READING) > _MOST_READING):
         READING[0][0].synchronize()
         READING.popleft()
+
+
+def pool_bytes() -> int:
+    """The memory that CuPy's pools have taken from the devices of this process."""
+    return sum(device.pool.total_bytes() for device in _DEVICES)
 
 
 def settle() -> None:
