@@ -9,7 +9,9 @@ Order
 * XLA gives memory of its arrays away when Python lets go of them, and may write over what it is given, without knowing what
   CuPy still reads. So the inputs of a run are held until its work is done (`READING`), and a program that writes over its
   inputs waits for that (`settle`).
-* CuPy's memory that became a JAX array returns to CuPy's pool when XLA lets go of it.
+* CuPy's memory that became a JAX array returns to CuPy's pool when XLA lets go of it, which is when the programs that read
+  it are done. But a program that writes its result over such an array lets go of it while the result lives there: so these
+  arrays are known (`is_lent`) and copied before they are donated (`donation.py`).
 
 Memory. CuPy gets a pool beside XLA's, never larger than the part of the device that XLA leaves free. What does not fit, or
 is as large as to be worth compiling at first sight, is XLA's.
@@ -20,6 +22,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import weakref
 from collections import deque
 from typing import Any
 
@@ -46,6 +49,7 @@ _LEAST_POOL = 1 << 28
 # Runs whose inputs are held at a time: more than this many are waited for.
 _MOST_READING = 64
 
+_LENT: dict[int, Any] = {}  # arrays of JAX's whose memory is CuPy's, by identity
 READING: deque[tuple[Any, list[Any]]] = deque()  # an event behind each run, and the inputs that it reads
 _LOCK = new_reentrant_lock()
 _DEVICES: list[CupyDevice] = []
@@ -103,7 +107,10 @@ class CupyDevice:
             value = value.copy(order="C")
             memory = value.data.mem
         exported.add(id(memory))
-        return jax.dlpack.from_dlpack(value)
+        result = jax.dlpack.from_dlpack(value)
+        key = id(result)
+        _LENT[key] = weakref.ref(result, lambda _: _LENT.pop(key, None))
+        return result
 
 
 def _is_foreign(memory: Any) -> bool:
@@ -275,6 +282,11 @@ def _let_go() -> None:
     while READING and (READING[0][0].done or len(READING) > _MOST_READING):
         READING[0][0].synchronize()
         READING.popleft()
+
+
+def is_lent(value: Any) -> bool:
+    """Whether an array of JAX's lies in memory of CuPy's."""
+    return id(value) in _LENT
 
 
 def pool_bytes() -> int:

@@ -7,6 +7,7 @@ vector for each Python type: a learning rate that changes every step changes dat
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 import time
 import warnings
@@ -19,7 +20,7 @@ import numpy as np
 from ..core import flags
 from ..core.place import CPU, Place, jax_device
 from ..core.waiting import waiting
-from . import forking
+from . import cost, forking
 from .interpreter import Problem, run_on_numpy
 from .joining import joined
 from .operation import SCALAR_DTYPES, OperandKind, Operation
@@ -34,8 +35,10 @@ flags.define(
 
 _KIND_ORDER = (float, int, complex)
 _MUCH_MEMORY = 1 << 26  # bytes of inputs
-# Runs after which a program that was compiled quickly has earned to be compiled well.
-_RUNS_TO_EARN = 500
+# A program that was compiled quickly has earned to be compiled well when it has done so many times the work of compiling
+# it, and not before so many runs.
+_TIMES_TO_EARN = 2.0
+_RUNS_TO_EARN = 16
 # How a GPU's programs are compiled first. Triton's products are the longest part of compiling and gain some percent; the
 # first level of tuning leaves out only that results are checked (a GPT step on an H200: 6.7 s and 12.0 ms a step, with all
 # 18.9 s and 11 ms).
@@ -162,7 +165,7 @@ class CompiledProgram:
                 options = _first_options(self.program, place, spread)
                 self.executable = lowered.compile(compiler_options=options)
                 if options:
-                    self.improving = _Improving(lowered, place)
+                    self.improving = _Improving(lowered, place, self.program)
         self.seconds = time.perf_counter() - started
 
     def pack(self, scalars: list[Any]) -> list[np.ndarray]:
@@ -217,15 +220,16 @@ class _Improving:
 
     __slots__ = ("lowered", "place", "result", "runs")
 
-    def __init__(self, lowered: Any, place: Place) -> None:
+    def __init__(self, lowered: Any, place: Place, program: Program) -> None:
         self.lowered, self.place = lowered, place
-        self.runs = 0
+        price = _TIMES_TO_EARN * cost.compiling_work(program, None, place)
+        self.runs = max(_RUNS_TO_EARN, math.ceil(price / cost.cold_work(program, place)))  # until it has earned it
         self.result: Any = None
 
     def count(self) -> Any:
         """Notes a run; the better executable once it is there."""
-        self.runs += 1
-        if self.runs == _RUNS_TO_EARN:
+        self.runs -= 1
+        if not self.runs:
             forking.start_thread(self._compile, "proa-compiles-well")
         return self.result
 

@@ -58,8 +58,8 @@ def compile_program(
     tiles = find_tiles(program, root.place)
     compiled: Any
     if tiles is not None:
-        donated = ()
-        compiled = TiledProgram(program, tiles, inputs, scalars, root.place, root.check_nan)
+        compiled = TiledProgram(program, tiles, inputs, scalars, root.place, root.check_nan, donated)
+        donated = compiled.donated
         compiled.mark_ends(end)
     else:
         compiled = CompiledProgram(program, inputs, scalars, root.place, donated, root.check_nan)

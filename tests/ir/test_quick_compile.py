@@ -33,6 +33,7 @@ def finish() -> None:
 def test_a_program_that_runs_often_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lowering, "_first_options", lambda *_: {"xla_embed_ir_in_executable": True})
     monkeypatch.setattr(lowering, "_RUNS_TO_EARN", 3)
+    monkeypatch.setattr(lowering, "_TIMES_TO_EARN", 0.0)
     program, inputs, scalars, _ = recorded()
     compiled = lowering.CompiledProgram(program, inputs, scalars, CPU, (), False)
     quick = compiled.executable
@@ -46,9 +47,22 @@ def test_a_program_that_runs_often_is_compiled_again(monkeypatch: pytest.MonkeyP
     assert compiled.improving is None
 
 
+def test_heavy_programs_earn_it_sooner() -> None:
+    def needed(size: int) -> int:
+        flush_current()
+        x = paddle.ones([size, size])
+        y = x @ x
+        program = LOCAL.segment.node.program((y._index,))
+        return lowering._Improving(None, make_place("gpu", 0), program).runs
+
+    assert needed(4096) < needed(512) / 10
+    assert needed(30000) == lowering._RUNS_TO_EARN
+
+
 def test_a_better_program_that_cannot_be_made_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lowering, "_first_options", lambda *_: {"xla_embed_ir_in_executable": True})
     monkeypatch.setattr(lowering, "_RUNS_TO_EARN", 1)
+    monkeypatch.setattr(lowering, "_TIMES_TO_EARN", 0.0)
     program, inputs, scalars, _ = recorded()
     compiled = lowering.CompiledProgram(program, inputs, scalars, CPU, (), False)
     quick = compiled.executable

@@ -6,6 +6,7 @@ gets the gradient (as Paddle has it).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,8 @@ def _pool_rows_numpy(xp: Any, x: Any, index: Any, num_rows: int, mode: str) -> A
 def _pool_rows_cupy(xp: Any, x: Any, index: Any, num_rows: int, mode: str) -> Any:
     if mode != "sum":
         raise NotImplementedError("CuPy's atomic maximum knows few types")
-    return add_rows(xp, index, x.reshape(x.shape[0], -1), num_rows).reshape(num_rows, *x.shape[1:])
+    flat = x.reshape(x.shape[0], math.prod(x.shape[1:]))
+    return add_rows(xp, index, flat, num_rows).reshape(num_rows, *x.shape[1:])
 
 
 pool_rows.operation.kernels["numpy"] = _pool_rows_numpy  # type: ignore[attr-defined]
