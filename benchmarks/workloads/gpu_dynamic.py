@@ -52,6 +52,11 @@ def new_lengths() -> list[int]:
     return [int(n) for n in np.random.default_rng(3).permutation(np.arange(64, 512))[: 5 + NUM_LENGTHS]]
 
 
+def block_inputs() -> list[np.ndarray]:
+    random = np.random.default_rng(5)
+    return [random.standard_normal((BATCH, length, WIDTH), dtype=np.float32) for length in new_lengths()]
+
+
 def block_arrays() -> dict[str, np.ndarray]:
     random = np.random.default_rng(4)
     shapes = {"q": (WIDTH, WIDTH), "k": (WIDTH, WIDTH), "v": (WIDTH, WIDTH), "o": (WIDTH, WIDTH)}
@@ -79,25 +84,21 @@ def block(x: Any, w: dict[str, Any], library: Any, functional: Any) -> Any:
 @row("paddle", "block")
 def paddle_block(paddle: Any, device: str, steps: int) -> dict[str, Any]:
     w = {name: paddle.to_tensor(array) for name, array in block_arrays().items()}
-    random = np.random.default_rng(5)
 
-    def work(length: int) -> float:
-        x = paddle.to_tensor(random.standard_normal((BATCH, length, WIDTH), dtype=np.float32))
-        return float(block(x, w, paddle, paddle.nn.functional))
+    def work(array: np.ndarray) -> float:
+        return float(block(paddle.to_tensor(array), w, paddle, paddle.nn.functional))
 
-    return _block_figures(timed_each(work, new_lengths()))
+    return _block_figures(timed_each(work, block_inputs()))
 
 
 @row("torch", "block")
 def torch_block(torch: Any, device: str, steps: int) -> dict[str, Any]:
     w = {name: torch.from_numpy(array).to(device) for name, array in block_arrays().items()}
-    random = np.random.default_rng(5)
 
-    def work(length: int) -> float:
-        x = torch.from_numpy(random.standard_normal((BATCH, length, WIDTH), dtype=np.float32)).to(device)
-        return float(block(x, w, torch, torch.nn.functional))
+    def work(array: np.ndarray) -> float:
+        return float(block(torch.from_numpy(array).to(device), w, torch, torch.nn.functional))
 
-    return _block_figures(timed_each(work, new_lengths()))
+    return _block_figures(timed_each(work, block_inputs()))
 
 
 def _block_figures(times: list[float]) -> dict[str, Any]:

@@ -69,6 +69,7 @@ class CupyDevice:
         self.cupy, self.place = cupy, place
         self.xp = CupyNamespace(cupy)
         self.array_type = cupy.ndarray
+        self.full: type[Exception] = cupy.cuda.memory.OutOfMemoryError
         self.number = jax_device(place).local_hardware_id or 0
         self.device = cupy.cuda.Device(self.number)
         with self.device:
@@ -170,23 +171,30 @@ def namespace(place: Place) -> Any:
 def run_on_cupy(program: Program, inputs: list[Any], scalars: list[Any], place: Place, watch: Any = None) -> list[Any]:
     """Values of the Program's outputs as JAX arrays, computed with CuPy.
 
-    `watch(instruction, operands, values)`, if given, looks at every result before it is used.
+    `watch(instruction, operands, values)`, if given, looks at every result before it is used. It takes arrays of JAX's as
+    well: what CuPy has no type or no memory for runs on XLA from the start.
     """
     device = _device(place)
     assert device is not None
-    with _LOCK:
-        _let_go()
-        with device.device, device.stream, device.cupy.cuda.using_allocator(device.pool.malloc):
-            try:
-                values = _interpret(device, program, inputs, scalars, watch)
-                exported: set[int] = set()
-                for index in program.outputs:
-                    values[index] = device.left(values[index], exported)
-            except UnknownType:
-                return run_on_jax(program, inputs, scalars, place, watch)
-            finally:
-                READING.append((device.stream.record(), device.borrowed))
-                device.borrowed = []
+    try:
+        with _LOCK:
+            return _run(device, program, inputs, scalars, watch)
+    except (UnknownType, device.full):
+        device.give_back()
+    return run_on_jax(program, inputs, scalars, place, watch)
+
+
+def _run(device: CupyDevice, program: Program, inputs: list[Any], scalars: list[Any], watch: Any) -> list[Any]:
+    _let_go()
+    with device.device, device.stream, device.cupy.cuda.using_allocator(device.pool.malloc):
+        try:
+            values = _interpret(device, program, inputs, scalars, watch)
+            exported: set[int] = set()
+            for index in program.outputs:
+                values[index] = device.left(values[index], exported)
+        finally:
+            READING.append((device.stream.record(), device.borrowed))
+            device.borrowed = []
     return values
 
 
@@ -226,9 +234,8 @@ def _call(device: CupyDevice, instruction: Instruction, arguments: list[Any]) ->
         return _call_xla(device, instruction, arguments)
     try:
         return _call_cupy(device, instruction, arguments)
-    except device.cupy.cuda.memory.OutOfMemoryError:
-        device.give_back()
-        return _call_xla(device, instruction, arguments)
+    except device.full:
+        raise
     except Exception as error:
         # Whatever it was, XLA has the last word: it does what CuPy cannot, and raises what is the user's own error.
         results = _call_xla(device, instruction, arguments)
@@ -271,7 +278,7 @@ def _call_xla(device: CupyDevice, instruction: Instruction, arguments: list[Any]
         given = [device.left(a, shared) if isinstance(a, device.array_type) else a for a in arguments]
         results = call_jitted(instruction, given, device.place)
         return [device.entered(result) for result in results]
-    except (Problem, UnknownType):
+    except (Problem, UnknownType, device.full):
         raise
     except Exception as error:
         raise Problem(error, instruction.index) from error

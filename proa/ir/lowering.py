@@ -39,6 +39,7 @@ _MUCH_MEMORY = 1 << 26  # bytes of inputs
 # it, and not before so many runs.
 _TIMES_TO_EARN = 2.0
 _RUNS_TO_EARN = 16
+_ROOM = 0.25  # of the device's memory that was never used: tuning beside the program takes some of it
 # How a GPU's programs are compiled first. Triton's products are the longest part of compiling and gain some percent; the
 # first level of tuning leaves out only that results are checked (a GPT step on an H200: 6.7 s and 12.0 ms a step, with all
 # 18.9 s and 11 ms).
@@ -215,22 +216,39 @@ def _first_options(program: Program, place: Place, spread: bool) -> dict[str, An
     return _QUICKLY if any(i.operation.contracts for i in program.instructions) else None
 
 
-class _Improving:
-    """A program that was compiled quickly: when it has run often, a thread compiles it well."""
+def _has_room(place: Place) -> bool:
+    """Whether trying out kernels, beside a program that runs, can take no memory that is needed."""
+    stats = jax_device(place).memory_stats() or {}
+    limit = stats.get("bytes_limit", 0)
+    return not limit or limit - stats.get("peak_bytes_in_use", 0) > _ROOM * limit
 
-    __slots__ = ("lowered", "place", "result", "runs")
+
+class _Improving:
+    """A program that was compiled quickly: when it has run often, a thread compiles it well.
+
+    Both moments are counted, so that what is computed does not depend on how long compiling takes: the better program takes
+    over when the quick one has run as often again.
+    """
+
+    __slots__ = ("lowered", "needed", "place", "result", "runs", "thread")
 
     def __init__(self, lowered: Any, place: Place, program: Program) -> None:
         self.lowered, self.place = lowered, place
         price = _TIMES_TO_EARN * cost.compiling_work(program, None, place)
-        self.runs = max(_RUNS_TO_EARN, math.ceil(price / cost.cold_work(program, place)))  # until it has earned it
+        self.needed = max(_RUNS_TO_EARN, math.ceil(price / cost.cold_work(program, place)))
+        self.runs = 0
         self.result: Any = None
+        self.thread: Any = None
 
     def count(self) -> Any:
-        """Notes a run; the better executable once it is there."""
-        self.runs -= 1
-        if not self.runs:
-            forking.start_thread(self._compile, "proa-compiles-well")
+        """Notes a run; the better executable when its time has come."""
+        self.runs += 1
+        if self.runs == self.needed and _has_room(self.place):
+            self.thread = forking.start_thread(self._compile, "proa-compiles-well")
+        if self.thread is None or self.runs < 2 * self.needed:
+            return None
+        thread, self.thread = self.thread, None
+        thread.join()
         return self.result
 
     def _compile(self) -> None:

@@ -97,7 +97,7 @@ def make_fake() -> Any:
 def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     made = object.__new__(cupy_tier.CupyDevice)
     made.cupy, made.place, made.array_type, made.borrowed = make_fake(), CPU, FakeArray, []
-    made.xp = CupyNamespace(made.cupy)
+    made.xp, made.full = CupyNamespace(made.cupy), OutOfMemoryError
     freed: list[int] = []
 
     class Entered:

@@ -40,10 +40,8 @@ def test_a_program_that_runs_often_is_compiled_again(monkeypatch: pytest.MonkeyP
     expected = ARRAY @ ARRAY.T * 2.5
     for number in range(1, 8):
         np.testing.assert_allclose(np.asarray(compiled(inputs, scalars)[0]), expected, rtol=1e-6)
-        if number < 3:
-            assert compiled.executable is quick
         finish()
-    assert compiled.executable is not quick
+        assert (compiled.executable is quick) == (number < 6)  # counted, however long compiling takes
     assert compiled.improving is None
 
 
@@ -53,7 +51,7 @@ def test_heavy_programs_earn_it_sooner() -> None:
         x = paddle.ones([size, size])
         y = x @ x
         program = LOCAL.segment.node.program((y._index,))
-        return lowering._Improving(None, make_place("gpu", 0), program).runs
+        return lowering._Improving(None, make_place("gpu", 0), program).needed
 
     assert needed(4096) < needed(512) / 10
     assert needed(30000) == lowering._RUNS_TO_EARN
@@ -69,8 +67,8 @@ def test_a_better_program_that_cannot_be_made_is_done_without(monkeypatch: pytes
     compiled.improving.lowered = None
     for _ in range(3):
         compiled(inputs, scalars)
-        finish()
     assert compiled.executable is quick
+    assert np.asarray(compiled(inputs, scalars)[0]).shape == (2, 2)
 
 
 def test_only_gpus_and_only_programs_with_products_are_compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
