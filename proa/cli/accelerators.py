@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import shutil
 import subprocess
@@ -65,6 +66,50 @@ def check_nvidia(report: Report) -> None:
             report.problems.append("nvidia-smi does not answer: the driver needs repair or a restart.")
     plugin = next((v for n in (13, 12) if (v := version_of(f"jax-cuda{n}-plugin")) != "not installed"), None)
     report.problems += driver_advice(driver, plugin, report.versions["jax"])
+
+
+def cupy_advice(has_gpu: bool, packages: dict[str, str], cuda: str | None, why: str) -> tuple[str, list[str]]:
+    """What is said of CuPy where JAX can use an NVIDIA GPU: a version, and notes; pure, so that every case can be tested.
+
+    `packages` are CuPy's packages that are installed, with their versions; `cuda` is the version of CUDA that JAX's plug-in
+    is for ("12" or "13"); `why` is why CuPy cannot be used, empty where it can.
+    """
+    if not has_gpu or cuda is None:
+        return "", []
+    wanted = f"cupy-cuda{cuda}x"
+    if not packages:
+        text = "CuPy is not installed: code that is new on the GPU is compiled op by op, which takes a second or more"
+        return "not installed", [f"{text}; pip install {wanted}."]
+    version = ", ".join(f"{name} {number}" for name, number in packages.items())
+    if len(packages) > 1:
+        return version, [f"Several packages of CuPy are installed and spoil one another: keep {wanted} alone."]
+    if wanted not in packages:
+        return version, [f"CuPy ({version}) is for another CUDA than JAX's plug-in: pip install {wanted} instead."]
+    return version, [f"CuPy is installed and not used: {why}."] if why else []
+
+
+def check_cupy(report: Report) -> None:
+    from ..ir.cupy_tier import why_not
+
+    names = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
+    packages = {name: found for name in names if (found := version_of(name)) != "not installed"}
+    cuda = next((str(n) for n in (13, 12) if version_of(f"jax-cuda{n}-plugin") != "not installed"), None)
+    version, notes = cupy_advice("nvidia" in report.machine, packages, cuda, why_not() or cannot_import("cupy"))
+    if version:
+        report.versions["cupy"] = version
+    report.notes += notes
+
+
+def cannot_import(name: str) -> str:
+    """Why a module that is installed cannot be imported; empty where it can, or is not there."""
+    if importlib.util.find_spec(name) is None:
+        return ""
+    try:
+        importlib.import_module(name)
+    except Exception as error:
+        text = str(error).strip().splitlines()
+        return text[0] if text else type(error).__name__
+    return ""
 
 
 def list_devices(report: Report) -> None:

@@ -10,7 +10,7 @@ import re
 import sys
 from dataclasses import asdict
 
-from .accelerators import check_nvidia, list_devices
+from .accelerators import check_cupy, check_nvidia, list_devices
 from .report import Report, render, version_of
 from .surroundings import check_bytecode, check_cache, check_compiler, check_environment, check_kernels
 
@@ -40,6 +40,7 @@ def examine() -> Report:
     check_environment(report)
     check_bytecode(report)
     check_nvidia(report)
+    check_cupy(report)
     check_cache(report)
     check_compiler(report)
     if report.versions["jax"] != "not installed":

@@ -281,5 +281,6 @@ _POINTS: tuple[tuple[str, str, str, Callable[[Any], Any]], ...] = (
     ("proa.ir.running", "", "note_late_read", _cut),
     ("proa.ir.running", "", "run_on_numpy", _run_cold),
     ("proa.ir.running", "", "run_on_jax", _run_cold),
+    ("proa.ir.running", "", "run_on_cupy", _run_cold),
     ("proa.ir.lowering", "CompiledProgram", "__call__", _run_compiled),
 )

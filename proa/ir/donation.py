@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from sys import getrefcount
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from .cupy_tier import is_lent
 from .references import HELD_BY_A_LIST_AND_A_NAME
 
 _MUCH_MEMORY = 1 << 26  # bytes that were freed and should go back to the system
@@ -25,8 +26,9 @@ def donatable(inputs: list[Any]) -> tuple[int, ...]:
 def protect(inputs: list[Any], compiled: Any) -> list[Any]:
     """Inputs for an executable that donates: what somebody still refers to is copied first.
 
-    NumPy arrays, the state of the runs before this one, are copied to memory of XLA's. Where nobody else refers to one, the
-    copy takes its place in `inputs` and it is freed before the next is copied: a model's state is not there twice.
+    NumPy arrays and arrays in memory of CuPy's, the state of the runs before this one, are copied to memory of XLA's. Where
+    nobody else refers to one, the copy takes its place in `inputs` and it is freed before the next is copied: a model's
+    state is not there twice.
     """
     if not compiled.donated:
         return inputs
@@ -42,8 +44,20 @@ def protect(inputs: list[Any], compiled: Any) -> list[Any]:
     return safe
 
 
+def _moved(value: Any) -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    if value.__class__ is np.ndarray:
+        return jnp.array(value, copy=True)  # pyright: ignore[reportUnknownMemberType]
+    copy = cast(Any, jax).device_put(value, value.sharding, may_alias=False)  # compiles nothing
+    copy.block_until_ready()  # then the memory that it was in is free
+    return copy
+
+
 def _move_to_device(inputs: list[Any], compiled: Any) -> list[int]:
-    """Replaces the donated NumPy arrays that only the list refers to; the positions of what others refer to."""
+    """Replaces the donated arrays of NumPy's and CuPy's that only the list refers to; the positions of what others refer
+    to."""
     from .lowering import give_back_freed_memory
 
     shared: list[int] = []
@@ -52,10 +66,8 @@ def _move_to_device(inputs: list[Any], compiled: Any) -> list[int]:
         value = inputs[position]
         if getrefcount(value) > HELD_BY_A_LIST_AND_A_NAME:
             shared.append(position)
-        elif value.__class__ is np.ndarray:
-            import jax.numpy as jnp
-
-            inputs[position] = jnp.array(value, copy=True)  # pyright: ignore[reportUnknownMemberType]
+        elif value.__class__ is np.ndarray or is_lent(value):
+            inputs[position] = _moved(value)
             compiled.copies += 1
             freed += value.nbytes
             if freed > _MUCH_MEMORY:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.place import CPU, Place
-from . import cost, donation, families, report
+from . import cost, cupy_tier, donation, families, report
 from .kept import note_program, note_use, records
 from .lowering import CompiledProgram
-from .recording_mode import WHOLE, Mode
+from .recording_mode import ONCE, WHOLE, Mode
 from .segment import Segment
 from .stored import is_stored, note_stored
 from .tiling import TiledProgram, find_tiles
@@ -49,11 +49,11 @@ class Ending:
         if self.count < 2:
             return False
         if not self.price:
-            self.work = cost.cold_work(self.program)
+            self.work = cost.cold_work(self.program, place)
             tiles = find_tiles(self.program, place)
-            self.price = cost.compiling_work(self.program, tiles)
+            self.price = cost.compiling_work(self.program, tiles, place)
             if tiles is None and is_stored(self.program, place):
-                self.price = min(self.price, cost.loading_work(self.program))
+                self.price = min(self.price, cost.loading_work(self.program, place))
         return self.spent >= self.price
 
 
@@ -91,6 +91,8 @@ def find_executable(segment: Segment, ending: Ending) -> Any:
                 return shared
     if not _pays(root, ending):
         return None
+    if cupy_tier.READING:
+        cupy_tier.settle()
     donated = donation.donatable(segment.inputs)
     try:
         ending.compiled = compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
@@ -105,7 +107,7 @@ def find_executable(segment: Segment, ending: Ending) -> Any:
 
 def _join(root: TraceRoot, ending: Ending) -> Any:
     """The place of a new path in a family of paths that differ in sizes alone; False where it has none."""
-    if root.check_nan or root.window == WHOLE or Mode.sharded or Mode.deterministic:
+    if root.check_nan or root.window >= WHOLE or Mode.sharded or Mode.deterministic:
         return False
     key = (root.place, root.window)
     return families.join(ending.program, root.place, key, bool(Mode.threshold)) or False
@@ -117,18 +119,23 @@ def _pays_together(root: TraceRoot, family: families.Family, ending: Ending) -> 
         return True
     if Mode.threshold:
         return family.count >= Mode.threshold
-    return family.count >= _SEEN_OFTEN if root.place is not CPU else family.spent >= family.price
+    return family.spent >= family.price if _has_tier0(root) else family.count >= _SEEN_OFTEN
 
 
 def _pays(root: TraceRoot, ending: Ending) -> bool:
     """Whether a path is to be compiled for itself now."""
+    if root.window == ONCE:
+        return False
     if root.window == WHOLE or ending.program.size >= _HEAVY:
         return ending.count > 0
     if Mode.threshold:
         return ending.count >= Mode.threshold
-    if root.place is not CPU or Mode.sharded:  # there is no tier 0 without a compiler
-        return ending.count >= _SEEN_OFTEN
-    return ending.pays(root.place)
+    return ending.pays(root.place) if _has_tier0(root) else ending.count >= _SEEN_OFTEN
+
+
+def _has_tier0(root: TraceRoot) -> bool:
+    """Whether something runs op by op there without a compiler."""
+    return not Mode.sharded and (root.place is CPU or cupy_tier.serves(root.place))
 
 
 def compile_program(
@@ -139,8 +146,8 @@ def compile_program(
     tiles = find_tiles(program, root.place)
     compiled: Any
     if tiles is not None:
-        donated = ()
-        compiled = TiledProgram(program, tiles, inputs, scalars, root.place, root.check_nan)
+        compiled = TiledProgram(program, tiles, inputs, scalars, root.place, root.check_nan, donated)
+        donated = compiled.donated
         compiled.mark_ends(end)
     else:
         compiled = CompiledProgram(program, inputs, scalars, root.place, donated, root.check_nan)

@@ -45,7 +45,7 @@ class Family:
 
     def __init__(self, program: Program, place: Any) -> None:
         self.place = place
-        self.price = cost.compiling_work(program, None)
+        self.price = cost.compiling_work(program, None, place)
         self.num_instructions = len(program.instructions)
         self.examples: list[Program] = []
         self.members = 0  # how many paths
@@ -135,7 +135,7 @@ def join(program: Program, place: Any, key: Any, always: bool) -> Member | None:
     """The family of a path that was not walked before; None where it has none."""
     if not program.instructions:
         return None
-    work = cost.cold_work(program)
+    work = cost.cold_work(program, place)
     if work < _WORTH and not always:
         return None
     key = (key, signature(program))

@@ -1,7 +1,7 @@
 """Tier 0: runs a Program op by op, now, without compiling it.
 
-On the CPU the kernels run on NumPy. Elsewhere (an accelerator, sharded arrays) each operation is a small jitted call,
-which JAX caches by shape.
+On the CPU the kernels run on NumPy, on an NVIDIA GPU on CuPy where that is installed (`cupy_tier.py`). Elsewhere (another
+accelerator, sharded arrays) each operation is a small jitted call, which JAX caches by shape.
 """
 
 from __future__ import annotations
@@ -86,22 +86,10 @@ def run_on_jax(
     program: Program, inputs: list[Any], scalars: Sequence[Any], place: Place, watch: Any = None
 ) -> list[Any]:
     """The same on JAX arrays, one small jitted call an operation."""
-    jax = started_jax()
 
     def call(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
-        operation = instruction.operation
-        absent = tuple(argument is None for argument in arguments)
-        dtypes = tuple([aval.dtype for aval in instruction.outputs])
-        key = (operation, attribute_key(instruction.attributes), absent, dtypes, place.kind)
-        jitted = _JITTED.get(key)
-        if jitted is None:
-            jitted = _JITTED[key] = jax.jit(_call_kernel(instruction, place, absent, dtypes))
         try:
-            if place is not CPU and not any(isinstance(a, jax.Array) for a in arguments):
-                with jax.default_device(jax_device(place)):
-                    results = jitted(*[a for a in arguments if a is not None])
-            else:
-                results = jitted(*[a for a in arguments if a is not None])
+            results = call_jitted(instruction, arguments, place)
         except Exception as error:
             raise Problem(error, instruction.index) from error
         if watch is not None:
@@ -109,6 +97,22 @@ def run_on_jax(
         return results
 
     return program.evaluate(call, inputs, _arrays_of(scalars))
+
+
+def call_jitted(instruction: Instruction, arguments: list[Any], place: Place) -> Any:
+    """The results of one instruction on JAX arrays, by a call that JAX compiles for each shape."""
+    jax = started_jax()
+    absent = tuple(argument is None for argument in arguments)
+    dtypes = tuple([aval.dtype for aval in instruction.outputs])
+    key = (instruction.operation, attribute_key(instruction.attributes), absent, dtypes, place.kind)
+    jitted = _JITTED.get(key)
+    if jitted is None:
+        jitted = _JITTED[key] = jax.jit(_call_kernel(instruction, place, absent, dtypes))
+    present = [argument for argument in arguments if argument is not None]
+    if place is not CPU and not any(isinstance(argument, jax.Array) for argument in present):
+        with jax.default_device(jax_device(place)):
+            return jitted(*present)
+    return jitted(*present)
 
 
 def _call_kernel(instruction: Instruction, place: Place, absent: tuple[bool, ...], dtypes: tuple[Any, ...]) -> Any:

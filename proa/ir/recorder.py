@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from ..core import flags
 from ..core.place import Place
 from .deferred import verify_values
-from .recording_mode import WHOLE, note_sharded, read_flags
+from .recording_mode import ONCE, WHOLE, note_sharded, read_flags
 from .running import after_record, flush, read, value_of
 from .segment import STATE, Failure, Segment, WrongPlace, extend
 from .thread_state import LOCAL, Chosen, recording_gradients, switch_gradients
@@ -73,6 +73,23 @@ def boundary() -> None:
 
 
 @contextmanager
+def apart() -> Generator[None]:
+    """What is recorded inside does not belong to the open segment: it runs by itself, op by op, at the end.
+
+    For what comes once beside what comes again and again: the states of an optimiser are made at the first step, which is
+    so the same program as all the others.
+    """
+    outer = LOCAL.segment
+    LOCAL.segment = Segment(outer.root.place, LOCAL.lock, ONCE, LOCAL.scope)
+    try:
+        yield
+    finally:
+        flush_current()
+        # Whoever read a value of the outer segment inside has run it.
+        LOCAL.segment = Segment(outer.root.place, LOCAL.lock, LOCAL.window, LOCAL.scope) if outer.done else outer
+
+
+@contextmanager
 def one_segment() -> Generator[None]:
     """What is recorded inside is one segment, unless a value is read: nothing else cuts it; it is compiled at once."""
     flush_current()
@@ -95,7 +112,7 @@ def _flags_changed(name: str) -> None:
 flags.on_change(_flags_changed)
 
 __all__ = [
-    "LOCAL", "STATE", "Failure", "Segment", "WrongPlace", "after_record", "boundary", "enter_place", "extend", "flush",
-    "flush_current", "note_sharded", "one_segment", "read", "recording_gradients", "run_next_at_once", "set_place",
-    "set_scope", "switch_gradients", "value_of", "verify_values",
+    "LOCAL", "STATE", "Failure", "Segment", "WrongPlace", "after_record", "apart", "boundary", "enter_place", "extend",
+    "flush", "flush_current", "note_sharded", "one_segment", "read", "recording_gradients", "run_next_at_once",
+    "set_place", "set_scope", "switch_gradients", "value_of", "verify_values",
 ]  # fmt: skip

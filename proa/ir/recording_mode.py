@@ -7,6 +7,8 @@ from ..core.errors import message
 
 # The window of a segment that is not cut, however long it gets (see `recorder.one_segment`).
 WHOLE = 1 << 40
+# That of a segment which is not compiled, however heavy (see `recorder.apart`).
+ONCE = WHOLE + 1
 
 
 class Mode:

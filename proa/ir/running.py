@@ -16,7 +16,8 @@ import numpy as np
 
 from ..core.errors import locate
 from ..core.place import CPU
-from . import donation, executables, forking, report
+from . import cupy_tier, donation, executables, forking, report
+from .cupy_tier import run_on_cupy
 from .cutting import note_late_read
 from .deferred import Unchecked, spread_failure, verify_values
 from .executables import Ending
@@ -65,7 +66,7 @@ def read(tensor: Any) -> Any:
     """The user looks at a tensor's value: gives it, and learns where segments are best cut."""
     index, segment, value = tensor._index, tensor._segment, tensor._value
     if value is None:
-        if segment is LOCAL.segment and not Mode.deterministic and segment.root.window != WHOLE:
+        if segment is LOCAL.segment and not Mode.deterministic and segment.root.window < WHOLE:
             note_late_read(segment.node, index)
         return value_of(tensor)
     recent = LOCAL.recent
@@ -193,7 +194,7 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
 def _note_run(end: TraceNode, ending: Ending, values: dict[int, Any]) -> None:
     """Lets `read` know what was made, in the first runs of a path."""
     assert end.root is not None
-    if end.root.window == WHOLE or Mode.deterministic:
+    if end.root.window >= WHOLE or Mode.deterministic:
         return
     if end.late_reads >= 0 and ending.count <= _RUNS_TO_LEARN_FROM:
         LOCAL.recent = (end, {id(value): index for index, value in values.items()})
@@ -212,8 +213,13 @@ def _run_tier0(segment: Segment, program: Any, inputs: list[Any], scalars: list[
     place = segment.root.place
     check_nan = segment.root.check_nan
     watch = watch_results(check_nan) if check_nan or segment.locations else None
-    if place is CPU and not (Mode.sharded and any(_is_sharded(v) for v in inputs)):
+    is_sharded = Mode.sharded and any(_is_sharded(v) for v in inputs)
+    if place is CPU and not is_sharded:
         return run_on_numpy(program, inputs, scalars, watch)
+    if cupy_tier.serves(place) and not is_sharded:
+        if watch is not None:
+            watch = watch_results(check_nan, cupy_tier.namespace(place))
+        return run_on_cupy(program, inputs, scalars, place, watch)
     return run_on_jax(program, inputs, scalars, place, watch)
 
 
@@ -222,6 +228,8 @@ def _is_sharded(value: Any) -> bool:
 
 
 def _run_tier1(segment: Segment, ending: Ending, compiled: Any, live: list[tuple[Any, int]]) -> dict[int, Any]:
+    if cupy_tier.READING and compiled.donated:
+        cupy_tier.settle()
     inputs = donation.protect(segment.inputs, compiled)
     begun = segment.begun
     if begun is not None and begun.program is compiled:

@@ -179,7 +179,7 @@ class Segment:
         """Has the segment run at the next boundary if it keeps much memory alive that nobody else refers to: a loop whose
         results are not read."""
         self.unchecked_size = 0
-        if not self.captures and self.root.window != WHOLE:
+        if not self.captures and self.root.window < WHOLE:
             orphans = sum(self.inputs[position].nbytes for position in donation.donatable(self.inputs))
             self.stepped = self.stepped or orphans > Mode.pending
 

@@ -76,24 +76,45 @@ def nan_error(instruction: Instruction, operands: list[Any] | None = None) -> No
     return error
 
 
-def watch_results(check_nan: bool) -> Any:
-    """A callback for tier 0 that raises `Problem` at the first result which is not acceptable."""
+def watch_results(check_nan: bool, xp: Any = np) -> Any:
+    """A callback for tier 0 that raises `Problem` at the first result which is not acceptable.
+
+    `xp` is CuPy where the arrays are CuPy's: what is checked stays on the device, and one answer comes back.
+    """
 
     def watch(instruction: Instruction, arguments: list[Any], results: Sequence[Any]) -> None:
-        if instruction.flagged:
-            check = instruction.operation.check
-            assert check is not None
-            host = [None if a is None else np.asarray(a) for a in arguments]
-            if not check.condition(np, *host, *instruction.attributes):
-                raise Problem(instruction.value_error(), instruction.index)
+        if instruction.flagged and not _holds(xp, instruction, arguments):
+            raise Problem(instruction.value_error(), instruction.index)
         if check_nan:
             inspect = Inspection.inspect
             for result, aval in zip(results, instruction.outputs, strict=True):
+                if not can_be_nan(aval):
+                    continue
                 if inspect is not None:
-                    error = inspect(instruction, result) if can_be_nan(aval) else None
+                    error = inspect(instruction, result if xp is np else to_host(result))
                     if error is not None:
                         raise Problem(error, instruction.index)
-                elif can_be_nan(aval) and not np.isfinite(np.asarray(result)).all():
-                    raise Problem(nan_error(instruction, arguments), instruction.index)
+                elif not np.isfinite(to_host(result)).all():
+                    raise Problem(nan_error(instruction, [to_host(a) for a in arguments]), instruction.index)
 
     return watch
+
+
+def _holds(xp: Any, instruction: Instruction, arguments: list[Any]) -> bool:
+    """What the check of an instruction says of its operands."""
+    check = instruction.operation.check
+    assert check is not None
+    if xp is not np:
+        try:
+            return bool(check.condition(xp, *arguments, *instruction.attributes))
+        except (TypeError, AttributeError, NotImplementedError):  # CuPy cannot compute it
+            pass
+    return bool(check.condition(np, *[to_host(a) for a in arguments], *instruction.attributes))
+
+
+def to_host(value: Any) -> Any:
+    """An array of any tier as NumPy's; None stays None."""
+    if value is None or value.__class__ is np.ndarray:
+        return value
+    get = getattr(value, "get", None)  # CuPy's arrays are not converted without being asked
+    return np.asarray(value) if get is None else get()

@@ -20,6 +20,7 @@ from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor, wrap
 from ..graph import Graph
 from ..graph.optimised import on_device
+from ..ir import cupy_tier
 from ..ir.interpreter import Problem, run_on_jax, run_on_numpy
 from ..ir.lowering import CompiledProgram
 from ..ir.padding import padded_program, plan_padding
@@ -221,6 +222,9 @@ class Buckets:
         try:
             if place is CPU:
                 values = run_on_numpy(program, inputs, scalars, watch)
+            elif cupy_tier.serves(place):
+                watch = watch_results(False, cupy_tier.namespace(place))
+                values = cupy_tier.run_on_cupy(program, inputs, scalars, place, watch)
             else:
                 values = run_on_jax(program, inputs, scalars, place, watch)
         except Problem as problem:

@@ -1,11 +1,11 @@
-"""Random bits: Philox4x32-10, a counter-based generator (Salmon et al., 2011), on NumPy and on XLA.
+"""Random bits: Philox4x32-10, a counter-based generator (Salmon et al., 2011), on NumPy, CuPy and XLA.
 
 The numbers are a pure function of (seed, offset, position), computed with integers, so that both
 tiers draw the same bits. The counter holds the block number (two words) and the offset (two words),
 the key holds the seed; a block gives four 32-bit words, which are shared out to `per_block`
 elements: element `i` is lane `i % per_block` of block `i // per_block`.
 
-NumPy computes each block once and writes the lanes side by side. XLA computes the block of every
+NumPy and CuPy compute each block once and write the lanes side by side. XLA computes the block of every
 element and selects its lane: four times the arithmetic, but purely elementwise, so that it fuses
 with whatever uses the numbers, where interleaving would cost twenty times as much.
 
@@ -19,6 +19,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from ..core.namespaces import can_write
+from .gpu.philox import words_of_blocks
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -61,7 +64,7 @@ def _draw(
     finish: Callable[..., Any],
 ) -> Any:
     """Elements `finish(*pick(words of the block, lane))` in the given shape and type."""
-    if xp is not np:
+    if not can_write(xp):
         position = _positions(shape)
         lane = position % np.uint64(per_block)
         words = _words_of(position // np.uint64(per_block), seed, offset)
@@ -72,10 +75,14 @@ def _draw(
         return finish(*chosen).astype(dtype)
     size = math.prod(shape)
     count = -(-size // per_block)
-    out = np.empty((count, per_block), dtype)
-    for start in range(0, count, _CHUNK):
-        stop = min(start + _CHUNK, count)
-        words = _words_of(np.arange(start, stop, dtype=np.uint64), seed, offset)
+    out = xp.empty((count, per_block), dtype)
+    chunk = _CHUNK if xp is np else max(count, 1)
+    for start in range(0, count, chunk):
+        stop = min(start + chunk, count)
+        if xp is np:
+            words = _words_of(np.arange(start, stop, dtype=np.uint64), seed, offset)
+        else:
+            words = words_of_blocks(count, seed.astype(np.uint64), offset.astype(np.uint64))
         for lane in range(per_block):
             out[start:stop, lane] = finish(*pick(words, lane))
     return out.reshape(-1)[:size].reshape(shape)

@@ -26,7 +26,7 @@ from ..eager.views import replace_value
 from ..ir import recorder
 from ..ir.capture import outside_capture
 from ..ir.live import LiveNumber
-from ..ir.recorder import LOCAL, recording_gradients
+from ..ir.recorder import LOCAL, apart, recording_gradients
 from ..ops.basic import cast_to, full_of
 from ..ops.math.unary import sign
 from .fusion import FusedStorage
@@ -162,6 +162,8 @@ class Optimizer(FusedStorage):
                 self._add_param_group(entry)
         else:
             self._add_param_group({"params": given})
+        # How parameters are first filled comes once: it is no part of the steps, which come again and again.
+        recorder.flush_current()
 
     def _add_param_group(self, entry: dict[str, Any]) -> None:
         """Adds a group; its "learning_rate" multiplies the optimiser's."""
@@ -245,7 +247,7 @@ class Optimizer(FusedStorage):
         ]
         same = len(active) == len(group.active) and all(map(is_, active, group.active))
         if not same or factors != group.factors:
-            with outside_capture():
+            with outside_capture(), apart():
                 self._make_buckets(group, active, factors)
             LOCAL.segment.note_states([tensor for bucket in group.buckets for tensor in bucket.tail])
         if group.terms:

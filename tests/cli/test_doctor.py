@@ -10,7 +10,7 @@ import pytest
 
 import proa_command as command
 from proa.cli import surroundings
-from proa.cli.accelerators import driver_advice
+from proa.cli.accelerators import cannot_import, cupy_advice, driver_advice
 from proa.cli.doctor import examine, version_problems
 from proa.cli.report import Report, render
 
@@ -49,6 +49,35 @@ def test_driver_advice(driver: str | None, plugin: str | None, expected: str | N
         assert advice == []
     else:
         assert any(expected in sentence for sentence in advice)
+
+
+@pytest.mark.parametrize(
+    ("has_gpu", "packages", "cuda", "why", "expected"),
+    [
+        (False, {}, "13", "", None),
+        (True, {}, None, "", None),
+        (True, {}, "13", "CuPy is not installed", "pip install cupy-cuda13x"),
+        (True, {}, "12", "CuPy is not installed", "pip install cupy-cuda12x"),
+        (True, {"cupy-cuda12x": "14.2.0"}, "13", "", "for another CUDA than JAX's plug-in"),
+        (True, {"cupy-cuda12x": "14.2.0", "cupy-cuda13x": "14.2.0"}, "13", "", "keep cupy-cuda13x alone"),
+        (True, {"cupy-cuda13x": "14.2.0"}, "13", "libnvrtc.so is missing", "not used: libnvrtc.so is missing"),
+        (True, {"cupy-cuda13x": "14.2.0"}, "13", "", None),
+    ],
+)
+def test_cupy_advice(has_gpu: bool, packages: dict[str, str], cuda: str | None, why: str, expected: str | None) -> None:
+    _, notes = cupy_advice(has_gpu, packages, cuda, why)
+    if expected is None:
+        assert notes == []
+    else:
+        assert any(expected in note for note in notes)
+
+
+def test_a_module_that_cannot_be_imported_is_explained(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_module.py").write_text("raise ImportError('libcuda.so.1: cannot open')\nmore\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert cannot_import("broken_module") == "libcuda.so.1: cannot open"
+    assert cannot_import("json") == ""
+    assert cannot_import("no_such_module") == ""
 
 
 GOOD = {"jax": "0.12.0", "jaxlib": "0.12.0", "numpy": "2.4.0"}

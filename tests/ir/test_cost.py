@@ -123,3 +123,35 @@ print(number)
     first, second = run(), run()
     assert 0 < second < first * 0.7
     assert first < 400
+
+
+def test_a_gpu_has_prices_of_its_own() -> None:
+    """Calls cost more there, elements less, and compiling much more than on a CPU."""
+    from proa.core.place import CPU, make_place
+    from proa.ir import cost
+    from proa.ir.recorder import LOCAL, flush_current
+
+    flush_current()
+    x = paddle.ones([1000, 1000])
+    y = (x * 2.0) @ x
+    program = LOCAL.segment.node.program((y._index,))
+    gpu = make_place("gpu", 0)
+    assert cost.cold_work(program, gpu) < cost.cold_work(program, CPU) / 20
+    assert cost.compiling_work(program, None, gpu) > 1.5 * cost.compiling_work(program, None, CPU)
+
+
+def test_the_first_step_is_the_same_program_as_the_others() -> None:
+    """Neither how parameters are filled nor the states that an optimiser makes belong to it."""
+    paddle.set_flags({"FLAGS_hot_threshold": 1})
+    net = paddle.nn.Sequential(paddle.nn.Linear(5, 7), paddle.nn.ReLU(), paddle.nn.Linear(7, 3))
+    optimizer = paddle.optimizer.AdamW(1e-3, parameters=net.parameters())
+    x = paddle.to_tensor(np.ones((4, 5), np.float32))
+    x.numpy()
+    before = STATISTICS.compiles
+    for _ in range(3):
+        loss = net(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    float(loss)
+    assert STATISTICS.compiles == before + 1

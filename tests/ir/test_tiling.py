@@ -183,3 +183,53 @@ def test_nan_in_a_tile_that_started_early_names_its_line(weight: paddle.Tensor) 
             steps(bad).numpy()
     finally:
         paddle.set_flags({"FLAGS_check_nan_inf": False})
+
+
+def test_a_long_step_writes_its_parameters_in_place() -> None:
+    """The update is in the last tile, and what it replaces is not there twice."""
+    weight = paddle.create_parameter([64, 64], "float32")
+    optimizer = paddle.optimizer.Adam(1e-3, parameters=[weight])
+    start = paddle.to_tensor(np.full((4, 64), 0.1, "float32"))
+
+    def step() -> paddle.Tensor:
+        state = start
+        for number in range(300):
+            state = paddle.tanh(paddle.matmul(state, weight) * 0.5 + 0.01 * number)
+        loss = (state * state).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    losses = [float(loss) for loss in [step() for _ in range(6)]]
+    assert np.isfinite(losses).all()
+    assert losses[-1] < losses[0]
+    records = [r for r in kept.PROGRAMS.values() if r.program.instructions[-1].operation.name == "adam_update"]
+    record = max(records, key=lambda record: record.num_instructions)
+    assert record.tiles > 4
+    assert record.donated >= 3  # the parameter and both moments
+    held = weight._data()
+    before = np.array(held)
+    step()
+    assert not np.array_equal(weight.numpy(), before)
+    np.testing.assert_array_equal(np.asarray(held), before)  # somebody refers to it: a copy was written over
+
+
+def test_heavy_work_on_an_accelerator_stays_whole() -> None:
+    from proa.core.place import CPU, make_place
+    from proa.ir.program import Program
+
+    x = paddle.to_tensor(np.ones((2, 3), "float32"))
+    y = x
+    for number in range(800):
+        y = y * 0.999 + 0.001 * number
+    program = y._segment.node.program((y._index,))
+    assert tiling.find_tiles(program, make_place("gpu", 0)) is not None
+    assert tiling.find_tiles(program, CPU) is not None
+
+    class Heavy(Program):
+        mean_size = float(1 << 20)
+
+    heavy = Heavy(program.inputs, program.instructions, program.outputs)
+    assert tiling.find_tiles(heavy, make_place("gpu", 0)) is None
+    y.numpy()

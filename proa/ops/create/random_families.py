@@ -19,6 +19,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import FLOAT64, INT64, is_floating
 from ...core.errors import type_error, value_error
+from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, same
 from ...eager.samples import A, S, samples
@@ -62,16 +63,16 @@ def _until_accepted(
 ) -> Any:
     """Repeats `attempt(xp, words, *operands)`, which gives (accepted, value), for every wanted element."""
     flat = [operand.reshape(-1) for operand in operands]
-    if xp is not np:
+    if not can_write(xp):
         return _until_accepted_xla(xp, attempt, wanted.reshape(-1), flat, seed, offset).reshape(wanted.shape)
-    found = np.full(wanted.size, np.nan)
-    waiting = np.flatnonzero(wanted)
+    found = xp.full(wanted.size, np.nan)
+    waiting = xp.flatnonzero(wanted)
     with np.errstate(all="ignore"):
         for number in range(_ATTEMPTS):
             if not waiting.size:
                 break
             words = _words(waiting.astype(np.uint64), np.uint64(number), seed, offset)
-            accepted, value = attempt(np, words, *(operand[waiting] for operand in flat))
+            accepted, value = attempt(xp, words, *(operand[waiting] for operand in flat))
             found[waiting[accepted]] = value[accepted]
             waiting = waiting[~accepted]
     return found.reshape(wanted.shape)
@@ -113,7 +114,7 @@ def _inverted(xp: Any, fraction: Any, first: Any, ratio: Callable[[Any], Any]) -
         return k + 1.0, probability, reached + probability, found
 
     state = (xp.zeros((), np.float64), first, first, xp.zeros_like(first))
-    if xp is not np:
+    if not can_write(xp):
         from jax import lax
 
         return lax.while_loop(again, once, state)[3]

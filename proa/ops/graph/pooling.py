@@ -6,6 +6,7 @@ gets the gradient (as Paddle has it).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def _pool_rows_numpy(xp: Any, x: Any, index: Any, num_rows: int, mode: str) -> A
     width = int(np.prod(x.shape[1:]))
     flat = x.reshape(x.shape[0], width)
     if mode == "sum":
-        return add_rows(index, flat, num_rows).reshape(num_rows, *x.shape[1:])
+        return add_rows(np, index, flat, num_rows).reshape(num_rows, *x.shape[1:])
     out = np.zeros((num_rows, width), x.dtype)
     if flat.size:
         order = np.argsort(index, kind="stable")
@@ -107,7 +108,15 @@ def _pool_rows_numpy(xp: Any, x: Any, index: Any, num_rows: int, mode: str) -> A
     return out.reshape(num_rows, *x.shape[1:])
 
 
+def _pool_rows_cupy(xp: Any, x: Any, index: Any, num_rows: int, mode: str) -> Any:
+    if mode != "sum":
+        raise NotImplementedError("CuPy's atomic maximum knows few types")
+    flat = x.reshape(x.shape[0], math.prod(x.shape[1:]))
+    return add_rows(xp, index, flat, num_rows).reshape(num_rows, *x.shape[1:])
+
+
 pool_rows.operation.kernels["numpy"] = _pool_rows_numpy  # type: ignore[attr-defined]
+pool_rows.operation.kernels["cupy"] = _pool_rows_cupy  # type: ignore[attr-defined]
 
 
 def rows_at(x: Tensor, index: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import is_reduced_precision
 from ...core.errors import value_error
+from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, same
 from ...eager.one_operator import one_operator
@@ -50,7 +51,7 @@ def _check(position: int) -> Check:
 
     def condition(xp: Any, *arguments: Any) -> Any:
         index, size = arguments[position], arguments[position + 2]
-        return np.asarray(True) if size < 0 else xp.all((index >= -size) & (index < size))
+        return np.True_ if size < 0 else xp.all((index >= -size) & (index < size))
 
     return Check(
         condition,
@@ -62,7 +63,7 @@ def _check(position: int) -> Check:
 
 def _positive(xp: Any, index: Any, size: int) -> Any:
     index = xp.where(index < 0, index + size, index)
-    return np.clip(index, 0, max(size - 1, 0)) if xp is np else index
+    return xp.clip(index, 0, max(size - 1, 0)) if can_write(xp) else index
 
 
 def _coordinates(xp: Any, shape: tuple[int, ...], index: Any, axis: int) -> tuple[Any, ...]:
@@ -83,8 +84,8 @@ def take_along(xp: Any, x: Any, index: Any, axis: int, size: int, shape: tuple[i
     """`x` at the index, broadcast to a shape, along an axis; it may be shorter than `x` along the
     others."""
     index = xp.broadcast_to(index, shape)
-    if xp is np:
-        return x[_coordinates(np, x.shape, index, axis)]
+    if can_write(xp):
+        return x[_coordinates(xp, x.shape, index, axis)]
     return x.at[_coordinates(xp, x.shape, index, axis)].get(mode="clip")
 
 
@@ -149,23 +150,26 @@ def put_along(xp: Any, x: Any, value: Any, index: Any, axis: int, size: int, red
     return where.max(value, mode="drop") if reduce == "amax" else where.min(value, mode="drop")
 
 
-def _put_along_numpy(xp: Any, x: Any, value: Any, index: Any, axis: int, size: int, reduce: str) -> Any:
-    index = np.broadcast_to(index, value.shape)
-    coordinates = _coordinates(np, x.shape, index, axis)
+def _put_along_in_place(xp: Any, x: Any, value: Any, index: Any, axis: int, size: int, reduce: str) -> Any:
+    index = xp.broadcast_to(index, value.shape)
+    coordinates = _coordinates(xp, x.shape, index, axis)
     if reduce == "add":
-        rows = np.ravel_multi_index(np.broadcast_arrays(*coordinates), x.shape) if x.size else index
-        return x + add_rows(rows.reshape(-1), value.reshape(-1, 1), x.size).reshape(x.shape)
+        rows = xp.ravel_multi_index(tuple(xp.broadcast_arrays(*coordinates)), x.shape) if x.size else index
+        return x + add_rows(xp, rows.reshape(-1), value.reshape(-1, 1), x.size).reshape(x.shape)
     wide = np.float32 if is_reduced_precision(x.dtype) else x.dtype
     out = x.astype(wide)
     if reduce == "assign":
         out[coordinates] = value
     else:
-        function = {"multiply": np.multiply, "amax": np.maximum, "amin": np.minimum}[reduce]
+        if xp is not np and wide == np.float64:
+            raise NotImplementedError("CuPy's atomic maximum of float64 goes through float32")
+        function = {"multiply": xp.multiply, "amax": xp.maximum, "amin": xp.minimum}[reduce]
         function.at(out, coordinates, value.astype(wide))
     return out.astype(x.dtype)
 
 
-put_along.operation.kernels["numpy"] = _put_along_numpy  # type: ignore[attr-defined]
+put_along.operation.kernels["numpy"] = _put_along_in_place  # type: ignore[attr-defined]
+put_along.operation.kernels["cupy"] = _put_along_in_place  # type: ignore[attr-defined]
 
 
 def _prepared(
@@ -340,7 +344,7 @@ def put_along_axis(
 @op(infer=_infer_put)
 def put_where_zero(xp: Any, x: Any) -> Any:
     """The counts, 1 where there were none."""
-    return xp.maximum(x, np.ones((), x.dtype))
+    return xp.maximum(x, x.dtype.type(1))
 
 
 def _neutral(kind: str, dtype: np.dtype) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import INT64, is_reduced_precision
+from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...eager.infer import broadcast_shapes
 from ...eager.tensor import Tensor
@@ -79,7 +80,7 @@ def check_fits(operation: Any, operands: Any, shape: tuple[int, ...], target: tu
 def _in_range(first: int) -> Any:
     def condition(xp: Any, *arguments: Any) -> Any:
         *operands, axes = arguments
-        good = np.asarray(True)
+        good = np.True_
         for index, (_, size) in zip(operands[first:], axes):
             if size >= 0:
                 good = good & xp.all((index >= -size) & (index < size))
@@ -108,59 +109,61 @@ def _index(xp: Any, ndim: int, indices: Sequence[Any], axes: Axes) -> tuple[Any,
     return tuple(result)
 
 
-def _tamed(index: Any, size: int) -> Any:
+def _tamed(xp: Any, index: Any, size: int) -> Any:
     """Indices from 0 to size - 1, whatever was given: a bad one is reported by the check, not by
     NumPy."""
-    return np.clip(np.where(index < 0, index + size, index), 0, size - 1)
+    return xp.clip(xp.where(index < 0, index + size, index), 0, size - 1)
 
 
-def _take_numpy(xp: Any, x: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Any:
-    indices = [_tamed(i, x.shape[axis]) for i, (axis, _) in zip(_present([a, b, c, d]), axes)]
+def _take_in_place(xp: Any, x: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Any:
+    indices = [_tamed(xp, i, x.shape[axis]) for i, (axis, _) in zip(_present([a, b, c, d]), axes)]
     if len(axes) == 1:
-        return np.take(x, indices[0], axis=axes[0][0], mode="clip")
-    return x[_index(np, x.ndim, indices, axes)]
+        return xp.take(x, indices[0], axis=axes[0][0], mode="clip")
+    return x[_index(xp, x.ndim, indices, axes)]
 
 
-def _put_numpy(xp: Any, x: Any, value: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Any:
-    return _put_rows_of(x, value, _present([a, b, c, d]), axes)
+def _put_in_place(xp: Any, x: Any, value: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Any:
+    return _put_rows_of(xp, x, value, _present([a, b, c, d]), axes)
 
 
-def _add_numpy(xp: Any, x: Any, value: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Any:
-    return _add_rows_of(x, value, _present([a, b, c, d]), axes)
+def _add_in_place(xp: Any, x: Any, value: Any, a: Any, b: Any, c: Any, d: Any, axes: Axes) -> Any:
+    return _add_rows_of(xp, x, value, _present([a, b, c, d]), axes)
 
 
-def _put_rows_of(x: np.ndarray, value: np.ndarray, indices: Sequence[np.ndarray], axes: Axes) -> np.ndarray:
+def _put_rows_of(xp: Any, x: Any, value: Any, indices: Sequence[Any], axes: Axes) -> Any:
     out = x.copy()
-    out[_index(np, x.ndim, [_tamed(i, x.shape[axis]) for i, (axis, _) in zip(indices, axes)], axes)] = value
+    out[_index(xp, x.ndim, [_tamed(xp, i, x.shape[axis]) for i, (axis, _) in zip(indices, axes)], axes)] = value
     return out
 
 
-def _add_rows_of(x: np.ndarray, value: np.ndarray, indices: Sequence[np.ndarray], axes: Axes) -> np.ndarray:
+def _add_rows_of(xp: Any, x: Any, value: Any, indices: Sequence[Any], axes: Axes) -> Any:
     """Rows are numbered by the indexed axes, sorted, and each run of equal numbers is summed at
     once."""
     positions = [axis for axis, _ in axes]
     sizes = [x.shape[axis] for axis in positions]
-    indices = [_tamed(i, n) for i, n in zip(indices, sizes)]
+    indices = [_tamed(xp, i, n) for i, n in zip(indices, sizes)]
     common = np.broadcast_shapes(*(i.shape for i in indices))
     rest = [axis for axis in range(x.ndim) if axis not in positions]
     rest_shape = [x.shape[axis] for axis in rest]
     front = positions[0] if _are_neighbours(positions) else 0
-    value = np.broadcast_to(value, (*rest_shape[:front], *common, *rest_shape[front:]))
-    value = np.moveaxis(value, range(front, front + len(common)), range(len(common)))
-    rows = np.zeros(common, np.int64)
+    value = xp.broadcast_to(value, (*rest_shape[:front], *common, *rest_shape[front:]))
+    value = xp.moveaxis(value, tuple(range(front, front + len(common))), tuple(range(len(common))))
+    rows = xp.zeros(common, np.int64)
     for index, size in zip(indices, sizes):
         rows = rows * size + index
-    sums = add_rows(rows.reshape(-1), value.reshape(rows.size, math.prod(rest_shape)), math.prod(sizes))
-    return x + sums.reshape([*sizes, *rest_shape]).transpose(np.argsort([*positions, *rest]))
+    sums = add_rows(xp, rows.reshape(-1), value.reshape(rows.size, math.prod(rest_shape)), math.prod(sizes))
+    return x + sums.reshape([*sizes, *rest_shape]).transpose(np.argsort([*positions, *rest]).tolist())
 
 
-def add_rows(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+def add_rows(xp: Any, rows: Any, values: Any, count: int) -> Any:
     """`count` rows, where row r is the sum of the values whose number is r."""
     dtype = values.dtype
     if is_reduced_precision(dtype):
         values = values.astype(np.float32)
-    out = np.zeros((count, values.shape[1]), values.dtype)
-    if rows.size and values.shape[1] == 1 and values.dtype.kind == "f":
+    out = xp.zeros((count, values.shape[1]), values.dtype)
+    if xp is not np:
+        xp.add.at(out, rows, values)  # on a GPU thousands add at once
+    elif rows.size and values.shape[1] == 1 and values.dtype.kind == "f":
         out[:, 0] = np.bincount(rows, values[:, 0], count)
     elif rows.size and out.size:
         order = np.argsort(rows, kind="stable")
@@ -237,9 +240,8 @@ def add_at(
     return x.at[_index(xp, x.ndim, _present([a, b, c, d]), axes)].add(value, mode="drop")
 
 
-take_at.operation.kernels["numpy"] = _take_numpy  # type: ignore[attr-defined]
-put_at.operation.kernels["numpy"] = _put_numpy  # type: ignore[attr-defined]
-add_at.operation.kernels["numpy"] = _add_numpy  # type: ignore[attr-defined]
+for _operation, _in_place in ((take_at, _take_in_place), (put_at, _put_in_place), (add_at, _add_in_place)):
+    _operation.operation.kernels.update(numpy=_in_place, cupy=_in_place)  # type: ignore[attr-defined]
 
 
 def _trusted(axes: Axes) -> Axes:
@@ -270,8 +272,8 @@ def _infer_put_nd(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
 
 def _check_nd(first: int) -> Check:
     def condition(xp: Any, *arguments: Any) -> Any:
-        index, sizes = arguments[first], np.array(arguments[first + 1], np.int64)
-        return np.asarray(True) if not len(sizes) else xp.all((index >= -sizes) & (index < sizes))
+        index, sizes = arguments[first], xp.asarray(np.array(arguments[first + 1], np.int64))
+        return np.True_ if not len(sizes) else xp.all((index >= -sizes) & (index < sizes))
 
     return Check(
         condition,
@@ -298,8 +300,8 @@ def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
     """`x[index[..., 0], index[..., 1], …]`; `sizes` are those of the indexed axes, none if all is
     known to be good."""
     indices, axes = _columns(index)
-    if xp is np:
-        return x[_index(np, x.ndim, [_tamed(i, n) for i, n in zip(indices, x.shape)], axes)]
+    if can_write(xp):
+        return x[_index(xp, x.ndim, [_tamed(xp, i, n) for i, n in zip(indices, x.shape)], axes)]
     return x.at[_index(xp, x.ndim, indices, axes)].get(mode="clip")
 
 
@@ -316,8 +318,8 @@ def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
 def put_nd(xp: Any, x: Any, value: Any, index: Any, sizes: tuple[int, ...], add: bool) -> Any:
     """`x` with `value` written or added at `x[index[..., 0], index[..., 1], …]`."""
     indices, axes = _columns(index)
-    if xp is np:
-        return (_add_rows_of if add else _put_rows_of)(x, value, indices, axes)
+    if can_write(xp):
+        return (_add_rows_of if add else _put_rows_of)(xp, x, value, indices, axes)
     target = x.at[_index(xp, x.ndim, indices, axes)]
     return target.add(value, mode="drop") if add else target.set(value, mode="drop")
 

@@ -59,7 +59,14 @@ def _insertion_places_xla(xp: Any, sorted_sequence: Any, values: Any, right: boo
     return find(sorted_sequence, values).astype(dtype)
 
 
+def _insertion_places_cupy(xp: Any, sorted_sequence: Any, values: Any, right: bool, dtype: np.dtype) -> Any:
+    if sorted_sequence.ndim != 1:
+        raise NotImplementedError("CuPy searches one sequence at a time")
+    return xp.searchsorted(sorted_sequence, values, side="right" if right else "left").astype(dtype)
+
+
 insertion_places.operation.kernels["xla"] = _insertion_places_xla  # type: ignore[attr-defined]
+insertion_places.operation.kernels["cupy"] = _insertion_places_cupy  # type: ignore[attr-defined]
 
 
 def _reference_searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False) -> Any:

@@ -54,11 +54,11 @@ def pick_along(xp: Any, x: Any, index: Any, axis: int, once: bool) -> Any:
 )
 def spread_along(xp: Any, x: Any, index: Any, axis: int, size: int, once: bool) -> Any:
     """Zeros with the elements of `x` added at positions along an axis: the reverse of picking."""
-    result = np.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
+    result = xp.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
     if once:
-        np.put_along_axis(result, index, x, axis)
+        xp.put_along_axis(result, index, x, axis)
     else:
-        np.add.at(result, _grid(np, index, axis), x)
+        xp.add.at(result, _grid(xp, index, axis), x)
     return result
 
 
@@ -334,7 +334,13 @@ def _top_along_xla(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tuple[A
     return xp.take_along_axis(x, order, axis), order.astype(INT64)
 
 
+def _top_along_sorted(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tuple[Any, Any]:
+    order = xp.take(_stable_order(xp, x, axis, largest), xp.arange(k), axis)
+    return xp.take_along_axis(x, order, axis), order
+
+
 top_along.operation.kernels["xla"] = _top_along_xla  # type: ignore[attr-defined]
+top_along.operation.kernels["cupy"] = _top_along_sorted  # type: ignore[attr-defined]
 
 
 def _reference_topk(x: Any, k: int, axis: Any = None, largest: bool = True, sorted: bool = True) -> Any:

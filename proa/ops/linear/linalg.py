@@ -135,8 +135,8 @@ def _matmul_grad_y(g: Tensor, x: Tensor, x_aval: Aval, y_aval: Aval, transpose_x
     return _as_vector(matmul(x, g, not transpose_x, False), y_aval)
 
 
-def _product(x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
-    """The product with NumPy (BLAS takes transposed views as they are)."""
+def _product(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
+    """The product with NumPy or CuPy (BLAS takes transposed views as they are)."""
     x, y = widened(x), widened(y)
     if transpose_x and x.ndim > 1:
         x = x.swapaxes(-1, -2)
@@ -145,18 +145,18 @@ def _product(x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
     if x.ndim > 2 and y.ndim == 2 and not transpose_x:
         # NumPy would call BLAS once for each matrix of the batch.
         folded = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
-        return _blas(folded, y).reshape(*x.shape[:-1], y.shape[-1])
-    return _blas(x, y)
+        return _blas(xp, folded, y).reshape(*x.shape[:-1], y.shape[-1])
+    return _blas(xp, x, y)
 
 
-def _blas(x: Any, y: Any) -> Any:
+def _blas(xp: Any, x: Any, y: Any) -> Any:
     """The product through BLAS, for integers too where every sum is exact in float64."""
-    if x.dtype.kind in "iu" and x.size and y.size:
+    if xp is np and x.dtype.kind in "iu" and x.size and y.size:
         largest = [max(abs(int(v.min())), abs(int(v.max()))) for v in (x, y)]
         if largest[0] * largest[1] * x.shape[-1] < 2**53:
             product = np.matmul(x.astype(np.float64), y.astype(np.float64))
             return product.astype(np.int64).astype(x.dtype)
-    return np.matmul(x, y)
+    return xp.matmul(x, y)
 
 
 def _product_xla(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
@@ -214,7 +214,7 @@ def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool
     `transpose_x` and `transpose_y` swap the last two dimensions of an operand first. A vector
     counts as a row on the left and as a column on the right.
     """
-    return _product(x, y, transpose_x, transpose_y)
+    return _product(xp, x, y, transpose_x, transpose_y)
 
 
 matmul.operation.kernels["xla"] = _product_xla  # type: ignore[attr-defined]
@@ -298,7 +298,7 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
 )
 def linear(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     """`x @ weight + bias`, the weight being `[in_features, out_features]`."""
-    result = _product(x, weight, False, False)
+    result = _product(xp, x, weight, False, False)
     if bias is not None:
         result += bias
     return result

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.namespaces import left_to_xla
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
@@ -120,6 +121,10 @@ def _slope_of_i1e(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
 def i1e(xp: Any, x: Any) -> Any:
     """`exp(-|x|) * i1(x)`, which does not overflow."""
     return special(xp).i1e(wide(x))
+
+
+for _function in (i0e, i1e):  # at infinity
+    _function.operation.kernels["cupy"] = left_to_xla  # type: ignore[attr-defined]
 
 
 for _function in (i0, i0e, i1, i1e):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.dtype import FLOAT32, FLOAT64, is_differentiable
 from ...core.errors import type_error
+from ...core.namespaces import left_to_xla
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, elementwise, same
 from ...eager.samples import A, S, samples
@@ -111,6 +112,7 @@ def _mantissa_and_exponent_xla(xp: Any, x: Any) -> tuple[Any, Any]:
 
 
 mantissa_and_exponent.operation.kernels["xla"] = _mantissa_and_exponent_xla  # type: ignore[attr-defined]
+mantissa_and_exponent.operation.kernels["cupy"] = left_to_xla  # type: ignore[attr-defined]
 
 
 def _reference_frexp(x: Any) -> Any:

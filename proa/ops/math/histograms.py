@@ -12,6 +12,7 @@ from ...core.aval import make_aval
 from ...core.dtype import FLOAT32, FLOAT64, INT64, is_differentiable
 from ...core.errors import type_error, value_error
 from ...core.memory import check_allocation
+from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -117,8 +118,8 @@ def counts_between(
     place = xp.where(inside, xp.floor((x - low) * bins / (high - low)), 0)
     place = xp.minimum(place.astype(np.int64), bins - 1)
     amount = inside if weight is None else xp.where(inside, xp.reshape(weight, (-1,)), 0)
-    if xp is np:
-        total = np.bincount(place, amount.astype(np.float64), bins)
+    if can_write(xp):
+        total = xp.bincount(place, amount.astype(np.float64), bins)
     else:
         total = xp.zeros(bins, np.float64).at[place].add(amount.astype(np.float64))
     if density:

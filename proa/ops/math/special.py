@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import type_error, value_error
+from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -25,6 +26,10 @@ def special(xp: Any) -> Any:
         import scipy.special
 
         return scipy.special
+    if can_write(xp):
+        import cupyx.scipy.special  # type: ignore[import-not-found]
+
+        return cupyx.scipy.special
     import jax.scipy.special
 
     return jax.scipy.special

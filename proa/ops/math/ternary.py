@@ -144,7 +144,7 @@ def _infer_clip(operation: Any, operands: Any, attributes: Any, place: Any) -> A
 )
 def clip_gate(xp: Any, outer: Any, x: Any, min: Any, max: Any, has_min: bool, has_max: bool, open: bool) -> Any:
     """`outer` where `x` is between the limits (with or, if open, without the limits themselves)."""
-    inside: Any = True
+    inside: Any = np.True_
     if has_min:
         inside = (x > min.astype(x.dtype)) if open else (x >= min.astype(x.dtype))
     if has_max:

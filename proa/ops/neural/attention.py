@@ -40,8 +40,8 @@ def _allowed(xp: Any, rows: int, columns: int, causal: bool) -> Any:
 
 def _weights(xp: Any, query: Any, key: Any, mask: Any, scale: float, causal: bool) -> Any:
     """The softmax of the scores, from operands with the heads first."""
-    scores = xp.matmul(query, xp.swapaxes(key, -1, -2)) * np.asarray(scale, query.dtype)
-    lowest = np.asarray(np.finfo(np.float32).min / 2, scores.dtype)
+    scores = xp.matmul(query, xp.swapaxes(key, -1, -2)) * query.dtype.type(scale)
+    lowest = scores.dtype.type(np.finfo(np.float32).min / 2)
     if mask is not None:
         scores = xp.where(mask, scores, lowest) if mask.dtype == bool else scores + mask.astype(scores.dtype)
     allowed = _allowed(xp, scores.shape[-2], scores.shape[-1], causal)
@@ -86,7 +86,7 @@ def _score_grad(xp: Any, y: Any, q: Any, k: Any, values: Any, mask: Any, scale: 
     weights = _weights(xp, q, k, mask, scale, causal)
     slopes = xp.matmul(_heads_first(xp, y), xp.swapaxes(_heads_first(xp, values), -1, -2))
     centred = slopes - xp.sum(slopes * weights, axis=-1, keepdims=True)
-    return weights * centred * np.asarray(scale, q.dtype)
+    return weights * centred * q.dtype.type(scale)
 
 
 def _like(position: int) -> Any:

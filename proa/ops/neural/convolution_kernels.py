@@ -155,28 +155,28 @@ def _samples_at_once(batch: int, gathered: int) -> list[slice]:
     return [slice(begin, min(begin + step, batch)) for begin in range(0, batch, step)] or [slice(0, 0)]
 
 
-def _channels_first(array: np.ndarray, channels_last: bool) -> np.ndarray:
-    return np.moveaxis(array, -1, 1) if channels_last else array
+def _channels_first(xp: Any, array: Any, channels_last: bool) -> Any:
+    return xp.moveaxis(array, -1, 1) if channels_last else array
 
 
-def _channels_back(array: np.ndarray, channels_last: bool) -> np.ndarray:
-    return np.ascontiguousarray(np.moveaxis(array, 1, -1)) if channels_last else array
+def _channels_back(xp: Any, array: Any, channels_last: bool) -> Any:
+    return xp.ascontiguousarray(xp.moveaxis(array, 1, -1)) if channels_last else array
 
 
 def _window_matrix(
-    x: np.ndarray, kernel: Sizes, stride: Sizes, padding: Pairs, dilation: Sizes, groups: int
-) -> tuple[np.ndarray, tuple[int, ...]]:
+    xp: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Pairs, dilation: Sizes, groups: int
+) -> tuple[Any, tuple[int, ...]]:
     """All windows of a channels-first array as [batch, group, channel x kernel, position], and the
     output's extents.
     """
     if any(before or after for before, after in padding):
-        x = np.pad(x, ((0, 0), (0, 0), *padding))
+        x = xp.pad(x, ((0, 0), (0, 0), *padding))
     if max(kernel) == 1 and max(stride) == 1:  # nothing to gather
         spatial = x.shape[2:]
         return x.reshape(x.shape[0], groups, x.shape[1] // groups, math.prod(spatial)), spatial
     extents = tuple(spread * (width - 1) + 1 for width, spread in zip(kernel, dilation, strict=True))
     num_spatial = len(kernel)
-    windows = np.lib.stride_tricks.sliding_window_view(x, extents, axis=tuple(range(2, 2 + num_spatial)))
+    windows = xp.lib.stride_tricks.sliding_window_view(x, extents, axis=tuple(range(2, 2 + num_spatial)))
     steps = tuple(slice(None, None, step) for step in stride)
     spreads = tuple(slice(None, None, spread) for spread in dilation)
     windows = windows[(slice(None), slice(None), *steps, *spreads)]
@@ -197,8 +197,8 @@ def _numpy_conv(
     dilation: Sizes,
     groups: int,
     channels_last: bool,
-) -> np.ndarray:
-    x, weight = _channels_first(wide(x), channels_last), wide(weight)
+) -> Any:
+    x, weight = _channels_first(xp, wide(x), channels_last), wide(weight)
     kernel = weight.shape[2:]
     spatial = tuple(
         (extent + before + after - spread * (width - 1) - 1) // step + 1
@@ -210,12 +210,12 @@ def _numpy_conv(
     filters = weight.reshape(groups, weight.shape[0] // groups, depth)
     parts = []
     for some in _samples_at_once(x.shape[0], groups * depth * math.prod(spatial)):
-        matrix = _window_matrix(x[some], kernel, stride, padding, dilation, groups)[0]
-        parts.append(np.matmul(filters, matrix).reshape(matrix.shape[0], weight.shape[0], *spatial))
-    out = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        matrix = _window_matrix(xp, x[some], kernel, stride, padding, dilation, groups)[0]
+        parts.append(xp.matmul(filters, matrix).reshape(matrix.shape[0], weight.shape[0], *spatial))
+    out = parts[0] if len(parts) == 1 else xp.concatenate(parts)
     if bias is not None:
         out += wide(bias).reshape((-1,) + (1,) * len(spatial))
-    return _channels_back(out, channels_last)
+    return _channels_back(xp, out, channels_last)
 
 
 def _numpy_grad_input(
@@ -228,8 +228,8 @@ def _numpy_grad_input(
     dilation: Sizes,
     groups: int,
     channels_last: bool,
-) -> np.ndarray:
-    y, weight = _channels_first(wide(y), channels_last), wide(weight)
+) -> Any:
+    y, weight = _channels_first(xp, wide(y), channels_last), wide(weight)
     kernel = weight.shape[2:]
     batch, spatial = y.shape[0], y.shape[2:]
     channels = weight.shape[1] * groups
@@ -238,9 +238,9 @@ def _numpy_grad_input(
     turned = filters.swapaxes(1, 2)
     grads = y.reshape(batch, groups, filters.shape[1], math.prod(spatial))
     padded = [n + before + after for n, (before, after) in zip(extents, padding, strict=True)]
-    out = np.zeros((batch, channels, *padded), y.dtype)
+    out = xp.zeros((batch, channels, *padded), y.dtype)
     for some in _samples_at_once(batch, channels * math.prod(kernel) * math.prod(spatial)):
-        gathered = np.matmul(turned, grads[some])
+        gathered = xp.matmul(turned, grads[some])
         gathered = gathered.reshape(gathered.shape[0], channels, *kernel, *spatial)
         for position in np.ndindex(*kernel):
             target = tuple(
@@ -249,7 +249,7 @@ def _numpy_grad_input(
             )
             out[(some, slice(None), *target)] += gathered[(slice(None), slice(None), *position)]
     inner = tuple(slice(before, before + n) for n, (before, _) in zip(extents, padding, strict=True))
-    return _channels_back(np.ascontiguousarray(out[(slice(None), slice(None), *inner)]), channels_last)
+    return _channels_back(xp, xp.ascontiguousarray(out[(slice(None), slice(None), *inner)]), channels_last)
 
 
 def _numpy_grad_weight(
@@ -262,18 +262,18 @@ def _numpy_grad_weight(
     dilation: Sizes,
     groups: int,
     channels_last: bool,
-) -> np.ndarray:
-    x, y = _channels_first(wide(x), channels_last), _channels_first(wide(y), channels_last)
+) -> Any:
+    x, y = _channels_first(xp, wide(x), channels_last), _channels_first(xp, wide(y), channels_last)
     grads = y.reshape(y.shape[0], groups, shape[0] // groups, math.prod(y.shape[2:]))
     depth = shape[1] * math.prod(shape[2:])
-    total = np.zeros((groups, shape[0] // groups, depth), np.result_type(x, y))
+    total = xp.zeros((groups, shape[0] // groups, depth), np.result_type(x.dtype, y.dtype))
     for some in _samples_at_once(x.shape[0], groups * depth * grads.shape[3]):
-        matrix = _window_matrix(x[some], shape[2:], stride, padding, dilation, groups)[0].swapaxes(2, 3)
+        matrix = _window_matrix(xp, x[some], shape[2:], stride, padding, dilation, groups)[0].swapaxes(2, 3)
         if matrix.shape[0] * math.prod(shape) <= _MOST_PRODUCTS:
-            total += np.matmul(grads[some], matrix).sum(0)
+            total += xp.matmul(grads[some], matrix).sum(0)
         else:
             for grad, windows in zip(grads[some], matrix, strict=True):
-                total += np.matmul(grad, windows)
+                total += xp.matmul(grad, windows)
     return total.reshape(shape)
 
 
@@ -378,6 +378,9 @@ def conv_grad_weight(
 conv.operation.kernels["cpu"] = in_float32(native_convolution(_xla_conv_with_bias))
 conv_grad_input.operation.kernels["cpu"] = in_float32(native_grad_input(_xla_grad_input))
 conv_grad_weight.operation.kernels["cpu"] = in_float32(native_grad_weight(_xla_grad_weight))
+conv.operation.kernels["cupy"] = _numpy_conv
+conv_grad_input.operation.kernels["cupy"] = _numpy_grad_input
+conv_grad_weight.operation.kernels["cupy"] = _numpy_grad_weight
 conv.operation.kernels["numpy"] = on_host(native_convolution, _numpy_conv)
 conv_grad_input.operation.kernels["numpy"] = on_host(native_grad_input, _numpy_grad_input)
 conv_grad_weight.operation.kernels["numpy"] = on_host(native_grad_weight, _numpy_grad_weight)

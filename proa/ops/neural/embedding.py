@@ -9,6 +9,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import FLOAT32
 from ...core.errors import type_error, value_error
+from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.infer import same_shape
 from ...eager.samples import A, S, samples
@@ -111,8 +112,8 @@ def rows_of_weight(xp: Any, x: Any, weight: Any, count: int, padding_idx: int) -
 def sum_of_rows(xp: Any, x: Any, values: Any, count: int, padding_idx: int) -> Any:
     """For each row number the sum of the vectors that go there."""
     vectors = _without_padding(xp, x, values, padding_idx).reshape(x.size, values.shape[-1])
-    if xp is np:
-        return add_rows(x.reshape(-1), vectors, count)
+    if can_write(xp):
+        return add_rows(xp, x.reshape(-1), vectors, count)
     return xp.zeros((count, vectors.shape[1]), vectors.dtype).at[x.reshape(-1)].add(vectors, mode="drop")
 
 

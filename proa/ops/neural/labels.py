@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
+from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
@@ -50,8 +51,8 @@ def _is_class(xp: Any, index: Any, ndim: int, axis: int, classes: int) -> Any:
 
 
 def _pick(xp: Any, x: Any, index: Any, axis: int, classes: int) -> Any:
-    if xp is np:
-        return np.take_along_axis(x, index, axis)
+    if can_write(xp):
+        return xp.take_along_axis(x, index, axis)
     # A masked sum fuses with whatever gives x; a gather would not.
     return xp.sum(xp.where(_is_class(xp, index, x.ndim, axis, classes), x, 0), axis=axis, keepdims=True)
 
@@ -101,14 +102,14 @@ def spread_class(xp: Any, y: Any, label: Any, axis: int, classes: int, ignored: 
     """The transpose of picking: `y` at the labelled class, 0 at the others."""
     index, valid = _indices(xp, label, axis, classes, ignored, keeps)
     value = y if keeps else xp.expand_dims(y, axis)
-    return xp.where(_is_class(xp, index, index.ndim, axis, classes) & valid, value, np.zeros((), y.dtype))
+    return xp.where(_is_class(xp, index, index.ndim, axis, classes) & valid, value, y.dtype.type(0))
 
 
 @op("weight label", infer=_infer_label_shape, grad="auto")
 def class_weights(xp: Any, weight: Any, label: Any, classes: int, ignored: int) -> Any:
     """The weight of each labelled class; 0 where the label is ignored."""
     valid = (label >= 0) & (label < classes) & (label != ignored)
-    return xp.where(valid, weight[xp.where(valid, label, 0)], np.zeros((), weight.dtype))
+    return xp.where(valid, weight[xp.where(valid, label, 0)], weight.dtype.type(0))
 
 
 def _infer_smoothed(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -209,7 +210,7 @@ def softmax_cross_entropy(
     index, valid = _indices(xp, label, axis, classes, ignored, keeps)
     shifted = logits - xp.max(logits, axis=axis, keepdims=True)
     logarithm = xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))
-    loss = xp.where(valid, logarithm - _pick(xp, shifted, index, axis, classes), np.zeros((), logits.dtype))
+    loss = xp.where(valid, logarithm - _pick(xp, shifted, index, axis, classes), logits.dtype.type(0))
     if reduction == "none":
         return _without_axis(loss, axis, keeps)
     total = xp.sum(loss)
@@ -244,7 +245,7 @@ def softmax_cross_entropy_grad(
         scale = scale if keeps else xp.expand_dims(scale, axis)
     else:
         scale = scale / xp.asarray(_divisor(xp, valid, reduction, ignored)).astype(scale.dtype)
-    scale = xp.where(valid, scale, np.zeros((), scale.dtype))
+    scale = xp.where(valid, scale, scale.dtype.type(0))
     chosen = _is_class(xp, index, logits.ndim, axis, classes)
     return (xp.where(chosen, probability - 1, probability) * scale).astype(logits.dtype)
 

@@ -46,7 +46,7 @@ def _standardise(xp: Any, x: Any, epsilon: float, view: Shape, axes: Axes, centr
         x = x - mean
     else:
         variance = xp.mean(x * x, axis=axes, keepdims=True)
-    factor = 1 / xp.sqrt(variance + np.asarray(epsilon, x.dtype))
+    factor = 1 / xp.sqrt(variance + x.dtype.type(epsilon))
     return x * factor, factor
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...core.aval import Aval, make_aval
 from ...core.dtype import INT32, is_floating
+from ...core.namespaces import can_write, constant
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...kernels.cpu.direct import on_host
@@ -128,7 +129,7 @@ def _cut(
 ) -> Any:
     """A (strided) slice along the spatial axes."""
     steps = steps or (1,) * len(window.axes)
-    if xp is np:
+    if can_write(xp):
         cuts = [slice(a, b, s) for a, b, s in zip(starts, ends, steps, strict=True)]
         return array[tuple(window.all_axes(array.ndim, cuts, slice(None)))]
     from jax import lax
@@ -157,7 +158,7 @@ def _interleave(xp: Any, planes: list[Any], window: Window) -> Any:
 
 
 def _is_huge(xp: Any, kernel: Sizes) -> bool:
-    return xp is not np and math.prod(kernel) > _MOST_TAPS
+    return not can_write(xp) and math.prod(kernel) > _MOST_TAPS
 
 
 def _reduce_window(x: Any, start: Any, reducer: Any, window: Window) -> Any:
@@ -267,7 +268,7 @@ def max_pool_grad(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding
         )
         return pull(y)[0]
     winner = _winning_taps(xp, x, window)
-    zero = np.zeros((), y.dtype)
+    zero = y.dtype.type(0)
     return window.spread(xp, [(winner, -1), (y, 0)], lambda number, w, value: xp.where(w == number, value, zero))
 
 
@@ -375,7 +376,7 @@ def avg_pool(
         for _, position in window.taps():
             value = window.tap(xp, padded, position)
             total = value if total is None else total + value
-    return total * _scaling(window, divisor, x.dtype, channels_last)
+    return total * constant(xp, _scaling(window, divisor, x.dtype, channels_last))
 
 
 @op(
@@ -400,7 +401,7 @@ def avg_pool_grad(
     """The transpose of `avg_pool`: spreads each mean evenly over its window."""
     y = wide(y)
     window = Window(shape, kernel, stride, padding, channels_last)
-    y = y * _scaling(window, divisor, y.dtype, channels_last)
+    y = y * constant(xp, _scaling(window, divisor, y.dtype, channels_last))
     if _is_huge(xp, kernel):
         import jax
         from jax import lax
@@ -484,8 +485,8 @@ def scatter_last(xp: Any, y: Any, index: Any, size: int) -> Any:
     rows = y.reshape(-1, y.shape[-1])
     places = (xp.arange(rows.shape[0])[:, None], index.reshape(rows.shape))
     out = xp.zeros((rows.shape[0], size), y.dtype)
-    if xp is np:
-        np.add.at(out, places, rows)
+    if can_write(xp):
+        xp.add.at(out, places, rows)
     else:
         out = out.at[places].add(rows)
     return out.reshape(*y.shape[:-1], size)
@@ -511,7 +512,7 @@ def _averaging_matrix(extent: int, count: int) -> np.ndarray:
 
 def _along_axes(xp: Any, x: Any, axes: Sequence[int], matrices: Sequence[np.ndarray]) -> Any:
     for axis, matrix in zip(axes, matrices, strict=True):
-        x = xp.moveaxis(xp.tensordot(x, matrix.astype(x.dtype), ([axis], [1])), -1, axis)
+        x = xp.moveaxis(xp.tensordot(x, xp.asarray(matrix.astype(x.dtype)), ([axis], [1])), -1, axis)
     return x
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import is_reduced_precision
+from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...eager.dispatch import record
 from ...eager.tensor import Tensor
@@ -66,8 +67,8 @@ class _Operands:
 
 
 def _sigmoid(xp: Any, x: Any) -> Any:
-    if xp is np:
-        return 0.5 * np.tanh(0.5 * x) + 0.5
+    if can_write(xp):
+        return 0.5 * xp.tanh(0.5 * x) + 0.5
     import jax
 
     return jax.nn.sigmoid(x)
@@ -75,7 +76,7 @@ def _sigmoid(xp: Any, x: Any) -> Any:
 
 def _loop(xp: Any, step: Any, state: Any, sequences: Sequence[Any], reverse: bool) -> tuple[Any, Any]:
     """Runs `step(state, values) -> (state, outputs)` over the first axis; gives the last state and stacked outputs."""
-    if xp is not np:
+    if not can_write(xp):
         import jax
 
         return jax.lax.scan(step, state, tuple(sequences), reverse=reverse)
@@ -83,7 +84,7 @@ def _loop(xp: Any, step: Any, state: Any, sequences: Sequence[Any], reverse: boo
     outputs: Any = [None] * steps
     for t in reversed(range(steps)) if reverse else range(steps):
         state, outputs[t] = step(state, tuple(None if s is None else s[t] for s in sequences))
-    return state, tuple(np.stack(parts) for parts in zip(*outputs, strict=True))
+    return state, tuple(xp.stack(parts) for parts in zip(*outputs, strict=True))
 
 
 def _activations(xp: Any, o: _Operands, inner: Any, recurrent: Any) -> tuple[Any, ...]:

@@ -128,7 +128,7 @@ def _along(xp: Any, x: Any, axis: Axis, transposed: bool) -> Any:
     for tap in range(places.shape[1]):
         part = xp.take(x, places[:, tap], axis=place)
         if not (weights[:, tap] == 1).all():
-            part = part * weights[:, tap].astype(x.dtype).reshape(view)
+            part = part * xp.asarray(weights[:, tap].astype(x.dtype)).reshape(view)
         total = part if total is None else total + part
     return total
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import type_error, value_error
+from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.infer import same_shape
 from ...eager.samples import A, S, samples
@@ -57,11 +58,11 @@ def follow_parents(xp: Any, ids: Any, parents: Any, beams: int) -> Any:
         return ids
     parents = xp.clip(parents, 0, beams - 1)
     place = xp.broadcast_to(xp.arange(beams).astype(parents.dtype), ids.shape[1:])
-    if xp is np:
-        out = np.empty_like(ids)
+    if can_write(xp):
+        out = xp.empty_like(ids)
         for t in reversed(range(steps)):
-            out[t] = np.take_along_axis(ids[t], place, 1)
-            place = np.take_along_axis(parents[t], place, 1)
+            out[t] = xp.take_along_axis(ids[t], place, 1)
+            place = xp.take_along_axis(parents[t], place, 1)
         return out
     import jax
 

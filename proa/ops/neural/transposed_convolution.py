@@ -71,5 +71,5 @@ def _by(backend: str) -> Any:
     return kernel
 
 
-for _backend in ("cpu", "numpy"):
+for _backend in ("cpu", "numpy", "cupy"):
     conv_transpose.operation.kernels[_backend] = _by(_backend)  # type: ignore[attr-defined]

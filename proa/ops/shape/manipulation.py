@@ -16,6 +16,7 @@ from ...core import strides
 from ...core.aval import Aval
 from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import value_error
+from ...core.namespaces import can_write
 from ...core.symbols import plain
 from ...eager.calling import MISSING
 from ...eager.declare import op, public
@@ -313,9 +314,9 @@ def _infer_bits(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
 )
 def same_bits(xp: Any, x: Any, dtype: np.dtype) -> Any:
     """The same bytes as elements of another type."""
-    if xp is np:
+    if can_write(xp):
         return (
-            np.ascontiguousarray(x)
+            xp.ascontiguousarray(x)
             .view(dtype)
             .reshape(x.shape if dtype.itemsize == x.dtype.itemsize else (*x.shape[:-1], -1))
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.errors import value_error
+from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -49,8 +50,8 @@ def _negated(pairs: Pairs) -> Pairs:
 )
 def pad_with(xp: Any, x: Any, value: Any, pairs: Pairs) -> Any:
     """A border of `value` (before, after) around each axis; a negative one cuts off."""
-    if xp is np:
-        out = np.full([n + before + after for n, (before, after) in zip(x.shape, pairs)], value, x.dtype)
+    if can_write(xp):
+        out = xp.full([n + before + after for n, (before, after) in zip(x.shape, pairs)], value, x.dtype)
         source = tuple(slice(max(-b, 0), n - max(-a, 0)) for n, (b, a) in zip(x.shape, pairs))
         target = tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in zip(out.shape, pairs))
         out[target] = x[source]

@@ -95,7 +95,7 @@ def sliced_strides(shape: tuple[int, ...], strides: Strides, spec: Spec) -> Stri
     return tuple(reversed(result))
 
 
-# ---- NumPy ---------------------------------------------------------------------------------------
+# ---- NumPy, CuPy ---------------------------------------------------------------------------------------
 
 
 def _numpy_index(shape: tuple[int, ...], spec: Spec, position: Any) -> tuple[Any, ...]:
@@ -117,17 +117,17 @@ def _numpy_index(shape: tuple[int, ...], spec: Spec, position: Any) -> tuple[Any
     return tuple(index)
 
 
-def _read_numpy(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
+def _read_in_place(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
     return x[_numpy_index(x.shape, spec, position)]
 
 
-def _place_numpy(xp: Any, x: Any, position: Any, spec: Spec, shape: tuple[int, ...]) -> Any:
-    out = np.zeros(shape, x.dtype)
+def _place_in_place(xp: Any, x: Any, position: Any, spec: Spec, shape: tuple[int, ...]) -> Any:
+    out = xp.zeros(shape, x.dtype)
     out[_numpy_index(shape, spec, position)] = x
     return out
 
 
-def _overwrite_numpy(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
+def _overwrite_in_place(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
     out = x.copy()
     out[_numpy_index(x.shape, spec, position)] = value
     return out
@@ -274,6 +274,7 @@ def overwrite_at(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
     return _overwrite(xp, x, value, position, spec)
 
 
-read_at.operation.kernels["numpy"] = _read_numpy  # type: ignore[attr-defined]
-place_at.operation.kernels["numpy"] = _place_numpy  # type: ignore[attr-defined]
-overwrite_at.operation.kernels["numpy"] = _overwrite_numpy  # type: ignore[attr-defined]
+for _operation, _in_place in (
+    (read_at, _read_in_place), (place_at, _place_in_place), (overwrite_at, _overwrite_in_place),
+):  # fmt: skip
+    _operation.operation.kernels.update(numpy=_in_place, cupy=_in_place)  # type: ignore[attr-defined]

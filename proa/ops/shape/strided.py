@@ -218,7 +218,7 @@ def as_real(xp: Any, x: Any) -> Any:
 
 def _as_complex_numpy(xp: Any, x: Any) -> Any:
     # The bytes themselves: infinities and NaN stay in their part.
-    return np.ascontiguousarray(x).view(np.complex64 if x.dtype == FLOAT32 else np.complex128).reshape(x.shape[:-1])
+    return xp.ascontiguousarray(x).view(np.complex64 if x.dtype == FLOAT32 else np.complex128).reshape(x.shape[:-1])
 
 
 def _as_complex_xla(xp: Any, x: Any) -> Any:
@@ -228,6 +228,7 @@ def _as_complex_xla(xp: Any, x: Any) -> Any:
 
 
 as_complex.operation.kernels["numpy"] = _as_complex_numpy  # type: ignore[attr-defined]
+as_complex.operation.kernels["cupy"] = _as_complex_numpy  # type: ignore[attr-defined]
 as_complex.operation.kernels["xla"] = _as_complex_xla  # type: ignore[attr-defined]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT64, default_float, is_reduced_precision, real_dtype
 from ...core.errors import type_error, value_error
+from ...core.namespaces import constant
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ..arguments import require_tensor
@@ -58,7 +59,7 @@ def _weighted(xp: Any, x: Any, axis: int, n: int, factor: float) -> Any:
     """`x` with the inner numbers of a half spectrum of `n` points times `factor`."""
     weights = np.ones(n // 2 + 1, real_dtype(x.dtype))
     weights[1 : (n + 1) // 2] = factor
-    return x * weights.reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+    return x * constant(xp, weights).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
 
 
 def _infer_c2c(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:

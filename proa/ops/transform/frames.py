@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.errors import value_error
+from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -60,8 +61,8 @@ def _infer_sum(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any)
 def add_frames(xp: Any, x: Any, hop_length: int, length: int) -> Any:
     """[…, frame_length, count] to […, length], of which the end may be covered by no frame."""
     *outer, frame_length, count = x.shape
-    if xp is np:
-        out = np.zeros((*outer, length), x.dtype)
+    if can_write(xp):
+        out = xp.zeros((*outer, length), x.dtype)
         for place in range(frame_length if count else 0):
             out[..., place : place + hop_length * (count - 1) + 1 : hop_length] += x[..., place, :]
         return out

@@ -1,0 +1,254 @@
+"""Tier 0 on CuPy: what it does at its borders and with what CuPy cannot do, on a stand-in for CuPy without a GPU.
+
+Whether CuPy computes the same as NumPy is seen on a GPU (tests/kernels/test_on_cupy.py).
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import proa as paddle
+from proa.core.place import CPU
+from proa.ir import cupy_tier
+from proa.ir.cupy_namespace import CupyNamespace
+from proa.ir.interpreter import Problem
+from proa.ir.recorder import LOCAL, flush_current
+from proa.ir.watch import watch_results
+
+
+class PooledMemory:
+    """Memory of the stand-in's own; anything else came from elsewhere."""
+
+
+class FakeArray(np.ndarray):
+    """An array that NumPy does not get without being asked, like CuPy's."""
+
+    mem: Any = None
+
+    def __array_finalize__(self, parent: Any) -> None:
+        self.mem = getattr(parent, "mem", None) if self.base is not None else PooledMemory()
+
+    @property
+    def data(self) -> Any:  # type: ignore[override]
+        return types.SimpleNamespace(mem=self.mem)
+
+    def get(self) -> np.ndarray:
+        return np.array(self.view(np.ndarray))
+
+    def copy(self, order: Any = "C") -> FakeArray:
+        return owned(self)
+
+
+def owned(array: Any, dtype: Any = None) -> FakeArray:
+    made = np.ndarray.__new__(FakeArray, np.shape(array), dtype or np.asarray(array).dtype)
+    made[...] = np.asarray(array)
+    made.mem = PooledMemory()
+    return made
+
+
+class Event:
+    waited = 0
+
+    def __init__(self) -> None:
+        self.done = False
+
+    def synchronize(self) -> None:
+        Event.waited += 1
+        self.done = True
+
+
+class OutOfMemoryError(Exception):
+    pass
+
+
+def make_fake() -> Any:
+    def asarray(value: Any, dtype: Any = None) -> Any:
+        return value if isinstance(value, FakeArray) and dtype in (None, value.dtype) else owned(value, dtype)
+
+    def from_dlpack(value: Any) -> Any:
+        view = np.asarray(value).view(FakeArray)
+        view.mem = object()
+        return view
+
+    @contextmanager
+    def nothing(*_arguments: Any) -> Iterator[None]:
+        yield
+
+    fake = types.ModuleType("cupy")
+    for name in ("add", "multiply", "exp", "sum", "where", "clip", "maximum", "matmul", "reshape", "take", "full"):
+        setattr(fake, name, getattr(np, name))
+    fake.ndarray, fake.asarray, fake.from_dlpack = FakeArray, asarray, from_dlpack
+    fake.empty = lambda shape, dtype: owned(np.empty(shape, dtype))
+    fake.asnumpy = lambda value: value.get()
+    fake.cuda = types.SimpleNamespace(
+        using_allocator=nothing, memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError)
+    )
+    return fake
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    made = object.__new__(cupy_tier.CupyDevice)
+    made.cupy, made.place, made.array_type, made.borrowed = make_fake(), CPU, FakeArray, []
+    made.xp, made.full = CupyNamespace(made.cupy), OutOfMemoryError
+    freed: list[int] = []
+
+    class Entered:
+        def __enter__(self) -> None:
+            pass
+
+        def __exit__(self, *_problem: Any) -> None:
+            pass
+
+        def record(self) -> Event:
+            return Event()
+
+    made.device = made.stream = Entered()
+    made.pool = types.SimpleNamespace(malloc=None, free_all_blocks=lambda: freed.append(1))
+    made.freed = freed
+    monkeypatch.setattr(cupy_tier, "_device", lambda place: made)
+    monkeypatch.setattr(jax.dlpack, "from_dlpack", lambda array: jax.numpy.asarray(array.get()))
+    monkeypatch.setattr(cupy_tier, "REFUSED", {})
+    monkeypatch.setattr(cupy_tier, "_REFUSING", set())
+    monkeypatch.setattr(Event, "waited", 0)
+    yield made
+    cupy_tier.READING.clear()
+
+
+def run(function: Any, *arrays: Any, watch: Any = None) -> Any:
+    """The value of a function's result, by this tier."""
+    flush_current()
+    results = function(*[paddle.to_tensor(array) for array in arrays])
+    results = results if isinstance(results, tuple) else (results,)
+    segment = LOCAL.segment
+    program = segment.node.program(tuple(result._index for result in results))
+    inputs = [jax.numpy.asarray(value) for value in segment.inputs]
+    values = cupy_tier.run_on_cupy(program, inputs, list(segment.scalars), CPU, watch)
+    found = [values[result._index] for result in results]
+    flush_current()
+    return found[0] if len(found) == 1 else found
+
+
+ROW = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def test_results_are_jax_arrays_of_the_right_values(device: Any) -> None:
+    found = run(lambda x: (x * 2.0 + x).exp().sum(axis=1), ROW)
+    assert isinstance(found, jax.Array)
+    np.testing.assert_allclose(np.asarray(found), np.exp(ROW * 3).sum(1), rtol=1e-6)
+
+
+def test_a_result_that_shows_an_input_is_a_copy(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(jax.dlpack, "from_dlpack", lambda array: shown.append(array) or jax.numpy.asarray(array.get()))
+    run(lambda x: x.reshape([3, 2]), ROW)
+    assert isinstance(shown[0].data.mem, PooledMemory)
+    assert shown[0].base is None
+
+
+def test_two_results_never_share_memory(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(jax.dlpack, "from_dlpack", lambda array: shown.append(array) or jax.numpy.asarray(array.get()))
+
+    def both(x: Any) -> Any:
+        y = x + 1.0
+        return y, y.reshape([6])
+
+    first, second = run(both, ROW)
+    assert not np.shares_memory(shown[0], shown[1])
+    np.testing.assert_array_equal(np.asarray(first).reshape(-1), np.asarray(second))
+
+
+def test_what_cupy_refuses_goes_through_xla_and_is_remembered(device: Any) -> None:
+    calls: list[int] = []
+
+    def refuse(*_arguments: Any) -> Any:
+        calls.append(1)
+        raise NotImplementedError("not here")
+
+    device.cupy.exp = refuse
+    for _ in range(2):
+        found = run(lambda x: (x + 1.0).exp() + 1.0, ROW)
+        np.testing.assert_allclose(np.asarray(found), np.exp(ROW + 1) + 1, rtol=1e-6)
+    assert len(calls) == 1
+    ((operation, _), why), *_ = cupy_tier.REFUSED.items()
+    assert operation.name == "exp"
+    assert "not here" in why
+    run(lambda x: x.exp(), ROW.astype(np.float64))  # another type may well be possible
+    assert len(calls) == 2
+
+
+def test_a_full_pool_is_emptied_and_forgotten(device: Any) -> None:
+    def full(*_arguments: Any) -> Any:
+        raise OutOfMemoryError
+
+    device.cupy.exp = full
+    found = run(lambda x: x.exp(), ROW)
+    np.testing.assert_allclose(np.asarray(found), np.exp(ROW), rtol=1e-6)
+    assert device.freed
+    assert not cupy_tier.REFUSED
+
+
+def test_an_error_that_is_the_users_comes_from_xla(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*_arguments: Any) -> Any:
+        raise TypeError("what CuPy says")
+
+    def refused(*_arguments: Any) -> Any:
+        raise ValueError("what XLA says")
+
+    device.cupy.exp = wrong
+    monkeypatch.setattr(cupy_tier, "call_jitted", refused)
+    with pytest.raises(Problem, match="what XLA says"):
+        run(lambda x: x.exp() * 1.5, ROW)
+    assert not cupy_tier.REFUSED
+
+
+def test_inputs_are_held_until_they_are_read(device: Any) -> None:
+    run(lambda x: x + 1.0, ROW)
+    ((event, held),) = cupy_tier.READING
+    assert len(held) == 1
+    assert not event.done
+    cupy_tier.settle()
+    assert not cupy_tier.READING
+    assert Event.waited == 1
+
+
+def test_no_more_runs_are_held_than_some(device: Any) -> None:
+    for _ in range(200):
+        run(lambda x: x + 1.0, ROW)
+    assert len(cupy_tier.READING) <= cupy_tier._MOST_READING + 1
+    assert Event.waited >= 100
+
+
+def test_a_bad_index_is_named(device: Any) -> None:
+    weight = np.ones((4, 2), np.float32)
+
+    def rows(x: Any, table: Any) -> Any:
+        return paddle.nn.functional.embedding(x + 1, table)
+
+    with pytest.raises(Problem, match="out of range; allowed: 0 to 3"):
+        run(rows, np.array([1, 7]), weight, watch=watch_results(False, device.xp))
+
+
+def test_zero_elements_need_no_memory(device: Any) -> None:
+    found = run(lambda x: x * 2.0, np.ones((0, 3), np.float32))
+    assert found.shape == (0, 3)
+
+
+def test_without_cupy_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cupy_tier.importlib.util, "find_spec", lambda name: None)
+    assert cupy_tier.why_not() == "CuPy is not installed"
+    assert not cupy_tier.serves(CPU)
+
+
+@pytest.mark.parametrize(("share", "most"), [("", 0.21), ("0.9", 0.06), ("0.3", 0.66), ("rubbish", 0.21)])
+def test_the_pool_is_what_xla_leaves(share: str, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_MEM_FRACTION", share)
+    assert cupy_tier._pool_size(100 << 30) == pytest.approx(most * (100 << 30), rel=1e-6)

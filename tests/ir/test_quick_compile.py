@@ -1,0 +1,86 @@
+"""Programs that are compiled quickly first, and well once they have run often."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import proa as paddle
+from proa.core.place import CPU, make_place
+from proa.ir import lowering
+from proa.ir.recorder import LOCAL, flush_current
+
+ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def recorded() -> tuple[Any, list[Any], list[Any], Any]:
+    flush_current()
+    x = paddle.to_tensor(ARRAY)
+    y = (x @ x.T) * 2.5
+    segment = LOCAL.segment
+    return segment.node.program((y._index,)), list(segment.inputs), list(segment.scalars), y
+
+
+def finish() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "proa-compiles-well":
+            thread.join(60)
+
+
+def test_a_program_that_runs_often_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lowering, "_first_options", lambda *_: {"xla_embed_ir_in_executable": True})
+    monkeypatch.setattr(lowering, "_RUNS_TO_EARN", 3)
+    monkeypatch.setattr(lowering, "_TIMES_TO_EARN", 0.0)
+    program, inputs, scalars, _ = recorded()
+    compiled = lowering.CompiledProgram(program, inputs, scalars, CPU, (), False)
+    quick = compiled.executable
+    expected = ARRAY @ ARRAY.T * 2.5
+    for number in range(1, 8):
+        np.testing.assert_allclose(np.asarray(compiled(inputs, scalars)[0]), expected, rtol=1e-6)
+        finish()
+        assert (compiled.executable is quick) == (number < 6)  # counted, however long compiling takes
+    assert compiled.improving is None
+
+
+def test_heavy_programs_earn_it_sooner() -> None:
+    def needed(size: int) -> int:
+        flush_current()
+        x = paddle.ones([size, size])
+        y = x @ x
+        program = LOCAL.segment.node.program((y._index,))
+        return lowering._Improving(None, make_place("gpu", 0), program).needed
+
+    assert needed(4096) < needed(512) / 10
+    assert needed(30000) == lowering._RUNS_TO_EARN
+
+
+def test_a_better_program_that_cannot_be_made_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lowering, "_first_options", lambda *_: {"xla_embed_ir_in_executable": True})
+    monkeypatch.setattr(lowering, "_RUNS_TO_EARN", 1)
+    monkeypatch.setattr(lowering, "_TIMES_TO_EARN", 0.0)
+    program, inputs, scalars, _ = recorded()
+    compiled = lowering.CompiledProgram(program, inputs, scalars, CPU, (), False)
+    quick = compiled.executable
+    compiled.improving.lowered = None
+    for _ in range(3):
+        compiled(inputs, scalars)
+    assert compiled.executable is quick
+    assert np.asarray(compiled(inputs, scalars)[0]).shape == (2, 2)
+
+
+def test_only_gpus_and_only_programs_with_products_are_compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = make_place("gpu", 0)
+    program = recorded()[0]
+    assert lowering._first_options(program, gpu, False) == lowering._QUICKLY
+    assert lowering._first_options(program, CPU, False) is None
+    assert lowering._first_options(program, gpu, True) is None  # several devices: all of them the same program
+    light = type(program)(program.inputs, [i for i in program.instructions if not i.operation.contracts], ())
+    assert lowering._first_options(light, gpu, False) is None
+    paddle.set_flags({"FLAGS_quick_compile": False})
+    try:
+        assert lowering._first_options(program, gpu, False) is None
+    finally:
+        paddle.set_flags({"FLAGS_quick_compile": True})
