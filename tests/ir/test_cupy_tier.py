@@ -111,7 +111,9 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             return Event()
 
     made.device = made.stream = Entered()
-    made.pool = types.SimpleNamespace(malloc=None, free_all_blocks=lambda: freed.append(1))
+    made.pool = types.SimpleNamespace(
+        malloc=lambda size: None, free_all_blocks=lambda: freed.append(1), get_limit=lambda: 1 << 30
+    )
     made.freed = freed
     monkeypatch.setattr(cupy_tier, "_device", lambda place: made)
     monkeypatch.setattr(jax.dlpack, "from_dlpack", lambda array: jax.numpy.asarray(array.get()))
