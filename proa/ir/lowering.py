@@ -226,8 +226,8 @@ def _first_options(program: Program, place: Place, spread: bool) -> dict[str, An
 class _Improving:
     """A program that was compiled quickly, and how often it has to run until it is worth compiling well.
 
-    That happens between two runs, not beside them: kernels that are tried out while the device works are chosen badly (a
-    Llama of 1.1 billion parameters ran 3 % slower than the quick program), and need memory that the program may need too.
+    That happens between two runs, not beside them: kernels that are timed while the device works may be chosen badly, and
+    trying them out takes memory that the program may need.
     """
 
     __slots__ = ("lowered", "place", "runs")
