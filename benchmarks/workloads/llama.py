@@ -128,8 +128,8 @@ def paddle_loop(paddle: Any, sizes: Llama, steps: int) -> dict[str, Any]:
     for _ in range(steps // 8):
         loss = step()
     float(loss)
-    quick = (time.perf_counter() - started) / (steps // 8)
-    for _ in range(steps - steps // 8 - steps // 4):  # on the way the program is compiled well
+    early = (time.perf_counter() - started) / (steps // 8)
+    for _ in range(steps - steps // 8 - steps // 4):
         loss = step()
     float(loss)
     started = time.perf_counter()
@@ -140,9 +140,9 @@ def paddle_loop(paddle: Any, sizes: Llama, steps: int) -> dict[str, Any]:
     count = sizes.batch * sizes.num_tokens
     parameters = sum(int(np.prod(p.shape)) for p in net.parameters())
     return {
-        "tokens_per_s": count / seconds, "first_tokens_per_s": count / quick, "peak_gib": peak_gib(),
-        "peak_after_3_gib": after_start, "first_steps_s": warm,
-        "first_loss": first[0], "last_loss": last, "parameters": parameters,
+        "tokens_per_s": count / seconds, "first_tokens_per_s": count / early, "peak_gib": peak_gib(),
+        "peak_after_3_gib": after_start, "first_steps_s": warm, "first_loss": first[0], "last_loss": last,
+        "parameters": parameters,
     }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ import importlib.util
 import os
 import weakref
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ flags.define(
 _USUAL_SHARE = 0.75  # of the device's memory that XLA takes, unless told otherwise
 _SPARE_SHARE = 0.04  # of it that is left to the driver, to libraries and to other processes
 _LEAST_POOL = 1 << 28
+_RESERVE = 1 << 28
 # Runs whose inputs are held at a time: more than this many are waited for.
 _MOST_READING = 64
 
@@ -76,16 +78,23 @@ class CupyDevice:
             self.stream = cupy.cuda.Stream(non_blocking=True)
             self.pool = cupy.cuda.MemoryPool()
             self.pool.set_limit(size=_pool_size(cupy.cuda.runtime.memGetInfo()[1]))
+        self.reserve()
         self.borrowed: list[Any] = []  # arrays of XLA's that the run at hand reads
         _DEVICES.append(self)
         from .lowering import KEEPERS
 
         KEEPERS.append(self.give_back)
 
+    def reserve(self) -> None:
+        """Has the pool take one block, from which it then cuts what new shapes need: asking the driver takes much longer."""
+        with suppress(self.full), self.device, self.stream:
+            self.pool.malloc(min(_RESERVE, self.pool.get_limit() // 8))
+
     def give_back(self) -> None:
-        """Lets go of the memory that no array uses."""
+        """Lets go of the memory that no array uses, but for the reserve."""
         with self.device:
             self.pool.free_all_blocks()
+        self.reserve()
 
     def entered(self, value: Any) -> Any:
         """An input, as CuPy sees it."""

@@ -49,7 +49,7 @@ def _moved(value: Any) -> Any:
     import jax.numpy as jnp
 
     if value.__class__ is np.ndarray:
-        return jnp.array(value, copy=True)  # pyright: ignore[reportUnknownMemberType]
+        return cast(Any, jnp).array(value, copy=True)
     copy = cast(Any, jax).device_put(value, value.sharding, may_alias=False)  # compiles nothing
     copy.block_until_ready()  # then the memory that it was in is free
     return copy

@@ -53,14 +53,6 @@ def new_thread_lock() -> Any:
     return lock
 
 
-def start_thread(function: Any, name: str) -> threading.Thread:
-    """Starts a thread that asks XLA for something. The process does not wait for it at its end."""
-    thread = threading.Thread(target=function, name=name, daemon=True)
-    _THREADS.add(thread)
-    thread.start()
-    return thread
-
-
 def threads_that_record() -> list[threading.Thread]:
     """The threads of this process that have used tensors."""
     return list(_THREADS)

@@ -37,10 +37,10 @@ flags.define(
 _KIND_ORDER = (float, int, complex)
 _MUCH_MEMORY = 1 << 26  # bytes of inputs
 # A program that was compiled quickly has earned to be compiled well when it has done so many times the work of compiling
-# it, and not before so many runs.
-_TIMES_TO_EARN = 2.0
-_RUNS_TO_EARN = 16
-_ROOM = 0.25  # of the device's memory that was never used: tuning beside the program takes some of it
+# it: it gains some percent by that. And not before so many runs.
+_TIMES_TO_EARN = 100.0
+_RUNS_TO_EARN = 256
+_well = ("XLA compiles a program that runs often once more, better", "5 to 30 s")
 # How a GPU's programs are compiled first. Triton's products are the longest part of compiling and gain some percent; the
 # first level of tuning leaves out only that results are checked (a GPT step on an H200: 6.7 s and 12.0 ms a step, with all
 # 18.9 s and 11 ms).
@@ -182,9 +182,7 @@ class CompiledProgram:
             if not self.runs_to_trim:
                 give_back_freed_memory()
         if self.improving is not None:
-            better = self.improving.count()
-            if better is not None:
-                self.executable, self.improving = better, None
+            self._improve(inputs)
         if not self.scalar_groups:
             return self.executable(*inputs)
         vectors: Sequence[Any] = self.pack(scalars)
@@ -198,6 +196,15 @@ class CompiledProgram:
                     self.last_vectors = [jax_module().device_put(vector, self.device) for vector in vectors]
                 vectors = self.last_vectors
         return self.executable(*inputs, *vectors)
+
+    def _improve(self, inputs: list[Any]) -> None:
+        """Notes a run of a quickly compiled program; compiles it well when its time has come."""
+        improving = self.improving
+        assert improving is not None
+        improving.runs -= 1
+        if not improving.runs:
+            self.improving = None
+            self.executable = improving.compile(inputs) or self.executable
 
     def _interpret(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:
         """The same in a forked process, which has no XLA; what is not acceptable raises at once."""
@@ -217,44 +224,27 @@ def _first_options(program: Program, place: Place, spread: bool) -> dict[str, An
     return _QUICKLY if any(i.operation.contracts for i in program.instructions) else None
 
 
-def _has_room(place: Place) -> bool:
-    """Whether trying out kernels, beside a program that runs, can take no memory that is needed."""
-    stats = jax_device(place).memory_stats() or {}
-    limit = stats.get("bytes_limit", 0)
-    return not limit or limit - stats.get("peak_bytes_in_use", 0) > _ROOM * limit
-
-
 class _Improving:
-    """A program that was compiled quickly: when it has run often, a thread compiles it well.
+    """A program that was compiled quickly, and how often it has to run until it is worth compiling well.
 
-    Both moments are counted, so that what is computed does not depend on how long compiling takes: the better program takes
-    over when the quick one has run as often again.
+    That happens between two runs, not beside them: kernels that are timed while the device works may be chosen badly, and
+    trying them out takes memory that the program may need.
     """
 
-    __slots__ = ("lowered", "needed", "place", "result", "runs", "thread")
+    __slots__ = ("lowered", "place", "runs")
 
     def __init__(self, lowered: Any, place: Place, program: Program) -> None:
         self.lowered, self.place = lowered, place
         price = _TIMES_TO_EARN * cost.compiling_work(program, None, place)
-        self.needed = max(_RUNS_TO_EARN, math.ceil(price / cost.cold_work(program, place)))
-        self.runs = 0
-        self.result: Any = None
-        self.thread: Any = None
+        self.runs = max(_RUNS_TO_EARN, math.ceil(price / cost.cold_work(program, place)))
 
-    def count(self) -> Any:
-        """Notes a run; the better executable when its time has come."""
-        self.runs += 1
-        if self.runs == self.needed and _has_room(self.place):
-            self.thread = forking.start_thread(self._compile, "proa-compiles-well")
-        if self.thread is None or self.runs < 2 * self.needed:
-            return None
-        thread, self.thread = self.thread, None
-        thread.join()
-        return self.result
-
-    def _compile(self) -> None:
-        with suppress(Exception), started_jax().default_device(jax_device(self.place)):  # the quick one goes on serving
-            self.result = self.lowered.compile()
+    def compile(self, inputs: list[Any]) -> Any:
+        """The better executable; None if there is none."""
+        jax = started_jax()
+        with suppress(Exception), waiting(*_well), jax.default_device(jax_device(self.place)):
+            jax.block_until_ready(inputs)
+            return self.lowered.compile()
+        return None
 
 
 def _explanation(program: Program) -> tuple[str, str]:

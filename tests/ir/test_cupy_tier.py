@@ -5,6 +5,7 @@ Whether CuPy computes the same as NumPy is seen on a GPU (tests/kernels/test_on_
 
 from __future__ import annotations
 
+import gc
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ import pytest
 
 import proa as paddle
 from proa.core.place import CPU
-from proa.ir import cupy_tier
+from proa.ir import cupy_tier, donation
 from proa.ir.cupy_namespace import CupyNamespace
 from proa.ir.interpreter import Problem
 from proa.ir.recorder import LOCAL, flush_current
@@ -111,7 +112,9 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             return Event()
 
     made.device = made.stream = Entered()
-    made.pool = types.SimpleNamespace(malloc=None, free_all_blocks=lambda: freed.append(1))
+    made.pool = types.SimpleNamespace(
+        malloc=lambda size: None, free_all_blocks=lambda: freed.append(1), get_limit=lambda: 1 << 30
+    )
     made.freed = freed
     monkeypatch.setattr(cupy_tier, "_device", lambda place: made)
     monkeypatch.setattr(jax.dlpack, "from_dlpack", lambda array: jax.numpy.asarray(array.get()))
@@ -225,6 +228,23 @@ def test_no_more_runs_are_held_than_some(device: Any) -> None:
         run(lambda x: x + 1.0, ROW)
     assert len(cupy_tier.READING) <= cupy_tier._MOST_READING + 1
     assert Event.waited >= 100
+
+
+def test_memory_of_cupys_is_not_written_over(device: Any) -> None:
+    """XLA would give it back to CuPy while the result of the program lies in it."""
+    inputs = [run(lambda x: x + 1.0, ROW)]
+    assert cupy_tier.is_lent(inputs[0])
+    pointer = inputs[0].unsafe_buffer_pointer()
+    cupy_tier.settle()
+    compiled = types.SimpleNamespace(donated=(0,), copies=0)
+    protected = donation.protect(inputs, compiled)
+    assert protected[0].unsafe_buffer_pointer() != pointer
+    assert compiled.copies == 1
+    np.testing.assert_array_equal(np.asarray(protected[0]), ROW + 1)
+    assert not cupy_tier.is_lent(protected[0])
+    inputs.clear(), protected.clear()
+    gc.collect()
+    assert not cupy_tier._LENT
 
 
 def test_a_bad_index_is_named(device: Any) -> None:
