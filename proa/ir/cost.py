@@ -1,9 +1,11 @@
-"""What running a Program op by op is expected to cost, and what compiling it would: when compiling pays.
+"""What running a Program op by op costs more than it would compiled, and what compiling it costs: when compiling pays.
 
 Both are counted, never timed, so that every process of a job and every run of a program decides alike. A unit is about
-a microsecond: on one core, or on a GPU with the cores that compile for it. A path is compiled when the work already spent
-on it cold exceeds what compiling is expected to cost: at worst that is twice the time of knowing the future, and a path
-that is not seen again is never compiled.
+a microsecond: on one core, or on a GPU with the cores that compile for it. A path is compiled when the work already lost on
+it by running it cold exceeds what compiling is expected to cost: at worst that is twice the loss of knowing the future, and
+a path that is not seen again is never compiled. What is lost is the call of each kernel, a part of the time that arrays take
+to go to memory and back (a compiled program joins operations), and little of the time of products, whose kernels are fast
+in both.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from .program import Instruction, Program
 class Prices(NamedTuple):
     """What things cost on a kind of device."""
 
-    # Tier 0: calling a kernel, an element made, a multiplication with its addition.
+    # Tier 0, as far as a compiled program saves it: calling a kernel, an element made, a multiplication with its addition.
     call: float
     element: float
     multiplication: float
@@ -32,7 +34,7 @@ class Prices(NamedTuple):
     loaded_contraction: float
 
 
-_ON_CPU = Prices(4.0, 1e-3, 5e-5, 50_000.0, 1_500.0, 20_000.0, 30_000.0, 500.0, 5_000.0)
+_ON_CPU = Prices(4.0, 5e-4, 1e-5, 50_000.0, 1_500.0, 20_000.0, 30_000.0, 500.0, 5_000.0)
 # CuPy's calls of 10 to 30 us beside quick programs (see lowering.py), measured on an H200: a GPT step of 469 instructions,
 # 111 of which contract, compiles in 6.7 s, a step of ResNet-50 (674 and 161) in about 10.
 _ON_GPU = Prices(30.0, 5e-6, 4e-8, 100_000.0, 5_000.0, 30_000.0, 100_000.0, 1_000.0, 2_000.0)
@@ -43,7 +45,7 @@ def prices_on(place: Place) -> Prices:
 
 
 def cold_work(program: Program, place: Place) -> float:
-    """The cost of one run on tier 0."""
+    """What one run on tier 0 loses beside a compiled one."""
     prices = prices_on(place)
     return sum(_work(instruction, prices) for instruction in program.instructions)
 

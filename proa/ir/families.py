@@ -33,6 +33,8 @@ _WORTH = 2_000.0
 _MOST_FAMILIES = 256
 _MOST_ATTEMPTS = 6
 _MOST_BUCKETS = 8
+# What a padded program costs to compile, beside the exact one: it has more instructions.
+_PADDED = 1.5
 # How often a size comes, on average, in a family whose sizes keep changing.
 _RARE = 3
 
@@ -45,7 +47,7 @@ class Family:
 
     def __init__(self, program: Program, place: Any) -> None:
         self.place = place
-        self.price = cost.compiling_work(program, None, place)
+        self.price = _PADDED * cost.compiling_work(program, None, place)
         self.num_instructions = len(program.instructions)
         self.examples: list[Program] = []
         self.members = 0  # how many paths

@@ -56,7 +56,7 @@ def test_the_heavier_the_work_the_sooner() -> None:
 
 def test_products_count_their_multiplications() -> None:
     x = paddle.to_tensor(np.ones((600, 600), np.float32) / 600)
-    assert compiles(lambda: (x @ x).numpy(), 50) < 20
+    assert compiles(lambda: (x @ x).numpy(), 80) < 60
 
 
 def test_shapes_that_keep_changing_are_not_compiled_and_leave_no_trace_for_ever() -> None:
@@ -105,8 +105,8 @@ def test_what_the_cache_has_pays_sooner(tmp_path: pathlib.Path) -> None:
     script = """
 import numpy as np, proa as paddle
 from proa.ir.report import STATISTICS
-x = paddle.to_tensor(np.ones((150, 150), np.float32) / 150)
-for number in range(400):
+x = paddle.to_tensor(np.ones((300, 300), np.float32) / 300)
+for number in range(1000):
     ((x @ x).tanh() @ x).numpy()
     if STATISTICS.compiles:
         break
@@ -122,7 +122,7 @@ print(number)
 
     first, second = run(), run()
     assert 0 < second < first * 0.7
-    assert first < 400
+    assert first < 1000
 
 
 def test_a_gpu_has_prices_of_its_own() -> None:
