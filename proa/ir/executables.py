@@ -29,13 +29,14 @@ class Ending:
     """One way a path ends: which values are wanted, how often it was seen, what it has cost, and the executable once it is
     hot."""
 
-    __slots__ = ("compiled", "count", "member", "price", "program", "sighting", "work")
+    __slots__ = ("compiled", "count", "loading", "member", "price", "program", "sighting", "work")
 
     def __init__(self, node: TraceNode, outputs: tuple[int, ...]) -> None:
         self.program = node.program(outputs)
         self.count = 0
         self.sighting = 0  # when it was last seen (see `trace.forget_unused`)
-        self.work = self.price = 0.0  # of a cold run, of compiling (see cost.py); not before it is seen again
+        # Of a cold run, of compiling, of loading (see cost.py); not before it is seen again.
+        self.work = self.price = self.loading = 0.0
         self.compiled: Any = None
         self.member: Any = None  # of a family, False: of none; None: not asked yet (see families.py)
 
@@ -45,15 +46,18 @@ class Ending:
         return (self.count - 1) * self.work
 
     def pays(self, place: Place) -> bool:
-        """Whether the work spent on it exceeds what compiling it is expected to cost."""
+        """Whether the work lost on it exceeds what compiling it costs, or loading it where the cache has it."""
         if self.count < 2:
             return False
         if not self.price:
-            self.work = cost.cold_work(self.program, place)
             tiles = find_tiles(self.program, place)
+            self.work = cost.cold_work(self.program, place)
             self.price = cost.compiling_work(self.program, tiles, place)
-            if tiles is None and is_stored(self.program, place):
-                self.price = min(self.price, cost.loading_work(self.program, place))
+            self.loading = 0.0 if tiles else cost.loading_work(self.program, place)
+        if self.loading and self.spent >= self.loading:
+            if is_stored(self.program, place):
+                self.price = min(self.price, self.loading)
+            self.loading = 0.0  # asked once
         return self.spent >= self.price
 
 

@@ -6,6 +6,7 @@ NumPy has none of them: tier 0 takes SciPy's, XLA has its own (through `jax.scip
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,38 @@ from ..precision import floating_real, reference, wide
 from .arithmetic import affine, quotient, times
 from .unary import exp, square
 
+# Elements whose `erf` takes about as long as importing SciPy's.
+_FEW = 200_000
+
+
+class _OnNumpy:
+    """SciPy's functions. Importing them takes a tenth of a second, which is long for a short script: the one that every
+    transformer needs is Python's own, as long as there are few elements."""
+
+    asked = 0
+
+    def __getattr__(self, name: str) -> Any:
+        import scipy.special
+
+        return getattr(scipy.special, name)
+
+    def erf(self, x: Any) -> Any:
+        x = np.asarray(x)
+        if x.dtype.kind != "f" or self.asked + x.size > _FEW or "scipy.special" in sys.modules:
+            import scipy.special
+
+            return scipy.special.erf(x)
+        self.asked += x.size
+        return np.fromiter(map(math.erf, x.ravel().tolist()), np.float64, x.size).reshape(x.shape).astype(x.dtype)
+
+
+_ON_NUMPY = _OnNumpy()
+
 
 def special(xp: Any) -> Any:
     """The module of special functions that goes with an array namespace."""
     if xp is np:
-        import scipy.special
-
-        return scipy.special
+        return _ON_NUMPY
     if can_write(xp):
         import cupyx.scipy.special  # type: ignore[import-not-found]
 
