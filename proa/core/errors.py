@@ -25,6 +25,16 @@ class WrongType(TypeError, ValueError, RuntimeError):
     without a kernel: whoever expects those catches this as well."""
 
 
+class FailedCheck(ValueError, AssertionError):
+    """A value that does not fit, where Paddle asserts that it does: an AssertionError says nothing to most users, but
+    whoever expects it catches this as well."""
+
+
+class NotOneElement(FailedCheck, TypeError):
+    """A tensor of several elements where a Python number is needed. Paddle raises an AssertionError or, for an
+    attribute, a TypeError."""
+
+
 class AxisOutOfRange(ValueError, IndexError):
     """An axis that the tensor does not have. Paddle raises either."""
 
@@ -44,6 +54,10 @@ def value_error(where: str, what: str, received: str = "", fix: str = "") -> Val
 
 def type_error(where: str, what: str, received: str = "", fix: str = "") -> TypeError:
     return WrongType(message(where, what, received, fix))
+
+
+def failed_check(where: str, what: str, received: str = "", fix: str = "") -> FailedCheck:
+    return FailedCheck(message(where, what, received, fix))
 
 
 def index_error(where: str, what: str, received: str = "", fix: str = "") -> IndexError:

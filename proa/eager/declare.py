@@ -301,7 +301,13 @@ def attach_operator(function: Callable[..., Any], operator: str) -> None:
 def in_place_form(function: Callable[..., Any], name: str, reshapes: bool = False) -> Callable[..., Any]:
     """`x.name(…)`: computes `function(x, …)` and lets `x` take the result."""
 
-    def change(x: Tensor, *arguments: Any, **options: Any) -> Tensor:
+    def change(x: Any = MISSING, /, *arguments: Any, **options: Any) -> Tensor:
+        if x is MISSING:  # by its name, which may be that of another argument where `x` is given in its place
+            x = options.pop(
+                next((n for n in (*parameter_names(function)[:1], "x", "input") if n in options), ""), MISSING
+            )
+            if x is MISSING:
+                raise TypeError(f"{name}() is missing the tensor that it changes.")
         # A stand-in: what the operation saves for its gradient must not be the tensor that changes.
         source = stand_in(x) if LOCAL.grad_enabled and isinstance(x, Tensor) and not x.stop_gradient else x
         scope = LOCAL.scope

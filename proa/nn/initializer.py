@@ -184,20 +184,13 @@ class KaimingNormal(KaimingUniform):
 
 
 class Assign(Initializer):
-    """Given numbers: an array, a list or a tensor of the parameter's shape."""
+    """Given numbers: an array, a list or a tensor. A parameter that is made with it takes their shape, as in Paddle."""
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         self.value = value
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        array = np.asarray(self.value)
-        if array.shape != shape:
-            raise value_error(
-                "Assign",
-                f"the value must have the shape {list(shape)}",
-                f"value: {list(array.shape)}",
-            )
-        return array.astype(dtype)
+        return np.asarray(self.value).astype(dtype)
 
 
 class Orthogonal(Initializer):

@@ -53,7 +53,9 @@ def poisson_nll_loss(
     if epsilon <= 0:
         raise value_error(where, "epsilon must be positive", f"epsilon: {epsilon}")
     x: Any = require_tensor(where, "input", input)
-    y: Any = cast_to(require_tensor(where, "label", label), input._aval.dtype)
+    y: Any = require_tensor(where, "label", label)
+    if y._aval.dtype.kind in "biu":
+        y = cast_to(y, input._aval.dtype)
     loss = x.exp() - y * x if log_input else x - y * (x + float(epsilon)).log()
     if full:
         safe = choose_by(y > 1.0, y, 1.0)

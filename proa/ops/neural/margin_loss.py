@@ -131,7 +131,7 @@ def multi_label_soft_margin_loss(
     check_reduction("multi_label_soft_margin_loss", reduction)
     _same_shapes("multi_label_soft_margin_loss", input=input, label=label)
     x: Any = input
-    y: Any = cast_to(label, input._aval.dtype) if label._aval.dtype != input._aval.dtype else label
+    y: Any = cast_to(label, input._aval.dtype) if label._aval.dtype.kind in "biu" else label
     loss: Any = -(y * log_sigmoid(x) + (1.0 - y) * log_sigmoid(-x))
     return reduce_loss((loss if weight is None else loss * weight).mean(-1), reduction)
 

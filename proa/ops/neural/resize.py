@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.dtype import is_floating
+from ...core.dtype import FLOAT32, is_floating
 from ...core.errors import type_error, value_error
 from ...core.symbols import whole_part
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import integers
+from ..basic import cast_to
 from ..precision import wide
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
@@ -299,6 +300,8 @@ def interpolate(
         )
         for i, m in enumerate(wanted)
     )
+    if aval.dtype == np.uint8 and mode == "bilinear":  # pictures; fractions are cut off
+        return cast_to(resample(cast_to(x, FLOAT32), axes, False), aval.dtype)
     if not is_floating(aval.dtype) and method != "nearest":
         raise type_error(where, f"mode {mode!r} is for floating types", f"x: {aval}", "convert with astype()")
     return resample(x, axes, False)
