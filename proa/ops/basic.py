@@ -26,6 +26,7 @@ from ..ir.known import known_value
 from ..kernels.cpu.pooling import native_sum_over_space
 from ..kernels.cpu.sums import native_sum
 from ..kernels.gpu.sums import sum_by_product
+from .arguments import flag
 
 
 def shape_tuple(where: str, shape: Any) -> tuple[int, ...]:
@@ -308,7 +309,7 @@ def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, n
         x = cast_to(x, to_numpy_dtype(dtype))
     elif x._aval.dtype in (BOOL, INT32):
         x = cast_to(x, INT64)
-    return sum_over(x, reduction_axes("sum", axis, x._aval.ndim), bool(keepdim))
+    return sum_over(x, reduction_axes("sum", axis, x._aval.ndim), flag("keepdim", keepdim))
 
 
 def sum_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.errors import value_error
+from ...core.dtype import INT32, INT64
+from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
@@ -25,13 +26,13 @@ from .gathering import put_elements, put_nd, take_elements, take_nd
 from .orders import gather_by_dim, index_add_by_dim, index_select_by_dim, scatter_by_dim
 
 
-def index_tensor(where: str, index: Any, name: str = "index") -> Tensor:
-    """A tensor of integers; ValueError for other types."""
-    require_tensor(where, name, index)
-    if index._aval.dtype.kind not in "iu":
-        raise value_error(
+def index_tensor(where: str, index: Any, name: str = "index", short: bool = False) -> Tensor:
+    """A tensor of int32 or int64; with `short` of any integer type."""
+    dtype = require_tensor(where, name, index)._aval.dtype
+    if dtype != INT64 and dtype != INT32 and not (short and dtype.kind in "iu"):
+        raise type_error(
             where,
-            f"{name} must have an integer type",
+            f"{name} must have an integer type, int32 or int64",
             f"{name}: {index._aval}",
             "convert it with astype('int64')",
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.errors import value_error
+from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes as common_shape_of
 from ...eager.infer import same
@@ -94,7 +94,7 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
     """Tensors expanded to their common shape."""
     if isinstance(input, Tensor) or not isinstance(input, (list, tuple)) or not input:
-        raise value_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
+        raise type_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
     avals = [require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)]
     shape = common_shape_of(expand_to.operation, avals, [aval.shape for aval in avals])  # type: ignore[attr-defined]
     return [expand_to(t, shape) for t in input]
