@@ -35,7 +35,7 @@ class Place:
 
     def set_place(self, other: Place) -> None:
         """Makes a `Place()` stand for another place."""
-        if type(self) is not Place:
+        if self.kind != "undefined":
             raise value_error("Place", "this place is shared by all who name it", f"{self!r}", "start from Place()")
         self.kind, self.index = other.kind, other.index
 
@@ -207,6 +207,19 @@ def make_place(kind: str, index: int = 0) -> Place:
         place.kind, place.index = key
         place = _PLACES.setdefault(key, place)
     return place
+
+
+_PLAIN: dict[Place, Place] = {}
+
+
+def plain_place(place: Place) -> Place:
+    """The place as tensors show it: equal, but of the class `Place`, as in Paddle."""
+    plain = _PLAIN.get(place)
+    if plain is None:
+        plain = object.__new__(Place)
+        plain.kind, plain.index = place.kind, place.index
+        plain = _PLAIN.setdefault(place, plain)
+    return plain
 
 
 CPU = make_place("cpu", 0)

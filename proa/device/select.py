@@ -37,7 +37,7 @@ def get_device(input: Any = None) -> Any:
     given."""
     if input is not None:
         place = input.place
-        return -1 if place is CPU else place.index
+        return -1 if place == CPU else place.index
     place = LOCAL.place
     return "cpu" if place is CPU else f"{place.kind}:{place.index}"
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.aval import Aval, make_aval
 from ..core.dtype import DType, dtype_of, is_supported
 from ..core.errors import NotOneElement, message, runtime_error, type_error, value_error
-from ..core.place import CPU, Place, jax_device, jax_devices, parse_place
+from ..core.place import CPU, Place, jax_device, jax_devices, parse_place, plain_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
 from ..core.symbols import is_symbolic, plain
@@ -132,7 +132,7 @@ class Tensor:
 
     @property
     def place(self) -> Place:
-        return self._aval.place
+        return plain_place(self._aval.place)
 
     @property
     def itemsize(self) -> int:

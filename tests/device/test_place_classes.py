@@ -26,13 +26,18 @@ def test_a_place_is_an_instance_of_its_class() -> None:
 
 
 def test_equal_places_are_one_object() -> None:
-    assert paddle.CPUPlace() is paddle.CPUPlace() is paddle.to_tensor([1.0]).place
+    assert paddle.CPUPlace() is paddle.CPUPlace()
+    shown = paddle.to_tensor([1.0]).place
+    assert (shown, type(shown)) == (paddle.CPUPlace(), Place)  # as in Paddle
+    assert hash(shown) == hash(paddle.CPUPlace())
+    assert shown.is_cpu_place()
     assert paddle.CUDAPlace(1) is paddle.CUDAPlace(1)
     assert paddle.CUDAPlace(1) != paddle.CUDAPlace(0)
     assert paddle.CPUPlace()._equals(paddle.CPUPlace())
     assert {paddle.CPUPlace(): 1}[paddle.CPUPlace()] == 1
     for place in (paddle.CPUPlace(), paddle.CUDAPlace(2), paddle.CustomPlace("npu", 1)):
         assert pickle.loads(pickle.dumps(place)) is copy.deepcopy(place) is place
+    assert pickle.loads(pickle.dumps(shown)) == shown
 
 
 def test_pinned_memory_is_a_place_of_its_own_that_holds_host_tensors() -> None:
@@ -42,7 +47,7 @@ def test_pinned_memory_is_a_place_of_its_own_that_holds_host_tensors() -> None:
     assert not pinned.is_xpu_pinned_place()
     assert pinned == paddle.CUDAPinnedPlace() != paddle.CPUPlace()
     assert pickle.loads(pickle.dumps(pinned)) == pinned
-    assert paddle.to_tensor([1.0], place=pinned).place is paddle.CPUPlace()
+    assert paddle.to_tensor([1.0], place=pinned).place == paddle.CPUPlace()
 
 
 def test_what_a_place_tells() -> None:
@@ -62,6 +67,6 @@ def test_an_empty_place_can_be_set() -> None:
     assert place == paddle.CPUPlace()
     assert paddle.CPUPlace() == place
     assert place._type() == 1
-    assert paddle.to_tensor([1.0], place=place).place is paddle.CPUPlace()
+    assert paddle.to_tensor([1.0], place=place).place == paddle.CPUPlace()
     with pytest.raises(ValueError, match="shared"):
         paddle.CPUPlace().set_place(place)
