@@ -22,7 +22,7 @@ from ..ir.keys import kind_of_annotation
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
 from .binder import RESERVED, Parameter, generate
-from .calling import MISSING, with_options
+from .calling import MISSING, putting_off, with_options
 from .dispatch import as_operand, cast_for_scope, promote, record
 from .signatures import DeferredSignature, parameter_names, parameters_with_defaults
 from .tape import Gradient, stand_in
@@ -247,6 +247,7 @@ def public(
     aliases: str = "",
     out: bool = False,
     otherwise: Callable[..., Any] | None = None,
+    values: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Exports a function as `paddle.[module.]name`, and as a Tensor method, operator and in-place form if asked.
 
@@ -254,13 +255,16 @@ def public(
     behind it for the in-place form). Users may also call parameters by the common aliases (`input` for `x` …) and by
     those in `aliases` ("y=exponent"), and with `out` they may pass a tensor to write the result into. With `reshapes` the
     in-place form gives its tensor another shape where the result has one; all other in-place forms refuse that.
-    `otherwise` is the function in another order of arguments; it answers `MISSING` to calls in this one.
+    `otherwise` is the function in another order of arguments; it answers `MISSING` to calls in this one. `values` says
+    that it looks at values of tensors and has no aliases (where it has any, this is taken care of).
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         own_names = name.split() if name else [function.__name__]
         own_name = own_names[0]
         offered = with_options(function, aliases, out, otherwise)
+        if values and offered is function:
+            offered = putting_off(function)
         for each in own_names:
             PUBLIC[f"{module}.{each}" if module else each] = offered
         for method_name in _names(method, own_name):

@@ -184,7 +184,7 @@ def kaiser_window(
         np.arange(0 if end is None else start, (start if end is None else end) + np.sign(step) * 1e-3, step)
     ).astype(dtype),
 )
-@public()
+@public(values=True)
 def range(
     start: Any = 0,
     end: Any = None,

@@ -328,7 +328,7 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
     S(A(0, 1, dtype="int64"), A(0), [2]),
     reference=lambda i, updates, shape: _reference_scatter_nd_add(np.zeros(shape, updates.dtype), i, updates),
 )
-@public(method=True)
+@public(values=True, method=True)
 def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """Zeros of a shape with `updates` added where the last dimension of `index` says."""
     require_tensor("scatter_nd", "updates", updates)
