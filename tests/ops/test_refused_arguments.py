@@ -40,6 +40,21 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: paddle.hstack(None), TypeError, "list of tensors"),
     (lambda: paddle.bartlett_window(None), TypeError, "window_length"),
     (lambda: paddle.einsum("ij", rows(), rows()), AssertionError, "operand"),
+    (lambda: F.local_response_norm(paddle.ones([1, 5, 2, 2]), 1.5), TypeError, "size"),
+    (
+        lambda: F.ctc_loss(
+            paddle.ones([4, 1, 3], "complex64"), index("int32").unsqueeze(0), index("int64"), index("int64")
+        ),
+        TypeError,
+        "log_probs must be floating",
+    ),
+    (
+        lambda: F.rnnt_loss(
+            paddle.ones([1, 4, 3, 3], "int64"), index("int32").unsqueeze(0), index("int32"), index("int32")
+        ),
+        TypeError,
+        "input must be floating",
+    ),
     (lambda: F.feature_alpha_dropout(paddle.ones([3]), 0.5), ValueError, "two dimensions"),
     (lambda: F.poisson_nll_loss(rows().unsqueeze(0), rows()), ValueError, "same shape"),
     (lambda: F.triplet_margin_loss(rows(), rows(), rows().unsqueeze(0)), ValueError, "same shape"),

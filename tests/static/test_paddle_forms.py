@@ -113,3 +113,32 @@ def test_a_plain_number_is_fed_to_one_element() -> None:
     assert run(lambda: [data(shape=(-1, 1)) * 2], x=np.float32(3))[0].shape == (1, 1)
     with pytest.raises(ValueError, match="does not fit"):
         run(lambda: [data(shape=(2,)) * 2], x=3.0)
+
+
+def test_sizes_that_are_one_and_numbers_of_elements() -> None:
+    def build() -> Any:
+        x = data()
+        n = paddle.shape(x)[0]
+        count = paddle.numel(x)
+        return [paddle.expand(paddle.ones([1, 3]), [n, 3]) + x, count, count * 2 + x.sum().astype("int64")]
+
+    for rows in (X, X[:1]):
+        expanded, count, further = run(build, x=rows)
+        np.testing.assert_allclose(expanded, rows + 1)
+        assert (int(count), int(further)) == (rows.size, rows.size * 2 + int(rows.sum()))
+
+
+def test_one_program_for_one_row_and_several() -> None:
+    def build() -> Any:
+        return [paddle.expand(paddle.ones([1, 3]), [paddle.shape(data())[0], 3])]
+
+    paddle.enable_static()
+    try:
+        main = static.Program()
+        with static.program_guard(main):
+            fetches = build()
+        for rows in (2, 1, 3):
+            (found,) = static.Executor().run(main, feed={"x": np.zeros((rows, 3), "float32")}, fetch_list=fetches)
+            assert found.shape == (rows, 3)
+    finally:
+        paddle.disable_static()

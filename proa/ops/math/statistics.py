@@ -20,11 +20,13 @@ from ...core.dtype import (
     to_numpy_dtype,
 )  # fmt: skip
 from ...core.errors import type_error, value_error
+from ...core.symbols import plain
 from ...eager.calling import MISSING, deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, wrap
+from ...ir.known import mark_sizes
 from ..arguments import flag, require_tensor
 from ..axes import flat, numpy_axis, several_or_all, single_axis
 from ..basic import cast_to, reshape_to, sum, sum_over
@@ -294,4 +296,5 @@ def count_nonzero(x: Tensor, axis: Any = None, keepdim: bool = False, name: str 
 @public(method=True)
 def numel(x: Tensor, name: str | None = None) -> Tensor:
     """The number of elements, as a 0-d integer tensor (on the host, its value is known at once)."""
-    return wrap(np.array(require_tensor("numel", "x", x)._aval.size, np.int64))
+    count = math.prod(require_tensor("numel", "x", x)._aval.shape)
+    return mark_sizes(wrap(np.array(plain(count), np.int64)), (count,))

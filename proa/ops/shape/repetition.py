@@ -32,7 +32,8 @@ def _expanded(where: str, x: Tensor, shape: Any) -> Tensor:
         old = aval.shape[axis - extra] if axis >= extra else 1
         if n == -1 and axis >= extra:
             n = old
-        if n < 0 or (old not in (n, 1)):
+        # A literal 1 first: an unknown size must not be asked whether it is 1.
+        if n < 0 or not ((old.__class__ is int and old == 1) or old == n):
             raise value_error(
                 where,
                 f"dimension {axis} is {n}, which {old} cannot be expanded to",
