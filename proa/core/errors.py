@@ -30,9 +30,8 @@ class FailedCheck(ValueError, AssertionError):
     whoever expects it catches this as well."""
 
 
-class NotOneElement(FailedCheck, TypeError):
-    """A tensor of several elements where a Python number is needed. Paddle raises an AssertionError or, for an
-    attribute, a TypeError."""
+class FailedTypeCheck(FailedCheck, TypeError):
+    """The same for a type, where Python's own exception is a TypeError."""
 
 
 class AxisOutOfRange(ValueError, IndexError):
@@ -58,6 +57,10 @@ def type_error(where: str, what: str, received: str = "", fix: str = "") -> Type
 
 def failed_check(where: str, what: str, received: str = "", fix: str = "") -> FailedCheck:
     return FailedCheck(message(where, what, received, fix))
+
+
+def failed_type_check(where: str, what: str, received: str = "", fix: str = "") -> FailedTypeCheck:
+    return FailedTypeCheck(message(where, what, received, fix))
 
 
 def index_error(where: str, what: str, received: str = "", fix: str = "") -> IndexError:

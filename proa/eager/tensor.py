@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.dtype import DType, dtype_of, is_supported
-from ..core.errors import NotOneElement, message, runtime_error, type_error, value_error
+from ..core.errors import failed_type_check, runtime_error, type_error, value_error
 from ..core.place import CPU, Place, jax_device, jax_devices, parse_place, plain_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
@@ -247,8 +247,10 @@ class Tensor:
 
     def _scalar(self, what: str) -> Any:
         if self._aval.size != 1:
-            problem = "only a tensor with one element can be converted to a Python number"
-            raise NotOneElement(message(what, problem, f"x: {self._aval}", "use any(), all() or an index"))
+            raise failed_type_check(
+                what, "only a tensor with one element can be converted to a Python number", f"x: {self._aval}",
+                "use any(), all() or an index",
+            )  # fmt: skip
         return np.asarray(self._read()).reshape(()).item()
 
     def __bool__(self) -> bool:

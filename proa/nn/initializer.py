@@ -27,6 +27,10 @@ class Initializer:
     def __call__(self, param: Tensor, block: Any = None) -> None:
         aval = param._aval
         array = self.draw(aval.shape, aval.dtype)
+        if array.shape != aval.shape:
+            raise value_error(
+                type(self).__name__, f"the value must have the shape {list(aval.shape)}", f"value: {list(array.shape)}"
+            )
         replace_value(param, tensor_from_data(array, aval.dtype, aval.place))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..core import strides
 from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
-from ..core.errors import type_error, value_error
+from ..core.errors import failed_check, type_error, value_error
 from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
 from ..eager import dispatch, engine
 from ..eager.declare import op, public
@@ -55,7 +55,7 @@ def creation_shape(where: str, shape: Any) -> tuple[int, ...]:
     """The shape of a new tensor: no negative dimension."""
     dims = shape_tuple(where, shape)
     if any(n < 0 for n in dims):
-        raise value_error(where, "a dimension cannot be negative", f"shape: {list(dims)}")
+        raise failed_check(where, "a dimension cannot be negative", f"shape: {list(dims)}")
     return dims
 
 

@@ -135,3 +135,11 @@ def test_numbers_of_several_elements_are_refused_as_paddle_does() -> None:
             paddle.ones([2]).set_value(np.ones([2], "float64"))
         with pytest.raises(error, match="shape of the tensor"):
             paddle.ones([2]).set_value(np.ones([3], "float32"))
+
+
+def test_topk_gives_a_pair_with_names() -> None:
+    found = paddle.topk(paddle.to_tensor([[3.0, 1.0, 2.0]]), 2)
+    assert (type(found).__name__, found._fields) == ("TopKRetType", ("values", "indices"))
+    assert (found.values.tolist(), found.indices.tolist()) == ([[3.0, 2.0]], [[0, 2]])
+    values, indices = paddle.to_tensor([1.0, 5.0]).topk(1)
+    assert (values.tolist(), indices.tolist()) == ([5.0], [1])

@@ -40,6 +40,18 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: paddle.hstack(None), TypeError, "list of tensors"),
     (lambda: paddle.bartlett_window(None), TypeError, "window_length"),
     (lambda: paddle.einsum("ij", rows(), rows()), AssertionError, "operand"),
+    (lambda: F.interpolate(paddle.ones([1, 1, 2, 2]), size=[4]), ValueError, "2 entries"),
+    (lambda: F.interpolate(paddle.ones([1, 1, 2, 2]), size=[-4, 4]), AssertionError, "positive"),
+    (lambda: F.pad(paddle.ones([1, 2, 4]), [1, 1], data_format="NCHW"), AssertionError, "data_format"),
+    (lambda: F.unfold(paddle.ones([2, 2]), 2), AssertionError, "4 dimensions"),
+    (lambda: paddle.nn.Linear(2, -1), AssertionError, "negative"),
+    (lambda: paddle.nn.MultiHeadAttention(3, 2), AssertionError, "divisible"),
+    (lambda: paddle.nn.Sequential(2), AssertionError, "Layer"),
+    (lambda: paddle.nn.Sequential(2), TypeError, "Layer"),
+    (lambda: paddle.nn.InstanceNorm1D(2)(paddle.ones([1, 2, 4, 4])), ValueError, "2 or 3 dimensions"),
+    (lambda: paddle.nn.InstanceNorm2D(2)(paddle.ones([2, 2])), ValueError, "4 dimensions"),
+    (lambda: paddle.nn.InstanceNorm3D(2)(paddle.ones([2, 2])), ValueError, "5 dimensions"),
+    (lambda: paddle.ones([2]).requires_grad_(1), TypeError, "bool"),
     (lambda: F.local_response_norm(paddle.ones([1, 5, 2, 2]), 1.5), TypeError, "size"),
     (
         lambda: F.ctc_loss(

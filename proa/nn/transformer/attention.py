@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import value_error
+from ...core.errors import failed_check
 from ...eager.tensor import Tensor
 from ...ops.basic import cast_to, full_of, transpose_to
 from ...ops.neural.attention import attend
@@ -43,7 +43,7 @@ class MultiHeadAttention(Layer):
     ) -> None:
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
-            raise value_error(
+            raise failed_check(
                 "MultiHeadAttention", "embed_dim must be positive and divisible by num_heads",
                 f"embed_dim: {embed_dim}, num_heads: {num_heads}",
             )  # fmt: skip

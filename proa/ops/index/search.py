@@ -6,7 +6,7 @@ the places that elements were taken from.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -343,6 +343,13 @@ def _reference_topk(x: Any, k: int, axis: Any = None, largest: bool = True, sort
     return np.take_along_axis(x, order, axis), order
 
 
+class TopKRetType(NamedTuple):
+    """What `topk` gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
 @samples(
     S(A(3, 5, unique=True), 2), S(A(3, 5, unique=True), 2, 0), S(A(3, 5, unique=True), 2, 1, False),
     S(A(0, 3), 1), S(A(9, dtype="int32"), 4), S(A(2, 40, unique=True), 3),
@@ -375,8 +382,8 @@ def topk(
     else:
         values, positions = (reshape_to(t, ()) for t in top_along(flat(x), 0, count, bool(largest)))
     if out is not None:
-        return deliver(values, out[0]), deliver(positions, out[1])
-    return values, positions
+        return TopKRetType(deliver(values, out[0]), deliver(positions, out[1]))
+    return TopKRetType(values, positions)
 
 
 def _check_rank(where: str, k: int, aval: Aval, axis: int) -> None:
