@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
-from ..core.errors import failed_check, message, runtime_error, type_error, value_error, warn
+from ..core.errors import failed_check, failed_type_check, message, runtime_error, type_error, value_error, warn
 from ..core.tracebacks import boundary
 from ..eager.engine import zeros_of
 from ..eager.parameter import Parameter
@@ -142,7 +142,7 @@ class Optimizer(FusedStorage):
         if isinstance(parameters, Tensor):
             raise type_error(where, "parameters must be a list of Tensors", "one Tensor", "put it into a list")
         if learning_rate is None:
-            raise failed_check(where, "the learning rate must be given", "None", "pass a float or an LRScheduler")
+            raise failed_type_check(where, "the learning rate must be given", "None", "pass a float or an LRScheduler")
         if isinstance(learning_rate, int) and not isinstance(learning_rate, bool):
             learning_rate = float(learning_rate)
         if not isinstance(learning_rate, (float, LRScheduler)):
