@@ -68,6 +68,8 @@ def _fill_tensor_module(namespace: dict[str, Any]) -> None:
     its parts (`paddle.tensor.math.add`)."""
     names = {name: value for name, value in vars(namespace["linalg"]).items() if f"linalg.{name}" in PUBLIC}
     names.update((name, namespace[name]) for name in PUBLIC if "." not in name and callable(namespace[name]))
+    arrays = importlib.import_module("proa.ops.create.arrays")
+    names.update((name, getattr(arrays, name)) for name in arrays.__all__)
     module = types.ModuleType("proa.tensor", "`paddle.tensor`: the tensor functions.")
     vars(namespace["tensor"]).update(names)
     vars(module).update(names)

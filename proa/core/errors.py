@@ -25,6 +25,15 @@ class WrongType(TypeError, ValueError, RuntimeError):
     without a kernel: whoever expects those catches this as well."""
 
 
+class FailedCheck(ValueError, AssertionError):
+    """A value that does not fit, where Paddle asserts that it does: an AssertionError says nothing to most users, but
+    whoever expects it catches this as well."""
+
+
+class FailedTypeCheck(FailedCheck, TypeError):
+    """The same for a type, where Python's own exception is a TypeError."""
+
+
 class AxisOutOfRange(ValueError, IndexError):
     """An axis that the tensor does not have. Paddle raises either."""
 
@@ -44,6 +53,14 @@ def value_error(where: str, what: str, received: str = "", fix: str = "") -> Val
 
 def type_error(where: str, what: str, received: str = "", fix: str = "") -> TypeError:
     return WrongType(message(where, what, received, fix))
+
+
+def failed_check(where: str, what: str, received: str = "", fix: str = "") -> FailedCheck:
+    return FailedCheck(message(where, what, received, fix))
+
+
+def failed_type_check(where: str, what: str, received: str = "", fix: str = "") -> FailedTypeCheck:
+    return FailedTypeCheck(message(where, what, received, fix))
 
 
 def index_error(where: str, what: str, received: str = "", fix: str = "") -> IndexError:

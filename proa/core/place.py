@@ -17,63 +17,209 @@ from .errors import value_error
 
 
 class Place:
-    """A device, as `kind` and `index`; equal places are the same object (see `make_place`)."""
+    """A device, as `kind` and `index`. Places of a kind have a class of their own, and equal ones are the same object
+    (see `make_place`); `Place()` alone stands for none until `set_place` says which."""
 
     __slots__ = ("index", "kind")
 
-    def __init__(self, kind: str, index: int) -> None:
-        self.kind = kind
-        self.index = index
+    # The number that Paddle's C++ has for the kind.
+    _number = 0
+
+    kind: str
+    index: int
+
+    def __new__(cls) -> Place:
+        place = object.__new__(cls)
+        place.kind, place.index = "undefined", 0
+        return place
+
+    def set_place(self, other: Place) -> None:
+        """Makes a `Place()` stand for another place."""
+        if self.kind != "undefined":
+            raise value_error("Place", "this place is shared by all who name it", f"{self!r}", "start from Place()")
+        self.kind, self.index = other.kind, other.index
 
     def __repr__(self) -> str:
         return "Place(cpu)" if self.kind == "cpu" else f"Place({self.kind}:{self.index})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Place) and self.kind == other.kind and self.index == other.index
+        if self is other:
+            return True
+        return (
+            isinstance(other, Place)
+            and self.kind == other.kind
+            and self.index == other.index
+            and self.is_pinned() == other.is_pinned()
+        )
 
     def __hash__(self) -> int:
         return hash((self.kind, self.index))
 
-    def __reduce__(self) -> tuple[object, tuple[str, int]]:
+    def __reduce__(self) -> tuple[object, tuple[Any, ...]]:
         return make_place, (self.kind, self.index)
 
+    def _equals(self, other: object) -> bool:
+        return self == other
+
+    def _type(self) -> int:
+        return _class_of(self.kind)._number if type(self) is Place else self._number
+
+    def is_pinned(self) -> bool:
+        """Whether this is host memory from which a device copies without the CPU."""
+        return False
+
     def is_cpu_place(self) -> bool:
-        return self.kind == "cpu"
+        return self.kind == "cpu" and not self.is_pinned()
 
     def is_gpu_place(self) -> bool:
         return self.kind == "gpu"
 
     def is_custom_place(self) -> bool:
-        return self.kind not in ("cpu", "gpu")
+        return self.kind not in _CLASSES
 
     def is_cuda_pinned_place(self) -> bool:
-        return False
+        return type(self) is CUDAPinnedPlace
 
     def is_xpu_place(self) -> bool:
-        return False
+        return self.kind == "xpu"
 
-    def gpu_device_id(self) -> int:
-        return self.index
+    def is_xpu_pinned_place(self) -> bool:
+        return type(self) is XPUPinnedPlace
+
+    def is_ipu_place(self) -> bool:
+        return self.kind == "ipu"
 
     def custom_device_type(self) -> str:
         return self.kind
 
-    def custom_device_id(self) -> int:
-        return self.index
+    get_device_type = custom_device_type
 
     def get_device_id(self) -> int:
         return self.index
 
+    gpu_device_id = xpu_device_id = ipu_device_id = custom_device_id = get_device_id
 
+
+class CPUPlace(Place):
+    """`CPUPlace()` is the place of host memory."""
+
+    __slots__ = ()
+    _number = 1
+
+    def __new__(cls) -> Any:
+        return make_place("cpu")
+
+
+class CUDAPlace(Place):
+    """`CUDAPlace(i)` is the place of GPU number `i`; whether it is there is asked when it is used."""
+
+    __slots__ = ()
+    _number = 2
+
+    def __new__(cls, id: int = 0) -> Any:
+        return make_place("gpu", int(id))
+
+
+class XPUPlace(Place):
+    """`XPUPlace(i)` is the place of XPU number `i`; ValueError where there is no plug-in for them."""
+
+    __slots__ = ()
+    _number = 4
+
+    def __new__(cls, dev_id: int) -> Any:
+        jax_devices("xpu")
+        return make_place("xpu", int(dev_id))
+
+
+class IPUPlace(Place):
+    """`IPUPlace()` is the place of an IPU; ValueError where there is no plug-in for them."""
+
+    __slots__ = ()
+    _number = 7
+
+    def __new__(cls) -> Any:
+        jax_devices("ipu")
+        return make_place("ipu")
+
+
+class CustomPlace(Place):
+    """`CustomPlace("name", i)` is device `i` of the PJRT plug-in `name`."""
+
+    __slots__ = ()
+    _number = 9
+
+    def __new__(cls, device_type: str, device_id: int = 0) -> Any:
+        return make_place(device_type, int(device_id))
+
+
+class CUDAPinnedPlace(Place):
+    """Pinned host memory: XLA manages it, so what is put there lies where the CPU's memory is."""
+
+    __slots__ = ()
+    _number = 3
+
+    def __new__(cls) -> Any:
+        place = object.__new__(cls)
+        place.kind, place.index = "cpu", 0
+        return place
+
+    def __reduce__(self) -> tuple[object, tuple[Any, ...]]:
+        return type(self), ()
+
+    def __repr__(self) -> str:
+        return "Place(gpu_pinned)"
+
+    def is_pinned(self) -> bool:
+        return True
+
+
+class XPUPinnedPlace(CUDAPinnedPlace):
+    """Pinned host memory for XPUs; RuntimeError where there is no plug-in for them."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> Any:
+        try:
+            jax_devices("xpu")
+        except ValueError:
+            raise RuntimeError("(XPUPinnedPlace) no plug-in offers XPUs; use CPUPlace().") from None
+        return super().__new__(cls)
+
+    def __repr__(self) -> str:
+        return "Place(xpu_pinned)"
+
+
+_CLASSES: dict[str, type[Place]] = {
+    "undefined": Place, "cpu": CPUPlace, "gpu": CUDAPlace, "xpu": XPUPlace, "ipu": IPUPlace,
+}  # fmt: skip
 _PLACES: dict[tuple[str, int], Place] = {}
+
+
+def _class_of(kind: str) -> type[Place]:
+    return _CLASSES.get(kind, CustomPlace)
 
 
 def make_place(kind: str, index: int = 0) -> Place:
     key = (kind, index)
     place = _PLACES.get(key)
     if place is None:
-        place = _PLACES[key] = Place(kind, index)
+        place = object.__new__(_class_of(kind))
+        place.kind, place.index = key
+        place = _PLACES.setdefault(key, place)
     return place
+
+
+_PLAIN: dict[Place, Place] = {}
+
+
+def plain_place(place: Place) -> Place:
+    """The place as tensors show it: equal, but of the class `Place`, as in Paddle."""
+    plain = _PLAIN.get(place)
+    if plain is None:
+        plain = object.__new__(Place)
+        plain.kind, plain.index = place.kind, place.index
+        plain = _PLAIN.setdefault(place, plain)
+    return plain
 
 
 CPU = make_place("cpu", 0)

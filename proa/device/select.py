@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
-from ..core.place import CPU, Place, jax_device, jax_devices, make_place, parse_place
+from ..core.place import (
+    CPU,
+    CPUPlace,
+    CUDAPinnedPlace,
+    CUDAPlace,
+    CustomPlace,
+    IPUPlace,
+    Place,
+    XPUPinnedPlace,
+    XPUPlace,
+    jax_device,
+    jax_devices,
+    make_place,
+    parse_place,
+)
 from ..eager.declare import PUBLIC
 from ..ir.recorder import LOCAL, set_place
 
@@ -23,7 +37,7 @@ def get_device(input: Any = None) -> Any:
     given."""
     if input is not None:
         place = input.place
-        return -1 if place is CPU else place.index
+        return -1 if place == CPU else place.index
     place = LOCAL.place
     return "cpu" if place is CPU else f"{place.kind}:{place.index}"
 
@@ -161,63 +175,6 @@ def is_compiled_with_distribute() -> bool:
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
     return device_type in get_all_custom_device_type()
-
-
-class CPUPlace:
-    """`CPUPlace()` is the place of host memory."""
-
-    def __new__(cls) -> Any:
-        return CPU
-
-
-class CUDAPlace:
-    """`CUDAPlace(i)` is the place of GPU number `i`."""
-
-    def __new__(cls, id: int = 0) -> Any:
-        return make_place("gpu", int(id))
-
-
-class CUDAPinnedPlace:
-    """Pinned host memory: XLA manages it, so this is the CPU's place."""
-
-    def __new__(cls) -> Any:
-        return CPU
-
-
-class XPUPlace:
-    """`XPUPlace(i)` is the place of XPU number `i`; ValueError where there is no plug-in for them."""
-
-    def __new__(cls, dev_id: int) -> Any:
-        return _place_of_plugin("XPUPlace", "xpu", dev_id)
-
-
-class IPUPlace:
-    """`IPUPlace()` is the place of an IPU; ValueError where there is no plug-in for them."""
-
-    def __new__(cls) -> Any:
-        return _place_of_plugin("IPUPlace", "ipu", 0)
-
-
-class XPUPinnedPlace:
-    """Pinned host memory for XPUs; RuntimeError where there is no plug-in for them."""
-
-    def __new__(cls) -> Any:
-        if "xpu" not in _platforms():
-            raise RuntimeError("(XPUPinnedPlace) no plug-in offers XPUs; use CPUPlace().")
-        return CPU
-
-
-def _place_of_plugin(name: str, kind: str, index: int) -> Place:
-    if kind not in _platforms():
-        raise ValueError(f"({name}) no plug-in offers the device {kind!r}; use CPUPlace(), or see `proa doctor`.")
-    return make_place(kind, int(index))
-
-
-class CustomPlace:
-    """`CustomPlace("name", i)` is device `i` of the PJRT plug-in `name`."""
-
-    def __new__(cls, device_type: str, device_id: int = 0) -> Any:
-        return make_place(device_type, int(device_id))
 
 
 PUBLIC.update(

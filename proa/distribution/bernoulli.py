@@ -25,6 +25,8 @@ def clip_probability(probs: Any) -> Any:
 class Bernoulli(ExponentialFamily):
     """Success with probability `probs`; `logits` are the log odds."""
 
+    _warns_of_types = True
+
     probs: Any  # a parameter here, not the older name of prob()
 
     def __init__(self, probs: Any, name: str | None = None) -> None:

@@ -1,7 +1,7 @@
 """The categorical distribution: one of several classes.
 
-Paddle's reading of `logits` is kept: drawing, `prob` and `log_prob` take them for weights (divided
-by their sum), `entropy` and `kl_divergence` for log weights (through a softmax).
+Paddle's reading of `logits` is kept: `prob` and `log_prob` take them for weights (divided by their sum), `sample`,
+`entropy` and `kl_divergence` for log weights (through a softmax).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Categorical(Distribution):
         if isinstance(shape, int) and not isinstance(shape, bool):
             shape = [integer("Categorical", "shape", shape)]
         dims = sample_shape("Categorical", shape)
-        rows = self._weights().reshape([-1, self.logits.shape[-1]])
+        rows = paddle.exp(self._log_softmax()).reshape([-1, self.logits.shape[-1]])
         drawn = paddle.multinomial(rows, math.prod(dims), True)
         return without_gradient(drawn.transpose([1, 0]).reshape([*dims, *self._batch_shape]))
 

@@ -16,6 +16,8 @@ from .noise import standard_cauchy
 class Cauchy(Distribution):
     """Median `loc`, half width at half height `scale`."""
 
+    _warns_of_types = True
+
     def __init__(self, loc: Any, scale: Any, name: str | None = None) -> None:
         self.name = "Cauchy" if name is None else name
         loc, scale = tensors("Cauchy", lists=False, loc=loc, scale=scale)

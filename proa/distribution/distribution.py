@@ -12,13 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import message, type_error
+from ..core.errors import message, type_error, warn
+from ..eager.tensor import Tensor
 from .arguments import as_value, sample_shape, spread
 from .functions import paddle
 
 
 class Distribution:
     """The base of all distributions; what a subclass does not define raises NotImplementedError."""
+
+    # Whether a value of another type than the parameters', which is converted, is worth a warning.
+    _warns_of_types = False
 
     def __init__(self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = ()) -> None:
         self._batch_shape = tuple(batch_shape)
@@ -94,6 +98,11 @@ class Distribution:
 
     def _value(self, value: Any, like: Any) -> Any:
         """A given value as a tensor of the type of a parameter."""
+        if self._warns_of_types and isinstance(value, Tensor) and value._aval.dtype != like._aval.dtype:
+            warn(
+                f"({self._where}) the value has the dtype {value._aval.dtype}, the parameters {like._aval.dtype}; "
+                "the value is converted."
+            )
         return as_value(self._where, value, np.dtype(like._aval.dtype))
 
     def _spread(self, x: Any) -> Any:

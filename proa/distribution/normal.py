@@ -16,6 +16,8 @@ from .noise import standard_normal
 class Normal(Distribution):
     """Mean `loc`, standard deviation `scale`; complex when `loc` is."""
 
+    _warns_of_types = True
+
     def __init__(self, loc: Any, scale: Any, name: str | None = None) -> None:
         self.name = "Normal" if name is None else name
         self.loc, self.scale = tensors("Normal", mixed=False, complex_numbers=True, loc=loc, scale=scale)

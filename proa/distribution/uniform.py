@@ -15,6 +15,8 @@ from .noise import standard_uniform
 class Uniform(Distribution):
     """Equal density between `low` and `high`."""
 
+    _warns_of_types = True
+
     def __init__(self, low: Any, high: Any, name: str | None = None) -> None:
         self.name = "Uniform" if name is None else name
         self.low, self.high = tensors("Uniform", mixed=False, low=low, high=high)

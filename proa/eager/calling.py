@@ -17,6 +17,8 @@ from typing import Any
 
 from ..core.errors import type_error
 from ..core.tracebacks import trim
+from ..ir.capture import CaptureError
+from ..ir.recorder import LOCAL
 from .signatures import DeferredSignature, parameter_names
 from .tensor import Tensor
 from .views import assign_in_place
@@ -105,6 +107,8 @@ def with_options(
                     if error.name is not None and error.name in Tensor.__slots__ and not isinstance(error.obj, Tensor):
                         raise _no_tensor(function.__name__, error.obj) from None
                     raise
+                except CaptureError as refusal:  # it looked at a value: a program may put off the call
+                    return LOCAL.segment.deferred(lenient, arguments, named, refusal)
             except Exception as failure:
                 trim(failure)
                 raise
@@ -117,6 +121,19 @@ def with_options(
     if hasattr(function, "samples"):  # exported again, under another name
         lenient.samples = function.samples  # type: ignore[attr-defined]
     return lenient
+
+
+def putting_off(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that looks at values, as users get it: a program under construction may put off the call as a whole."""
+
+    @functools.wraps(function)
+    def offered(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except CaptureError as refusal:
+            return LOCAL.segment.deferred(offered, arguments, named, refusal)
+
+    return offered
 
 
 def _with_other_form(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,7 +22,7 @@ from ..ir.keys import kind_of_annotation
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
 from .binder import RESERVED, Parameter, generate
-from .calling import MISSING, with_options
+from .calling import MISSING, putting_off, with_options
 from .dispatch import as_operand, cast_for_scope, promote, record
 from .signatures import DeferredSignature, parameter_names, parameters_with_defaults
 from .tape import Gradient, stand_in
@@ -247,6 +247,7 @@ def public(
     aliases: str = "",
     out: bool = False,
     otherwise: Callable[..., Any] | None = None,
+    values: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Exports a function as `paddle.[module.]name`, and as a Tensor method, operator and in-place form if asked.
 
@@ -254,13 +255,16 @@ def public(
     behind it for the in-place form). Users may also call parameters by the common aliases (`input` for `x` …) and by
     those in `aliases` ("y=exponent"), and with `out` they may pass a tensor to write the result into. With `reshapes` the
     in-place form gives its tensor another shape where the result has one; all other in-place forms refuse that.
-    `otherwise` is the function in another order of arguments; it answers `MISSING` to calls in this one.
+    `otherwise` is the function in another order of arguments; it answers `MISSING` to calls in this one. `values` says
+    that it looks at values of tensors and has no aliases (where it has any, this is taken care of).
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         own_names = name.split() if name else [function.__name__]
         own_name = own_names[0]
         offered = with_options(function, aliases, out, otherwise)
+        if values and offered is function:
+            offered = putting_off(function)
         for each in own_names:
             PUBLIC[f"{module}.{each}" if module else each] = offered
         for method_name in _names(method, own_name):
@@ -301,7 +305,13 @@ def attach_operator(function: Callable[..., Any], operator: str) -> None:
 def in_place_form(function: Callable[..., Any], name: str, reshapes: bool = False) -> Callable[..., Any]:
     """`x.name(…)`: computes `function(x, …)` and lets `x` take the result."""
 
-    def change(x: Tensor, *arguments: Any, **options: Any) -> Tensor:
+    def change(x: Any = MISSING, /, *arguments: Any, **options: Any) -> Tensor:
+        if x is MISSING:  # by its name, which may be that of another argument where `x` is given in its place
+            x = options.pop(
+                next((n for n in (*parameter_names(function)[:1], "x", "input") if n in options), ""), MISSING
+            )
+            if x is MISSING:
+                raise TypeError(f"{name}() is missing the tensor that it changes.")
         # A stand-in: what the operation saves for its gradient must not be the tensor that changes.
         source = stand_in(x) if LOCAL.grad_enabled and isinstance(x, Tensor) and not x.stop_gradient else x
         scope = LOCAL.scope

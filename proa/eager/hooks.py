@@ -114,6 +114,8 @@ def _register_backward_hook(self: Tensor, hook: Callable[[], Any]) -> RemovableH
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Sets whether the gradient of this tensor is wanted, and returns it."""
+    if not isinstance(requires_grad, bool):
+        raise type_error("requires_grad_", "requires_grad must be a bool", type(requires_grad).__name__)
     self.stop_gradient = not requires_grad
     return self
 

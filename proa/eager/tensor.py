@@ -14,8 +14,8 @@ import numpy as np
 
 from ..core.aval import Aval, make_aval
 from ..core.dtype import DType, dtype_of, is_supported
-from ..core.errors import runtime_error, type_error, value_error
-from ..core.place import CPU, Place, jax_device, jax_devices, parse_place
+from ..core.errors import failed_type_check, runtime_error, type_error, value_error
+from ..core.place import CPU, Place, jax_device, jax_devices, parse_place, plain_place
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
 from ..core.symbols import is_symbolic, plain
@@ -132,7 +132,7 @@ class Tensor:
 
     @property
     def place(self) -> Place:
-        return self._aval.place
+        return plain_place(self._aval.place)
 
     @property
     def itemsize(self) -> int:
@@ -247,7 +247,7 @@ class Tensor:
 
     def _scalar(self, what: str) -> Any:
         if self._aval.size != 1:
-            raise value_error(
+            raise failed_type_check(
                 what, "only a tensor with one element can be converted to a Python number", f"x: {self._aval}",
                 "use any(), all() or an index",
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Nested lists, tuples and dictionaries with tensors in them, as a flat list and back."""
+"""Nested lists, tuples, dictionaries and slices with tensors in them, as a flat list and back."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ def flatten(value: Any, tensors: list[Tensor]) -> Any:
         return type(value)(*(flatten(part, tensors) for part in value))
     if isinstance(value, (list, tuple)):
         return type(value)([flatten(part, tensors) for part in value])
+    if value.__class__ is slice:
+        return slice(*(flatten(part, tensors) for part in (value.start, value.stop, value.step)))
     return value
 
 
@@ -48,6 +50,8 @@ def map_leaves(function: Callable[[Leaf], Any], structure: Any) -> Any:
         return type(structure)(*(map_leaves(function, part) for part in structure))
     if isinstance(structure, (list, tuple)):
         return type(structure)([map_leaves(function, part) for part in structure])
+    if structure.__class__ is slice:
+        return slice(*(map_leaves(function, part) for part in (structure.start, structure.stop, structure.step)))
     return structure
 
 

@@ -96,6 +96,10 @@ class CaptureSegment(Segment):
         self.remembered = {}
         return found
 
+    def deferred(self, function: Any, arguments: tuple[Any, ...], named: dict[str, Any], refusal: Any) -> Any:
+        """What stands for a call that had to look at values; here there is nothing that could."""
+        raise refusal
+
     def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
         return None if self.outer is None else self.outer.existing_parameter(name, shape, dtype)
 

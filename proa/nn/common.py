@@ -104,7 +104,7 @@ class Embedding(Layer):
             self.weight.stop_gradient = True
 
     def forward(self, x: Tensor) -> Tensor:
-        if self._max_norm is None and not self._scale_grad_by_freq:
+        if self._max_norm is None and not self._sparse and not self._scale_grad_by_freq:
             return F.embedding(x, self.weight, self._padding_idx)
         return F.embedding(
             x,

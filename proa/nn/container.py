@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from ..core.errors import index_error, type_error
+from ..core.errors import failed_type_check, index_error
 from ..eager.parameter import Parameter
 from .layer import Layer
 
@@ -47,7 +47,7 @@ class _Numbered(Layer):
     def insert(self, index: int, sublayer: Layer) -> Any:
         """Adds a layer in front of the one at `index`."""
         if not isinstance(sublayer, Layer):
-            raise type_error("insert", "the sublayer must be a Layer", type(sublayer).__name__)
+            raise failed_type_check("insert", "the sublayer must be a Layer", type(sublayer).__name__)
         layers = list(self)
         layers.insert(_position(type(self).__name__, index, len(self), extra=1), sublayer)
         self._renumber(layers)

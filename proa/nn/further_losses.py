@@ -35,8 +35,8 @@ def _loss(name: str, function: str, doc: str, **options: Any) -> Any:
         if name.startswith("TripletMargin") and margin < 0:
             raise value_error(name, "the margin cannot be negative", f"margin: {margin}")
 
-    def forward(self: Any, *tensors: Tensor) -> Tensor:
-        return getattr(F, function)(*tensors, **self._options)
+    def forward(self: Any, *tensors: Tensor, **named: Tensor) -> Tensor:
+        return getattr(F, function)(*tensors, **named, **self._options)
 
     cls = type(name, (Layer,), {"__init__": __init__, "forward": forward, "__doc__": doc, "__module__": __name__})
     cls.__signature__ = signature  # type: ignore[attr-defined]

@@ -27,6 +27,10 @@ class Initializer:
     def __call__(self, param: Tensor, block: Any = None) -> None:
         aval = param._aval
         array = self.draw(aval.shape, aval.dtype)
+        if array.shape != aval.shape:
+            raise value_error(
+                type(self).__name__, f"the value must have the shape {list(aval.shape)}", f"value: {list(array.shape)}"
+            )
         replace_value(param, tensor_from_data(array, aval.dtype, aval.place))
 
 
@@ -184,20 +188,13 @@ class KaimingNormal(KaimingUniform):
 
 
 class Assign(Initializer):
-    """Given numbers: an array, a list or a tensor of the parameter's shape."""
+    """Given numbers: an array, a list or a tensor. A parameter that is made with it takes their shape, as in Paddle."""
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         self.value = value
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        array = np.asarray(self.value)
-        if array.shape != shape:
-            raise value_error(
-                "Assign",
-                f"the value must have the shape {list(shape)}",
-                f"value: {list(array.shape)}",
-            )
-        return array.astype(dtype)
+        return np.asarray(self.value).astype(dtype)
 
 
 class Orthogonal(Initializer):

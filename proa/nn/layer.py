@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtype import get_default_dtype, is_differentiable, name_of, to_numpy_dtype
-from ..core.errors import type_error, value_error
+from ..core.errors import failed_type_check, type_error, value_error
 from ..core.place import parse_place
 from ..core.tracebacks import boundary, trim
 from ..eager.naming import unique_name
@@ -180,7 +180,7 @@ class Layer(PaddleNames):
     def add_sublayer(self, name: str, sublayer: Layer | None) -> Layer | None:
         """Registers a sub-layer under a name."""
         if sublayer is not None and not isinstance(sublayer, Layer):
-            raise type_error("add_sublayer", "the sublayer must be a Layer", type(sublayer).__name__)
+            raise failed_type_check("add_sublayer", "the sublayer must be a Layer", type(sublayer).__name__)
         self._enter("_sub_layers", str(name), sublayer)
         return sublayer
 

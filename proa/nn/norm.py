@@ -199,6 +199,7 @@ class _InstanceNormBase(Layer):
     """Standardises each channel of each sample over space."""
 
     _default_format: str
+    _ranks: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -221,6 +222,11 @@ class _InstanceNormBase(Layer):
         self.bias = self.create_parameter([num_features], bias_attr if affine else False, is_bias=True)
 
     def forward(self, input: Tensor) -> Tensor:
+        if input._aval.ndim not in self._ranks:
+            raise value_error(
+                type(self).__name__, f"the input must have {' or '.join(map(str, self._ranks))} dimensions",
+                f"input: {input._aval}",
+            )  # fmt: skip
         return F.instance_norm(
             input,
             weight=self.scale,
@@ -237,12 +243,18 @@ class _InstanceNormBase(Layer):
 class InstanceNorm1D(_InstanceNormBase):
     """Instance normalisation of [batch, channels, length]."""
 
+    _ranks = (2, 3)
+
 
 @defaults.data_format("NCHW")
 class InstanceNorm2D(_InstanceNormBase):
     """Instance normalisation of [batch, channels, height, width]."""
 
+    _ranks = (4,)
+
 
 @defaults.data_format("NCDHW")
 class InstanceNorm3D(_InstanceNormBase):
     """Instance normalisation of [batch, channels, depth, height, width]."""
+
+    _ranks = (5,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.errors import value_error
+from ..core.errors import failed_check, value_error
 from ..eager.tensor import Tensor
 from . import functional as F
 from .layer import Layer
@@ -229,7 +229,7 @@ class Softmax2D(Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         if x._aval.ndim not in (3, 4):
-            raise value_error("Softmax2D", "the input must have 3 or 4 dimensions", f"x: {x._aval}")
+            raise failed_check("Softmax2D", "the input must have 3 or 4 dimensions", f"x: {x._aval}")
         return F.softmax(x, axis=-3)
 
     def extra_repr(self) -> str:

@@ -8,6 +8,7 @@ there.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -67,6 +68,16 @@ def require_tensor(where: str, name: str, value: Any) -> Tensor:
         f"{name}: {type(value).__name__}",
         "convert it with to_tensor()",
     )
+
+
+def flag(name: str, value: Any) -> bool:
+    """A switch: True or False (None is), and nothing else that merely counts as one of them."""
+    if value.__class__ is bool:
+        return value
+    if value is None or isinstance(value, np.bool_):
+        return bool(value)
+    where = sys._getframe(1).f_code.co_name  # the function that was given it
+    raise type_error(where, f"{name} must be True or False", f"{name}: {value!r}")
 
 
 def one_axis(where: str, axis: Any, ndim: int, extra: int = 0) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from ..core import strides
 from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
-from ..core.errors import type_error, value_error
+from ..core.errors import failed_check, type_error, value_error
 from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
 from ..eager import dispatch, engine
 from ..eager.declare import op, public
@@ -26,6 +26,7 @@ from ..ir.known import known_value
 from ..kernels.cpu.pooling import native_sum_over_space
 from ..kernels.cpu.sums import native_sum
 from ..kernels.gpu.sums import sum_by_product
+from .arguments import flag
 
 
 def shape_tuple(where: str, shape: Any) -> tuple[int, ...]:
@@ -54,7 +55,7 @@ def creation_shape(where: str, shape: Any) -> tuple[int, ...]:
     """The shape of a new tensor: no negative dimension."""
     dims = shape_tuple(where, shape)
     if any(n < 0 for n in dims):
-        raise value_error(where, "a dimension cannot be negative", f"shape: {list(dims)}")
+        raise failed_check(where, "a dimension cannot be negative", f"shape: {list(dims)}")
     return dims
 
 
@@ -309,7 +310,7 @@ def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, n
         x = cast_to(x, to_numpy_dtype(dtype))
     elif x._aval.dtype in (BOOL, INT32):
         x = cast_to(x, INT64)
-    return sum_over(x, reduction_axes("sum", axis, x._aval.ndim), bool(keepdim))
+    return sum_over(x, reduction_axes("sum", axis, x._aval.ndim), flag("keepdim", keepdim))
 
 
 def sum_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:

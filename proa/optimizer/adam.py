@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..core.errors import type_error
+from ..core.errors import failed_check, type_error
 from ..eager.tensor import Tensor
 from .arguments import at_least_zero, below_one
 from .optimizer import Bucket, Group, Optimizer, ParameterState, _decay_setting
@@ -21,7 +21,8 @@ class Adam(Optimizer):
     """Steps along the running mean of gradients, divided by the root of their running mean square.
 
     `weight_decay` is part of the loss here (see AdamW for the other kind). The bias correction is
-    computed in double precision.
+    computed in double precision. With `lazy_mode`, rows of an `Embedding(sparse=True)` whose gradient is zero
+    throughout, as that of rows the step did not look up, keep their values and states.
     """
 
     _accumulator_names = ("moment1", "moment2")
@@ -46,7 +47,7 @@ class Adam(Optimizer):
         self._beta1, self._beta2 = below_one(where, "beta1", beta1), below_one(where, "beta2", beta2)
         self._epsilon = at_least_zero(where, "epsilon", epsilon)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
-        self._multi_precision, self._amsgrad = multi_precision, amsgrad
+        self._multi_precision, self._amsgrad, self._lazy_mode = multi_precision, amsgrad, bool(lazy_mode)
         if amsgrad:
             self._accumulator_names = ("moment1", "moment2", "moment2_max")
 
@@ -59,9 +60,13 @@ class Adam(Optimizer):
             beta1, beta2, epsilon = self._beta1, self._beta2, self._epsilon
         scalars = [rate, epsilon, bucket.decay, beta1, beta2]
         attributes = (
-            len(bucket.members), bucket.kind, bucket.states[0].master is not None, self._amsgrad,
+            len(bucket.members), bucket.kind, bucket.states[0].master is not None, self._amsgrad, bucket.extra,
         )  # fmt: skip
         return adam_update.operation, scalars, attributes
+
+    def _extra(self, group: Group, parameter: Any) -> bool:
+        """Whether rows that the step did not look up stay as they are; a dense gradient has no such rows."""
+        return bool(self._option(group, "lazy_mode")) and parameter.__dict__.get("_rows_looked_up", False)
 
     def _device_scalars(self, group: Group, state: ParameterState) -> tuple[float, ...]:
         return (float(state.steps),)
@@ -117,6 +122,8 @@ class AdamW(Adam):
             weight_decay = weight_decay.item()
         if isinstance(weight_decay, bool) or not isinstance(weight_decay, (int, float)):
             raise type_error("AdamW", "weight_decay must be a float", type(weight_decay).__name__)
+        if lr_ratio is not None and not callable(lr_ratio):
+            raise failed_check("AdamW", "lr_ratio must be a function of a parameter", type(lr_ratio).__name__)
         super().__init__(
             learning_rate, beta1, beta2, epsilon, parameters, weight_decay, grad_clip, lazy_mode,
             multi_precision, False, amsgrad, name,

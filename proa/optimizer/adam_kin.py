@@ -48,6 +48,11 @@ class _Kin(Optimizer):
         return float(self._option(self._group_of(state.parameter), name))
 
 
+def _check_rate(where: str, learning_rate: Any) -> None:
+    if isinstance(learning_rate, (int, float)):
+        at_least_zero(where, "learning_rate", learning_rate)
+
+
 class Adamax(_Kin):
     """Adam that divides by the largest gradient, slowly forgotten, instead of the root mean square."""
 
@@ -94,6 +99,7 @@ class NAdam(_Kin):
         grad_clip: Any = None,
         name: str | None = None,
     ) -> None:
+        _check_rate("NAdam", learning_rate)
         self._momentum_decay = at_least_zero("NAdam", "momentum_decay", momentum_decay)
         super().__init__(learning_rate, (beta1, beta2), epsilon, parameters, weight_decay, grad_clip, name)
 
@@ -138,6 +144,7 @@ class RAdam(_Kin):
         grad_clip: Any = None,
         name: str | None = None,
     ) -> None:
+        _check_rate("RAdam", learning_rate)
         super().__init__(learning_rate, (beta1, beta2), epsilon, parameters, weight_decay, grad_clip, name)
 
     def _scalar_state(self, state: ParameterState) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.errors import type_error, value_error
+from ..core.errors import failed_check, type_error, value_error
 from ..eager.tensor import Tensor
 
 
@@ -13,7 +13,7 @@ def number(where: str, name: str, value: Any) -> float:
     if isinstance(value, Tensor):
         return float(value.item())
     if value is None:
-        raise value_error(where, f"{name} must be given", f"{name}: None")
+        raise failed_check(where, f"{name} must be given", f"{name}: None")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise type_error(where, f"{name} must be a float", f"{name}: {type(value).__name__}")
     return float(value)

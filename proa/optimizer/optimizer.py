@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
-from ..core.errors import runtime_error, type_error, value_error
+from ..core.errors import failed_check, failed_type_check, message, runtime_error, type_error, value_error, warn
 from ..core.tracebacks import boundary
 from ..eager.engine import zeros_of
 from ..eager.parameter import Parameter
@@ -113,6 +113,10 @@ class Group(dict[str, Any]):
         return self
 
 
+class NoParameters(ValueError, AttributeError):
+    """An optimiser without parameters; Paddle raises an AttributeError."""
+
+
 class Optimizer(FusedStorage):
     """Base: subclasses name their state and define `_update`."""
 
@@ -134,9 +138,11 @@ class Optimizer(FusedStorage):
         if parameters is None and LOCAL.segment.owner is not None:
             parameters = []  # of a static program: those that the loss given to minimize() depends on
         if parameters is None:
-            raise value_error(where, "parameters must be given", "None", "pass model.parameters()")
+            raise NoParameters(message(where, "parameters must be given", "None", "pass model.parameters()"))
         if isinstance(parameters, Tensor):
             raise type_error(where, "parameters must be a list of Tensors", "one Tensor", "put it into a list")
+        if learning_rate is None:
+            raise failed_type_check(where, "the learning rate must be given", "None", "pass a float or an LRScheduler")
         if isinstance(learning_rate, int) and not isinstance(learning_rate, bool):
             learning_rate = float(learning_rate)
         if not isinstance(learning_rate, (float, LRScheduler)):
@@ -175,8 +181,10 @@ class Optimizer(FusedStorage):
         members = [members] if isinstance(members, Tensor) else list(members)
         allowed = {"learning_rate", "weight_decay", "grad_clip", *self._group_options}
         unknown = sorted(set(options) - allowed)
-        if unknown:
-            raise value_error(where, f"a parameter group has no option {unknown}", f"{sorted(allowed)}")
+        if unknown:  # as in Paddle, programs may keep notes of their own there
+            warn(
+                f"({where}) a parameter group has no option {unknown}, which have no effect; there are {sorted(allowed)}."
+            )
         _decay_setting(where, options.get("weight_decay"))
         known = {id(parameter) for parameter in self._parameter_list}
         for parameter in members:
@@ -365,6 +373,8 @@ class Optimizer(FusedStorage):
 
         In a static program the gradients are computed here.
         """
+        if not isinstance(loss, Tensor):
+            raise failed_check(type(self).__name__, "the loss must be a Tensor", type(loss).__name__)
         pairs = self.backward(loss, startup_program, parameters, no_grad_set)
         if LOCAL.segment.owner is not None:
             return self.apply_gradients(pairs), pairs
@@ -418,6 +428,8 @@ class Optimizer(FusedStorage):
             else:
                 parameter.clear_gradient(set_to_zero)
         recorder.boundary()
+
+    clear_gradients = clear_grad
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         self.clear_grad(not set_to_none)

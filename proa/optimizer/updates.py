@@ -133,6 +133,11 @@ def with_decay(xp: Any, grad: Any, value: Any, decay: Any, kind: str) -> Any:
     return grad
 
 
+def _rows_of_zeros(xp: Any, grad: Any) -> Any:
+    """Which rows (of the first axis) are zero throughout, in a form that broadcasts with `grad`."""
+    return ~xp.any(grad != 0, axis=tuple(range(1, grad.ndim)), keepdims=True)
+
+
 @op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
 def sgd_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """`w -= rate * g`; scalars: rate, decay."""
@@ -170,11 +175,13 @@ def adam_update(
     decay_kind: str,
     has_masters: bool,
     amsgrad: bool,
+    lazy: bool,
 ) -> Any:
     """Adam; scalars: rate, epsilon, decay, beta1, beta2. The last array counts the steps before this one.
 
     A decay of the kind "decoupled" shrinks the weights by its size times the rate first (AdamW). Steps are counted here,
-    not on the host, so that the scalars stay the same while the learning rate does.
+    not on the host, so that the scalars stay the same while the learning rate does. A `lazy` update leaves the rows
+    without a gradient as they are, states and all.
     """
     rate, epsilon, decay, beta1, beta2 = arrays[:5]
     steps = arrays[-1] + 1
@@ -185,6 +192,7 @@ def adam_update(
 
     def rule(value: Any, grad: Any, first: Any, second: Any, *largest: Any) -> tuple[Any, ...]:
         kind = value.dtype
+        before, untouched = (value, first, second, *largest), _rows_of_zeros(xp, grad) if lazy else None
         if decay_kind == "decoupled":
             value = value * (1 - decay).astype(kind)
         else:
@@ -193,7 +201,10 @@ def adam_update(
         second = beta2.astype(kind) * second + (1 - beta2).astype(kind) * grad * grad
         largest = (xp.maximum(largest[0], second),) if amsgrad else ()
         root = xp.sqrt(largest[0] if amsgrad else second) + epsilon.astype(kind)
-        return value - rate.astype(kind) * (first / root), first, second, *largest
+        after = (value - rate.astype(kind) * (first / root), first, second, *largest)
+        if untouched is None:
+            return after
+        return tuple(xp.where(untouched, old, new) for old, new in zip(before, after, strict=True))
 
     return (*each(arrays[:-1], 5, count, has_masters, rule), steps)
 

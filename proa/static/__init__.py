@@ -6,6 +6,7 @@ program.py         Program; block.py, printing.py: what can be seen of it
 variable.py        data, parameters, global variables
 backward.py        gradients as part of a program
 execution.py       Executor; scope.py: where values are
+deferral.py        calls whose results have shapes that values decide; stages.py: running a program with such in pieces
 inference_form.py  clone(for_test=True)
 state_io.py, model_io.py   files
 nn/                functions with parameters of their own, control flow
@@ -45,7 +46,7 @@ from .strategies import (
     ipu_shard_guard,
     set_ipu_shard,
 )
-from .variable import Variable, create_global_var, create_parameter, data
+from .variable import Variable, create_global_var, create_parameter, data, setitem
 
 __all__ = [
     "Block", "BuildStrategy", "CompiledProgram", "ExecutionStrategy", "Executor", "ExponentialMovingAverage", "InputSpec",
@@ -55,5 +56,5 @@ __all__ = [
     "deserialize_program", "device_guard", "disable_static", "enable_static", "global_scope", "gradients",
     "ipu_shard_guard", "load", "load_from_file", "load_inference_model", "load_program_state", "name_scope", "nn",
     "normalize_program", "program_guard", "py_func", "save", "save_inference_model", "save_to_file", "scope_guard",
-    "serialize_persistables", "serialize_program", "set_ipu_shard", "set_program_state", "xpu_places",
+    "serialize_persistables", "serialize_program", "set_ipu_shard", "set_program_state", "setitem", "xpu_places",
 ]  # fmt: skip

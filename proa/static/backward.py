@@ -42,7 +42,7 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
     program = require_static("gradients")
     outputs = engine.tensor_list("gradients", "targets", targets)
     wanted = engine.tensor_list("gradients", "inputs", inputs)
-    seeds = None if target_gradients is None else engine.tensor_list("gradients", "target_gradients", target_gradients)
+    seeds = _seeds(target_gradients)
     if seeds is not None and len(seeds) != len(outputs):
         raise value_error("gradients", "a gradient is needed for each target", f"{len(seeds)} for {len(outputs)}")
     for tensor in wanted:
@@ -53,6 +53,18 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
             )  # fmt: skip
     found = engine.gradients(outputs, wanted, seeds, True, _variables(program, no_grad_set))
     return [None if grad is None else _named(grad, tensor) for tensor, grad in zip(wanted, found, strict=True)]
+
+
+def _seeds(given: Any) -> list[Tensor | None] | None:
+    """The gradients of targets; None among them is one of ones."""
+    if given is None or isinstance(given, Tensor):
+        return None if given is None else [given]
+    seeds = list(given)
+    if any(seed is not None and not isinstance(seed, Tensor) for seed in seeds):
+        raise type_error(
+            "gradients", "target_gradients must be Tensors or None", f"{[type(s).__name__ for s in seeds]}"
+        )
+    return seeds
 
 
 def _variables(program: Any, given: Any) -> list[Any]:

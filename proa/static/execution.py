@@ -174,6 +174,8 @@ def _input(program: Program, given: Any, arrays: dict[str, Any]) -> Tensor:
             "Executor.run", f"the input {given!r} has another data type", f"{given.name}: {tensor._aval}",
             f"convert it with astype('{aval.dtype.name}')",
         )  # fmt: skip
+    if not tensor._aval.ndim and aval.ndim and all(isinstance(n, SymbolicSize) or n == 1 for n in aval.shape):
+        tensor = tensor.reshape([1] * aval.ndim)  # type: ignore[attr-defined] # a plain number
     shape = tensor._aval.shape
     fits = len(shape) == aval.ndim and all(
         isinstance(wanted, SymbolicSize) or size == wanted for size, wanted in zip(shape, aval.shape, strict=True)

@@ -31,6 +31,7 @@ from . import mode
 from .block import Block
 from .printing import program_text
 from .segment import StaticSegment
+from .stages import StagedGraph, has_deferred_calls
 
 _MOST_GRAPHS = 64  # that a program keeps for the sets of variables that were fetched from it
 
@@ -344,6 +345,15 @@ class Program:
             )
         inputs = [GraphInput(places[k], whole.inputs[k]) for k in first]
         captured = [segment.inputs[k] for k in chosen[len(first) :]]
+        if has_deferred_calls(program):
+            if feeds is not None:
+                raise value_error(
+                    "static", "values decide shapes in this program, so it is no single graph that could be saved",
+                    f"{self!r}", "leave the operations that look at values out of what is saved",
+                )  # fmt: skip
+            return StagedGraph(
+                program, inputs, captured, scalars, len(fetches), changed, segment.locations, segment.assumptions
+            )
         structure = [Leaf(position) for position in range(len(fetches))]
         return Graph(
             "program", program, inputs, captured, scalars, structure, changed, segment.locations, segment.assumptions

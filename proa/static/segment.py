@@ -15,7 +15,8 @@ from ..core.errors import value_error
 from ..core.place import Place
 from ..core.symbols import SymbolicSize, plain, size_from
 from ..ir.capture import CaptureSegment, restore_state, saved_state
-from ..ir.dimensions import UnknownDimension
+from ..ir.dimensions import UnknownDimension, symbols_in
+from ..ir.interpreter import run_on_numpy
 from ..ir.program import Instruction
 from ..ir.trace import TraceNode, TraceRoot, grow_instruction, grow_leaf, instruction_key, twin
 
@@ -48,6 +49,12 @@ class StaticSegment(CaptureSegment):
             )  # fmt: skip
         return super().input_index(tensor)
 
+    def deferred(self, function: Any, arguments: tuple[Any, ...], named: dict[str, Any], refusal: Any) -> Any:
+        """Puts a call that looks at values into the program as a whole."""
+        from .deferral import defer
+
+        return defer(function, (arguments, named), refusal)
+
     def shape_of(self, aval: Aval) -> tuple[int, ...]:
         """With -1 for what is not known before the program runs."""
         return tuple(
@@ -56,6 +63,19 @@ class StaticSegment(CaptureSegment):
                 for size in aval.shape
             ]
         )
+
+    def constant(self, tensor: Any) -> Any:
+        """The value (an array) of a variable that depends on numbers in the program alone; None for any other."""
+        if tensor._segment is not self or tensor._index < 0:
+            return None
+        program = self.node.program(()).slice((tensor._index,))
+        wanted = {id(instruction) for instruction in program.instructions}
+        if any(o.__class__ is int and o < 0 for i in program.instructions for o in i.operands):
+            return None
+        scalars = [number for i, numbers in self.entries() if id(i) in wanted for number in numbers]
+        if any("seed" in i.operation.operand_names for i in program.instructions) or symbols_in(scalars):
+            return None
+        return run_on_numpy(program, [], scalars)[tensor._index]
 
     def describe(self, tensor: Any) -> str:
         shape = ", ".join(map(str, self.shape_of(tensor._aval)))

@@ -16,6 +16,7 @@ from ..eager.naming import unique_name
 from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.capture import placeholder
 from ..ir.dimensions import shown_shape
+from ..ir.recorder import LOCAL
 from ..nn import attributes
 from .mode import require_static
 
@@ -122,15 +123,24 @@ def create_parameter(
 def create_global_var(
     shape: Any, value: float, dtype: Any, persistable: bool = False, force_cpu: bool = False, name: str | None = None
 ) -> Tensor:
-    """A tensor with a value of its own that operations may change; the startup program fills it with `value`."""
-    program = require_static("create_global_var")
+    """A tensor with a value of its own that operations may change; the startup program fills it with `value`. Outside of
+    static mode an ordinary tensor."""
+    program = LOCAL.segment.owner
     kind = np.dtype(to_numpy_dtype(dtype))
     array = np.full(tuple(int(size) for size in shape), value, kind)
-    tensor = tensor_from_data(array, kind, program.segment.root.place)
+    tensor = tensor_from_data(array, kind, LOCAL.place if program is None else program.segment.root.place)
     tensor.name = name or unique_name("global_var")
     tensor.persistable = bool(persistable)
-    program._note(program.states, tensor, tensor._data())
+    if program is not None:
+        program._note(program.states, tensor, tensor._data())
     return tensor
+
+
+def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
+    """`x` with other values at an index, as a new variable."""
+    made = x.clone()  # type: ignore[attr-defined]
+    made[index] = value
+    return made
 
 
 # ---- what a variable can be asked -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ copied on the way in. What comes from a JAX array or a tensor, which nobody writ
 from __future__ import annotations
 
 import ctypes
+import weakref
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,26 @@ import numpy as np
 from ..core.errors import type_error, value_error
 from ..core.place import parse_place
 from ..eager.declare import public
-from ..eager.tensor import Tensor, alias, wrap
+from ..eager.tensor import Tensor, jax_value, wrap
 from ..ops.arguments import require_tensor
 
 _CPU_KINDS = (1, 3)  # DLPack's numbers for ordinary memory and for memory pinned by CUDA
 
 
+# What capsules that nobody has taken yet stand for, by the address of their numbers: the tensor, and the array that keeps
+# the address from being used for anything else.
+_GIVEN: dict[int, tuple[weakref.ref[Tensor], Any]] = {}
+
+
 @public()
 def to_dlpack(x: Tensor) -> Any:
-    """A DLPack capsule of the tensor's value. The taker must not write into it."""
-    return require_tensor("to_dlpack", "x", x).__dlpack__()
+    """A DLPack capsule of the tensor's value. Other libraries must not write into it; `from_dlpack` gives a tensor that
+    shares changes with `x`."""
+    array = jax_value(require_tensor("to_dlpack", "x", x)._data())
+    capsule = array.__dlpack__()
+    address = _Capsule(capsule).address
+    _GIVEN[address] = (weakref.ref(x, lambda _: _GIVEN.pop(address, None)), array)
+    return capsule
 
 
 @public()
@@ -32,10 +43,15 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
 
     `copy=False` insists on sharing memory: BufferError where its owner may write to it.
     """
-    if isinstance(dlpack, Tensor):
-        made = alias(dlpack) if not copy else wrap(_copied(dlpack._data()))
-        return made if device is None else made._to_place(parse_place(device))
     source = _Capsule(dlpack) if type(dlpack).__name__ == "PyCapsule" else dlpack
+    if isinstance(source, _Capsule):
+        given, _ = _GIVEN.pop(source.address, (lambda: None, None))
+        if (tensor := given()) is not None:
+            _array(source, None)  # a capsule can be taken once
+            dlpack = tensor
+    if isinstance(dlpack, Tensor):
+        made = dlpack.detach() if not copy else wrap(_copied(dlpack._data()))
+        return made if device is None else made._to_place(parse_place(device))
     if not hasattr(source, "__dlpack__"):
         raise type_error(
             "from_dlpack", "a DLPack capsule or an object with __dlpack__ is wanted", type(dlpack).__name__,
@@ -92,6 +108,7 @@ class _Capsule:
         # Before the tensor itself a versioned capsule has: version, manager, deleter, flags.
         start = address + (32 if name == b"dltensor_versioned" else 0)
         self._device = tuple(ctypes.cast(start + 8, ctypes.POINTER(ctypes.c_int32))[:2])
+        self.address = ctypes.cast(start, ctypes.POINTER(ctypes.c_void_p))[0]
 
     def __dlpack__(self, **options: Any) -> Any:
         return self._capsule

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import proa as paddle
 
@@ -34,8 +34,8 @@ DISCRETE = {
     "Poisson small": (lambda: D.Poisson(paddle.to_tensor(3.0)), stats.poisson(3.0)),
     "Poisson large": (lambda: D.Poisson(paddle.to_tensor(30.0)), stats.poisson(30.0)),
     "Categorical": (
-        lambda: D.Categorical([1.0, 3.0, 4.0]),
-        stats.rv_discrete(values=([0, 1, 2], [1 / 8, 3 / 8, 1 / 2])),
+        lambda: D.Categorical([-1.0, 0.0, 1.0]),
+        stats.rv_discrete(values=([0, 1, 2], special.softmax([-1.0, 0.0, 1.0]))),
     ),
 }
 

@@ -63,8 +63,12 @@ def test_fixed_numbers():
     assert made(init.Constant(3.0), (2,)).tolist() == [3.0, 3.0]
     assert made(init.Assign(np.array([1, 2])), (2,)).tolist() == [1.0, 2.0]
     assert made(init.Assign(paddle.to_tensor([1.0, 2.0])), (2,)).tolist() == [1.0, 2.0]
+    assert made(init.Assign(np.array([1, 2])), (3,)).tolist() == [
+        1.0,
+        2.0,
+    ]  # as in Paddle: a new parameter takes the shape
     with pytest.raises(ValueError, match=r"shape \[3\]"):
-        made(init.Assign(np.array([1, 2])), (3,))
+        init.Assign(np.array([1, 2]))(paddle.create_parameter([3], "float32"))
     square = made(init.Orthogonal(), (4, 6), "float64")
     np.testing.assert_allclose(square @ square.T, np.eye(4), atol=1e-12)
     passing = nn.Conv2D(2, 2, 3, padding=1, weight_attr=init.Dirac(), bias_attr=False)

@@ -145,11 +145,11 @@ def test_results_lie_where_xla_reads_them() -> None:
 def test_many_elements_prefer_the_host(name: str) -> None:
     """Declared at the operation, and asked of it by the recorder: on a CPU, from many elements on."""
     from proa.core.aval import make_aval
-    from proa.core.place import CPU
+    from proa.core.place import CPU, make_place
     from proa.ir.operation import find_operation
 
     operation = find_operation(name)
     many, few = (make_aval((size,), np.dtype("float32"), CPU) for size in (ordering.MANY_TO_SCAN, 100))
     assert operation.prefers_host((few, many), CPU)
     assert not operation.prefers_host((few, few), CPU)
-    assert not operation.prefers_host((few, many), type(CPU)("gpu", 0))
+    assert not operation.prefers_host((few, many), make_place("gpu", 0))

@@ -47,7 +47,7 @@ def test_other_libraries_arrays() -> None:
     original = paddle.ones([2])
     shared = paddle.from_dlpack(original)
     original.add_(paddle.ones([2]))
-    assert shared.tolist() == [1.0, 1.0]
+    assert shared.tolist() == [2.0, 2.0]
     assert paddle.from_dlpack(original, copy=True).tolist() == [2.0, 2.0]
 
 
@@ -56,3 +56,25 @@ def test_errors() -> None:
         dlpack.to_dlpack([1.0])
     with pytest.raises(TypeError, match="__dlpack__"):
         dlpack.from_dlpack(3)
+
+
+def test_a_capsule_that_comes_back_shares_changes() -> None:
+    x = paddle.ones([3])
+    y = dlpack.from_dlpack(dlpack.to_dlpack(x))
+    y[0] = 5.0
+    x[1] = 7.0
+    assert x.tolist() == y.tolist() == [5.0, 7.0, 1.0]
+    again = paddle.from_dlpack(x)
+    again[2] = 9.0
+    assert x.tolist() == [5.0, 7.0, 9.0]
+    assert paddle.from_dlpack(dlpack.to_dlpack(x), copy=True).tolist() == [5.0, 7.0, 9.0]
+
+
+def test_a_capsule_outlives_its_tensor_and_addresses_are_not_mixed_up() -> None:
+    for number in range(20):
+        capsule = dlpack.to_dlpack(paddle.full([64], float(number)))
+        assert dlpack.from_dlpack(capsule).tolist() == [float(number)] * 64
+    x = paddle.ones([64])
+    dlpack.to_dlpack(x)  # never taken
+    assert paddle.from_dlpack(np.full(64, 3.0, "float32")).tolist() == [3.0] * 64
+    assert x.tolist() == [1.0] * 64

@@ -74,9 +74,11 @@ def native_momentum(fallback: Callable[..., Any]) -> Callable[..., Any]:
 def native_adam(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `adam_update`."""
 
-    def kernel(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool, amsgrad: bool) -> Any:
-        if not _suits(arrays[5:-1], count, has_masters, decay_kind):
-            return fallback(xp, arrays, count, decay_kind, has_masters, amsgrad)
+    def kernel(
+        xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool, amsgrad: bool, lazy: bool
+    ) -> Any:
+        if lazy or not _suits(arrays[5:-1], count, has_masters, decay_kind):
+            return fallback(xp, arrays, count, decay_kind, has_masters, amsgrad, lazy)
         rate, epsilon, decay, beta1, beta2 = arrays[:5]
         steps = arrays[-1] + 1
         correction = xp.sqrt(1 - beta2**steps)

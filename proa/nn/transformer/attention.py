@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import value_error
+from ...core.errors import failed_check
 from ...eager.tensor import Tensor
 from ...ops.basic import cast_to, full_of, transpose_to
 from ...ops.neural.attention import attend
@@ -46,7 +46,7 @@ class MultiHeadAttention(Layer):
         embed_dim, num_heads = whole_sizes(self, embed_dim=embed_dim, num_heads=num_heads)
         kdim, vdim = whole_sizes(self, kdim=kdim or embed_dim, vdim=vdim or embed_dim)
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
-            raise value_error(
+            raise failed_check(
                 "MultiHeadAttention", "embed_dim must be positive and divisible by num_heads",
                 f"embed_dim: {embed_dim}, num_heads: {num_heads}",
             )  # fmt: skip

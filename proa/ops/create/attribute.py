@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.dtype import DType, to_numpy_dtype
-from ...core.errors import runtime_error, type_error, value_error
+from ...core.errors import failed_check, runtime_error, type_error, value_error
 from ...core.place import CPU, Place, make_place, parse_place
 from ...eager.moving import moved
 from ...eager.tensor import Tensor, alias, tensor_from_data
@@ -210,9 +210,9 @@ def set_value(self: Tensor, value: Any) -> None:
         raise type_error("set_value", "the value must be a tensor, an array or a list", type(value).__name__)
     received = f"x: {aval}, value: {source._aval}"
     if source._aval.shape != aval.shape:
-        raise value_error("set_value", "the value must have the shape of the tensor", received)
+        raise failed_check("set_value", "the value must have the shape of the tensor", received)
     if source._aval.dtype != aval.dtype:
-        raise value_error(
+        raise failed_check(
             "set_value",
             "the value must have the type of the tensor",
             received,

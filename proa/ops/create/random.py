@@ -140,7 +140,7 @@ def rand(
     S([3, 4]), S([2, 0], "float64"), S([4, 4], min=-2.0, max=3.0), S([2, 6], "float64", -1, 1), S([2, 2], seed=7),
     random=True,
 )  # fmt: skip
-@public()
+@public(values=True)
 def uniform(
     shape: Any,
     dtype: Any = None,
@@ -184,7 +184,7 @@ def randn(
 
 
 @samples(S([3, 4]), S([]), S([0, 3]), S([2, 6], "float64"), S([2, 5], "complex64"), random=True)
-@public()
+@public(values=True)
 @listed("shape", 0)
 def standard_normal(
     shape: Any,
@@ -328,7 +328,7 @@ def integers_from(where: str, low: Any, high: Any, shape: tuple[int, ...], dtype
     S(10), S(0, 100, [3, 4]), S(-50, 50, [2, 6], "int32"), S(1000, shape=[0, 2]), S(-(2**40), 2**40, [3, 4]), S(1, 2, [3]),
     random=True,
 )  # fmt: skip
-@public()
+@public(values=True)
 def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
     """Integers drawn uniformly from [low, high), or from [0, low) when one bound is given."""
     wanted = INT64 if dtype is None else to_numpy_dtype(dtype)
@@ -365,7 +365,7 @@ def permutation_of(xp: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtyp
 
 
 @samples(S(20), S(0), S(1), S(12, "int32"), S(12, "float32"), random=True)
-@public()
+@public(values=True)
 def randperm(
     n: Any,
     dtype: Any = "int64",

@@ -366,7 +366,7 @@ def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
 @samples(
     S(), S(0.5, 0.3, [3, 4]), S(A(3, 4), 0.5), S(A(3, 4), A(3, 4, low=0.2, high=1)), S(A(0, 2), 1.0), random=True,
 )  # fmt: skip
-@public()
+@public(values=True)
 def log_normal(mean: Any = 1.0, std: Any = 2.0, shape: Any = None, name: str | None = None) -> Tensor:
     """Numbers whose logarithm has a normal distribution with the given mean and deviation."""
     from ..math.unary import exp

@@ -34,7 +34,7 @@ def _window(
 ) -> Tensor:
     """A window from its curve over [0, 1]. A periodic one is the symmetric one of one more point, without the last."""
     if not isinstance(length, (int, np.integer)) or isinstance(length, bool) or length < 0:
-        raise value_error(where, "window_length must be an integer, not negative", f"window_length: {length!r}")
+        raise type_error(where, "window_length must be an integer, not negative", f"window_length: {length!r}")
     wanted = default_float() if dtype is None else to_numpy_dtype(dtype)
     if not is_floating(wanted):
         raise type_error(where, "a window has a floating type", f"dtype: {dtype}")
@@ -184,7 +184,7 @@ def kaiser_window(
         np.arange(0 if end is None else start, (start if end is None else end) + np.sign(step) * 1e-3, step)
     ).astype(dtype),
 )
-@public()
+@public(values=True)
 def range(
     start: Any = 0,
     end: Any = None,

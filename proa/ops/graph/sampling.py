@@ -127,7 +127,7 @@ def _reference_all(row: Any, columns: Any, nodes: Any, sample_size: int = -1, ei
     S(_ROW, _COLUMNS, A(2, 1, dtype="int64", values=[[3], [3]])),
     reference=_reference_all,
 )  # fmt: skip
-@public(module="geometric")
+@public(values=True, module="geometric")
 def sample_neighbors(
     row: Tensor,
     colptr: Tensor,
@@ -151,7 +151,7 @@ def sample_neighbors(
     S(_ROW, _COLUMNS, _WEIGHTS, _NODES, 5, _EIDS, True),
     reference=lambda row, columns, weights, *rest: _reference_all(row, columns, *rest),
 )  # fmt: skip
-@public(module="geometric")
+@public(values=True, module="geometric")
 def weighted_sample_neighbors(
     row: Tensor,
     colptr: Tensor,

@@ -55,32 +55,32 @@ def _segments(where: str, data: Any, segment_ids: Any, mode: str) -> Tensor:
 
 
 @samples(*_SAMPLES, reference=_reference("sum"))
-@public(module="incubate")
-@public(module="geometric")
+@public(values=True, module="incubate")
+@public(values=True, module="geometric")
 def segment_sum(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
     """The sum of each segment; `segment_ids` (sorted, read at the call) says which rows belong together."""
     return _segments("segment_sum", data, segment_ids, "sum")
 
 
 @samples(*_SAMPLES, reference=_reference("mean"))
-@public(module="incubate")
-@public(module="geometric")
+@public(values=True, module="incubate")
+@public(values=True, module="geometric")
 def segment_mean(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
     """The mean of each segment, 0 for one without rows; of integers, cut to an integer."""
     return _segments("segment_mean", data, segment_ids, "mean")
 
 
 @samples(*_SAMPLES, reference=_reference("max"))
-@public(module="incubate")
-@public(module="geometric")
+@public(values=True, module="incubate")
+@public(values=True, module="geometric")
 def segment_max(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
     """The largest values of each segment, 0 for one without rows."""
     return _segments("segment_max", data, segment_ids, "max")
 
 
 @samples(*_SAMPLES, reference=_reference("min"))
-@public(module="incubate")
-@public(module="geometric")
+@public(values=True, module="incubate")
+@public(values=True, module="geometric")
 def segment_min(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
     """The smallest values of each segment, 0 for one without rows."""
     return _segments("segment_min", data, segment_ids, "min")

@@ -177,7 +177,7 @@ def _prepared(
 ) -> tuple[Tensor, Tensor, int, tuple[int, ...]]:
     """Tensor, index, axis, and the shape that the index is to be broadcast to."""
     aval = require_tensor(where, "arr", x)._aval
-    index = index_tensor(where, index, "indices")
+    index = index_tensor(where, index, "indices", short=where == "take_along_axis")
     if index._aval.ndim != aval.ndim or not aval.ndim:
         raise value_error(
             where,

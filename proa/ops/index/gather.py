@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.errors import value_error
+from ...core.dtype import INT32, INT64
+from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.one_operator import one_operator
@@ -26,13 +27,13 @@ from .gathering import put_elements, put_nd, take_elements, take_nd
 from .orders import gather_by_dim, index_add_by_dim, index_select_by_dim, scatter_by_dim
 
 
-def index_tensor(where: str, index: Any, name: str = "index") -> Tensor:
-    """A tensor of integers; ValueError for other types."""
-    require_tensor(where, name, index)
-    if index._aval.dtype.kind not in "iu":
-        raise value_error(
+def index_tensor(where: str, index: Any, name: str = "index", short: bool = False) -> Tensor:
+    """A tensor of int32 or int64; with `short` of any integer type."""
+    dtype = require_tensor(where, name, index)._aval.dtype
+    if dtype != INT64 and dtype != INT32 and not (short and dtype.kind in "iu"):
+        raise type_error(
             where,
-            f"{name} must have an integer type",
+            f"{name} must have an integer type, int32 or int64",
             f"{name}: {index._aval}",
             "convert it with astype('int64')",
         )
@@ -328,7 +329,7 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
     S(A(0, 1, dtype="int64"), A(0), [2]),
     reference=lambda i, updates, shape: _reference_scatter_nd_add(np.zeros(shape, updates.dtype), i, updates),
 )
-@public(method=True)
+@public(values=True, method=True)
 def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """Zeros of a shape with `updates` added where the last dimension of `index` says."""
     require_tensor("scatter_nd", "updates", updates)

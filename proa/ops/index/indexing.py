@@ -23,6 +23,8 @@ from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import assign_in_place, register_view
+from ...ir.capture import CaptureError
+from ...ir.recorder import LOCAL
 from ..arguments import integers, require_tensor
 from ..basic import cast_to, full_of
 from ..shape.slicing import ROW, read_at
@@ -54,13 +56,16 @@ def get_item(self: Tensor, item: Any) -> Tensor:
         row = read_at(x, position, ROW)
         register_view(x, row, BasicView, (position, ROW))
         return row
-    basic = basic_index(x._aval, index if index.__class__ is tuple else (index,))
-    if basic is not None:
-        part = read_at(x, *basic)
-        register_view(x, part, BasicView, basic)
-        return part
-    plan = read_index(x._aval, index)
-    result = plan.read(x)
+    try:
+        basic = basic_index(x._aval, index if index.__class__ is tuple else (index,))
+        if basic is not None:
+            part = read_at(x, *basic)
+            register_view(x, part, BasicView, basic)
+            return part
+        plan = read_index(x._aval, index)
+        result = plan.read(x)
+    except CaptureError as refusal:  # it looked at a value: a program may put off the call
+        return LOCAL.segment.deferred(get_item, (x, index), {}, refusal)  # type: ignore[attr-defined]
     if plan.shares:
         stage = plan.stages[0]
         if len(plan.stages) == 1 and isinstance(stage, Basic):

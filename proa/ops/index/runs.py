@@ -81,7 +81,7 @@ def unique_consecutive(
     S(A(values=[[1, 0], [0, 2]], dtype="int64")), S(A(3, 4, dtype="bool")), S(A(0, 3)), S(A(values=[0.0, np.nan])),
     reference=np.argwhere,
 )  # fmt: skip
-@public(method=True)
+@public(values=True, method=True)
 def argwhere(input: Tensor) -> Tensor:
     """Positions of the elements that are not zero, one row each. Looks at the values."""
     return nonzero(input)

@@ -6,7 +6,7 @@ the places that elements were taken from.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
-from ..arguments import integer, require_tensor
+from ..arguments import flag, integer, require_tensor
 from ..axes import flat, index_dtype, single_axis, widened
 from ..basic import reshape_to
 from .ordering import MANY_TO_SORT, order_on_xla, sort_on_xla, sorted_copy, stable_order
@@ -144,7 +144,7 @@ def argmax(
     Of equal elements the first is taken; NaN counts as largest.
     """
     axis = _arg_axis("argmax", x, axis)
-    return position_of_max(x, axis, bool(keepdim), index_dtype("argmax", dtype))
+    return position_of_max(x, axis, flag("keepdim", keepdim), index_dtype("argmax", dtype))
 
 
 @samples(
@@ -166,7 +166,7 @@ def argmin(
     Of equal elements the first is taken; NaN counts as smallest.
     """
     axis = _arg_axis("argmin", x, axis)
-    return position_of_min(x, axis, bool(keepdim), index_dtype("argmin", dtype))
+    return position_of_min(x, axis, flag("keepdim", keepdim), index_dtype("argmin", dtype))
 
 
 # ---- sort, argsort -------------------------------------------------------------------------------
@@ -349,6 +349,13 @@ def _reference_topk(x: Any, k: int, axis: Any = None, largest: bool = True, sort
     return np.take_along_axis(x, order, axis), order
 
 
+class TopKRetType(NamedTuple):
+    """What `topk` gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
 @samples(
     S(A(3, 5, unique=True), 2), S(A(3, 5, unique=True), 2, 0), S(A(3, 5, unique=True), 2, 1, False),
     S(A(0, 3), 1), S(A(9, dtype="int32"), 4), S(A(2, 40, unique=True), 3),
@@ -381,8 +388,8 @@ def topk(
     else:
         values, positions = (reshape_to(t, ()) for t in top_along(flat(x), 0, count, bool(largest)))
     if out is not None:
-        return deliver(values, out[0]), deliver(positions, out[1])
-    return values, positions
+        return TopKRetType(deliver(values, out[0]), deliver(positions, out[1]))
+    return TopKRetType(values, positions)
 
 
 def _check_rank(where: str, k: int, aval: Aval, axis: int) -> None:
@@ -452,7 +459,7 @@ def kthvalue(
     _check_rank("kthvalue", rank, x._aval, axis)
     if not x._aval.ndim:
         return ranked_along(flat(x), 0, False, rank, False)
-    return ranked_along(x, axis, bool(keepdim), rank, False)
+    return ranked_along(x, axis, flag("keepdim", keepdim), rank, False)
 
 
 @op(infer=_infer_rank, outputs=2, grad={"x": _put_one_back}, host_from=MANY_TO_SORT, name="mode")
@@ -501,4 +508,4 @@ def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = No
         raise value_error("mode", f"axis {axis} has no elements to choose from", f"x: {x._aval}")
     if not x._aval.ndim:
         return mode_along(flat(x), 0, False)
-    return mode_along(x, axis, bool(keepdim))
+    return mode_along(x, axis, flag("keepdim", keepdim))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_check, type_error, value_error
 from ...eager.declare import public
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
@@ -83,7 +83,7 @@ class _Planner:
         inputs, arrow, output = equation.replace(" ", "").partition("->")
         terms = inputs.split(",")
         if len(terms) != len(shapes):
-            raise value_error(
+            raise failed_check(
                 "einsum",
                 f"the equation has {len(terms)} operand(s), {len(shapes)} are given",
                 f"{equation!r}",

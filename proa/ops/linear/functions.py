@@ -262,6 +262,8 @@ def vecdot(x: Tensor, y: Tensor, axis: int = -1, name: str | None = None) -> Ten
     """The sum of `conj(x) * y` along an axis, the others broadcast."""
     products = conjugate(require_tensor("vecdot", "x", x)) * require_tensor("vecdot", "y", y)
     chosen = normalise_axis("vecdot", integer("vecdot", "axis", axis), products._aval.ndim)
+    if products._aval.dtype.kind in "bi" and products._aval.dtype != INT64:
+        products = cast_to(products, INT64)  # as every sum of integers
     return sum_over(products, (chosen,), False)
 
 

@@ -238,12 +238,12 @@ matmul.operation.kernels["cpu"] = in_float32(native_product(_product_cpu))  # ty
 def _infer_linear(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     x, weight, bias = operands
     _check_product(operation, operands, attributes)
-    if weight.ndim != 2 or x.shape[-1] != weight.shape[0]:
+    if weight.ndim not in (1, 2) or x.shape[-1] != weight.shape[0]:
         raise operation.error(
             ValueError, f"the last dimension of x, {x.shape[-1]}, does not fit the weight",
             operands, fix="the weight is a matrix [in_features, out_features]",
         )  # fmt: skip
-    shape = (*x.shape[:-1], weight.shape[1])
+    shape = (*x.shape[:-1], *weight.shape[1:])
     if bias is not None:
         if bias.dtype != x.dtype:
             raise operation.error(ValueError, "the bias has another data type", operands,
@@ -256,7 +256,16 @@ def _infer_linear(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return make_aval(shape, x.dtype, place)
 
 
-def _linear_grad_weight(g: Tensor, x: Tensor) -> Tensor:
+def _linear_grad_input(g: Tensor, weight: Tensor) -> Tensor:
+    if weight._aval.ndim == 1:
+        g, weight = reshape_to(g, (*g._aval.shape, 1)), reshape_to(weight, (weight._aval.size, 1))
+    return matmul(g, conjugate(weight), False, True)
+
+
+def _linear_grad_weight(g: Tensor, x: Tensor, weight_aval: Aval) -> Tensor:
+    if weight_aval.ndim == 1:
+        column = matmul(_rows_of(conjugate(x)), reshape_to(g, (g._aval.size, 1)), True, False)
+        return reshape_to(column, weight_aval.shape)
     return matmul(_rows_of(conjugate(x)), _rows_of(g), True, False)
 
 
@@ -282,6 +291,7 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
     S(A(2, 3), A(3, 4), A(2, 4)),
     S(*[A(*shape, dtype="bfloat16", grad=False) for shape in ((2, 3), (3, 4), (4,))]),
     S(A(2, 3, dtype="int64"), A(3, 4, dtype="int64")), S(A(2, 3), A(3, 1), A(1)),
+    S(A(2, 3), A(3), A(2)), S(A(4, 2, 3), A(3)), S(A(3), A(3)),
     reference=_reference_linear,
 )  # fmt: skip
 @public(module="nn.functional")
@@ -291,13 +301,13 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
     contracts=True,
     infer=_infer_linear,
     grad={
-        "x": lambda g, weight: matmul(g, conjugate(weight), False, True),
+        "x": _linear_grad_input,
         "weight": _linear_grad_weight,
         "bias": _linear_grad_bias,
     },
 )
 def linear(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-    """`x @ weight + bias`, the weight being `[in_features, out_features]`."""
+    """`x @ weight + bias`, the weight being `[in_features, out_features]`, or `[in_features]` for one number a row."""
     result = _product(xp, x, weight, False, False)
     if bias is not None:
         result += bias

@@ -37,7 +37,7 @@ def _reference_product(x: Any) -> Any:
 def cartesian_prod(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """Every way of taking one element from each vector, a row for each; a single vector as it is."""
     if not isinstance(x, (list, tuple)) or not x:
-        raise value_error("cartesian_prod", "x must be a list of tensors, one at least", f"x: {type(x).__name__}")
+        raise type_error("cartesian_prod", "x must be a list of tensors, one at least", f"x: {type(x).__name__}")
     for position, part in enumerate(x):
         aval = require_tensor("cartesian_prod", f"x[{position}]", part)._aval
         if aval.ndim != 1:

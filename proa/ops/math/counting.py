@@ -44,7 +44,7 @@ def count_from(xp: Any, start: Any, step: Any, shape: tuple[int, ...], dtype: np
         dtype or (a[3] if len(a) > 3 else "float32" if any(isinstance(v, float) for v in a) else "int64")
     ),
 )
-@public()
+@public(values=True)
 def arange(
     start: Any = 0,
     end: Any = None,
@@ -157,7 +157,7 @@ def powers_between(xp: Any, start: Any, stop: Any, base: Any, shape: tuple[int, 
         dtype
     ),
 )
-@public()
+@public(values=True)
 def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None, name: str | None = None) -> Tensor:
     """`num` powers of `base`, whose exponents lie at equal distances from `start` to `stop`."""
     wanted = dtype_or_default(dtype)

@@ -143,10 +143,10 @@ def _reference_ldexp(x: Any, y: Any) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def ldexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """`x * 2 ** y`; integers give float32."""
+    """`x * 2 ** y`; integers and half types give float32."""
     x, y = require_tensor("ldexp", "x", x), require_tensor("ldexp", "y", y)
-    if not is_differentiable(x._aval.dtype):
-        x = cast_to(x, FLOAT32)
+    if y._aval.dtype == FLOAT64 or not is_differentiable(x._aval.dtype) or x._aval.dtype.itemsize <= 2:
+        x = cast_to(x, FLOAT64 if y._aval.dtype == FLOAT64 else FLOAT32)
     if y._aval.dtype != x._aval.dtype:
         y = cast_to(y, x._aval.dtype)
     return x * power_of_two(y)

@@ -50,8 +50,8 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: Any = 0, name:
     Looks at the values, because the largest decides the shape.
     """
     aval = require_tensor("bincount", "x", x)._aval
-    if aval.dtype.kind not in "iu":
-        raise type_error("bincount", "x must be integers", f"x: {aval}", "convert with astype('int64')")
+    if aval.dtype != np.int64 and aval.dtype != np.int32:
+        raise type_error("bincount", "x must be integers, int32 or int64", f"x: {aval}", "convert with astype('int64')")
     if aval.ndim != 1:
         raise value_error("bincount", "x must have one dimension", f"x: {aval}", "use flatten()")
     if weights is not None and require_tensor("bincount", "weights", weights)._aval.shape != aval.shape:

@@ -84,35 +84,45 @@ _SAMPLES = (
 )  # fmt: skip
 
 
-@samples(*_SAMPLES, reference=_reference("gammainc"), tolerance=2e-5)
-@public(method=True, inplace=True)
 @op(
     "x y",
     infer=_infer_pair,
     promote=True,
     check=_NOT_NEGATIVE,
     grad={"y": lambda g, x, y: g * gamma_density(x, y)},
+    name="gammainc",
 )
-def gammainc(xp: Any, x: Any, y: Any) -> Any:
-    """The regularised lower incomplete gamma function of order `x` at `y`; differentiable in `y`."""
+def lower_part(xp: Any, x: Any, y: Any) -> Any:
     return special(xp).gammainc(wide(x), wide(y))
 
 
-@samples(*_SAMPLES, reference=_reference("gammaincc"), tolerance=2e-5)
-@public(method=True, inplace=True)
 @op(
     "x y",
     infer=_infer_pair,
     promote=True,
     check=_NOT_NEGATIVE,
     grad={"y": lambda g, x, y: times(g * gamma_density(x, y), -1.0)},
+    name="gammaincc",
 )
-def gammaincc(xp: Any, x: Any, y: Any) -> Any:
-    """The regularised upper incomplete gamma function, `1 - gammainc(x, y)`; differentiable in `y`."""
+def upper_part(xp: Any, x: Any, y: Any) -> Any:
     return special(xp).gammaincc(wide(x), wide(y))
 
 
-for _function, _ends in ((gammainc, (1.0, 0.0)), (gammaincc, (0.0, 1.0))):
+@samples(*_SAMPLES, reference=_reference("gammainc"), tolerance=2e-5)
+@public(method=True, inplace=True)
+def gammainc(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The regularised lower incomplete gamma function of order `x` at `y`; differentiable in `y`."""
+    return lower_part(require_tensor("gammainc", "x", x), require_tensor("gammainc", "y", y))
+
+
+@samples(*_SAMPLES, reference=_reference("gammaincc"), tolerance=2e-5)
+@public(method=True, inplace=True)
+def gammaincc(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The regularised upper incomplete gamma function, `1 - gammainc(x, y)`; differentiable in `y`."""
+    return upper_part(require_tensor("gammaincc", "x", x), require_tensor("gammaincc", "y", y))
+
+
+for _function, _ends in ((lower_part, (1.0, 0.0)), (upper_part, (0.0, 1.0))):
     _function.operation.kernels["xla"] = _edges(_function.operation.kernel, *_ends)  # type: ignore[attr-defined]
 
 

@@ -16,7 +16,7 @@ from ...eager.declare import op, public
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
-from ..arguments import require_tensor, several_axes
+from ..arguments import flag, require_tensor, several_axes
 from ..axes import flat, numpy_axis, reduced_shape, several_or_all, widened
 from ..basic import cast_to, reshape_to, restore_axes, transpose_to
 from .arithmetic import divide_or_zero
@@ -144,12 +144,12 @@ def norm(
     is_matrix = p == "nuc" and axis is None and x._aval.ndim == 2
     if is_matrix or (isinstance(axis, (list, tuple)) and len(axis) == 2):
         axes = (0, 1) if axis is None else several_axes("norm", axis, x._aval.ndim)
-        return deliver(_matrix_norm("norm", x, 2 if p is None else p, axes, bool(keepdim)), out)
+        return deliver(_matrix_norm("norm", x, 2 if p is None else p, axes, flag("keepdim", keepdim)), out)
     if isinstance(p, str) and p != "fro":
         raise value_error("norm", "this p needs two axes, or is none", f"p: {p!r}, x: {x._aval}")
     order = 2.0 if p in (None, "fro") else float(p)
     axes = several_or_all("norm", axis, x._aval.ndim)
-    return deliver(p_norm(x, order, axes, bool(keepdim)), out)
+    return deliver(p_norm(x, order, axes, flag("keepdim", keepdim)), out)
 
 
 @samples(
@@ -171,7 +171,7 @@ def vector_norm(
     """The `p`-norm over some axes (all by default), whose elements count as one vector."""
     x = _numbers("vector_norm", x, dtype)
     axes = several_or_all("vector_norm", axis, x._aval.ndim)
-    return deliver(p_norm(x, float(p), axes, bool(keepdim)), out)
+    return deliver(p_norm(x, float(p), axes, flag("keepdim", keepdim)), out)
 
 
 @samples(
@@ -193,7 +193,7 @@ def matrix_norm(
     axes = several_axes("matrix_norm", list(axis), x._aval.ndim)
     if len(axes) != 2:
         raise value_error("matrix_norm", "two axes are needed", f"axis: {axis}, x: {x._aval}")
-    return _matrix_norm("matrix_norm", x, p, axes, bool(keepdim))
+    return _matrix_norm("matrix_norm", x, p, axes, flag("keepdim", keepdim))
 
 
 @samples(

@@ -11,6 +11,7 @@ from ...eager.declare import op, public
 from ...eager.infer import broadcast, elementwise
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ..arguments import require_tensor
 from ..precision import broadcast_real, refuse, wide
 from .arithmetic import gate, minus, over, zero_slope
 from .comparison import equal
@@ -34,19 +35,24 @@ def _in_float(function: Any) -> Any:
     return expected
 
 
-@samples(
-    *_PAIRS, S(A(values=[1e30, 3.0], grad=False), A(values=[1e30, 4.0], grad=False)), reference=_in_float(np.hypot)
-)
-@public(method=True, inplace=True)
 @op(
     "x y",
     infer=broadcast_real,
     promote=True,
     grad={"x": lambda g, x, out: g * over(x, out), "y": lambda g, y, out: g * over(y, out)},
+    name="hypot",
 )
-def hypot(xp: Any, x: Any, y: Any) -> Any:
-    """The length of the hypotenuse, `sqrt(x * x + y * y)`, without overflow on the way."""
+def hypotenuse(xp: Any, x: Any, y: Any) -> Any:
     return xp.hypot(wide(x), wide(y))
+
+
+@samples(
+    *_PAIRS, S(A(values=[1e30, 3.0], grad=False), A(values=[1e30, 4.0], grad=False)), reference=_in_float(np.hypot)
+)
+@public(method=True, inplace=True)
+def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """The length of the hypotenuse, `sqrt(x * x + y * y)`, without overflow on the way."""
+    return hypotenuse(require_tensor("hypot", "x", x), require_tensor("hypot", "y", y))
 
 
 @samples(

@@ -20,7 +20,7 @@ from ...eager.infer import reduce, same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...kernels.cpu.pooling import native_mean_over_space
-from ..arguments import require_tensor
+from ..arguments import flag, require_tensor
 from ..axes import kept_shape, numpy_axis, reduced_shape, several_or_all, wide_type, widened
 from ..basic import cast_to, reshape_to, restore_axes, transpose_to
 from .arithmetic import conjugate
@@ -82,7 +82,7 @@ def mean(
     if dtype is not None:
         x = cast_to(x, to_numpy_dtype(dtype))
     axes = several_or_all("mean", axis, x._aval.ndim)
-    return deliver(mean_over(x, axes, bool(keepdim)), out)
+    return deliver(mean_over(x, axes, flag("keepdim", keepdim)), out)
 
 
 # ---- max, min ------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ _EXTREME_SAMPLES = (
 def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The largest element over some axes (all by default). NaN counts as largest."""
     axes = several_or_all("max", axis, require_tensor("max", "x", x)._aval.ndim)
-    return max_over(x, axes, bool(keepdim))
+    return max_over(x, axes, flag("keepdim", keepdim))
 
 
 @samples(
@@ -152,7 +152,7 @@ def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = N
 def min(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The smallest element over some axes (all by default). NaN counts as smallest."""
     axes = several_or_all("min", axis, require_tensor("min", "x", x)._aval.ndim)
-    return min_over(x, axes, bool(keepdim))
+    return min_over(x, axes, flag("keepdim", keepdim))
 
 
 @samples(
@@ -170,7 +170,7 @@ def amax(
 ) -> Tensor:
     """The largest element over some axes; the same as `max`."""
     axes = several_or_all("amax", axis, require_tensor("amax", "x", x)._aval.ndim)
-    return deliver(max_over(x, axes, bool(keepdim)), out)
+    return deliver(max_over(x, axes, flag("keepdim", keepdim)), out)
 
 
 @samples(
@@ -188,7 +188,7 @@ def amin(
 ) -> Tensor:
     """The smallest element over some axes; the same as `min`."""
     axes = several_or_all("amin", axis, require_tensor("amin", "x", x)._aval.ndim)
-    return deliver(min_over(x, axes, bool(keepdim)), out)
+    return deliver(min_over(x, axes, flag("keepdim", keepdim)), out)
 
 
 # ---- prod ----------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def prod(
         x = cast_to(x, to_numpy_dtype(dtype))
     elif x._aval.dtype == BOOL:
         x = cast_to(x, INT64)
-    result = prod_over(x, several_or_all("prod", axis, x._aval.ndim), bool(keepdim))
+    result = prod_over(x, several_or_all("prod", axis, x._aval.ndim), flag("keepdim", keepdim))
     return deliver(result, out)
 
 
@@ -289,7 +289,7 @@ def any(
 ) -> Tensor:
     """Whether any element over some axes (all by default) is true, that is not zero."""
     axes = several_or_all("any", axis, require_tensor("any", "x", x)._aval.ndim)
-    return deliver(any_over(x, axes, bool(keepdim)), out)
+    return deliver(any_over(x, axes, flag("keepdim", keepdim)), out)
 
 
 @samples(
@@ -307,7 +307,7 @@ def all(
 ) -> Tensor:
     """Whether all elements over some axes (all by default) are true, that is not zero."""
     axes = several_or_all("all", axis, require_tensor("all", "x", x)._aval.ndim)
-    return deliver(all_over(x, axes, bool(keepdim)), out)
+    return deliver(all_over(x, axes, flag("keepdim", keepdim)), out)
 
 
 # ---- logsumexp -----------------------------------------------------------------------------------
@@ -355,4 +355,4 @@ def logsumexp(
     elif x._aval.dtype.kind == "c":
         raise type_error("logsumexp", "x must be real", f"x: {x._aval}")
     axes = several_or_all("logsumexp", axis, x._aval.ndim)
-    return deliver(log_sum_exp_over(x, axes, bool(keepdim)), out)
+    return deliver(log_sum_exp_over(x, axes, flag("keepdim", keepdim)), out)

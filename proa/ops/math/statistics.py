@@ -20,12 +20,14 @@ from ...core.dtype import (
     to_numpy_dtype,
 )  # fmt: skip
 from ...core.errors import type_error, value_error
+from ...core.symbols import plain
 from ...eager.calling import MISSING, deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, wrap
-from ..arguments import require_tensor
+from ...ir.known import mark_sizes
+from ..arguments import flag, require_tensor
 from ..axes import flat, numpy_axis, several_or_all, single_axis
 from ..basic import cast_to, reshape_to, sum, sum_over
 from ..index.search import ranked_along
@@ -53,7 +55,7 @@ def _variance(where: str, x: Tensor, axis: Any, keepdim: bool, correction: float
     freedom = _count(x._aval, axes) - correction
     # Too few elements: NaN (zero times infinity).
     scale = 1 / freedom if freedom > 0 else math.inf
-    return sum_over(centred * centred, axes, bool(keepdim)) * scale
+    return sum_over(centred * centred, axes, flag("keepdim", keepdim)) * scale
 
 
 def _as_given(result: Tensor, x: Tensor) -> Tensor:
@@ -252,8 +254,8 @@ def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None
     elif not is_differentiable(x._aval.dtype):
         numbers = cast_to(x, default_float())
     axes = several_or_all("nanmean", axis, x._aval.ndim)
-    count = count_over(numbers, axes, bool(keepdim), True)
-    total = sum_over(_without_nan(numbers), axes, bool(keepdim))
+    count = count_over(numbers, axes, flag("keepdim", keepdim), True)
+    total = sum_over(_without_nan(numbers), axes, flag("keepdim", keepdim))
     return _as_given(total / cast_to(count, real_dtype(numbers._aval.dtype)), x)
 
 
@@ -284,7 +286,7 @@ def _reference_count(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
 def count_nonzero(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """How many elements over some axes (all by default) are not zero."""
     axes = several_or_all("count_nonzero", axis, require_tensor("count_nonzero", "x", x)._aval.ndim)
-    return count_over(x, axes, bool(keepdim), False)
+    return count_over(x, axes, flag("keepdim", keepdim), False)
 
 
 @samples(
@@ -294,4 +296,5 @@ def count_nonzero(x: Tensor, axis: Any = None, keepdim: bool = False, name: str 
 @public(method=True)
 def numel(x: Tensor, name: str | None = None) -> Tensor:
     """The number of elements, as a 0-d integer tensor (on the host, its value is known at once)."""
-    return wrap(np.array(require_tensor("numel", "x", x)._aval.size, np.int64))
+    count = math.prod(require_tensor("numel", "x", x)._aval.shape)
+    return mark_sizes(wrap(np.array(plain(count), np.int64)), (count,))

@@ -73,7 +73,7 @@ def reduce_as(x: Tensor, target: Tensor, name: str | None = None) -> Tensor:
         raise value_error(
             "reduce_as", "the shape of target must broadcast to that of x", f"x: {aval}, target: {wanted}"
         )
-    if aval.dtype.kind in "bi" and aval.dtype != INT64:
+    if aval.shape != wanted.shape and (aval.dtype == np.bool_ or aval.dtype == np.int32):
         x = cast_to(x, INT64)
     return sum_to(x, wanted.shape)
 

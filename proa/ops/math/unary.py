@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from ...core.dtype import BOOL
+from ...core.errors import type_error
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import floating, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ..arguments import require_tensor
 from ..basic import cast_to
 from ..precision import as_float, number, real_number, real_valued, reference, wide
 from .arithmetic import conjugate, gate, product, quotient, zero_slope
@@ -44,6 +46,8 @@ public(method=True, name="negative")(neg)
 @public()
 def positive(x: Tensor, name: str | None = None) -> Tensor:
     """`+x`: the same tensor."""
+    if require_tensor("positive", "x", x)._aval.dtype == np.bool_:
+        raise type_error("positive", "the operation is not defined for booleans", f"x: {x._aval}")
     return x
 
 

@@ -47,6 +47,11 @@ def _expected(function: Any) -> Any:
     return expected
 
 
+def _conjugated(array: Any) -> Any:
+    """A slope is conjugated in the gradient of a complex function."""
+    return array.conj() if array.dtype.kind == "c" else array
+
+
 def _logistic(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
@@ -119,7 +124,7 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
 )
 def hardswish_slope(xp: Any, outer: Any, x: Any) -> Any:
     x = wide(x)
-    return outer * xp.where(x <= -3, 0, xp.where(x >= 3, 1, x / 3 + 0.5)).astype(x.dtype)
+    return outer * xp.where(x.real <= -3, 0, xp.where(x.real >= 3, 1, _conjugated(x) / 3 + 0.5)).astype(x.dtype)
 
 
 @samples(
@@ -127,10 +132,12 @@ def hardswish_slope(xp: Any, outer: Any, x: Any) -> Any:
     reference=_expected(lambda x: x * np.clip(x + 3, 0, 6) / 6),
 )  # fmt: skip
 @public(module="nn.functional")
-@op(infer=floating_reals, grad={"x": lambda g, x: hardswish_slope(g, x)})
+@op(infer=floating_numbers, grad={"x": lambda g, x: hardswish_slope(g, x)})
 def hardswish(xp: Any, x: Any) -> Any:
-    """`x * relu6(x + 3) / 6`."""
+    """`x * relu6(x + 3) / 6`; the real part decides where a complex number is cut."""
     x = wide(x)
+    if x.dtype.kind == "c":
+        return xp.where(x.real <= -3, 0, xp.where(x.real >= 3, x, x * (x + 3) / 6)).astype(x.dtype)
     return x * (xp.minimum(xp.maximum(x + 3, 0), 6) / 6)
 
 
@@ -469,13 +476,13 @@ def _bend_of_softplus(g: Tensor, outer: Tensor, x: Tensor, beta: float, threshol
 def softplus_slope(xp: Any, outer: Any, x: Any, beta: Any, threshold: Any) -> Any:
     x = wide(x)
     scaled = x * beta.astype(x.dtype)
-    above = scaled > threshold.astype(x.dtype)
-    return outer * xp.where(above, x.dtype.type(1), 1 / (1 + xp.exp(-scaled)))
+    above = scaled.real > threshold.astype(scaled.real.dtype)
+    return outer * xp.where(above, x.dtype.type(1), 1 / (1 + xp.exp(-_conjugated(scaled))))
 
 
 @op(
     scalars="beta threshold",
-    infer=floating_reals,
+    infer=floating_numbers,
     grad={"x": lambda g, x, beta, threshold: softplus_slope(g, x, beta, threshold)},
     name="softplus",
 )
@@ -483,6 +490,9 @@ def softplus_of(xp: Any, x: Any, beta: Any, threshold: Any) -> Any:
     x = wide(x)
     beta = beta.astype(x.dtype)
     scaled = x * beta
+    if x.dtype.kind == "c":
+        above = scaled.real > threshold.astype(scaled.real.dtype)
+        return xp.where(above, x, xp.log1p(xp.exp(scaled)) / beta)
     smooth = (xp.maximum(scaled, 0) + xp.log1p(xp.exp(-xp.abs(scaled)))) / beta
     return xp.where(scaled > threshold.astype(x.dtype), x, smooth)
 
@@ -503,10 +513,12 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
 
 @samples(*_PLAIN, reference=_expected(lambda x: -np.logaddexp(0, -x)))
 @public(module="nn.functional")
-@op(infer=floating_reals, grad={"x": lambda g, x: g * sigmoid(times(x, -1.0))})
+@op(infer=floating_numbers, grad={"x": lambda g, x: g * conjugate(sigmoid(times(x, -1.0)))})
 def log_sigmoid(xp: Any, x: Any) -> Any:
     """`log(sigmoid(x))`, also where the sigmoid itself is too small for a number."""
     x = wide(x)
+    if x.dtype.kind == "c":
+        return -xp.log1p(xp.exp(-x))
     return xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x)))
 
 

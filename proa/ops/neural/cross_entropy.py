@@ -174,7 +174,7 @@ def cross_entropy(
             f"weight: {weight._aval}, input: {aval}",
         )
     if soft_label:
-        if ignored != -100:
+        if ignored > 0:
             raise value_error(where, "ignore_index has no meaning for soft labels", f"ignore_index: {ignored}")
         if label._aval.shape != aval.shape:
             raise value_error(
@@ -185,13 +185,15 @@ def cross_entropy(
         soft: Any = label if label._aval.dtype == aval.dtype else cast_to(label, aval.dtype)
         if label_smoothing:
             soft = soft * (1.0 - label_smoothing) + label_smoothing / classes
-        return _soft_cross_entropy(input, soft, weight, reduction, axis, use_softmax, None)
+        # A mean with ignore_index=0 is over the labels that are not 0, each class of each element counting as one.
+        counted = cast_to(soft != 0.0, aval.dtype) if ignored == 0 else None
+        return _soft_cross_entropy(input, soft, weight, reduction, axis, use_softmax, counted)
     label = _integer_label(where, label, input)
     keeps = _label_layout(where, aval, label._aval, axis)
     if label_smoothing:
         soft = smoothed_labels(label, float(label_smoothing), aval.dtype, axis, classes, ignored, keeps)
-        count = count_labels(label, aval.dtype, ignored) if ignored >= 0 else None
-        return _soft_cross_entropy(input, soft, weight, reduction, axis, use_softmax, count)
+        counted = cast_to(label != ignored, aval.dtype) if ignored >= 0 and weight is None else None
+        return _soft_cross_entropy(input, soft, weight, reduction, axis, use_softmax, counted)
     if use_softmax and weight is None:
         return softmax_cross_entropy(input, label, reduction, axis, classes, ignored, keeps)
     if use_softmax:
@@ -217,11 +219,9 @@ def _soft_cross_entropy(
     reduction: str,
     axis: int,
     use_softmax: bool,
-    count: Tensor | None,
+    counted: Any,
 ) -> Tensor:
-    """Labels as probabilities; the result keeps the class axis. `count` replaces the number of
-    labels in a mean.
-    """
+    """Labels as probabilities; the result keeps the class axis. `counted` says which labels a mean is over."""
     from .softmax import log_softmax
 
     logarithm = log_softmax(x, axis) if use_softmax else x.log()  # type: ignore[attr-defined]
@@ -230,9 +230,9 @@ def _soft_cross_entropy(
         shape = tuple(n if a == axis else 1 for a, n in enumerate(x._aval.shape))
         weights: Any = soft * reshape_to(weight, shape)
         weights = weights.sum(axis, keepdim=True)
-        return weighted_loss(loss * weights, weights, reduction)
-    if reduction == "mean" and count is not None:
-        return loss.sum() / count
+        return weighted_loss(loss * weights, weights if counted is None else weights * counted, reduction)
+    if reduction == "mean" and counted is not None:
+        return loss.sum() / counted.sum().clip(min=1.0)
     return reduce_loss(loss, reduction)
 
 
@@ -265,7 +265,8 @@ def softmax_with_cross_entropy(
             f"logits: {logits._aval}, label: {label._aval}",
             "use unsqueeze() on the class axis",
         )
-    loss = cross_entropy(logits, label, None, ignore_index, "none", soft_label, axis)
+    ignored = -100 if soft_label else ignore_index  # without a meaning for probabilities
+    loss = cross_entropy(logits, label, None, ignored, "none", soft_label, axis)
     if not return_softmax:
         return loss
     from .softmax import softmax

@@ -148,8 +148,8 @@ def embedding(
     """Rows of `weight` by their numbers.
 
     Where `x` is `padding_idx` the result is zero, and so is the gradient. Rows whose
-    `norm_type`-norm is above `max_norm` are scaled down to it in `weight` itself. `sparse` is
-    accepted and ignored: gradients are dense.
+    `norm_type`-norm is above `max_norm` are scaled down to it in `weight` itself. Gradients are
+    dense; `sparse` tells optimisers with a `lazy_mode` that rows without a gradient were not looked up.
     """
     require_tensor("embedding", "x", x)
     require_tensor("embedding", "weight", weight)
@@ -174,6 +174,8 @@ def embedding(
         padding %= count
     if count == 0 and x._aval.size:
         raise IndexOutOfRange(f"(embedding) weight has no rows; received weight: {weight._aval}.")
+    if sparse:
+        weight.__dict__["_rows_looked_up"] = True
     if max_norm is not None:
         _renormalise(x, weight, float(max_norm), float(norm_type))
     return rows_of_weight(x, weight, count, padding)

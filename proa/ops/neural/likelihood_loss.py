@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype import FLOAT32, FLOAT64
 from ...core.errors import value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
@@ -52,8 +53,11 @@ def poisson_nll_loss(
     check_reduction(where, reduction)
     if epsilon <= 0:
         raise value_error(where, "epsilon must be positive", f"epsilon: {epsilon}")
-    x: Any = require_tensor(where, "input", input)
-    y: Any = cast_to(require_tensor(where, "label", label), input._aval.dtype)
+    _same_shapes(where, input=input, label=label)
+    x: Any = input
+    y: Any = label
+    if y._aval.dtype.kind in "biu":
+        y = cast_to(y, input._aval.dtype)
     loss = x.exp() - y * x if log_input else x - y * (x + float(epsilon)).log()
     if full:
         safe = choose_by(y > 1.0, y, 1.0)
@@ -89,6 +93,9 @@ def gaussian_nll_loss(
     _same_shapes(where, input=input, label=label)
     x: Any = input
     v: Any = require_tensor(where, "variance", variance)
+    for name_of, tensor in (("input", x), ("label", label), ("variance", v)):
+        if tensor._aval.dtype not in (FLOAT32, FLOAT64):
+            raise value_error(where, f"{name_of} must be float32 or float64", f"{name_of}: {tensor._aval}")
     if v._aval.shape != input._aval.shape:
         if v._aval.shape == input._aval.shape[:-1]:
             v = v.unsqueeze(-1)

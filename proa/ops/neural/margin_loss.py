@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtype import FLOAT32
+from ...core.dtype import FLOAT32, FLOAT64, INT32, INT64
 from ...core.errors import value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
@@ -28,6 +28,7 @@ def _floating(x: Tensor) -> Tensor:
     return cast_to(x, FLOAT32) if x._aval.dtype.kind in "iu" else x
 
 
+_LABEL_TYPES = (INT32, INT64, FLOAT32, FLOAT64)
 _SIGNS = A(4, values=[1.0, -1.0, -1.0, 1.0], grad=False)
 
 
@@ -87,6 +88,8 @@ def cosine_embedding_loss(
         )
     if label._aval.ndim and label._aval.shape[0] != input1._aval.shape[0]:
         raise value_error(where, "there must be a label for each row", received)
+    if label._aval.dtype not in _LABEL_TYPES:
+        raise value_error(where, "the label must be int32, int64, float32 or float64", received)
     a: Any = input1
     b: Any = input2
     small = 1e-12
@@ -131,7 +134,7 @@ def multi_label_soft_margin_loss(
     check_reduction("multi_label_soft_margin_loss", reduction)
     _same_shapes("multi_label_soft_margin_loss", input=input, label=label)
     x: Any = input
-    y: Any = cast_to(label, input._aval.dtype) if label._aval.dtype != input._aval.dtype else label
+    y: Any = cast_to(label, input._aval.dtype) if label._aval.dtype.kind in "biu" else label
     loss: Any = -(y * log_sigmoid(x) + (1.0 - y) * log_sigmoid(-x))
     return reduce_loss((loss if weight is None else loss * weight).mean(-1), reduction)
 
@@ -169,7 +172,7 @@ def multi_margin_loss(
     aval = require_tensor(where, "input", input)._aval
     classes = require_tensor(where, "label", label)._aval
     received = f"input: {aval}, label: {classes}"
-    if aval.ndim != 2 or classes.size != aval.shape[0]:
+    if aval.ndim != 2 or classes.size != aval.shape[0] or classes.shape[:1] != aval.shape[:1]:
         raise value_error(where, "input must be [batch, classes], label [batch]", received)
     if weight is not None and require_tensor(where, "weight", weight)._aval.shape != aval.shape[1:]:
         raise value_error(where, "weight must have one entry for each class", f"weight: {weight._aval}, {received}")
@@ -282,6 +285,7 @@ def triplet_margin_with_distance_loss(
     check_reduction(where, reduction)
     if margin < 0:
         raise value_error(where, "the margin cannot be negative", f"margin: {margin}")
+    _same_shapes(where, input=input, positive=positive, negative=negative)
     distance: Any = distance_function or pairwise_distance
     near, far = distance(input, positive), distance(input, negative)
     if swap:

@@ -14,7 +14,7 @@ from ...core.generator import default_generator
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
-from ..arguments import integers, require_tensor
+from ..arguments import integer, integers, require_tensor
 from ..basic import cast_to, full_of, reshape_to
 from ..index.along import put_along_axis
 from ..shape.padding import pad_with
@@ -318,11 +318,12 @@ def local_response_norm(
     """x / (k + alpha * mean of squares over `size` neighbouring channels)^beta."""
     where = "local_response_norm"
     aval = require_tensor(where, "x", x)._aval
-    formats = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
-    if aval.ndim not in formats or data_format not in formats[aval.ndim]:
-        raise value_error(
-            where, "data_format does not fit the dimensions of x", f"data_format: {data_format!r}, x: {aval}"
-        )
+    formats = ("NCL", "NLC", "NCHW", "NHWC", "NCDHW", "NDHWC")
+    if data_format not in formats:  # all that counts is where the channels are
+        raise value_error(where, f"data_format must be one of {', '.join(formats)}", f"data_format: {data_format!r}")
+    if aval.ndim not in (3, 4, 5):
+        raise value_error(where, "x must have 3, 4 or 5 dimensions", f"x: {aval}")
+    size = integer(where, "size", size)
     if size < 1:
         raise value_error(where, "size must be positive", f"size: {size}")
     value: Any = x

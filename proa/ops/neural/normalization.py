@@ -357,13 +357,18 @@ def batch_norm(
     )
     broadcast = tuple(channels if axis == channel else 1 for axis in range(aval.ndim))
     if not training if use_global_stats is None else use_global_stats:
-        return normalise_by(x, running_mean, running_var, weight, bias, float(epsilon), broadcast)
+        return normalise_by(x, running_mean, running_var, weight, bias, _single(epsilon), broadcast)
     axes = tuple(axis for axis in range(aval.ndim) if axis != channel)
     if aval.size:
-        moved = running_statistics(x, running_mean, running_var, float(momentum), axes)
+        moved = running_statistics(x, running_mean, running_var, _single(momentum), axes)
         replace_value(running_mean, moved[0])
         replace_value(running_var, moved[1])
-    return normalise(x, weight, bias, float(epsilon), aval.shape, axes, broadcast, True)
+    return normalise(x, weight, bias, _single(epsilon), aval.shape, axes, broadcast, True)
+
+
+def _single(number: Any) -> float:
+    """A number as Paddle's kernels get it: rounded to float32, also beside float64."""
+    return float(np.float32(number))
 
 
 # ---- layer, group, instance ----------------------------------------------------------------------
@@ -420,7 +425,7 @@ def layer_norm(
     _check_parameters("layer_norm", math.prod(shape), x, weight=weight, bias=bias)
     aval = x._aval
     axes = tuple(range(aval.ndim - len(shape), aval.ndim))
-    return normalise(x, weight, bias, float(epsilon), aval.shape, axes, shape, True)
+    return normalise(x, weight, bias, _single(epsilon), aval.shape, axes, shape, True)
 
 
 @samples(
@@ -537,7 +542,7 @@ def instance_norm(
     _check_parameters("instance_norm", channels, x, weight=weight, bias=bias)
     broadcast = tuple(channels if axis == channel else 1 for axis in range(aval.ndim))
     axes = tuple(axis for axis in range(1, aval.ndim) if axis != channel)
-    return normalise(x, weight, bias, float(eps), aval.shape, axes, broadcast, True)
+    return normalise(x, weight, bias, _single(eps), aval.shape, axes, broadcast, True)
 
 
 @samples(

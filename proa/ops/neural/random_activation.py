@@ -140,6 +140,8 @@ def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | 
 @public(module="nn.functional")
 def feature_alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | None = None) -> Tensor:
     """`alpha_dropout` of whole channels."""
+    if require_tensor("feature_alpha_dropout", "x", x)._aval.ndim < 2:
+        raise value_error("feature_alpha_dropout", "x must have two dimensions at least", f"x: {x._aval}")
     return _alpha("feature_alpha_dropout", x, p, training, True)
 
 

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.dtype import is_floating
-from ...core.errors import type_error, value_error
+from ...core.dtype import FLOAT32, is_floating
+from ...core.errors import failed_check, type_error, value_error
 from ...core.symbols import whole_part
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ..arguments import integers
+from ..basic import cast_to
 from ..precision import wide
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
@@ -174,13 +175,13 @@ def _new_extents(where: str, x: Tensor, size: Any, factor: Any, extents: tuple[i
         given = given.tolist()
     values = list(given) if isinstance(given, (list, tuple, np.ndarray)) else [given] * count
     values = [value.item() if isinstance(value, (Tensor, np.generic)) else value for value in values]
-    if len(values) == 1:
+    if len(values) == 1 and (factor is not None or isinstance(given, Tensor)):
         values *= count
     name = "size" if factor is None else "scale_factor"
     if len(values) != count:
         raise value_error(where, f"{name} must have {count} entries", f"{name}: {given}, x: {x._aval}")
     if any(isinstance(value, str) or not value > 0 for value in values):
-        raise value_error(where, f"{name} must be positive", f"{name}: {given}")
+        raise failed_check(where, f"{name} must be positive", f"{name}: {given}")
     if factor is None:
         return [whole_part(value) for value in values], None
     wanted = [whole_part(extent * value) for extent, value in zip(extents, values, strict=True)]
@@ -299,6 +300,8 @@ def interpolate(
         )
         for i, m in enumerate(wanted)
     )
+    if aval.dtype == np.uint8 and mode == "bilinear":  # pictures; fractions are cut off
+        return cast_to(resample(cast_to(x, FLOAT32), axes, False), aval.dtype)
     if not is_floating(aval.dtype) and method != "nearest":
         raise type_error(where, f"mode {mode!r} is for floating types", f"x: {aval}", "convert with astype()")
     return resample(x, axes, False)

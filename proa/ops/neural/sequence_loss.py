@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.dtype import FLOAT32, INT64
-from ...core.errors import value_error
+from ...core.dtype import FLOAT32, INT64, is_floating
+from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -182,6 +182,8 @@ def ctc_loss(
     aval = require_tensor(where, "log_probs", log_probs)._aval
     marks = require_tensor(where, "labels", labels)._aval
     received = f"log_probs: {aval}, labels: {marks}, blank: {blank}"
+    if not is_floating(aval.dtype):
+        raise type_error(where, "log_probs must be floating", received, "convert with astype('float32')")
     if aval.ndim != 3 or marks.ndim != 2 or marks.shape[0] != aval.shape[1]:
         raise value_error(where, "log_probs must be [time, batch, classes], labels [batch, length]", received)
     if not 0 <= blank < aval.shape[2]:
@@ -306,6 +308,8 @@ def rnnt_loss(
     aval = require_tensor(where, "input", input)._aval
     marks = require_tensor(where, "label", label)._aval
     received = f"input: {aval}, label: {marks}, blank: {blank}"
+    if not is_floating(aval.dtype):
+        raise type_error(where, "input must be floating", received, "convert with astype('float32')")
     if aval.ndim != 4 or marks.ndim != 2 or marks.shape[0] != aval.shape[0] or marks.shape[1] < aval.shape[2] - 1:
         raise value_error(where, "input must be [batch, time, labels + 1, classes], label [batch, labels]", received)
     if not 0 <= blank < aval.shape[3]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.errors import value_error
+from ...core.errors import failed_check, value_error
 from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -249,7 +249,7 @@ def unfold(
     """Each window of an image as a column: [N, C, H, W] to [N, C * window, number of windows]."""
     where = "unfold"
     if require_tensor(where, "x", x)._aval.ndim != 4:
-        raise value_error(where, "x must have 4 dimensions", f"x: {x._aval}")
+        raise failed_check(where, "x must have 4 dimensions", f"x: {x._aval}")
     return image_to_columns(
         x, sizes(where, "kernel_sizes", kernel_sizes, 2), sizes(where, "strides", strides, 2),
         _borders(where, paddings), sizes(where, "dilations", dilations, 2),
@@ -287,7 +287,7 @@ def fold(
     """Columns put back to where the windows of an image were, overlaps added up: the transpose of `unfold`."""
     where = "fold"
     if require_tensor(where, "x", x)._aval.ndim != 3:
-        raise value_error(where, "x must have 3 dimensions", f"x: {x._aval}")
+        raise failed_check(where, "x must have 3 dimensions", f"x: {x._aval}")
     return columns_to_image(
         x, sizes(where, "output_sizes", output_sizes, 2), sizes(where, "kernel_sizes", kernel_sizes, 2),
         sizes(where, "strides", strides, 2), _borders(where, paddings), sizes(where, "dilations", dilations, 2),

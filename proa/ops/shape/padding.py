@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.errors import value_error
+from ...core.errors import failed_check, value_error
 from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -73,7 +73,7 @@ def _pad_axis(x: Tensor, axis: int, before: int, after: int, mode: str) -> Tenso
     limit = extent - 1 if mode == "reflect" else None
     if before < 0 or after < 0 or extent == 0 or (limit is not None and max(before, after) > limit):
         largest = f"at most {limit}" if limit is not None else "not negative"
-        raise value_error("pad", f"the border of mode {mode!r} must be {largest} here", received)
+        raise failed_check("pad", f"the border of mode {mode!r} must be {largest} here", received)
     if mode == "circular":
         start = -before % extent
         total = before + extent + after
@@ -107,16 +107,16 @@ def _pairs(aval: Aval, pad: Any, mode: str, data_format: str | None, from_left: 
     if len(numbers) == 1 and not isinstance(pad, (list, tuple)) and ndim > 2:
         numbers = numbers * (2 * (ndim - 2))
     if len(numbers) % 2 or len(numbers) > 2 * ndim:
-        raise value_error("pad", f"pad takes pairs of integers, at most {ndim} of them", received)
+        raise failed_check("pad", f"pad takes pairs of integers, at most {ndim} of them", received)
     given = list(zip(numbers[::2], numbers[1::2]))
     if len(given) == ndim and mode == "constant":
         return tuple(given if from_left else reversed(given))
     if data_format is not None and ndim in _FORMATS and data_format not in _FORMATS[ndim]:
-        raise value_error("pad", f"data_format of {ndim} dimensions is one of {_FORMATS[ndim]}", received)
+        raise failed_check("pad", f"data_format of {ndim} dimensions is one of {_FORMATS[ndim]}", received)
     channels_last = data_format is not None and data_format.endswith("C")
     axes = list(range(ndim - 1 if not channels_last else ndim - 2, -1, -1))
     if len(given) > (len(axes) if mode == "constant" else max(ndim - 2, 1)):
-        raise value_error("pad", "there are more pairs than axes that can be padded", received)
+        raise failed_check("pad", "there are more pairs than axes that can be padded", received)
     pairs = [(0, 0)] * ndim
     for axis, pair in zip(axes, given):
         pairs[axis] = pair
@@ -176,9 +176,9 @@ def pad(
     """
     aval = require_tensor("pad", "x", x)._aval
     if mode not in _MODES:
-        raise value_error("pad", f"mode is one of {', '.join(map(repr, _MODES))}", repr(mode))
+        raise failed_check("pad", f"mode is one of {', '.join(map(repr, _MODES))}", repr(mode))
     if aval.ndim == 0:
-        raise value_error("pad", "a tensor without dimensions has no border", f"x: {aval}")
+        raise failed_check("pad", "a tensor without dimensions has no border", f"x: {aval}")
     pairs = _pairs(aval, pad, mode, data_format, bool(pad_from_left_axis))
     if mode == "constant":
         number = scalar_of("pad", "value", value)

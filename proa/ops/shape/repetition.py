@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.errors import value_error
+from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes as common_shape_of
 from ...eager.infer import same_shape
@@ -32,7 +32,8 @@ def _expanded(where: str, x: Tensor, shape: Any) -> Tensor:
         old = aval.shape[axis - extra] if axis >= extra else 1
         if n == -1 and axis >= extra:
             n = old
-        if n < 0 or (old not in (n, 1)):
+        # A literal 1 first: an unknown size must not be asked whether it is 1.
+        if n < 0 or not ((old.__class__ is int and old == 1) or old == n):
             raise value_error(
                 where,
                 f"dimension {axis} is {n}, which {old} cannot be expanded to",
@@ -94,7 +95,7 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
     """Tensors expanded to their common shape."""
     if isinstance(input, Tensor) or not isinstance(input, (list, tuple)) or not input:
-        raise value_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
+        raise type_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
     avals = [require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)]
     shape = common_shape_of(expand_to.operation, avals, [aval.shape for aval in avals])  # type: ignore[attr-defined]
     return [expand_to(t, shape) for t in input]

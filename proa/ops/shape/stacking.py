@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import value_error
+from ...core.errors import type_error, value_error
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -75,7 +75,7 @@ def _parts(where: str, x: Any, change: Callable[[Tensor], Tensor]) -> list[Tenso
     if isinstance(x, Tensor):
         x = rows(where, x, 0)
     if not isinstance(x, (list, tuple)) or not x or not all(isinstance(item, Tensor) for item in x):
-        raise value_error(where, "x must be a list of tensors, not empty", type(x).__name__)
+        raise type_error(where, "x must be a list of tensors, not empty", type(x).__name__)
     return [change(item) for item in x]
 
 

@@ -279,7 +279,7 @@ def _reference_narrow(x: Any, dim: int, start: int, length: int) -> Any:
 
 
 @samples(S(A(2, 3), 1, 1, 2), S(A(4), -1, -3, 2), S(A(2, 3), 0, 2, 0), reference=_reference_narrow)
-@public(method=True)
+@public(values=True, method=True)
 def narrow(input: Tensor, dim: Any, start: Any, length: Any) -> Tensor:
     """`length` elements of an axis from `start` on. Shares memory with the tensor."""
     aval = require_tensor("narrow", "input", input)._aval

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.errors import runtime_error, type_error, value_error
+from ...core.errors import failed_check, runtime_error, type_error, value_error
 
 
 class LRScheduler:
@@ -59,7 +59,7 @@ class LRScheduler:
     set_dict = set_state_dict
 
 
-def need(condition: bool, where: str, what: str, received: Any, error: Any = value_error) -> None:
+def need(condition: bool, where: str, what: str, received: Any, error: Any = failed_check) -> None:
     """Raises unless the condition holds."""
     if not condition:
         raise error(where, what, repr(received))

@@ -117,13 +117,7 @@ class PolynomialDecay(LRScheduler):
         verbose: bool = False,
     ) -> None:
         where = "PolynomialDecay"
-        need(
-            isinstance(decay_steps, int),
-            where,
-            "decay_steps must be an int",
-            decay_steps,
-            type_error,
-        )
+        need(isinstance(decay_steps, int), where, "decay_steps must be an int", decay_steps)
         need(decay_steps > 0, where, "decay_steps must be positive", decay_steps)
         need(power > 0.0, where, "power must be positive", power)
         self.decay_steps, self.end_lr, self.power, self.cycle = decay_steps, end_lr, power, cycle
@@ -175,6 +169,7 @@ class CosineAnnealingDecay(LRScheduler):
         where = "CosineAnnealingDecay"
         need(isinstance(T_max, int), where, "T_max must be an int", T_max, type_error)
         need(T_max > 0, where, "T_max must be positive", T_max)
+        need(isinstance(eta_min, (int, float)), where, "eta_min must be a number", eta_min, type_error)
         self.T_max, self.eta_min = T_max, float(eta_min)
         super().__init__(learning_rate, last_epoch, verbose)
 

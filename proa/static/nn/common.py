@@ -61,7 +61,7 @@ def embedding(
     """The rows of a table of `size` that the integers in `input` name."""
     weight = _table("embedding", size, param_attr, dtype)
     index = None if padding_idx is None else padding_idx if padding_idx >= 0 else int(size[0]) + padding_idx
-    return F.embedding(input, weight, padding_idx=index)
+    return F.embedding(input, weight, padding_idx=index, sparse=is_sparse)
 
 
 def sparse_embedding(

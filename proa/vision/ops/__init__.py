@@ -6,14 +6,21 @@ results depends on values (suppression, proposals) they are computed on the host
 
 from __future__ import annotations
 
+from ...eager.calling import putting_off
 from .blocks import ConvNormActivation as ConvNormActivation
 from .boxes import box_coder, prior_box
 from .deformable import DeformConv2D, deform_conv2d
 from .files import decode_jpeg, read_file
-from .proposals import distribute_fpn_proposals, generate_proposals
+from .proposals import distribute_fpn_proposals as _distribute
+from .proposals import generate_proposals as _generate
 from .regions import PSRoIPool, RoIAlign, RoIPool, psroi_pool, roi_align, roi_pool
-from .suppression import matrix_nms, nms
+from .suppression import matrix_nms as _matrix_nms
+from .suppression import nms as _nms
 from .yolo import yolo_box, yolo_loss
+
+# How many boxes there are is decided by values, so a static program calls these between its compiled parts.
+nms, matrix_nms = putting_off(_nms), putting_off(_matrix_nms)
+generate_proposals, distribute_fpn_proposals = putting_off(_generate), putting_off(_distribute)
 
 __all__ = [
     "DeformConv2D",

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.errors import value_error
 from ...eager.tensor import Tensor
+from ...ops.arguments import require_tensor
 from .arguments import boxes_tensor, counts, floating_tensor, host, placed
 from .suppression import keep_best
 
@@ -54,27 +55,28 @@ def generate_proposals(
     """The best boxes a region proposal network found: rois [n, 4], their scores [n, 1], and on request how many each
     image has.
 
-    `scores` [N, A, H, W] and `bbox_deltas` [N, 4 * A, H, W] belong to `anchors` and `variances` [H, W, A, 4];
+    `scores` [N, A, H, W] and `bbox_deltas` [N, 4 * A, H, W] belong to `anchors` and `variances` [H, W, A, 4]
+    (or their rows, [H * W * A, 4]);
     `img_size` [N, 2] is height and width. The best `pre_nms_top_n` are decoded and clipped to the image, those with a
     side below `min_size` (or 1) dropped, the rest suppressed at `nms_thresh`, and `post_nms_top_n` kept; 0 is no limit.
     An image without any gets one box of zeros. Computed on the host.
     """
     where = "generate_proposals"
-    for label, tensor, ndim in (
-        ("scores", scores, 4), ("bbox_deltas", bbox_deltas, 4), ("img_size", img_size, 2), ("anchors", anchors, 4),
-        ("variances", variances, 4),
-    ):  # fmt: skip
+    for label, tensor, ndim in (("scores", scores, 4), ("bbox_deltas", bbox_deltas, 4), ("img_size", img_size, 2)):
         floating_tensor(where, label, tensor, ndim)
     n, num_anchors, height, width = scores._aval.shape
+    rows = [(height, width, num_anchors, 4), (height * width * num_anchors, 4)]
     expected = {
-        "bbox_deltas": (bbox_deltas, (n, 4 * num_anchors, height, width)), "img_size": (img_size, (n, 2)),
-        "anchors": (anchors, (height, width, num_anchors, 4)), "variances": (variances, (height, width, num_anchors, 4)),
+        "bbox_deltas": (bbox_deltas, [(n, 4 * num_anchors, height, width)]), "img_size": (img_size, [(n, 2)]),
+        "anchors": (anchors, rows), "variances": (variances, rows),
     }  # fmt: skip
-    for label, (tensor, shape) in expected.items():
-        if tensor._aval.shape != shape:
+    for label, (tensor, shapes) in expected.items():
+        if require_tensor(where, label, tensor)._aval.shape not in shapes:
             raise value_error(
-                where, f"{label} must be {list(shape)}", f"{label}: {tensor._aval}, scores: {scores._aval}"
-            )
+                where, f"{label} must be {' or '.join(str(list(shape)) for shape in shapes)}",
+                f"{label}: {tensor._aval}, scores: {scores._aval}",
+            )  # fmt: skip
+        floating_tensor(where, label, tensor, tensor._aval.ndim)
     extra = 1.0 if pixel_offset else 0.0
     all_anchors, all_variances = host(anchors).reshape(-1, 4), host(variances).reshape(-1, 4)
     all_scores = host(scores).transpose(0, 2, 3, 1).reshape(n, -1)

@@ -147,14 +147,14 @@ def matrix_nms(
 ) -> Any:
     """Lowers the scores of boxes by how much better ones of their class overlap them (SOLOv2), all at once.
 
-    `bboxes` [N, M, 4] and `scores` [N, classes, M] give rows [class, score, x1, y1, x2, y2] of all images; on request
-    how many each image has and where in [N * M] they were: (rows, counts, index), what is not asked for left out.
+    `bboxes` [N, M, 4] and `scores` [N, classes, M] give rows [class, score, x1, y1, x2, y2] of all images, how
+    many each image has and where in [N * M] they were: (rows, counts, index), None for what is not asked for.
     A limit of -1 is none. Computed on the host.
 
     Example:
         >>> boxes = paddle.to_tensor([[[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.5]]])
         >>> scores = paddle.to_tensor([[[0.9, 0.8]]])
-        >>> rows, count = paddle.vision.ops.matrix_nms(boxes, scores, 0.1, 0.0, 10, 10, background_label=-1)
+        >>> rows, count, _ = paddle.vision.ops.matrix_nms(boxes, scores, 0.1, 0.0, 10, 10, background_label=-1)
         >>> count.tolist()
         [2]
     """
@@ -190,12 +190,11 @@ def matrix_nms(
         places.append(chosen[order] + image * num_boxes)
         numbers.append(len(order))
     out = placed(np.concatenate([np.zeros((0, 6), boxes_of.dtype), *rows]), bboxes)
-    result: list[Tensor] = [out]
-    if return_rois_num:
-        result.append(placed(np.array(numbers, np.int32), bboxes))
+    counts = placed(np.array(numbers, np.int32), bboxes) if return_rois_num else None
+    index = None
     if return_index:
-        result.append(placed(np.concatenate([np.zeros(0, np.int64), *places]).astype(np.int32)[:, None], bboxes))
-    return out if len(result) == 1 else tuple(result)
+        index = placed(np.concatenate([np.zeros(0, np.int64), *places]).astype(np.int32)[:, None], bboxes)
+    return out, counts, index
 
 
 def _nothing(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -69,12 +69,34 @@ def test_bad_boxes_raise(call, error, match):
 
 def test_matrix_nms_lowers_scores_by_overlap():
     boxes = np.array([[[0, 0, 2, 2], [0, 0, 2, 1], [5, 5, 6, 6]]], "float32")
-    rows, count = ops.matrix_nms(
+    rows, count, index = ops.matrix_nms(
         paddle.to_tensor(boxes), paddle.to_tensor([[[0.9, 0.8, 0.7]]]), 0.1, 0.0, -1, -1, background_label=-1
     )
     assert count.tolist() == [3]
+    assert index is None
     np.testing.assert_allclose(rows.numpy()[:, 1], [0.9, 0.7, 0.8 * 0.5], rtol=1e-6)
     np.testing.assert_array_equal(rows.numpy()[1, 2:], boxes[0, 2])
+
+
+def test_matrix_nms_gives_three_values_whatever_is_asked_for():
+    given = paddle.to_tensor([[[0.0, 0.0, 2.0, 2.0]]]), paddle.to_tensor([[[0.9]]]), 0.1, 0.0, -1, -1
+    rows, count, index = ops.matrix_nms(*given, background_label=-1, return_index=True, return_rois_num=False)
+    assert (rows.shape, count, index.tolist()) == ([1, 6], None, [[0]])
+
+
+def test_proposals_take_anchors_as_rows():
+    random = np.random.default_rng(3)
+    scores, deltas = random.uniform(0.1, 1, (2, 3, 2, 2)), random.normal(0, 0.1, (2, 12, 2, 2))
+    corner = random.uniform(0, 20, (2, 2, 3, 2))
+    anchors = np.concatenate([corner, corner + random.uniform(2, 9, corner.shape)], -1)
+    given = [paddle.to_tensor(a.astype("float32")) for a in (scores, deltas, np.full((2, 2), 30.0))]
+    boxes, spread = paddle.to_tensor(anchors.astype("float32")), paddle.ones([2, 2, 3, 4])
+    expected = ops.generate_proposals(*given, boxes, spread, return_rois_num=True)
+    found = ops.generate_proposals(*given, boxes.reshape([12, 4]), spread.reshape([12, 4]), return_rois_num=True)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+    with pytest.raises(ValueError, match=r"anchors must be \[2, 2, 3, 4\] or \[12, 4\]"):
+        ops.generate_proposals(*given, boxes.reshape([6, 8]), spread)
 
 
 def test_box_codes_come_back():

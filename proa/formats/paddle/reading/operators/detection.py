@@ -91,7 +91,7 @@ def matrix_nms(
     boxes: Tensor, scores: Tensor, *, score_threshold: float, nms_top_k: int, keep_top_k: int, post_threshold: float = 0.0,
     use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True,
 ) -> Any:  # fmt: skip
-    out, index, count = vision_ops.matrix_nms(
+    out, count, index = vision_ops.matrix_nms(
         boxes, scores, score_threshold, post_threshold, nms_top_k, keep_top_k, use_gaussian, gaussian_sigma,
         background_label, normalized, return_index=True, return_rois_num=True,
     )  # fmt: skip

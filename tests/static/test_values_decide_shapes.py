@@ -1,0 +1,218 @@
+"""Programs in which values decide shapes: an Executor runs them in pieces, the deciding calls between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import proa as paddle
+from proa import static
+from proa.ir.capture import CaptureError
+from proa.nn import functional as F
+
+X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]], "float32")
+ROW = np.array([[1.0, 0.0, 0.0]], "float32")
+
+
+@pytest.fixture(autouse=True)
+def _static_mode() -> Any:
+    paddle.enable_static()
+    yield
+    paddle.disable_static()
+
+
+def program_of(build: Callable[[], Any]) -> Callable[..., list[Any]]:
+    """Builds a program; gives a function that runs it with feeds by name."""
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup):
+        built = build()
+    fetches = list(built) if isinstance(built, (list, tuple)) else [built]
+    executor = static.Executor()
+    executor.run(startup)
+    return lambda **feed: executor.run(main, feed=feed, fetch_list=fetches)
+
+
+def x(name: str = "x", shape: Any = (-1, 3), dtype: str = "float32") -> Any:
+    return static.data(name, list(shape), dtype)
+
+
+def sizes(*given: int) -> np.ndarray:
+    return np.array(given, "int32")
+
+
+def test_positions_of_what_is_not_zero() -> None:
+    def build() -> Any:
+        found = paddle.nonzero(x())
+        assert found.shape == [-1, 2]
+        assert found.dtype == paddle.int64
+        return found
+
+    run = program_of(build)
+    for array in (X, ROW, np.zeros((4, 3), "float32")):
+        np.testing.assert_array_equal(run(x=array)[0], np.argwhere(array))
+
+
+def test_what_is_selected_goes_on() -> None:
+    def build() -> Any:
+        data = x()
+        chosen = paddle.masked_select(data, data > 0.5)
+        assert chosen.shape == [-1]
+        return chosen, F.relu(chosen - 1.5).sum(), data[data > 0.5] * 2
+
+    run = program_of(build)
+    for array in (X, ROW):
+        wanted = array[array > 0.5]
+        for found, expected in zip(run(x=array), (wanted, np.maximum(wanted - 1.5, 0).sum(), wanted * 2), strict=True):
+            np.testing.assert_allclose(found, expected)
+
+
+def test_rows_by_a_mask_keep_their_width() -> None:
+    def build() -> Any:
+        data, mask = x(), x("mask", (-1,), "bool")
+        rows = data[mask]
+        assert rows.shape == [-1, 3]
+        return static.nn.fc(rows, 4), rows
+
+    run = program_of(build)
+    out, rows = run(x=X, mask=np.array([False, True]))
+    assert out.shape == (1, 4)
+    np.testing.assert_array_equal(rows, X[1:])
+
+
+def test_unique_with_everything_it_can_give() -> None:
+    array = np.array([3.0, 1.0, 3.0, 2.0], "float32")
+    run = program_of(lambda: paddle.unique(x(shape=(-1,)), return_index=True, return_inverse=True, return_counts=True))
+    expected = np.unique(array, return_index=True, return_inverse=True, return_counts=True)
+    for found, wanted in zip(run(x=array), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+TENSORS_AS_SIZES: dict[str, tuple[Callable[[], Any], dict[str, Any], Any]] = {
+    "reshape": (lambda: paddle.reshape(x(), x("s", (2,), "int32")), {"x": X, "s": sizes(3, 2)}, X.reshape(3, 2)),
+    "zeros": (lambda: paddle.zeros(x("s", (2,), "int32")), {"s": sizes(3, 2)}, np.zeros((3, 2))),
+    "full of a list": (lambda: paddle.full([x("s", (1,), "int32"), 2], 3.0), {"s": sizes(3)}, np.full((3, 2), 3.0)),
+    "arange": (lambda: paddle.arange(0, x("s", (1,), "int32"), 1), {"s": sizes(4)}, np.arange(4)),
+    "linspace": (lambda: paddle.linspace(0, 1, x("s", (1,), "int32")), {"s": sizes(3)}, [0, 0.5, 1]),
+    "topk": (lambda: paddle.topk(x(), x("s", (1,), "int32"))[0], {"x": X, "s": sizes(2)}, [[2, 1], [3, 0]]),
+    "sum": (lambda: paddle.sum(x(), axis=x("s", (1,), "int32")), {"x": X, "s": sizes(1)}, X.sum(1)),
+    "expand": (
+        lambda: paddle.expand(x(shape=(1, 3)), x("s", (2,), "int32")), {"x": ROW, "s": sizes(2, 3)}, ROW.repeat(2, 0),
+    ),
+    "tile": (lambda: paddle.tile(x(), x("s", (2,), "int32")), {"x": X, "s": sizes(1, 2)}, np.tile(X, (1, 2))),
+    "slice": (lambda: paddle.slice(x(), [0], [0], x("s", (1,), "int32")), {"x": X, "s": sizes(1)}, X[:1]),
+    "index": (lambda: x()[x("s", (1,), "int32") :], {"x": X, "s": sizes(1)}, X[1:]),
+    "split": (
+        lambda: paddle.split(x(shape=(4, 2)), [x("s", (1,), "int32"), -1])[1],
+        {"x": np.arange(8, dtype="float32").reshape(4, 2), "s": sizes(1)}, np.arange(2, 8).reshape(3, 2),
+    ),
+    "one_hot": (
+        lambda: F.one_hot(x("i", (2,), "int64"), x("s", (1,), "int32")),
+        {"i": np.array([0, 1]), "s": sizes(3)}, np.eye(2, 3),
+    ),
+    "roll": (lambda: x() + paddle.roll(x(), x("s", (1,), "int32"), 0), {"x": X, "s": sizes(1)}, X + X[::-1]),
+    "interpolate": (
+        lambda: F.interpolate(x(shape=(1, 1, 2, 2)), size=x("s", (2,), "int32")),
+        {"x": np.ones((1, 1, 2, 2), "float32"), "s": sizes(4, 3)}, np.ones((1, 1, 4, 3)),
+    ),
+    "repeat_interleave": (
+        lambda: paddle.repeat_interleave(x(), x("s", (2,), "int64"), 0), {"x": X, "s": np.array([1, 2])}, X[[0, 1, 1]],
+    ),
+    "bincount": (lambda: paddle.bincount(x("i", (-1,), "int64")), {"i": np.array([1, 2, 1])}, [0, 2, 1]),
+    "sequence_mask": (lambda: F.sequence_mask(x("i", (-1,), "int64")), {"i": np.array([1, 2])}, [[1, 0], [1, 1]]),
+    "nms": (
+        lambda: paddle.vision.ops.nms(x(shape=(-1, 4)), 0.5),
+        {"x": np.array([[0, 0, 2, 2], [0, 0, 2, 2], [5, 5, 6, 6]], "float32")}, [0, 2],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TENSORS_AS_SIZES)
+def test_tensors_as_sizes(name: str) -> None:
+    build, feed, expected = TENSORS_AS_SIZES[name]
+    run = program_of(build)
+    for _ in range(2):
+        np.testing.assert_allclose(run(**feed)[0], expected)
+
+
+def test_gradients_go_through() -> None:
+    def build() -> Any:
+        data = x()
+        data.stop_gradient = False
+        chosen = paddle.masked_select(data * data, data > 0.5)
+        return static.gradients((chosen * chosen).sum(), data)
+
+    (found,) = program_of(build)(x=X)
+    np.testing.assert_allclose(found, np.where(X > 0.5, 4 * X**3, 0))
+
+
+def test_training_a_parameter() -> None:
+    def build() -> Any:
+        data = x()
+        weight = static.create_parameter([3], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        loss = paddle.masked_select(data * weight, data > 0.5).sum()
+        paddle.optimizer.SGD(0.1).minimize(loss)
+        return loss, weight
+
+    run, expected = program_of(build), np.ones(3)
+    for _ in range(3):
+        loss, weight = run(x=X)
+        np.testing.assert_allclose(loss, (X * expected)[X > 0.5].sum(), rtol=1e-6)
+        expected = expected - 0.1 * np.where(X > 0.5, X, 0).sum(0)
+        np.testing.assert_allclose(weight, expected, rtol=1e-6)
+
+
+def test_a_random_mask_is_the_same_one_before_and_after() -> None:
+    def build() -> Any:
+        dropped = F.dropout(paddle.ones([64]) + 0 * x(shape=(1,)), 0.5)
+        kept = paddle.masked_select(dropped, dropped > 0)
+        return dropped.sum(), kept.sum()
+
+    run = program_of(build)
+    sums = [run(x=np.zeros(1, "float32")) for _ in range(3)]
+    for before, after in sums:
+        assert before == after
+    assert len({float(before) for before, _ in sums}) > 1
+
+
+def test_a_size_that_is_used_as_a_number() -> None:
+    def build() -> Any:
+        chosen = paddle.masked_select(x(), x() > 0.5)
+        return chosen.sum() / paddle.shape(chosen)[0].astype("float32"), paddle.reshape(chosen, [-1, 1])
+
+    mean, column = program_of(build)(x=X)
+    assert mean == pytest.approx(2.0)
+    assert column.shape == (3, 1)
+
+
+def test_errors_of_a_call_name_it_when_it_runs() -> None:
+    run = program_of(lambda: paddle.reshape(x(), x("s", (2,), "int32")))
+    with pytest.raises(ValueError, match="reshape"):
+        run(x=X, s=sizes(4, 4))
+
+
+def test_what_cannot_be_put_off_is_still_refused() -> None:
+    with pytest.raises(CaptureError, match="value of a tensor"):
+        program_of(lambda: x() * float(x().sum()))
+    with pytest.raises(CaptureError, match="value of a tensor"):
+        program_of(lambda: static.nn.cond(x().sum() > 0, lambda: paddle.nonzero(x()), lambda: paddle.nonzero(x())))
+
+
+def test_a_clone_for_tests_and_a_printed_program() -> None:
+    main = static.Program()
+    with static.program_guard(main):
+        found = paddle.nonzero(x())
+    assert "deferred_call" in str(main)
+    (positions,) = static.Executor().run(main.clone(for_test=True), feed={"x": X}, fetch_list=[found])
+    np.testing.assert_array_equal(positions, np.argwhere(X))
+
+
+def test_saving_such_a_program_says_why_not(tmp_path: Any) -> None:
+    main = static.Program()
+    with static.program_guard(main):
+        data = x()
+        found = paddle.nonzero(data)
+    with pytest.raises(ValueError, match="values decide"):
+        static.save_inference_model(str(tmp_path / "model"), [data], [found], static.Executor(), program=main)
