@@ -33,9 +33,6 @@ LAZY_NAMES = {
     "enable_static": "static", "flops": "hapi", "ir_guard": "static", "summary": "hapi",
 }  # fmt: skip
 
-# The parts of `paddle.tensor` that programs import from.
-_TENSOR_PARTS = ("creation", "linalg", "logic", "manipulation", "math", "random", "search", "stat")
-
 
 def collect(namespace: dict[str, Any]) -> None:
     """Fills the top-level namespace and makes the sub-modules that only hold collected names."""
@@ -60,23 +57,17 @@ def collect(namespace: dict[str, Any]) -> None:
             namespace[name] = value
             continue
         setattr(_module(module, namespace), name, value)
-    _fill_tensor_module(namespace)
+    namespace["compat"].layout.install_layout()
+    _fill_tensor_function(namespace)
 
 
-def _fill_tensor_module(namespace: dict[str, Any]) -> None:
-    """`paddle.tensor` is a function and a module at once: programs find tensor functions in it (`paddle.tensor.triu`) and in
-    its parts (`paddle.tensor.math.add`)."""
+def _fill_tensor_function(namespace: dict[str, Any]) -> None:
+    """`paddle.tensor` is a function, and programs find tensor functions in it as in a module (`paddle.tensor.triu`)."""
     names = {name: value for name, value in vars(namespace["linalg"]).items() if f"linalg.{name}" in PUBLIC}
     names.update((name, namespace[name]) for name in PUBLIC if "." not in name and callable(namespace[name]))
-    module = types.ModuleType("proa.tensor", "`paddle.tensor`: the tensor functions.")
     vars(namespace["tensor"]).update(names)
-    vars(module).update(names)
-    sys.modules[module.__name__] = module
-    for part in _TENSOR_PARTS:
-        sys.modules[f"proa.tensor.{part}"] = found = types.ModuleType(f"proa.tensor.{part}", module.__doc__)
-        vars(found).update(names)
-        setattr(module, part, found)
-        setattr(namespace["tensor"], part, found)
+    for part in ("creation", "linalg", "logic", "manipulation", "math", "random", "search", "stat"):
+        setattr(namespace["tensor"], part, namespace["compat"].layout.layout_module(f"proa.tensor.{part}"))
 
 
 def _module(dotted: str, namespace: dict[str, Any]) -> types.ModuleType:
