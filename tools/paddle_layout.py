@@ -7,6 +7,7 @@ Programs import by path what Paddle also offers by a public name (`paddle.nn.lay
 
     Name=nn.LayerNorm   the same object as that one
     name=nn.            the same, where the last part is the name itself
+    name=/              the package
     name()              a function without another name
     Name!               a class without another name
 
@@ -119,7 +120,7 @@ def _short(dotted: str) -> str:
 def _entry(path: str, name: str, value: Any, known: Known, modules: dict[str, types.ModuleType]) -> str:
     if isinstance(value, types.ModuleType):
         # A module's own parts are found by their path.
-        return "" if value.__name__ == f"{path}.{name}" else f"{name}={_short(value.__name__) or '.'}"
+        return "" if value.__name__ == f"{path}.{name}" else f"{name}={_short(value.__name__) or '/'}"
     candidates = known[id(value)]
     public = [dotted for (private, *_), dotted in candidates if not private]
     # One function may have several public names, whose counterparts here differ: the same spelling is meant.

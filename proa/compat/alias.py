@@ -19,7 +19,7 @@ from typing import Any
 from proa_command.run import announce, folder
 
 from ..version import full_version
-from .layout import shadowed
+from .layout import LayoutModule, keep_namesake
 
 OWN, OTHER = "proa", "paddle"
 FOLDER = folder()
@@ -49,7 +49,6 @@ def take_over() -> None:
     if not any(isinstance(finder, AliasFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, AliasFinder())
     sys.modules[OTHER] = own
-    _keep_callables(OWN)
     own.__version__ = full_version  # type: ignore[attr-defined] # programs compare it with the Paddle they need
 
 
@@ -96,16 +95,10 @@ class AliasLoader:
     def exec_module(self, module: types.ModuleType) -> None:
         # Python has just written the alias's spec into the module; it has run long ago, under its own.
         module.__spec__ = self.own_spec
-        _keep_callables(module.__name__)
+        if isinstance(module, LayoutModule):
+            keep_namesake(module.__name__)
 
     def get_code(self, fullname: str) -> types.CodeType | None:
         """For `python -m paddle.x`."""
         loader = self.origin.loader if self.origin else None
         return loader.get_code(_own_name(fullname)) if hasattr(loader, "get_code") else None  # type: ignore[union-attr]
-
-
-def _keep_callables(own: str) -> None:
-    """Python writes a module that it has loaded into its parent, and would overwrite a function of the same name
-    (`paddle.tensor`). So such modules are there before anybody imports them."""
-    for child in shadowed(own):
-        sys.modules.setdefault(OTHER + child[len(OWN) :], sys.modules[child])

@@ -21,15 +21,13 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..eager.tensor import Tensor
 from .missing import missing_class, missing_function
 
 OWN = __name__.partition(".")[0]
 _HANDWRITTEN = f"{OWN}.compat.paddle"
 # Rooms that Paddle does not have: nothing is looked up for them.
 _INNER = frozenset({"cli", "compat", "core", "debug", "eager", "formats", "graph", "ir", "kernels", "ops"})
-# Modules of Paddle that stand behind a function or class of the same name.
-_SHADOWED = {"": ("tensor",), "amp": ("auto_cast",), "nn.functional": ("flash_attention",)}
-
 
 @functools.cache
 def table() -> dict[str, str]:
@@ -76,7 +74,7 @@ def look_up(path: str, name: str) -> Any:
             return vars(written)[name]
         target = entries(path).get(name)
         if target == "()":
-            return missing_function(dotted)
+            return _method(path, name) or missing_function(dotted)
         if target == "!":
             return missing_class(dotted)
         if target is not None and target != dotted:
@@ -86,9 +84,14 @@ def look_up(path: str, name: str) -> Any:
     raise AttributeError(f"module '{OWN}{'.' if path else ''}{path}' has no attribute {name!r}")
 
 
+def _method(path: str, name: str) -> Any:
+    """In-place forms of tensor functions are methods only: `paddle.tensor.math.add_`."""
+    return getattr(Tensor, name, None) if path.split(".")[0] == "tensor" else None
+
+
 def resolve(dotted: str) -> Any:
     """The thing that a dotted name below the package stands for: a module, or something in one."""
-    if dotted in ("", "."):
+    if dotted == "/":
         return sys.modules[OWN]
     if dotted in table():
         return importlib.import_module(f"{OWN}.{dotted}")
@@ -104,8 +107,32 @@ class LayoutModule(types.ModuleType):
         vars(self)[name] = value
         return value
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        target = entries(self.__name__.partition(".")[2]).get(name, "")
+        if not isinstance(value, LayoutModule) or not target or target in table():
+            super().__setattr__(name, value)
+
     def __dir__(self) -> list[str]:
         return sorted({*vars(self), *names_of(self.__name__.partition(".")[2])})
+
+
+class _Keeping(types.ModuleType):
+    """What a module is for the length of one import: Python writes a module that it has loaded into its parent, and would
+    overwrite the function of the same name (`paddle.tensor`, `paddle.amp.auto_cast`)."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, LayoutModule) and name in vars(self):
+            self.__class__ = types.ModuleType
+        else:
+            super().__setattr__(name, value)
+
+
+def keep_namesake(name: str) -> None:
+    """Called before the layout's module of that full name is loaded, by whichever of its names."""
+    parent, _, child = name.rpartition(".")
+    module = sys.modules.get(parent)
+    if type(module) is types.ModuleType and not isinstance(vars(module).get(child), (LayoutModule, type(None))):
+        module.__class__ = _Keeping
 
 
 def names_of(path: str) -> Iterator[str]:
@@ -141,7 +168,6 @@ class _ExtendingLoader(importlib.machinery.SourceFileLoader):
     def exec_module(self, module: types.ModuleType) -> None:
         super().exec_module(module)
         extend(module)
-        _put_behind(module)
 
 
 class _LayoutLoader:
@@ -166,26 +192,15 @@ class LayoutFinder:
                 spec.loader = _ExtendingLoader(spec.loader.name, spec.loader.path)
             return spec
         if is_module(fullname.partition(".")[2]):
+            keep_namesake(fullname)
             return importlib.machinery.ModuleSpec(fullname, _LayoutLoader(), is_package=True)  # type: ignore[arg-type]
         return None
 
 
 def _make(name: str) -> types.ModuleType:
     module = LayoutModule(name, f"`paddle.{name.partition('.')[2]}`: names that live elsewhere.")
-    module.__path__ = []  # type: ignore[attr-defined] # it may have parts
+    vars(module)["__path__"] = []  # it may have parts
     return module
-
-
-def shadowed(own: str) -> tuple[str, ...]:
-    """Full names of the modules that stand behind a function of the module `own`."""
-    path = own.partition(".")[2]
-    return tuple(f"{own}.{child}" for child in _SHADOWED.get(path, ()) if f"{own}.{child}" in sys.modules)
-
-
-def _put_behind(module: types.ModuleType) -> None:
-    for child in _SHADOWED.get(module.__name__.partition(".")[2], ()):
-        if child in vars(module) and not isinstance(vars(module)[child], types.ModuleType):
-            layout_module(f"{module.__name__}.{child}")
 
 
 def layout_module(name: str) -> types.ModuleType:
@@ -198,6 +213,4 @@ def install_layout() -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{OWN}.") and name.split(".", 2)[1] not in _INNER and isinstance(module, types.ModuleType):
             extend(module)
-            _put_behind(module)
-    _put_behind(sys.modules[OWN])
     sys.meta_path.insert(0, LayoutFinder())
