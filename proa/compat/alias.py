@@ -19,7 +19,7 @@ from typing import Any
 from proa_command.run import announce, folder
 
 from ..version import full_version
-from .layout import LayoutModule, keep_namesake
+from .layout import keep_namesake
 
 OWN, OTHER = "proa", "paddle"
 FOLDER = folder()
@@ -95,8 +95,7 @@ class AliasLoader:
     def exec_module(self, module: types.ModuleType) -> None:
         # Python has just written the alias's spec into the module; it has run long ago, under its own.
         module.__spec__ = self.own_spec
-        if isinstance(module, LayoutModule):
-            keep_namesake(module.__name__)
+        keep_namesake(module.__name__)
 
     def get_code(self, fullname: str) -> types.CodeType | None:
         """For `python -m paddle.x`."""

@@ -29,6 +29,7 @@ _HANDWRITTEN = f"{OWN}.compat.paddle"
 # Rooms that Paddle does not have: nothing is looked up for them.
 _INNER = frozenset({"cli", "compat", "core", "debug", "eager", "formats", "graph", "ir", "kernels", "ops"})
 
+
 @functools.cache
 def table() -> dict[str, str]:
     """For each module, its line of names."""
@@ -121,17 +122,17 @@ class _Keeping(types.ModuleType):
     overwrite the function of the same name (`paddle.tensor`, `paddle.amp.auto_cast`)."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, LayoutModule) and name in vars(self):
+        if isinstance(value, types.ModuleType) and name in vars(self):
             self.__class__ = types.ModuleType
         else:
             super().__setattr__(name, value)
 
 
 def keep_namesake(name: str) -> None:
-    """Called before the layout's module of that full name is loaded, by whichever of its names."""
+    """Called before Python writes the module of that full name into its parent."""
     parent, _, child = name.rpartition(".")
     module = sys.modules.get(parent)
-    if type(module) is types.ModuleType and not isinstance(vars(module).get(child), (LayoutModule, type(None))):
+    if type(module) is types.ModuleType and not isinstance(vars(module).get(child), (types.ModuleType, type(None))):
         module.__class__ = _Keeping
 
 
