@@ -43,6 +43,7 @@ def collect(namespace: dict[str, Any]) -> None:
     namespace.update(_dtype.DTYPES)
     namespace.update(
         __version__=namespace["version"].proa_version,
+        __git_commit__=namespace["version"].commit,
         Tensor=Tensor,
         dtype=_dtype.DType,
         finfo=_dtype.FInfo,

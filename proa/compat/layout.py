@@ -51,7 +51,12 @@ def entries(path: str) -> dict[str, str]:
 
 
 def is_module(path: str) -> bool:
-    return path in table() or _handwritten_file(path) is not None
+    return _renamed(path) in table() or _handwritten_file(path) is not None
+
+
+def _renamed(path: str) -> str:
+    """The C++ module has two names, of which the table has one."""
+    return path.replace("base.libpaddle", "base.core", 1) if path.startswith("base.libpaddle") else path
 
 
 def _handwritten_file(path: str) -> pathlib.Path | None:
@@ -70,19 +75,41 @@ def look_up(path: str, name: str) -> Any:
     """What Paddle's module `path` has under `name`; AttributeError if it has nothing."""
     dotted = f"{path}.{name}".lstrip(".")
     if not (name.startswith("__") and name.endswith("__")):
-        written = _handwritten(path)
-        if written is not None and name in vars(written):
-            return vars(written)[name]
+        written = _written_names(path)
+        if name in written:
+            return written[name]
         target = entries(path).get(name)
-        if target == "()":
-            return _method(path, name) or missing_function(dotted)
-        if target == "!":
-            return missing_class(dotted)
+        if target in ("()", "!"):
+            found = _method(path, name) or _above(path, name)
+            return found or (missing_function if target == "()" else missing_class)(dotted)
         if target is not None and target != dotted:
             return resolve(target)
         if is_module(dotted):
             return importlib.import_module(f"{OWN}.{dotted}")
     raise AttributeError(f"module '{OWN}{'.' if path else ''}{path}' has no attribute {name!r}")
+
+
+@functools.cache
+def _written_names(path: str) -> dict[str, Any]:
+    """What the handwritten file has; its parts are not meant, they are looked up as modules."""
+    written = _handwritten(path)
+    if written is None:
+        return {}
+    return {
+        name: value
+        for name, value in vars(written).items()
+        if not (isinstance(value, types.ModuleType) and value.__name__.startswith(_HANDWRITTEN))
+    }
+
+
+def _above(path: str, name: str) -> Any:
+    """What is one file of Paddle's may stand in the folder here: `fleet.model.distributed_model` in `fleet`."""
+    while "." in path:
+        path = path.rpartition(".")[0]
+        module = importlib.import_module(f"{OWN}.{path}")
+        if name in vars(module) and not isinstance(module, LayoutModule):
+            return vars(module)[name]
+    return None
 
 
 def _method(path: str, name: str) -> Any:
@@ -138,14 +165,12 @@ def keep_namesake(name: str) -> None:
 
 def names_of(path: str) -> Iterator[str]:
     yield from entries(path)
-    written = _handwritten(path)
-    if written is not None:
-        yield from (name for name in vars(written) if not name.startswith("__"))
+    yield from (name for name in _written_names(path) if not name.startswith("__"))
 
 
-def extend(module: types.ModuleType) -> None:
+def extend(module: types.ModuleType, path: str = "") -> None:
     """Lets a module of ours find the names that Paddle's module of the same path has and ours lacks."""
-    path = module.__name__.partition(".")[2]
+    path = path or module.__name__.partition(".")[2]
     own: Callable[[str], Any] | None = vars(module).get("__getattr__")
     if getattr(own, "of_layout", False):
         return
@@ -173,7 +198,8 @@ class _ExtendingLoader(importlib.machinery.SourceFileLoader):
 
 class _LayoutLoader:
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        return _make(spec.name)
+        path = spec.name.partition(".")[2]
+        return importlib.import_module(f"{OWN}.{_renamed(path)}") if _renamed(path) != path else _make(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Nothing to run: names are looked up."""
@@ -214,4 +240,7 @@ def install_layout() -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{OWN}.") and name.split(".", 2)[1] not in _INNER and isinstance(module, types.ModuleType):
             extend(module)
+    extend(
+        sys.modules[f"{OWN}.core"], "base.core"
+    )  # `paddle.core` is the C++ module, our room of that name another thing
     sys.meta_path.insert(0, LayoutFinder())

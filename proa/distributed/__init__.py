@@ -15,8 +15,7 @@ a collective is the identity, a group holds one process, `fleet.init` has little
 
 from __future__ import annotations
 
-from . import fleet, stream
-from . import launch as _launch
+from . import fleet, launch, stream
 from .collective import (
     ReduceOp,
     all_gather,
@@ -51,7 +50,8 @@ from .environment import (
     is_initialized,
 )
 from .group import get_backend, get_group, new_group
-from .launching import launch, spawn
+from .launching import launch as launch_processes
+from .launching import spawn
 from .parallel import DataParallel
 from .placement import (
     Partial,
@@ -71,6 +71,9 @@ from .placement import (
     shard_tensor,
     unshard_dtensor,
 )
+
+# The package is loaded, and under its name stands the function, as in Paddle.
+launch = launch_processes  # noqa: F811
 
 __all__ = [
     "DataParallel", "ParallelEnv", "ParallelMode", "Partial", "Placement", "ProcessMesh", "ReduceOp", "ReduceType",

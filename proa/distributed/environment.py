@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+# Variables that Paddle's launcher sets.
+_DEVICES, _RINGS = "FLAGS_selected_gpus", "FLAGS_nccl_nrings"
+
 
 class ParallelMode:
     """How work is divided among processes."""
@@ -29,8 +32,8 @@ class ParallelEnv:
         self._device_type = os.environ.get("PADDLE_XCCL_BACKEND") or ""
         self._trainer_endpoints = (os.environ.get("PADDLE_TRAINER_ENDPOINTS") or "").split(",")
         self._current_endpoint = os.environ.get("PADDLE_CURRENT_ENDPOINT") or ""
-        self._device_id = int((os.environ.get("FLAGS_selected_gpus") or "0").split(",")[0])
-        self._nrings = int(os.environ.get("FLAGS_nccl_nrings") or 1)
+        self._device_id = int((os.environ.get(_DEVICES) or "0").split(",")[0])
+        self._nrings = int(os.environ.get(_RINGS) or 1)
         self._pg_timeout = int(os.environ.get("PADDLE_PG_TIMEOUT") or 1_800_000)
 
     @property

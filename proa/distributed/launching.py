@@ -74,7 +74,7 @@ def _script(given: list[str]) -> list[str]:
         parser.add_argument(f"--{name}")
     position = 0
     while position < len(given) and given[position].startswith("-"):
-        option, equals, _ = given[position].partition("=")
+        equals = "=" in given[position]
         takes_value = not equals and position + 1 < len(given) and not given[position + 1].startswith("-")
         position += 2 if takes_value and not given[position + 1].endswith(".py") else 1
     known, _ = parser.parse_known_args(given[:position])
