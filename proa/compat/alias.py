@@ -7,6 +7,7 @@ same when it is imported, and the metadata of a distribution `paddlepaddle` (`im
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.machinery
 import importlib.util
@@ -66,6 +67,8 @@ class AliasFinder:
         self, fullname: str, path: Sequence[str] | None = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname != OTHER and not fullname.startswith(f"{OTHER}."):
+            if fullname == "pip":
+                _load_setuptools()
             return None
         own = _own_name(fullname)
         loaded = sys.modules.get(own)
@@ -78,6 +81,13 @@ class AliasFinder:
             origin.submodule_search_locations if origin else getattr(loaded, "__path__", None)
         )
         return spec
+
+
+def _load_setuptools() -> None:
+    """`import paddle` has always brought setuptools, which cannot be imported any more once pip was (Python 3.11)."""
+    if sys.version_info < (3, 12):
+        with contextlib.suppress(ImportError):
+            importlib.import_module("setuptools")
 
 
 class AliasLoader:

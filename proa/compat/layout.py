@@ -202,7 +202,12 @@ class _LayoutLoader:
         return importlib.import_module(f"{OWN}.{_renamed(path)}") if _renamed(path) != path else _make(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Nothing to run: names are looked up."""
+        """Enters what is at hand, for programs that look into `__dict__` or import everything; the rest is looked up."""
+        for name, target in entries(module.__name__.partition(".")[2]).items():
+            room, _, last = target.rpartition(".")
+            there = vars(sys.modules.get(f"{OWN}.{room}" if room else OWN, sys))
+            if last in there and there is not vars(sys):
+                vars(module)[name] = there[last]
 
 
 class LayoutFinder:
