@@ -204,7 +204,9 @@ def test_linear_errors() -> None:
     with pytest.raises(ValueError, match=r"\(linear\).*float32\[2, 2\].*float32\[3, 4\].*in_features"):
         linear(paddle.ones([2, 2]), weight)
     with pytest.raises(ValueError, match="in_features"):
-        linear(x, paddle.ones([3]))
+        linear(x, paddle.ones([2]))
+    with pytest.raises(ValueError, match="in_features"):
+        linear(x, paddle.ones([3, 4, 5]))
     with pytest.raises(ValueError, match=r"out_features|broadcast"):
         linear(x, weight, paddle.ones([3]))
     with pytest.raises(ValueError, match=r"out_features|broadcast"):

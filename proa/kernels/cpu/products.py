@@ -80,7 +80,7 @@ def native_linear(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `linear`, which adds a bias vector to each row while it is at hand."""
 
     def kernel(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-        if not _suits(x, weight):
+        if weight.ndim != 2 or not _suits(x, weight):
             return fallback(xp, x, weight, bias)
         columns = weight.shape[1]
         fused = bias is not None and bias.shape == (columns,) and bias.dtype == np.float32

@@ -25,7 +25,7 @@ from ...eager.tensor import Tensor
 from ...kernels.cpu.precision import in_float32
 from ...kernels.cpu.products import native_linear, native_product
 from ..arguments import require_tensor
-from ..axes import widened
+from ..axes import flat, widened
 from ..basic import cast_to, reshape_to, sum_over, sum_to
 from ..math.arithmetic import conjugate
 
@@ -238,12 +238,12 @@ matmul.operation.kernels["cpu"] = in_float32(native_product(_product_cpu))  # ty
 def _infer_linear(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     x, weight, bias = operands
     _check_product(operation, operands, attributes)
-    if weight.ndim != 2 or x.shape[-1] != weight.shape[0]:
+    if weight.ndim not in (1, 2) or x.shape[-1] != weight.shape[0]:
         raise operation.error(
             ValueError, f"the last dimension of x, {x.shape[-1]}, does not fit the weight",
             operands, fix="the weight is a matrix [in_features, out_features]",
         )  # fmt: skip
-    shape = (*x.shape[:-1], weight.shape[1])
+    shape = (*x.shape[:-1], *weight.shape[1:])  # a vector is the weight of one feature without an axis of its own
     if bias is not None:
         if bias.dtype != x.dtype:
             raise operation.error(ValueError, "the bias has another data type", operands,
@@ -256,7 +256,15 @@ def _infer_linear(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return make_aval(shape, x.dtype, place)
 
 
-def _linear_grad_weight(g: Tensor, x: Tensor) -> Tensor:
+def _linear_grad_x(g: Tensor, weight: Tensor) -> Tensor:
+    if weight._aval.ndim == 1:
+        return reshape_to(g, (*g._aval.shape, 1)) * conjugate(weight)  # type: ignore[operator]
+    return matmul(g, conjugate(weight), False, True)
+
+
+def _linear_grad_weight(g: Tensor, x: Tensor, weight_aval: Aval) -> Tensor:
+    if weight_aval.ndim == 1:
+        return matmul(flat(g), _rows_of(conjugate(x)))
     return matmul(_rows_of(conjugate(x)), _rows_of(g), True, False)
 
 
@@ -282,6 +290,7 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
     S(A(2, 3), A(3, 4), A(2, 4)),
     S(*[A(*shape, dtype="bfloat16", grad=False) for shape in ((2, 3), (3, 4), (4,))]),
     S(A(2, 3, dtype="int64"), A(3, 4, dtype="int64")), S(A(2, 3), A(3, 1), A(1)),
+    S(A(2, 3), A(3)), S(A(5, 2, 3), A(3), A(1)), S(A(3), A(3)),
     reference=_reference_linear,
 )  # fmt: skip
 @public(module="nn.functional")
@@ -291,7 +300,7 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
     contracts=True,
     infer=_infer_linear,
     grad={
-        "x": lambda g, weight: matmul(g, conjugate(weight), False, True),
+        "x": _linear_grad_x,
         "weight": _linear_grad_weight,
         "bias": _linear_grad_bias,
     },
