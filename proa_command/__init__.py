@@ -30,6 +30,11 @@ def build_parser() -> argparse.ArgumentParser:
 
     doctor = commands.add_parser("doctor", help="look at versions, devices, kernels and caches; say what to do")
     doctor.add_argument("--json", action="store_true", help="print the report as JSON")
+    doctor.add_argument(
+        "--script",
+        metavar="FILE",
+        help="read a Paddle program (or a folder of them): which of its names are missing or differ",
+    )
     doctor.set_defaults(module="proa.cli.doctor")
 
     verify = commands.add_parser("verify", help="replay the test vectors of saved models and say whether they agree")
