@@ -52,6 +52,19 @@ def missing_class(dotted: str) -> type:
     return type(name, (), {"__init__": __init__, "__module__": module, "__doc__": f"Not there: {_sentence(dotted)}"})
 
 
+class MissingTable(dict[str, Any]):
+    """A table of that name which raises when it is looked into."""
+
+    def __init__(self, dotted: str) -> None:
+        super().__init__()
+        self._dotted = dotted
+
+    def _raise(self, *arguments: Any, **named: Any) -> Any:
+        raise NotImplementedError(_sentence(self._dotted))
+
+    __getitem__ = __iter__ = __contains__ = __len__ = keys = values = items = get = _raise  # type: ignore[assignment]
+
+
 def _sentence(dotted: str) -> str:
     return f"(paddle.{dotted}) this inner part of Paddle has no counterpart here: {_advice(dotted)}."
 

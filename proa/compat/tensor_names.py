@@ -11,6 +11,7 @@ from ..core.place import parse_place
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
+from .missing import missing_function
 
 
 def _to(self: Tensor, device: Any = None, dtype: Any = None, blocking: Any = None) -> Tensor:
@@ -122,3 +123,4 @@ Tensor._place_str = property(lambda self: repr(self._aval.place))  # type: ignor
 Tensor.block = property(_block)  # type: ignore[attr-defined]
 Parameter.from_tensor = classmethod(_from_tensor)  # type: ignore[attr-defined]
 Parameter._init_func = Parameter._init_op_creator = None  # type: ignore[attr-defined]
+Tensor._new_shared_filename = staticmethod(missing_function("base.core.LoDTensor._new_shared_filename"))  # type: ignore[attr-defined]

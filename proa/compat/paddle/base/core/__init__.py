@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ....autograd.saved_hooks import saved_tensors_hooks
-from ....core.dtype import BFLOAT16, to_numpy_dtype
-from ....core.generator import Generator, default_generator
-from ....core.place import Place, make_place
-from ....device.memory import max_memory_allocated, max_memory_reserved, memory_allocated, memory_reserved
-from ....device.select import (
+from .....autograd.saved_hooks import saved_tensors_hooks
+from .....core.dtype import BFLOAT16, to_numpy_dtype
+from .....core.generator import Generator, default_generator
+from .....core.place import Place, make_place
+from .....device.memory import max_memory_allocated, max_memory_reserved, memory_allocated, memory_reserved
+from .....device.select import (
     get_all_custom_device_type,
     get_all_device_type,
     get_available_device,
@@ -24,8 +24,9 @@ from ....device.select import (
     is_compiled_with_rocm,
     is_compiled_with_xpu,
 )
-from ....eager.modes import is_grad_enabled, set_grad_enabled
-from ....eager.tensor import Tensor
+from .....eager.modes import is_grad_enabled, set_grad_enabled
+from .....eager.tensor import Tensor
+from ....layout import resolve
 
 __all__ = [
     "Place", "get_all_custom_device_type", "get_all_device_type", "get_available_device", "is_compiled_with_cinn",
@@ -98,8 +99,20 @@ def size_of_dtype(dtype: Any) -> int:
 
 # ---- tensors -------------------------------------------------------------------------------------
 
-eager = types.ModuleType("paddle.base.core.eager", "Tensors and the operators behind them.")
-eager.Tensor = Tensor  # type: ignore[attr-defined]
+
+class _Eager(types.ModuleType):
+    """Tensors and the operators behind them."""
+
+    Tensor = Tensor
+
+    @property
+    def ops(self) -> Any:
+        operators = resolve("_C_ops")
+        operators.legacy = resolve("_legacy_C_ops")
+        return operators
+
+
+eager: Any = _Eager("paddle.base.core.eager")
 LoDTensor = DenseTensor = Tensor
 
 
@@ -131,9 +144,9 @@ def _run_custom_op(name: str, *inputs: Any) -> Any:
     )
 
 
-eager.register_saved_tensors_hooks = register_saved_tensors_hooks  # type: ignore[attr-defined]
-eager.reset_saved_tensors_hooks = reset_saved_tensors_hooks  # type: ignore[attr-defined]
-eager._run_custom_op = _run_custom_op  # type: ignore[attr-defined]
+eager.register_saved_tensors_hooks = register_saved_tensors_hooks
+eager.reset_saved_tensors_hooks = reset_saved_tensors_hooks
+eager._run_custom_op = _run_custom_op
 
 
 def _has_grad() -> bool:
