@@ -28,10 +28,12 @@ from typing import Any
 
 # Compilers, launchers and search programs that nobody imports from; importing some of them starts things.
 SKIPPED = (
-    "paddle._C", "paddle._classes", "paddle._pir_ops", "paddle._typing", "paddle.compat", "paddle.api_tracer", "paddle.apy", "paddle.base.libpaddle.eager.ops",
-    "paddle.base.libpaddle.pir.ops", "paddle.distributed.auto_parallel.static", "paddle.distributed.auto_parallel.tuner",
-    "paddle.distributed.auto_tuner", "paddle.distributed.elastic", "paddle.distributed.fleet.base.meta_optimizer_factory",
-    "paddle.distributed.fleet.elastic", "paddle.distributed.launch", "paddle.distributed.passes", "paddle.distributed.ps",
+    "paddle._C", "paddle._classes", "paddle._pir_ops", "paddle._typing", "paddle.api_tracer", "paddle.apy",
+    "paddle.base.libpaddle.eager.ops", "paddle.base.libpaddle.pir.ops", "paddle.compat",
+    "paddle.distributed.auto_parallel.static", "paddle.distributed.auto_parallel.tuner",
+    "paddle.distributed.auto_tuner", "paddle.distributed.elastic",
+    "paddle.distributed.fleet.base.meta_optimizer_factory", "paddle.distributed.fleet.elastic",
+    "paddle.distributed.launch", "paddle.distributed.passes", "paddle.distributed.ps",
     "paddle.distributed.transpiler", "paddle.incubate.distributed", "paddle.jit.sot", "paddle.proto", "paddle.tests",
     "paddle.utils.gast",
 )  # fmt: skip
