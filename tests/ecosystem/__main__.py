@@ -30,6 +30,8 @@ class Package:
 
     version: str
     needs: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()  # what building it needs
+    options: tuple[str, ...] = ()  # of pip, for the package itself
 
 
 PACKAGES = {
@@ -44,6 +46,8 @@ PACKAGES = {
                                    "fsspec<2024.4", "huggingface_hub==0.23.5", "jieba", "jinja2", "multiprocess", "protobuf",
                                    "rich", "safetensors", "sentencepiece", "seqeval", "setuptools<80", "tiktoken",
                                    "tokenizers<0.20", "tool_helpers", "tqdm", "visualdl", "psutil", "prettytable")),
+    # Its setup.py changes `__builtins__`, which works outside of pip's build environment only.
+    "pgl": Package("2.2.6", ("tqdm",), ("cython", "setuptools<80", "wheel"), ("--no-use-pep517", "--no-build-isolation")),
     "visualdl": Package("2.5.3", ("flask", "flask-babel", "packaging", "pandas", "protobuf", "psutil", "pillow", "rarfile",
                                   "requests", "six")),
 }  # fmt: skip
@@ -61,7 +65,9 @@ def environment(name: str) -> pathlib.Path:
     site = next(folder.glob("lib/python*/site-packages"))
     (site / "proa_beside.pth").write_text(f"{ROOT}\n{sysconfig.get_paths()['purelib']}\n")
     pip = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--no-deps", f"{name}=={package.version}"], check=True)
+    for need in package.before:
+        subprocess.run([*pip, need], check=True)
+    subprocess.run([*pip, "--no-deps", *package.options, f"{name}=={package.version}"], check=True)
     for need in package.needs:  # one by one: what cannot be built here is missed only by who uses it
         subprocess.run([*pip, need], check=False)
     done.touch()
