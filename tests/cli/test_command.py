@@ -94,7 +94,7 @@ def test_completions_name_every_command_and_option(shell, capsys):
     [
         (["proa", ""], {"doctor", "run", "verify", "completion", "--help", "--version"}),
         (["proa", "do"], {"doctor"}),
-        (["proa", "doctor", "--"], {"--help", "--json"}),
+        (["proa", "doctor", "--"], {"--help", "--json", "--script"}),
         (["proa", "completion", ""], {"bash", "zsh", "fish", "--help"}),
         (["proa", "completion", "z"], {"zsh"}),
         (["proa", "verify", "my mod"], {"my model.proa"}),

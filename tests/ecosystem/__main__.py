@@ -46,6 +46,9 @@ PACKAGES = {
                                    "fsspec<2024.4", "huggingface_hub==0.23.5", "jieba", "jinja2", "multiprocess", "protobuf",
                                    "rich", "safetensors", "sentencepiece", "seqeval", "setuptools<80", "tiktoken",
                                    "tokenizers<0.20", "tool_helpers", "tqdm", "visualdl", "psutil", "prettytable")),
+    "paddlesci": Package("1.4.0", ("colorlog", "h5py", "hydra-core", "imageio", "matplotlib", "meshio", "pyevtk", "pyvista",
+                                   "pyyaml", "requests", "scikit-learn", "scikit-optimize", "scipy", "seaborn", "sympy",
+                                   "tqdm", "typing-extensions", "wget", "einops")),
     # Its setup.py changes `__builtins__`, which works outside of pip's build environment only.
     "pgl": Package("2.2.6", ("tqdm",), ("cython", "setuptools<80", "wheel"), ("--no-use-pep517", "--no-build-isolation")),
     "visualdl": Package("2.5.3", ("flask", "flask-babel", "packaging", "pandas", "protobuf", "psutil", "pillow", "rarfile",

@@ -19,7 +19,8 @@ class Net(paddle.nn.Layer):
     def __init__(self, kind):
         super().__init__()
         layers = {
-            "GCN": lambda i, o: pgl.nn.GCNConv(i, o), "GAT": lambda i, o: pgl.nn.GATConv(i, o, feat_drop=0, attn_drop=0, num_heads=1),
+            "GCN": lambda i, o: pgl.nn.GCNConv(i, o),
+            "GAT": lambda i, o: pgl.nn.GATConv(i, o, feat_drop=0, attn_drop=0, num_heads=1),
             "SAGE": lambda i, o: pgl.nn.GraphSageConv(i, o), "GIN": lambda i, o: pgl.nn.GINConv(i, o),
         }  # fmt: skip
         self.first, self.second = layers[kind](8, 16), layers[kind](16, 3)
