@@ -23,8 +23,20 @@ class Identity(Layer):
         return input
 
 
+class _WeightSize:
+    """A size of the weight, under a name that Paddle's Linear lacks: libraries and subclasses put their own in its place."""
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def __get__(self, layer: Any, owner: Any = None) -> Any:
+        return self if layer is None else layer.weight._aval.shape[self.axis]
+
+
 class Linear(Layer):
     """`x @ weight + bias`; the weight is [in_features, out_features]."""
+
+    in_features, out_features = _WeightSize(0), _WeightSize(1)
 
     def __init__(
         self,
@@ -35,7 +47,6 @@ class Linear(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=None)  # the default floating type
-        self.in_features, self.out_features = in_features, out_features
         self.name, self._weight_attr, self._bias_attr = name, weight_attr, bias_attr
         self.weight = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)

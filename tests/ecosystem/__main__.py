@@ -31,8 +31,16 @@ class Package:
     version: str
     needs: tuple[str, ...] = ()
     before: tuple[str, ...] = ()  # what building it needs
+    beside: tuple[str, ...] = ()  # other packages for Paddle, without their dependencies too
     options: tuple[str, ...] = ()  # of pip, for the package itself
 
+
+_LANGUAGE = (
+    "aistudio-sdk==0.2.6", "colorama", "colorlog", "datasets==2.19.2", "dill", "fsspec<2024.4", "huggingface_hub==0.23.5",
+    "jieba", "jinja2", "multiprocess", "prettytable", "protobuf", "psutil", "rich", "safetensors", "sentencepiece",
+    "seqeval",
+    "setuptools<80", "tiktoken", "tokenizers<0.20", "tool_helpers", "tqdm", "visualdl",
+)  # fmt: skip
 
 PACKAGES = {
     "paddleclas": Package("2.6.0", ("easydict", "faiss-cpu", "opencv-python-headless", "prettytable", "pyyaml", "requests",
@@ -42,15 +50,14 @@ PACKAGES = {
     "paddledet": Package("2.6.0", ("cython", "lap", "motmetrics", "opencv-python-headless", "pycocotools", "pyyaml",
                                    "requests", "scikit-learn", "shapely", "terminaltables", "tqdm", "typeguard",
                                    "visualdl")),
-    "paddlenlp": Package("2.8.1", ("aistudio-sdk==0.2.6", "colorama", "colorlog", "datasets==2.19.2", "dill",
-                                   "fsspec<2024.4", "huggingface_hub==0.23.5", "jieba", "jinja2", "multiprocess", "protobuf",
-                                   "rich", "safetensors", "sentencepiece", "seqeval", "setuptools<80", "tiktoken",
-                                   "tokenizers<0.20", "tool_helpers", "tqdm", "visualdl", "psutil", "prettytable")),
+    "paddlenlp": Package("2.8.1", _LANGUAGE),
     "paddlesci": Package("1.4.0", ("colorlog", "h5py", "hydra-core", "imageio", "matplotlib", "meshio", "pyevtk", "pyvista",
                                    "pyyaml", "requests", "scikit-learn", "scikit-optimize", "scipy", "seaborn", "sympy",
                                    "tqdm", "typing-extensions", "wget", "einops")),
     # Its setup.py changes `__builtins__`, which works outside of pip's build environment only.
-    "pgl": Package("2.2.6", ("tqdm",), ("cython", "setuptools<80", "wheel"), ("--no-use-pep517", "--no-build-isolation")),
+    "pgl": Package("2.2.6", ("tqdm",), before=("cython", "setuptools<80", "wheel"),
+                   options=("--no-use-pep517", "--no-build-isolation")),
+    "ppdiffusers": Package("0.29.0", (*_LANGUAGE, "einops", "opencv-python-headless"), beside=("paddlenlp==2.8.1",)),
     "visualdl": Package("2.5.3", ("flask", "flask-babel", "packaging", "pandas", "protobuf", "psutil", "pillow", "rarfile",
                                   "requests", "six")),
 }  # fmt: skip
@@ -70,7 +77,7 @@ def environment(name: str) -> pathlib.Path:
     pip = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     for need in package.before:
         subprocess.run([*pip, need], check=True)
-    subprocess.run([*pip, "--no-deps", *package.options, f"{name}=={package.version}"], check=True)
+    subprocess.run([*pip, "--no-deps", *package.options, f"{name}=={package.version}", *package.beside], check=True)
     for need in package.needs:  # one by one: what cannot be built here is missed only by who uses it
         subprocess.run([*pip, need], check=False)
     done.touch()

@@ -79,6 +79,20 @@ def test_arguments_of_a_pool_can_be_changed_afterwards() -> None:
         pool.output_size  # noqa: B018
 
 
+def test_the_sizes_of_a_linear_layer_can_be_named_otherwise() -> None:
+    """Libraries put a property of their own there, and subclasses an attribute."""
+    layer = nn.Linear(2, 3)
+    assert (layer.in_features, layer.out_features) == (2, 3)
+    layer.in_features = 7
+    assert layer.in_features == 7
+
+    class Patched(nn.Linear):
+        in_features = property(lambda self: self.weight.shape[0] * 10)
+
+    assert Patched(2, 3).in_features == 20
+    assert "in_features=2, out_features=3" in repr(nn.Linear(2, 3))
+
+
 def test_layer_list_pop_gives_the_layer_and_renumbers() -> None:
     layers = nn.LayerList([nn.ReLU(), nn.Linear(1, 2), nn.Tanh()])
     taken = layers.pop(1)
