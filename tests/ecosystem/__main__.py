@@ -51,7 +51,7 @@ PACKAGES = {
                                    "requests", "scikit-learn", "shapely", "terminaltables", "tqdm", "typeguard",
                                    "visualdl")),
     "paddleformers": Package("1.2.0", (
-        "aistudio-sdk", "colorlog", "dill", "einops", "huggingface_hub<1", "jinja2", "ml_dtypes", "modelscope", "multiprocess",
+        "aistudio-sdk", "colorlog", "dill", "einops", "huggingface_hub<1", "jinja2", "modelscope", "multiprocess",
         "omegaconf", "opencv-python-headless", "pandas", "pillow", "prettytable", "protobuf", "psutil", "pydantic", "regex",
         "rich", "safetensors", "sentencepiece", "setuptools<80", "tiktoken", "tokenizers==0.20.3", "tqdm",
         "transformers==4.46.3", "visualdl",
