@@ -206,6 +206,22 @@ def test_gradients_of_half_precision_are_added_up_in_float32() -> None:
     assert weight.main_grad is None
 
 
+def test_checkpoints_are_filled_in_place(tmp_path: pathlib.Path) -> None:
+    state = {"model": {"w": paddle.to_tensor([1.0, 2.0])}, "step": paddle.to_tensor(3)}
+    dist.save_state_dict(state, str(tmp_path / "checkpoint"))
+    other = {"model": {"w": paddle.zeros([2])}, "step": paddle.to_tensor(0)}
+    dist.load_state_dict(other, str(tmp_path / "checkpoint"))
+    assert other["model"]["w"].numpy().tolist() == [1.0, 2.0]
+    assert int(other["step"]) == 3
+    with pytest.raises(ValueError, match="has no 'more'"):
+        dist.load_state_dict({"more": paddle.zeros([1])}, str(tmp_path / "checkpoint"))
+    model = nn.Linear(1, 1)
+    optimizer = paddle.optimizer.SGD(0.1, parameters=model.parameters())
+    assert dist.sharding.group_sharded_parallel(model, optimizer, "os_g") == (model, optimizer, None)
+    with pytest.raises(ValueError, match="'os', 'os_g' or 'p_g_os'"):
+        dist.sharding.group_sharded_parallel(model, optimizer, "all")
+
+
 def test_timers_measure_by_name() -> None:
     timer_helper.set_timers()
     timer = timer_helper.get_timers()("step")
