@@ -21,7 +21,7 @@ PADDLE_PROGRAMS := $(if $(filter command line environment,$(origin PROGRAMS)),$(
 # Two recipes must never install into one environment at the same time.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help env demo test check docs bench bench-cpu wheel qemu first-minute fuzz fuzz-paddle parity parity-models trajectories clean clean-all
+.PHONY: help env demo test check docs bench bench-cpu wheel qemu first-minute fuzz fuzz-paddle parity parity-models ecosystem trajectories clean clean-all
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,9 @@ parity: env  ## compare every sample with real PaddlePaddle, installed into .ven
 parity-models: env  ## models saved by real PaddlePaddle, loaded and run here (ARGS="--only resnet18 --format json")
 	@$(RUN) tests.formats.paddle.models $(ARGS)
 
+ecosystem: env  ## libraries written for Paddle, unchanged, each in an environment of its own (ARGS="--only paddleseg")
+	@$(RUN) tests.ecosystem $(ARGS)
+
 trajectories: env  ## loss curves of 200 steps beside real PaddlePaddle's
 	@$(RUN) benchmarks.trajectories $(ARGS)
 
@@ -82,7 +85,7 @@ clean:  ## remove build outputs and caches
 	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 clean-all: clean  ## remove the environment too
-	@rm -rf $(VENV) .venv-paddle
+	@rm -rf $(VENV) .venv-paddle .venv-ecosystem
 
 # The native kernels of this machine, compiled into the cache folder. Without a compiler everything works, on XLA alone.
 $(VENV)/.native-kernels: $(wildcard proa/kernels/cpu/native/*) | $(VENV)/.installed-$(EXTRAS)

@@ -18,7 +18,8 @@ def __getattr__(name: str) -> _typing.Any:
     if name in _LAZY_NAMES:
         found = globals()[name] = getattr(_importlib.import_module(f"proa.{_LAZY_NAMES[name]}"), name)
         return found
-    raise AttributeError(f"module 'proa' has no attribute {name!r}")
+    found = globals()[name] = globals()["compat"].layout.look_up("", name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -23,8 +23,8 @@ _MODULES = (
 
 # Areas that a program may never touch are imported when they are first asked for (`proa/__init__.py`).
 LAZY_MODULES = frozenset({
-    "audio", "callbacks", "debug", "distributed", "hapi", "hub", "inference", "metric", "profiler", "static", "text",
-    "vision",
+    "audio", "callbacks", "debug", "distributed", "hapi", "hub", "inference", "metric", "onnx", "profiler", "static",
+    "text", "vision",
 })  # fmt: skip
 
 # Single names of such areas, and the module each is found in.
@@ -32,9 +32,6 @@ LAZY_NAMES = {
     "DataParallel": "distributed", "IrGuard": "static", "Model": "hapi", "disable_static": "static",
     "enable_static": "static", "flops": "hapi", "ir_guard": "static", "summary": "hapi",
 }  # fmt: skip
-
-# The parts of `paddle.tensor` that programs import from.
-_TENSOR_PARTS = ("creation", "linalg", "logic", "manipulation", "math", "random", "search", "stat")
 
 
 def collect(namespace: dict[str, Any]) -> None:
@@ -46,6 +43,7 @@ def collect(namespace: dict[str, Any]) -> None:
     namespace.update(_dtype.DTYPES)
     namespace.update(
         __version__=namespace["version"].proa_version,
+        __git_commit__=namespace["version"].commit,
         Tensor=Tensor,
         dtype=_dtype.DType,
         finfo=_dtype.FInfo,
@@ -60,25 +58,19 @@ def collect(namespace: dict[str, Any]) -> None:
             namespace[name] = value
             continue
         setattr(_module(module, namespace), name, value)
-    _fill_tensor_module(namespace)
+    namespace["compat"].layout.install_layout()
+    _fill_tensor_function(namespace)
 
 
-def _fill_tensor_module(namespace: dict[str, Any]) -> None:
-    """`paddle.tensor` is a function and a module at once: programs find tensor functions in it (`paddle.tensor.triu`) and in
-    its parts (`paddle.tensor.math.add`)."""
+def _fill_tensor_function(namespace: dict[str, Any]) -> None:
+    """`paddle.tensor` is a function, and programs find tensor functions in it as in a module (`paddle.tensor.triu`)."""
     names = {name: value for name, value in vars(namespace["linalg"]).items() if f"linalg.{name}" in PUBLIC}
     names.update((name, namespace[name]) for name in PUBLIC if "." not in name and callable(namespace[name]))
     arrays = importlib.import_module("proa.ops.create.arrays")
     names.update((name, getattr(arrays, name)) for name in arrays.__all__)
-    module = types.ModuleType("proa.tensor", "`paddle.tensor`: the tensor functions.")
     vars(namespace["tensor"]).update(names)
-    vars(module).update(names)
-    sys.modules[module.__name__] = module
-    for part in _TENSOR_PARTS:
-        sys.modules[f"proa.tensor.{part}"] = found = types.ModuleType(f"proa.tensor.{part}", module.__doc__)
-        vars(found).update(names)
-        setattr(module, part, found)
-        setattr(namespace["tensor"], part, found)
+    for part in ("creation", "linalg", "logic", "manipulation", "math", "random", "search", "stat"):
+        setattr(namespace["tensor"], part, namespace["compat"].layout.layout_module(f"proa.tensor.{part}"))
 
 
 def _module(dotted: str, namespace: dict[str, Any]) -> types.ModuleType:

@@ -18,8 +18,23 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
+    run = commands.add_parser(
+        "run", help="run a program written for Paddle, unchanged",
+        description="Runs a Python program (or, with -m, a module such as pytest) in which `import paddle` gives proa, "
+        "also in the processes that it starts.",
+    )  # fmt: skip
+    run.add_argument("-m", dest="as_module", action="store_true", help="TARGET is a module's name")
+    run.add_argument("target", metavar="TARGET", help="a script, or a module's name after -m")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="handed to the program")
+    run.set_defaults(module="proa_command.run")
+
     doctor = commands.add_parser("doctor", help="look at versions, devices, kernels and caches; say what to do")
     doctor.add_argument("--json", action="store_true", help="print the report as JSON")
+    doctor.add_argument(
+        "--script",
+        metavar="FILE",
+        help="read a Paddle program (or a folder of them): which of its names are missing or differ",
+    )
     doctor.set_defaults(module="proa.cli.doctor")
 
     verify = commands.add_parser("verify", help="replay the test vectors of saved models and say whether they agree")

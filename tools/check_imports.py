@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("static",),
     (OTHERS,),
     ("audio", "hapi", "hub", "inference", "text", "vision"),
-    ("callbacks", "cli"),
+    ("callbacks", "cli", "compat"),
 )
 # `proa/__init__.py` and `proa/__main__.py` are above everything.
 TOP_FILES = ("__init__.py", "__main__.py")

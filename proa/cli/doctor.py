@@ -1,4 +1,7 @@
-"""`proa doctor`: what is installed, whether it works, and what to do. The exit status is 1 when something is broken."""
+"""`proa doctor`: what is installed, whether it works, and what to do. The exit status is 1 when something is broken.
+
+With `--script` it looks at a program instead (`script.py`).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import re
 import sys
 from dataclasses import asdict
 
+from . import script
 from .accelerators import check_cupy, check_nvidia, list_devices
 from .report import Report, render, version_of
 from .surroundings import check_bytecode, check_cache, check_compiler, check_environment, check_kernels
@@ -20,6 +24,8 @@ _JAX_WANTED = "'jax>=0.10,<0.13'"
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.script:
+        return script.run(arguments.script, arguments.json)
     report = examine()
     print(json.dumps(asdict(report), indent=2) if arguments.json else render(report))
     return 1 if report.problems else 0

@@ -103,6 +103,10 @@ _BY_NAME.update(
     }
 )
 
+for _name in _ENUM_VALUES:
+    # As in Paddle's enumeration: `paddle.dtype.FLOAT32`.
+    setattr(DType, _name.upper(), _BY_NAME[_name])
+
 BOOL = np.dtype("bool")
 INT32 = np.dtype("int32")
 INT64 = np.dtype("int64")

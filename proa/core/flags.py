@@ -65,6 +65,10 @@ define(
     "A program that is started again gives the same bits: segments are compiled when first seen and cut where the code "
     "says, not where it was learned.",
 )  # fmt: skip
+define(
+    "FLAGS_allow_objects", False, "Let paddle.load read objects, which can run any code: for files that you trust.",
+    "PROA_ALLOW_OBJECTS",
+)  # fmt: skip
 define("FLAGS_full_traceback", False, "Show proa's own frames in tracebacks.", "PROA_FULL_TRACEBACK")
 define("FLAGS_max_programs", 512, "How many compiled programs are kept; the least recently used one goes first.")
 define("FLAGS_cache_dir", "", "Folder of XLA's persistent compilation cache.", "PROA_CACHE_DIR")

@@ -4,12 +4,16 @@
   of NumPy arrays, with the tensors' own names under `StructuredToParameterName@@`;
 * anything else keeps its shape, and each tensor in it is a tuple of its name and a NumPy array.
 
+Objects of other classes (the arguments of a trainer) are pickled as they are. Reading them back runs code of those classes,
+so that `load` does it only for files that it is told to trust.
+
 bfloat16 is stored as uint16. Protocols 2 and 3 cannot hold large arrays: in a state dictionary these are cut into slices
 of less than 1 GiB, listed under `UnpackBigParamInfor@@`.
 """
 
 from __future__ import annotations
 
+import pickle
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -28,13 +32,15 @@ _SLICE_BYTES = 2**30 - 1
 # What may stand in a file: all that `load` can read back.
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray)
 _CONTAINERS = (dict, list, tuple, set, frozenset)
+# An array that was read: still in parts, or whole where objects were allowed.
+_ARRAYS = (PendingArray, np.ndarray)
 
 
 # ---- writing -------------------------------------------------------------------------------------
 
 
 def to_content(obj: Any, protocol: int, copied: bool = False) -> Any:
-    """What is pickled for `obj`: arrays (with `copied`, of their own) instead of tensors; TypeError for what is not data."""
+    """What is pickled for `obj`: arrays (with `copied`, of their own) instead of tensors; TypeError where pickle refuses."""
     if not _is_state_dictionary(obj):
         return _with_arrays(obj, copied)
     content: dict[Any, Any] = {}
@@ -105,12 +111,21 @@ def _with_arrays(obj: Any, copied: bool) -> Any:
         return obj
     if isinstance(obj, _CONTAINERS):  # a named tuple, a list of the user's own class …
         return _with_arrays(tuple(obj) if isinstance(obj, tuple) else list(obj), copied)
-    raise type_error(
-        "save",
-        f"an object of the type {type(obj).__name__} cannot be saved",
-        repr(obj)[:80],
-        "save tensors, arrays, numbers, strings and containers of them (a layer's state_dict())",
-    )
+    return _checked_object(obj, copied)
+
+
+def _checked_object(obj: Any, copied: bool) -> Any:
+    """An object of some class, as Paddle pickles it: `load` gives it back to who trusts the file (`allow_objects`)."""
+    try:
+        pickled = pickle.dumps(obj)
+    except Exception as error:
+        raise type_error(
+            "save",
+            f"an object of the type {type(obj).__name__} cannot be saved: {error}"[:300],
+            repr(obj)[:80],
+            "save tensors, arrays, numbers, strings, containers of them, or objects that pickle can write",
+        ) from None
+    return pickle.loads(pickled) if copied else obj
 
 
 class _NamedArray(tuple):  # type: ignore[type-arg]
@@ -180,7 +195,7 @@ def _tensor(pending: Any, name: Any) -> Tensor:
 
 
 def _is_named_array(obj: Any) -> bool:
-    return isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], str) and isinstance(obj[1], PendingArray)
+    return isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], str) and isinstance(obj[1], _ARRAYS)
 
 
 def _holds_named_array(obj: Any, seen: set[int]) -> bool:
@@ -202,7 +217,7 @@ class _Restorer:
         self._open: set[int] = set()
 
     def restore(self, obj: Any) -> Any:
-        if not isinstance(obj, (PendingArray, tuple, list, dict)):
+        if not isinstance(obj, _ARRAYS) and type(obj) not in (tuple, list, dict, OrderedDict):
             return obj
         key = id(obj)
         if key in self._done:
@@ -215,7 +230,7 @@ class _Restorer:
         return found
 
     def _restored(self, obj: Any) -> Any:
-        if isinstance(obj, PendingArray):
+        if isinstance(obj, _ARRAYS):
             return self._make_array(obj)
         if _is_named_array(obj):
             return _array(obj[1]) if self._return_numpy else _tensor(obj[1], obj[0])

@@ -1,8 +1,9 @@
 """`paddle.save` and `paddle.load`: Paddle's own file format, its binary form of one tensor, and safetensors.
 
 A pickle can make Python run anything, so files are read by an unpickler that knows nothing but arrays, numbers, strings
-and containers (`unpickler.py`); what stands in a pickle is told in `content.py`. Files are written whole or not at all
-(`writing.py`) and end with a checksum behind the pickle, where Paddle does not look, so that damage is noticed.
+and containers (`unpickler.py`), unless the user trusts the file (`allow_objects`); what stands in a pickle is told in
+`content.py`. Files are written whole or not at all (`writing.py`) and end with a checksum behind the pickle, where Paddle
+does not look, so that damage is noticed.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..core import flags
 from ..core.dtype import BFLOAT16
-from ..core.errors import message, value_error
+from ..core.errors import message, type_error, value_error
 from ..core.tracebacks import boundary
 from ..eager.declare import public
 from ..eager.tensor import Tensor, tensor_from_data
 from . import dense, safetensors
 from .content import from_content, stored_array, to_content
-from .unpickler import Damaged, RestrictedUnpickler, scan
+from .unpickler import Damaged, ObjectUnpickler, RestrictedUnpickler, scan
 from .writing import SummingWriter, replacing, writable_target
 
-_LOAD_OPTIONS = ("model_filename", "params_filename", "keep_name_table", "return_numpy")
+_LOAD_OPTIONS = ("model_filename", "params_filename", "keep_name_table", "return_numpy", "allow_objects")
 _TRAILER = b"\nproa crc32 "  # then eight hexadecimal digits
 _SUFFIX = ".safetensors"
 
@@ -162,12 +164,16 @@ def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
 
     `return_numpy=True` gives arrays instead of tensors; `keep_name_table=True` keeps the table of
     tensor names of a state dictionary. Nothing in the file is executed: a file with anything but
-    arrays, numbers, strings and containers is refused.
+    arrays, numbers, strings and containers is refused. `allow_objects=True` (or a list of classes, or
+    `PROA_ALLOW_OBJECTS=1`) reads objects too, which can run any code: for files that you trust.
     """
     unknown = sorted(set(configs) - set(_LOAD_OPTIONS))
     if unknown:
         raise value_error("load", f"there is no option {unknown}", fix=f"use one of {_LOAD_OPTIONS}")
-    options = bool(configs.get("return_numpy")), bool(configs.get("keep_name_table"))
+    allowed = configs.get("allow_objects", flags.get("FLAGS_allow_objects"))
+    if not isinstance(allowed, (bool, list, tuple, set, frozenset)):
+        raise type_error("load", "allow_objects must be True, False or a list of classes", type(allowed).__name__)
+    options = bool(configs.get("return_numpy")), bool(configs.get("keep_name_table")), allowed
     if hasattr(path, "read"):
         return _load_stream(path, *options)
     name = os.fspath(path)  # type: ignore[arg-type]
@@ -182,7 +188,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
             return _decoded(data, file, repr(name), options)[0]
 
 
-def _load_stream(stream: Any, *options: bool) -> Any:
+def _load_stream(stream: Any, *options: Any) -> Any:
     begin = stream.tell() if hasattr(stream, "seek") else None
     data = stream.read()
     if not isinstance(data, bytes):
@@ -193,7 +199,7 @@ def _load_stream(stream: Any, *options: bool) -> Any:
     return found
 
 
-def _decoded(data: Any, file: Any, name: str, options: tuple[bool, ...]) -> tuple[Any, int]:
+def _decoded(data: Any, file: Any, name: str, options: tuple[Any, ...]) -> tuple[Any, int]:
     """What stands in `data`, which `file` reads as well; and where it ends."""
     try:
         if data[:4] == dense.MAGIC:
@@ -205,8 +211,9 @@ def _decoded(data: Any, file: Any, name: str, options: tuple[bool, ...]) -> tupl
         end = scan(data)
         if end < len(data) and isinstance(data, mmap.mmap):
             _check_trailer(data, end)
-        content = RestrictedUnpickler(file).load()
-        return from_content(content, *options), end
+        allowed = options[2]
+        content = (ObjectUnpickler(file, allowed) if allowed else RestrictedUnpickler(file)).load()
+        return from_content(content, *options[:2]), end
     except pickle.UnpicklingError as error:
         if getattr(error, "refused", False):
             error.add_note(f"The file is {name}.")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import pickle
 import pickletools
+import sys
 from collections import OrderedDict
 from typing import Any
 
@@ -255,8 +256,9 @@ for _format in _FLOAT_FORMATS:
 def refusal(what: str) -> pickle.UnpicklingError:
     """The error for a file that asks for more than data."""
     error = pickle.UnpicklingError(
-        f"(load) the file is refused: it asks for {what}, and only arrays, numbers, strings and "
-        "containers are read; files that run code when loaded are never opened."
+        f"(load) the file is refused: it asks for {what}, and only arrays, numbers, strings and containers are read, "
+        "because an object in a file can run any code. If you trust where the file comes from, say so: "
+        "paddle.load(path, allow_objects=True), allow_objects=[its classes], or PROA_ALLOW_OBJECTS=1."
     )
     error.refused = True  # type: ignore[attr-defined]
     return error
@@ -273,3 +275,23 @@ class RestrictedUnpickler(pickle.Unpickler):
 
     def persistent_load(self, pid: Any) -> Any:
         raise refusal(f"an object kept outside of the file ({str(pid)[:40]!r})")
+
+
+class ObjectUnpickler(pickle.Unpickler):
+    """Finds everything (`allowed` is True), or what data needs and the named classes: for files that the user trusts."""
+
+    def __init__(self, file: Any, allowed: Any) -> None:
+        super().__init__(file)
+        self._names = None if allowed is True else {_class_name(entry) for entry in allowed}
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.split(".")[0] == "paddle" and "paddle" not in sys.modules:
+            module = "proa" + module[len("paddle") :]  # written by Paddle, or under its name
+        needed = (module, name) in _ALLOWED and module != "_codecs"
+        if self._names is not None and not needed and f"{module}.{name}" not in self._names:
+            raise refusal(f"{module}.{name}"[:200])
+        return super().find_class(module, name)
+
+
+def _class_name(entry: Any) -> str:
+    return entry if isinstance(entry, str) else f"{entry.__module__}.{entry.__qualname__}"

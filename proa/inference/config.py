@@ -147,6 +147,8 @@ class Config:
 
         def __getattr__(self, name: str) -> Any: ...
 
+    Precision = PrecisionType  # the older name
+
     def __init__(self, *args: Any) -> None:
         self._model_dir = self._program = self._params = ""
         self._buffers: tuple[bytes, bytes] | None = None

@@ -83,6 +83,7 @@ class DataLoader:
         self.drop_last = drop_last
         self._samples: Any = None  # the order where samples are given out one by one
         self.batch_sampler = self._make_batch_sampler(batch_sampler, batch_size, shuffle, drop_last)
+        self.pin_memory, self._iterator = True, None
         self._num_epochs = 0
         self._progress: Progress | None = None
         self._resumed: dict[str, Any] | None = None

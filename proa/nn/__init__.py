@@ -110,7 +110,6 @@ from .transformer import (
     TransformerEncoderLayer,
 )
 
-initializer.lazy_init = _lazy_init  # type: ignore[attr-defined]
 initializer.Bilinear = _lazy_init.Bilinear  # type: ignore[attr-defined]
 
 # Names that PyTorch's users know: the first ones for type checkers' sake, the rest by `other_names`.

@@ -8,6 +8,7 @@ from ..eager.tensor import Tensor
 from . import functional as F
 from .initializer import Constant
 from .layer import Layer
+from .layer_names import Argument
 from .sizes import whole_sizes
 
 
@@ -15,10 +16,11 @@ class _Activation(Layer):
     """Keeps the arguments of a function of `nn.functional` and calls it."""
 
     _function: str
+    _axis = Argument("axis")
 
     def __init__(self, /, **arguments: Any) -> None:
         super().__init__()
-        self._name = arguments.pop("name", None)
+        self._name = self.name = arguments.pop("name", None)
         # Subclasses pass their locals().
         self._arguments = {k: v for k, v in arguments.items() if k not in ("self", "__class__")}
 
@@ -202,7 +204,7 @@ class PReLU(Layer):
         super().__init__(dtype=None)  # the default floating type
         self._num_parameters = num_parameters = whole_sizes(self, num_parameters=num_parameters)
         self._init = init
-        self._data_format, self._name = data_format, name
+        self._data_format, self._name, self._weight_attr = data_format, name, weight_attr
         self._weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
 
     def forward(self, x: Tensor) -> Tensor:

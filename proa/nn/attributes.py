@@ -16,7 +16,7 @@ from ..eager.tensor import tensor_from_data
 from ..ir.capture import outside_capture
 from ..ir.recorder import LOCAL
 from ..ops.basic import creation_shape
-from .initializer import Initializer, default_initializer
+from .initializer import Initializer, default_initializer, drawing
 from .lazy_init import is_lazy, make_late
 
 
@@ -62,6 +62,13 @@ class ParamAttr:
             type(given).__name__,
         )
 
+    @staticmethod
+    def _to_attr(given: Any) -> Any:
+        """As `of`, for lists too, and False for False: what inner code of Paddle's calls."""
+        if isinstance(given, (list, tuple)):
+            return [ParamAttr._to_attr(one) for one in given]
+        return False if given is False else ParamAttr.of(given)
+
     def __repr__(self) -> str:
         return f"ParamAttr({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
 
@@ -91,7 +98,7 @@ def make_parameter(
         LOCAL.segment.note_parameter(existing, initializer)
         return existing
     place = LOCAL.place if device is None else parse_place(device)
-    draw = getattr(initializer, "draw", None)
+    draw = drawing(initializer)
     late = draw is not None and is_lazy()
     numbers = np.zeros((0,) if late else dims, kind) if draw is None or late else draw(dims, kind)
     parameter = Parameter(

@@ -61,12 +61,18 @@ def clip_by_global_norm(xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
 
 
 class ClipGradBase:
-    """Base: clips the gradients of parameters that allow it (`need_clip`)."""
+    """Base: clips the gradients of parameters that allow it (`need_clip`).
+
+    A subclass may define `_dygraph_clip(params_grads)`, as in Paddle.
+    """
 
     _operation: Any
     _limits: tuple[float, ...]
 
     def __call__(self, params_grads: Pairs) -> Pairs:
+        return self._dygraph_clip(params_grads)
+
+    def _dygraph_clip(self, params_grads: Pairs) -> Pairs:
         chosen = [
             position
             for position, (parameter, grad) in enumerate(params_grads)

@@ -24,8 +24,20 @@ class Identity(Layer):
         return input
 
 
+class _WeightSize:
+    """A size of the weight, under a name that Paddle's Linear lacks: libraries and subclasses put their own in its place."""
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def __get__(self, layer: Any, owner: Any = None) -> Any:
+        return self if layer is None else layer.weight._aval.shape[self.axis]
+
+
 class Linear(Layer):
     """`x @ weight + bias`; the weight is [in_features, out_features]."""
+
+    in_features, out_features = _WeightSize(0), _WeightSize(1)
 
     def __init__(
         self,
@@ -37,8 +49,7 @@ class Linear(Layer):
     ) -> None:
         super().__init__(dtype=None)  # the default floating type
         in_features, out_features = whole_sizes(self, in_features=in_features, out_features=out_features)
-        self.in_features, self.out_features = in_features, out_features
-        self.name = name
+        self.name, self._weight_attr, self._bias_attr = name, weight_attr, bias_attr
         self.weight = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
         if self.weight is None:
@@ -92,7 +103,8 @@ class Embedding(Layer):
         self._padding_idx = padding_idx if padding_idx is None or padding_idx >= 0 else (num_embeddings + padding_idx)
         self._max_norm, self._norm_type = max_norm, norm_type
         self._sparse, self._scale_grad_by_freq = sparse, scale_grad_by_freq
-        self._name = name
+        self._name, self._device, self._weight_attr = name, device, weight_attr
+        self._size = [num_embeddings, embedding_dim]
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, device=device)
         if _weight is not None:
             replace_value(self.weight, tensor_from_data(_weight, self._dtype))
@@ -102,6 +114,10 @@ class Embedding(Layer):
             replace_value(self.weight, tensor_from_data(numbers))
         if _freeze:
             self.weight.stop_gradient = True
+
+    @property
+    def padding_idx(self) -> int | None:
+        return self._padding_idx
 
     def forward(self, x: Tensor) -> Tensor:
         if self._max_norm is None and not self._sparse and not self._scale_grad_by_freq:

@@ -126,6 +126,12 @@ class LayerList(_Numbered):
             del layers[_position("LayerList", index, len(self))]
         self._renumber(layers)
 
+    def pop(self, key: int) -> Layer:
+        """Takes the layer at `key` out, and gives it."""
+        layer = self[key]
+        del self[key]
+        return layer
+
     def __contains__(self, layer: Any) -> bool:
         return any(own is layer for own in self._sub_layers.values())
 

@@ -61,7 +61,8 @@ class _Convolution(Layer):
         self._stride = list(sizes(name, "stride", stride, count))
         self._dilation = list(sizes(name, "dilation", dilation, count))
         self._padding, self._padding_mode = padding, padding_mode
-        self._data_format = data_format
+        self._data_format, self._device = data_format, device
+        self._param_attr, self._bias_attr = weight_attr, bias_attr
         self.output_padding = output_padding
         channels_last = is_channels_last(name, data_format, count)
         pads = paddings(name, padding, count, channels_last)

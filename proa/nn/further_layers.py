@@ -26,6 +26,7 @@ class CosineSimilarity(Layer):
     def __init__(self, axis: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
         self._axis, self._eps = axis, eps
+        self.dim, self.eps = axis, eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return F.cosine_similarity(x1, x2, self._axis, self._eps)

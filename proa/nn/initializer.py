@@ -18,13 +18,38 @@ from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
 
 
+class _Setting:
+    """One of Paddle's names for a setting of an initializer: `_mean` for `mean`."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name.lstrip("_")
+
+    def __get__(self, initializer: Any, owner: Any = None) -> Any:
+        if initializer is None:
+            return self
+        try:
+            return initializer.__dict__[self.name]
+        except KeyError:
+            raise AttributeError(f"'{type(initializer).__name__}' object has no attribute '_{self.name}'") from None
+
+    def __set__(self, initializer: Any, value: Any) -> None:
+        initializer.__dict__[self.name] = value
+
+
 class Initializer:
-    """Base: `draw` makes an array; calling the initializer fills a tensor with it."""
+    """Base: `draw` makes an array; calling the initializer fills a tensor with it.
+
+    A subclass defines `draw`, or as in Paddle `forward(param, block)`, which fills the tensor itself.
+    """
+
+    _seed = 0
+    _mean, _std, _low, _high, _a, _b = (_Setting() for _ in range(6))
+    _gain, _fan_in, _fan_out, _mode, _value = (_Setting() for _ in range(5))
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        raise NotImplementedError
+        raise NotImplementedError(f"({type(self).__name__}) an initializer defines forward(param, block) or draw().")
 
-    def __call__(self, param: Tensor, block: Any = None) -> None:
+    def forward(self, param: Tensor, block: Any = None) -> None:
         aval = param._aval
         array = self.draw(aval.shape, aval.dtype)
         if array.shape != aval.shape:
@@ -32,6 +57,22 @@ class Initializer:
                 type(self).__name__, f"the value must have the shape {list(aval.shape)}", f"value: {list(array.shape)}"
             )
         replace_value(param, tensor_from_data(array, aval.dtype, aval.place))
+
+    def __call__(self, param: Tensor, block: Any = None) -> Any:
+        return self.forward(param, block)
+
+    def _check_block(self, block: Any) -> Any:
+        return block
+
+    def _compute_fans(self, var: Any) -> tuple[int, int]:
+        return fans(list(var.shape))
+
+
+def drawing(initializer: Any) -> Any:
+    """The `draw` of an initializer; None where it fills tensors in its own way."""
+    kind = type(initializer)
+    plain = isinstance(initializer, Initializer) and kind.forward is Initializer.forward
+    return initializer.draw if plain and kind.__call__ is Initializer.__call__ else None
 
 
 def _random() -> np.random.Generator:
@@ -135,7 +176,7 @@ class XavierUniform(Initializer):
     ) -> None:
         self.fan_in, self.fan_out, self.gain = fan_in, fan_out, gain
 
-    def _std(self, shape: tuple[int, ...]) -> float:
+    def _deviation(self, shape: tuple[int, ...]) -> float:
         found_in, found_out = fans(shape)
         total = (self.fan_in if self.fan_in is not None else found_in) + (
             self.fan_out if self.fan_out is not None else found_out
@@ -143,7 +184,7 @@ class XavierUniform(Initializer):
         return self.gain * math.sqrt(2.0 / total) if total else 0.0
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        limit = math.sqrt(3.0) * self._std(shape)
+        limit = math.sqrt(3.0) * self._deviation(shape)
         return _uniform(shape, dtype, -limit, limit)
 
 
@@ -151,7 +192,7 @@ class XavierNormal(XavierUniform):
     """Glorot's rule, normally distributed."""
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        return _normal(shape, dtype, 0.0, self._std(shape))
+        return _normal(shape, dtype, 0.0, self._deviation(shape))
 
 
 class KaimingUniform(Initializer):
@@ -169,14 +210,14 @@ class KaimingUniform(Initializer):
         self.fan_in, self.mode = fan_in, mode
         self.gain = calculate_gain(nonlinearity, negative_slope)
 
-    def _std(self, shape: tuple[int, ...]) -> float:
+    def _deviation(self, shape: tuple[int, ...]) -> float:
         found_in, found_out = fans(shape)
         fan = found_out if self.mode == "fan_out" else found_in
         fan = self.fan_in if self.fan_in is not None else fan
         return self.gain / math.sqrt(fan) if fan else 0.0
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        limit = math.sqrt(3.0) * self._std(shape)
+        limit = math.sqrt(3.0) * self._deviation(shape)
         return _uniform(shape, dtype, -limit, limit)
 
 
@@ -184,7 +225,7 @@ class KaimingNormal(KaimingUniform):
     """He's rule, normally distributed."""
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        return _normal(shape, dtype, 0.0, self._std(shape))
+        return _normal(shape, dtype, 0.0, self._deviation(shape))
 
 
 class Assign(Initializer):

@@ -8,12 +8,69 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import value_error
 
 
+class Argument:
+    """An attribute of a layer that stands for one of the arguments it keeps, for programs that read or change it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, layer: Any, owner: Any = None) -> Any:
+        if layer is None:
+            return self
+        try:
+            return layer.__dict__["_arguments"][self.name]
+        except KeyError:
+            raise AttributeError(f"'{type(layer).__name__}' object has no attribute {self.name!r}") from None
+
+    def __set__(self, layer: Any, value: Any) -> None:
+        layer.__dict__["_arguments"][self.name] = value
+
+
+class LayerHelper:
+    """How inner code makes parameters for a layer."""
+
+    def __init__(self, layer: Any) -> None:
+        self._layer = layer
+
+    def create_parameter(self, attr: Any, shape: Any, dtype: Any = None, is_bias: bool = False, **more: Any) -> Any:
+        return self._layer.create_parameter(shape, attr, dtype, is_bias, more.get("default_initializer"))
+
+
 class PaddleNames:
     """What every Layer also answers to."""
 
+    _cast_to_low_precision = True
+    _sub_layers: Any
+
+    @property
+    def _modules(self) -> Any:
+        """The sub-layers, under PyTorch's name."""
+        return self._sub_layers
+
+    @property
+    def _helper(self) -> LayerHelper:
+        return LayerHelper(self)
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def _transform(self, tensor: Any, device: Any, dtype: Any, blocking: Any = None) -> Any:
+        """The tensor elsewhere or in another type."""
+        return tensor.to(device, dtype)
+
+    def _to_impl(self, device: Any = None, dtype: Any = None, blocking: Any = None, **more: Any) -> Any:
+        return self.to(device, dtype, blocking)
+
+    def _obtain_parameters_buffers(self) -> list[Any]:
+        """All parameters and buffers."""
+        return [*self.parameters(), *self.buffers()]
+
     if TYPE_CHECKING:
 
+        def buffers(self) -> list[Any]: ...
+        def parameters(self) -> list[Any]: ...
         def state_dict(self) -> dict[str, Any]: ...
+        def to(self, *arguments: Any) -> Any: ...
 
     def xpu(self, device: Any = None) -> Any:
         """There are no XPU devices."""

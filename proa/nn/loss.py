@@ -56,6 +56,7 @@ class NLLLoss(Layer):
         super().__init__()
         self.weight, self.ignore_index = weight, ignore_index
         self.reduction, self.name = _reduction(self, reduction), name
+        self._weight, self._name = weight, name
 
     def forward(self, input: Tensor, label: Tensor) -> Tensor:
         return F.nll_loss(input, label, self.weight, self.ignore_index, self.reduction)

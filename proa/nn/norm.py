@@ -37,7 +37,9 @@ class _BatchNormBase(Layer):
         self._num_features = num_features = whole_sizes(self, num_features=num_features)
         self._momentum, self._epsilon = momentum, epsilon
         self._data_format = data_format or self._default_format
-        self._use_global_stats, self._name = use_global_stats, name
+        self._use_global_stats, self._name, self._in_place = use_global_stats, name, False
+        self._weight_attr = self._param_attr = weight_attr
+        self._bias_attr = bias_attr
         shape = [num_features]
         self.weight = self.create_parameter(shape, weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter(shape, bias_attr, is_bias=True)
@@ -45,10 +47,16 @@ class _BatchNormBase(Layer):
         self._mean = self.create_parameter(shape, frozen, default_initializer=Constant(0.0))
         self._variance = self.create_parameter(shape, frozen, default_initializer=Constant(1.0))
 
-    def forward(self, input: Tensor) -> Tensor:
+    def _check_input_dim(self, input: Tensor) -> None:
         if self._ranks and input._aval.ndim not in self._ranks:
             expected = " or ".join(f"{rank}D" for rank in self._ranks)
             raise value_error(type(self).__name__, f"expected {expected} input", f"input: {input._aval}")
+
+    def _check_data_format(self, input: Any = None) -> None:
+        """The function checks it."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
         return F.batch_norm(
             input, self._mean, self._variance, self.weight, self.bias, self.training,
             self._momentum, self._epsilon, self._data_format, self._use_global_stats,
@@ -139,6 +147,7 @@ class LayerNorm(Layer):
         super().__init__(dtype=dtype)
         shape = list(integers("LayerNorm", "normalized_shape", normalized_shape))
         self._normalized_shape, self._epsilon = shape, epsilon
+        self._weight_attr, self._bias_attr, self._device = weight_attr, bias_attr, device
         size = [math.prod(shape)]
         self.weight = self.create_parameter(
             size,
@@ -179,7 +188,8 @@ class GroupNorm(Layer):
         if num_groups < 1 or num_channels % num_groups:
             raise value_error("GroupNorm", f"{num_channels} channels cannot be divided into {num_groups} groups")
         self._num_groups, self._num_channels = num_groups, num_channels
-        self._epsilon, self._data_format = epsilon, data_format
+        self._epsilon, self._data_format, self._device = epsilon, data_format, device
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter(
             [num_channels],
             weight_attr if affine else False,
@@ -213,13 +223,17 @@ class _InstanceNormBase(Layer):
     ) -> None:
         super().__init__(dtype=None)
         self._num_features = num_features = whole_sizes(self, num_features=num_features)
-        self._epsilon = epsilon
+        self._epsilon, self._momentum = epsilon, momentum
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self._data_format = data_format or self._default_format
         affine = weight_attr is not False and bias_attr is not False
         self.scale = self.create_parameter(
             [num_features], weight_attr if affine else False, default_initializer=Constant(1.0)
         )
         self.bias = self.create_parameter([num_features], bias_attr if affine else False, is_bias=True)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        """The function checks it."""
 
     def forward(self, input: Tensor) -> Tensor:
         if input._aval.ndim not in self._ranks:

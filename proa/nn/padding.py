@@ -20,6 +20,14 @@ class _Pad(Layer):
         self._pad = [int(padding)] * (2 * self._num_spatial) if isinstance(padding, int) else padding
         self._mode, self._value, self._data_format, self._name = mode, value, data_format, name
 
+    @property
+    def padding(self) -> Any:
+        return self._pad
+
+    @property
+    def value(self) -> float:
+        return self._value
+
     def forward(self, x: Tensor) -> Tensor:
         return F.pad(x, self._pad, self._mode, self._value, self._data_format)
 

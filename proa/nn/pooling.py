@@ -7,6 +7,7 @@ from typing import Any
 from ..eager.tensor import Tensor
 from . import functional as F
 from .layer import Layer
+from .layer_names import Argument
 
 
 class _Pool(Layer):
@@ -15,9 +16,16 @@ class _Pool(Layer):
     _function: str
     _shown: tuple[str, ...] = ("kernel_size", "stride", "padding")
 
+    kernel_size = ksize = Argument("kernel_size")
+    stride, padding, ceil_mode, exclusive = (Argument(name) for name in ("stride", "padding", "ceil_mode", "exclusive"))
+    return_mask = return_indices = _return_mask = Argument("return_mask")
+    divisor = Argument("divisor_override")
+    data_format = _data_format = Argument("data_format")
+    output_size = _output_size = Argument("output_size")
+
     def __init__(self, /, **arguments: Any) -> None:
         super().__init__()
-        self.name = arguments.pop("name", None)
+        self.name = self._name = arguments.pop("name", None)
         # Subclasses pass their locals().
         self._arguments = {k: v for k, v in arguments.items() if k not in ("self", "__class__")}
 

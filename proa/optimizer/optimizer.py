@@ -30,6 +30,7 @@ from ..ir.recorder import LOCAL, apart, recording_gradients
 from ..ops.basic import cast_to, full_of
 from ..ops.math.unary import sign
 from .fusion import FusedStorage
+from .inner_names import PaddleNames
 from .lr import LRScheduler
 from .updates import record_update
 
@@ -117,7 +118,7 @@ class NoParameters(ValueError, AttributeError):
     """An optimiser without parameters; Paddle raises an AttributeError."""
 
 
-class Optimizer(FusedStorage):
+class Optimizer(FusedStorage, PaddleNames):
     """Base: subclasses name their state and define `_update`."""
 
     # Kinds of state with the name Paddle gives them in state dictionaries.
@@ -250,6 +251,26 @@ class Optimizer(FusedStorage):
         if clip is not None:
             pairs = clip(list(zip(active, grads, strict=True)))
             grads = [grad for _, grad in pairs]
+        if self._appends:
+            self._step_collected(group, self._collect(active, grads))
+        else:
+            self._step_together(group, active, grads)
+
+    def _step_collected(self, group: Group, collected: list[tuple[Any, Tensor, float]]) -> None:
+        """A step with learning-rate factors that hold for this step only."""
+        attributes = [parameter.optimize_attr for parameter, _, _ in collected if hasattr(parameter, "optimize_attr")]
+        before = [attribute["learning_rate"] for attribute in attributes]
+        try:
+            for parameter, _, factor in collected:
+                if hasattr(parameter, "optimize_attr"):
+                    parameter.optimize_attr["learning_rate"] = factor
+            if collected:
+                self._step_together(group, [entry[0] for entry in collected], [entry[1] for entry in collected])
+        finally:
+            for attribute, factor in zip(attributes, before, strict=True):
+                attribute["learning_rate"] = factor
+
+    def _step_together(self, group: Group, active: list[Any], grads: list[Tensor]) -> None:
         factors = [
             parameter.optimize_attr["learning_rate"] for parameter in active if hasattr(parameter, "optimize_attr")
         ]

@@ -69,13 +69,12 @@ class StaticSegment(CaptureSegment):
         if tensor._segment is not self or tensor._index < 0:
             return None
         program = self.node.program(()).slice((tensor._index,))
-        wanted = {id(instruction) for instruction in program.instructions}
         if any(o.__class__ is int and o < 0 for i in program.instructions for o in i.operands):
             return None
-        scalars = [number for i, numbers in self.entries() if id(i) in wanted for number in numbers]
-        if any("seed" in i.operation.operand_names for i in program.instructions) or symbols_in(scalars):
+        used = [self.scalars[scalar.number] for scalar in program.scalars]
+        if any("seed" in i.operation.operand_names for i in program.instructions) or symbols_in(used):
             return None
-        return run_on_numpy(program, [], scalars)[tensor._index]
+        return run_on_numpy(program, [], self.scalars)[tensor._index]
 
     def describe(self, tensor: Any) -> str:
         shape = ", ".join(map(str, self.shape_of(tensor._aval)))

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.aval import Aval
 from ..core.errors import locate
 from ..core.generator import Generator, default_generator
 from ..eager.modes import no_grad
 from ..eager.tensor import Tensor
 from ..eager.views import replace_value
 from ..graph.graph import Graph, GraphInput
-from ..graph.pruning import Entry, entries_of
 from ..graph.structure import Leaf
 from ..ir.assumptions import Assumptions
 from ..ir.dimensions import Known, missing_symbols, size_sources, symbols_in
+from ..ir.editing import extracted
 from ..ir.known import sizes_held
 from ..ir.program import Instruction, Program
 from .deferral import CALL
@@ -46,9 +45,10 @@ class StagedGraph:
         self.locations = locations
         self.assumptions = assumptions
         self.graphs: list[Graph] = []
-        self._avals = {i.index + n: aval for i in program.instructions for n, aval in enumerate(i.outputs)}
+        self.scalars = scalars
+        self._avals = {n: aval for i in program.instructions for n, aval in zip(i.made, i.outputs, strict=True)}
         self._avals.update((~k, aval) for k, aval in enumerate(program.inputs))
-        self.steps = self._make_steps(entries_of(program, scalars))
+        self.steps = self._make_steps(program.instructions)
 
     @property
     def generator(self) -> Generator:
@@ -75,18 +75,18 @@ class StagedGraph:
 
     # ---- pieces ----------------------------------------------------------------------------------------------------
 
-    def _make_steps(self, entries: list[Entry]) -> list[Step]:
-        pieces: list[list[Entry]] = [[]]
-        for entry in entries:
-            if entry[0].operation is CALL:
-                pieces += [[entry], []]
+    def _make_steps(self, instructions: Sequence[Instruction]) -> list[Step]:
+        pieces: list[list[Instruction]] = [[]]
+        for instruction in instructions:
+            if instruction.operation is CALL:
+                pieces += [[instruction], []]
             else:
-                pieces[-1].append(entry)
+                pieces[-1].append(instruction)
         needed = set(self.program.outputs)
         steps: list[Step] = []
         for piece in reversed([piece for piece in pieces if piece]):
-            if piece[0][0].operation is CALL:
-                steps.append(self._call(piece[0][0], needed))
+            if piece[0].operation is CALL:
+                steps.append(self._call(piece[0], needed))
             else:
                 steps.append(self._graph(piece, needed))
         return steps[::-1]
@@ -116,22 +116,21 @@ class StagedGraph:
 
         return step
 
-    def _graph(self, entries: list[Entry], needed: set[int]) -> Step:
+    def _graph(self, piece: list[Instruction], needed: set[int]) -> Step:
         """A piece as a Graph; `needed` is what comes after it needs, and becomes what it needs itself."""
-        own = {i.index + n for i, _ in entries for n in range(len(i.outputs))}
+        own = {number for instruction in piece for number in instruction.made}
         outputs = sorted(own & needed)
-        operands = {o for i, _ in entries for o in i.operands if o.__class__ is int} - own
-        scalars = [number for _, numbers in entries for number in numbers]
-        bare = Program([], [i for i, _ in entries], ())
+        operands = {o for i in piece for o in i.operands if o.__class__ is int} - own
+        scalars = [self.scalars[scalar.number] for instruction in piece for scalar in instruction.scalars]
         held = sorted(o for o in operands if self._is_captured(o))
         tensors = [self.captured[~o - len(self.inputs)] for o in held]
-        missing = missing_symbols(bare, scalars, [sizes_held(tensor) or () for tensor in tensors])
+        missing = missing_symbols(Program([], piece, ()), scalars, [sizes_held(tensor) or () for tensor in tensors])
         given = sorted({o for o in operands if not self._is_captured(o)} | set(self._sources(missing)))
+        program, _, numbers = extracted(piece, outputs, [(number, self._avals[number]) for number in (*given, *held)])
         graph = Graph(
-            "program", _numbered_afresh(entries, [*given, *held], self._avals, outputs),
-            [GraphInput(f"value {number}", self._avals[number]) for number in given],
-            tensors, scalars,
-            [Leaf(position) for position in range(len(outputs))], [], self._located(entries), self.assumptions,
+            "program", program, [GraphInput(f"value {number}", self._avals[number]) for number in given],
+            tensors, [self.scalars[number] for number in numbers],
+            [Leaf(position) for position in range(len(outputs))], [], self._located(piece, program), self.assumptions,
         )  # fmt: skip
         self.graphs.append(graph)
         needed.update(given)
@@ -157,34 +156,9 @@ class StagedGraph:
                 found.append(number)
         return found
 
-    def _located(self, entries: list[Entry]) -> dict[int, tuple[str, int]]:
-        found: dict[int, tuple[str, int]] = {}
-        index = 0
-        for instruction, _ in entries:
-            if instruction.index in self.locations:
-                found[index] = self.locations[instruction.index]
-            index += len(instruction.outputs)
-        return found
-
-
-def _numbered_afresh(
-    entries: list[Entry], inputs: list[int], avals: dict[int, Aval], outputs: Sequence[int]
-) -> Program:
-    """The instructions as a Program that takes the values `inputs`."""
-    numbers = {number: ~position for position, number in enumerate(inputs)}
-    made: list[Instruction] = []
-    index = 0
-    for old, _ in entries:
-        operands = tuple([numbers[o] if o.__class__ is int else o for o in old.operands])
-        made.append(
-            Instruction(
-                old.operation, operands, old.attributes, old.outputs, index, old.scalar_dtypes, old.kinds, old.flagged
-            )
-        )
-        for offset in range(len(old.outputs)):
-            numbers[old.index + offset] = index + offset
-        index += len(old.outputs)
-    return Program([avals[number] for number in inputs], made, tuple(numbers[number] for number in outputs))
+    def _located(self, piece: list[Instruction], program: Program) -> dict[int, tuple[str, int]]:
+        pairs = zip(program.instructions, piece, strict=True)
+        return {new.index: self.locations[old.index] for new, old in pairs if old.index in self.locations}
 
 
 __all__ = ["StagedGraph", "has_deferred_calls"]

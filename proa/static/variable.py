@@ -18,7 +18,7 @@ from ..graph.capture import placeholder
 from ..ir.dimensions import shown_shape
 from ..ir.recorder import LOCAL
 from ..nn import attributes
-from .mode import require_static
+from .mode import default_main_program, require_static
 
 
 class _VariableType(type(Tensor)):
@@ -155,7 +155,9 @@ def _program_of(tensor: Tensor) -> Any:
 
 
 def _block(self: Tensor) -> Any:
-    return _program_of(self).global_block()
+    """The block of a variable; for a tensor of dynamic code the one that a program would get it into, as in Paddle."""
+    owner = self._segment.owner if self._segment is not None else None
+    return (owner or default_main_program()).global_block()
 
 
 def _op(self: Tensor) -> Any:

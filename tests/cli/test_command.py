@@ -92,9 +92,9 @@ def test_completions_name_every_command_and_option(shell, capsys):
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
-        (["proa", ""], {"doctor", "verify", "completion", "--help", "--version"}),
+        (["proa", ""], {"doctor", "run", "verify", "completion", "--help", "--version"}),
         (["proa", "do"], {"doctor"}),
-        (["proa", "doctor", "--"], {"--help", "--json"}),
+        (["proa", "doctor", "--"], {"--help", "--json", "--script"}),
         (["proa", "completion", ""], {"bash", "zsh", "fish", "--help"}),
         (["proa", "completion", "z"], {"zsh"}),
         (["proa", "verify", "my mod"], {"my model.proa"}),

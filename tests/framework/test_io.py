@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import pickle
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import proa as paddle
+from proa.core import flags
 
 nn = paddle.nn
 DATA = Path(__file__).parent / "data"  # written by Paddle 3.3.1
@@ -188,7 +190,64 @@ def test_arrays_of_objects_are_refused(tmp_path):
         paddle.load(tmp_path / "bad")
 
 
-def test_objects_are_not_saved(tmp_path):
+def _arguments():
+    return Arguments(learning_rate=0.1, weights=np.arange(3.0), inner=Arguments(learning_rate=1.0))
+
+
+@dataclasses.dataclass
+class Arguments:
+    """What a trainer saves beside its model."""
+
+    learning_rate: float
+    weights: object = None
+    inner: object = None
+
+
+def test_objects_are_written_and_read_back_at_the_users_word(tmp_path, monkeypatch):
+    saved = {"arguments": _arguments(), "w": paddle.to_tensor([1.0, 2.0]), "epoch": 3, "kinds": {Path("a")}}
+    paddle.save(saved, tmp_path / "x")
+    with pytest.raises(pickle.UnpicklingError, match=r"Arguments.*allow_objects=True.*PROA_ALLOW_OBJECTS=1"):
+        paddle.load(tmp_path / "x")
+    with pytest.raises(pickle.UnpicklingError, match="pathlib"):
+        paddle.load(tmp_path / "x", allow_objects=[Arguments])
+    monkeypatch.setattr(flags._FLAGS["FLAGS_allow_objects"], "value", True)
+    for options in ({"allow_objects": True}, {}):
+        found = paddle.load(tmp_path / "x", **options)
+        assert isinstance(found["arguments"], Arguments)
+        assert found["arguments"].inner.learning_rate == 1.0
+        np.testing.assert_array_equal(found["arguments"].weights, np.arange(3.0))
+        assert isinstance(found["w"], paddle.Tensor)
+        assert found["w"].numpy().tolist() == [1.0, 2.0]
+        assert found["epoch"] == 3
+        assert found["kinds"] == {Path("a")}
+    with pytest.raises(pickle.UnpicklingError, match="Arguments"):
+        paddle.load(tmp_path / "x", allow_objects=False)
+
+
+def test_named_classes_alone_are_read(tmp_path):
+    paddle.save(_arguments(), tmp_path / "x")
+    found = paddle.load(tmp_path / "x", allow_objects=[Arguments])
+    assert found.learning_rate == 0.1
+    assert isinstance(found.weights, np.ndarray)
+    paddle.save({"w": paddle.ones([2]), "b": paddle.zeros([1])}, tmp_path / "y")
+    state = paddle.load(tmp_path / "y", allow_objects=[Arguments])
+    assert isinstance(state["w"], paddle.Tensor)
+    (tmp_path / "bad").write_bytes(pickle.dumps(Malicious()))
+    with pytest.raises(pickle.UnpicklingError, match="system"):
+        paddle.load(tmp_path / "bad", allow_objects=[Arguments])
+    with pytest.raises(TypeError, match="allow_objects must be True, False or a list"):
+        paddle.load(tmp_path / "x", allow_objects="yes")
+
+
+def test_objects_saved_in_the_background_are_those_of_now(tmp_path):
+    arguments = _arguments()
+    paddle.async_save(arguments, tmp_path / "x")
+    arguments.learning_rate = 9.0
+    paddle.clear_async_save_task_queue()
+    assert paddle.load(tmp_path / "x", allow_objects=True).learning_rate == 0.1
+
+
+def test_objects_that_pickle_refuses_are_not_saved(tmp_path):
     with pytest.raises(TypeError, match="cannot be saved"):
         paddle.save({"f": lambda: 0}, tmp_path / "x")
     with pytest.raises(ValueError, match="state_dict"):

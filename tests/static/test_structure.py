@@ -69,7 +69,8 @@ def test_blocks_operators_and_variables() -> None:
     with pytest.raises(ValueError, match="'nothing'"):
         block.var("nothing")
     paddle.disable_static()
-    assert not hasattr(paddle.ones([1]), "block")
+    assert isinstance(paddle.ones([1]).block, type(block))  # that of the default program, as in Paddle
+    assert not hasattr(paddle.ones([1]), "op")
     assert not isinstance(paddle.ones([1]), static.Variable)
 
 

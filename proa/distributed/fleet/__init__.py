@@ -1,7 +1,30 @@
-"""`paddle.distributed.fleet`: so far recomputation (`recompute.py`, also found at `fleet.utils`)."""
+"""`paddle.distributed.fleet` in one process.
+
+one_process.py   Fleet: `fleet.init`, `distributed_model`, ranks
+base/            strategies, roles, topologies
+layers/mpu/      layers whose weights are divided, and their random states
+meta_parallel/   models that are divided
+utils/           sequence parallelism, mixed precision, loggers
+recompute.py     less memory for more arithmetic
+"""
 
 from __future__ import annotations
 
-from . import recompute, utils
+from typing import Any
 
-__all__ = ["recompute", "utils"]
+from . import meta_parallel, recompute, utils
+from .base.role_maker import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker
+from .base.strategy import DistributedStrategy
+from .base.topology import CommunicateTopology, HybridCommunicateGroup
+from .one_process import Fleet, UtilBase, fleet
+
+# Every method of the one Fleet is a function here.
+for _name in dir(fleet):
+    if not _name.startswith("_") and callable(getattr(fleet, _name)):
+        globals()[_name] = getattr(fleet, _name)
+util: Any = fleet.util
+
+__all__ = [
+    "CommunicateTopology", "DistributedStrategy", "Fleet", "HybridCommunicateGroup", "PaddleCloudRoleMaker", "Role",
+    "UserDefinedRoleMaker", "UtilBase", "fleet", "meta_parallel", "recompute", "util", "utils",
+]  # fmt: skip

@@ -21,6 +21,8 @@ def _require_batch_size(where: str, batch_size: Any) -> None:
 class BatchSampler(Sampler):
     """Batches of the indices of `dataset` (in order or shuffled) or of a `sampler`."""
 
+    _acc_steps = 1  # how many batches one update takes, for samplers that resume in the middle of one
+
     def __init__(
         self,
         dataset: Any = None,

@@ -85,6 +85,10 @@ class _GatedCell(RNNCellBase):
         fixed.stop_gradient = True
         return fixed
 
+    def _activation(self, x: Tensor) -> Tensor:
+        """Of what goes into the state."""
+        return F.tanh(x)
+
     @property
     def state_shape(self) -> Any:
         return (self.hidden_size,)

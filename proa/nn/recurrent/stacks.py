@@ -149,6 +149,9 @@ def _joined(a: Tensor, b: Tensor) -> Tensor:
 class RNNBase(LayerList):
     """A stack of cells, one or two directions; the parameters are also kept under flat names (`weight_ih_l0` …)."""
 
+    def flatten_parameters(self) -> None:
+        """Parameters need not lie side by side."""
+
     def __init__(
         self,
         mode: str,

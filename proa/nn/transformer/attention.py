@@ -79,6 +79,21 @@ class MultiHeadAttention(Layer):
             return self.Cache(*(full_of(0.0, shape, key._aval.dtype) for _ in range(2)))
         return self.Cache(key, value)
 
+    def _grown(self, key: Tensor, value: Tensor, cache: Any) -> Any:
+        """The cache with new keys and values behind the old ones; a StaticCache stays as it is."""
+        if isinstance(cache, self.StaticCache):
+            return cache
+        new_keys, new_values = self.compute_kv(key, value)
+        return self.Cache(concat_along([cache.k, new_keys], 2), concat_along([cache.v, new_values], 2))
+
+    def _prepare_qkv(self, query: Tensor, key: Tensor, value: Tensor, cache: Any = None) -> Any:
+        """Queries, keys and values with the heads first, for subclasses that attend in their own way; then the cache."""
+        queries = transpose_to(self._heads(self.q_proj(query)), (0, 2, 1, 3))
+        if cache is None:
+            return (queries, *self.compute_kv(key, value))
+        grown = self._grown(key, value, cache)
+        return queries, grown.k, grown.v, grown
+
     def forward(
         self,
         query: Tensor,
@@ -93,13 +108,8 @@ class MultiHeadAttention(Layer):
         if cache is None:
             keys, values = self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
         else:
-            if isinstance(cache, self.StaticCache):
-                kept_keys, kept_values = cache.k, cache.v
-            else:
-                new_keys, new_values = self.compute_kv(key, value)
-                kept_keys, kept_values = concat_along([cache.k, new_keys], 2), concat_along([cache.v, new_values], 2)
-                cache = self.Cache(kept_keys, kept_values)
-            keys, values = (transpose_to(x, (0, 2, 1, 3)) for x in (kept_keys, kept_values))
+            cache = self._grown(key, value, cache)
+            keys, values = (transpose_to(x, (0, 2, 1, 3)) for x in cache)
         out, weights = attend(
             "MultiHeadAttention", queries, keys, values, additive_mask(attn_mask, queries._aval.dtype), self.dropout,
             False, self.training, wants_weights=self.need_weights,

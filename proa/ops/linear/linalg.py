@@ -243,7 +243,7 @@ def _infer_linear(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
             ValueError, f"the last dimension of x, {x.shape[-1]}, does not fit the weight",
             operands, fix="the weight is a matrix [in_features, out_features]",
         )  # fmt: skip
-    shape = (*x.shape[:-1], *weight.shape[1:])
+    shape = (*x.shape[:-1], *weight.shape[1:])  # a vector is the weight of one feature without an axis of its own
     if bias is not None:
         if bias.dtype != x.dtype:
             raise operation.error(ValueError, "the bias has another data type", operands,

@@ -1,0 +1,5 @@
+"""Inner names of `paddle.base.core.pir`."""
+
+from ....layout import resolve
+
+ops = resolve("_C_ops")

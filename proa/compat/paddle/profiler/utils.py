@@ -1,0 +1,3 @@
+"""Inner names of `paddle.profiler.utils`."""
+
+_is_profiler_used = False

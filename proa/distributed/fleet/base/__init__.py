@@ -1,0 +1,1 @@
+"""Strategies, roles and topologies of a job."""

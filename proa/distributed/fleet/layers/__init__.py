@@ -1,0 +1,1 @@
+"""Layers that divide their weights among processes (`mpu`)."""

@@ -1,0 +1,1 @@
+"""Layers, operators and random states of tensor parallelism, in one process."""

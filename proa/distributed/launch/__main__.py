@@ -1,0 +1,5 @@
+"""`python -m paddle.distributed.launch train.py …`."""
+
+from ..launching import launch
+
+launch()

@@ -1,0 +1,82 @@
+"""Rotary position embeddings: pairs of elements are turned by an angle that grows with the position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....core.errors import value_error
+from ....eager.tensor import Tensor, tensor_from_data
+from ....ops.basic import cast_to
+from ....ops.shape.joining import concat_along
+
+
+def fused_rotary_position_embedding(
+    q: Tensor, k: Tensor | None = None, v: Tensor | None = None, sin: Tensor | None = None, cos: Tensor | None = None,
+    position_ids: Tensor | None = None, use_neox_rotary_style: bool = True, time_major: bool = False,
+    rotary_emb_base: float = 10000.0,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Turns queries, keys and values of `[batch, sequence, heads, size]` (`time_major`: sequence first).
+
+    `use_neox_rotary_style` turns neighbours (0 with 1, 2 with 3 …), otherwise the first half with the second. `sin` and
+    `cos` are `[sequence, size]` or `[1, sequence, 1, size]`; without them angles are `position / base^(2i / size)`.
+    """
+    where = "fused_rotary_position_embedding"
+    if (sin is None) != (cos is None):
+        raise value_error(where, "sin and cos belong together", f"sin: {sin is not None}, cos: {cos is not None}")
+    if sin is None and not use_neox_rotary_style:
+        raise value_error(where, "turning halves needs sin and cos", "neither", "pass sin= and cos=")
+    size = q._aval.shape[-1]
+    if size % 2:
+        raise value_error(where, "the size of a head must be even", f"q: {q._aval}")
+    length = q._aval.shape[0 if time_major else 1]
+    if sin is None or cos is None:
+        sin, cos = _tables(length, size, rotary_emb_base)
+    tables = [_rows(table, size, position_ids, length, time_major) for table in (sin, cos)]
+    turned = [None if x is None else _turn(x, *tables, use_neox_rotary_style) for x in (q, k, v)]
+    return turned[0], turned[1], turned[2]
+
+
+def _tables(length: int, size: int, base: float) -> tuple[Tensor, Tensor]:
+    angles = np.outer(np.arange(length), base ** -(np.arange(0, size, 2) / size)).repeat(2, axis=1)
+    return tensor_from_data(np.sin(angles).astype("float32")), tensor_from_data(np.cos(angles).astype("float32"))
+
+
+def _rows(table: Any, size: int, position_ids: Any, length: int, time_major: bool) -> Any:
+    """The table as it multiplies queries: [batch or 1, sequence, 1, size]."""
+    rows = table.reshape([-1, size])
+    if position_ids is not None:
+        rows = rows[position_ids].unsqueeze(2)
+        return rows.transpose([1, 0, 2, 3]) if time_major else rows
+    rows = rows[:length]
+    return rows.reshape([length, 1, 1, size] if time_major else [1, length, 1, size])
+
+
+def _turn(x: Any, sin: Any, cos: Any, neighbours: bool) -> Any:
+    wide = cast_to(x, np.dtype("float32")) if x._aval.dtype.itemsize < 4 else x
+    sin, cos = (cast_to(table, wide._aval.dtype) for table in (sin, cos))
+    out: Any = wide * cos + _quarter_turn(wide, neighbours) * sin
+    return cast_to(out, x._aval.dtype)
+
+
+def _quarter_turn(x: Any, neighbours: bool) -> Any:
+    """Each pair (a, b) as (-b, a)."""
+    shape = list(x.shape)
+    if not neighbours:
+        first, second = x.chunk(2, axis=-1)
+        return concat_along([-second, first], x.ndim - 1)
+    pairs = x.reshape([*shape[:-1], shape[-1] // 2, 2])
+    return concat_along([-pairs[..., 1:], pairs[..., :1]], pairs.ndim - 1).reshape(shape)
+
+
+def fused_partial_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Turns the last elements of `[batch, sequence, heads, size]`, as many as `cos` has; those before stay."""
+    size = cos._aval.shape[-1]
+    kept, turned = x[..., : x.shape[-1] - size], x[..., x.shape[-1] - size :]  # type: ignore[index]
+    shape = [*turned.shape[:-1], size // 2, 2]
+    # Pairs of neighbours become two halves first.
+    halves = (
+        turned.reshape(shape).transpose([*range(turned.ndim - 1), turned.ndim, turned.ndim - 1]).reshape(turned.shape)
+    )
+    return concat_along([kept, _turn(halves, sin, cos, False)], x._aval.ndim - 1)

@@ -1,0 +1,1 @@
+"""Libraries written for Paddle, run on proa: `python -m tests.ecosystem`."""
