@@ -17,8 +17,7 @@ from typing import Any
 
 from ..core.errors import type_error
 from ..core.tracebacks import trim
-from ..ir.capture import CaptureError
-from ..ir.recorder import LOCAL
+from ..ir.capture import CaptureError, put_off
 from .signatures import DeferredSignature, parameter_names
 from .tensor import Tensor
 from .views import assign_in_place
@@ -108,7 +107,7 @@ def with_options(
                         raise _no_tensor(function.__name__, error.obj) from None
                     raise
                 except CaptureError as refusal:  # it looked at a value: a program may put off the call
-                    return LOCAL.segment.deferred(lenient, arguments, named, refusal)
+                    return put_off(lenient, arguments, named, refusal)
             except Exception as failure:
                 trim(failure)
                 raise
@@ -131,7 +130,7 @@ def putting_off(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*arguments, **named)
         except CaptureError as refusal:
-            return LOCAL.segment.deferred(offered, arguments, named, refusal)
+            return put_off(offered, arguments, named, refusal)
 
     return offered
 

@@ -150,6 +150,14 @@ def refuse_to_read() -> CaptureError:
     )
 
 
+def put_off(function: Any, arguments: tuple[Any, ...], named: dict[str, Any], refusal: CaptureError) -> Any:
+    """What stands for a call that had to look at a value; raises `refusal` where nothing can."""
+    segment: Any = LOCAL.segment
+    if not segment.captures:  # a variable of a program, used outside of it
+        raise refusal
+    return segment.deferred(function, arguments, named, refusal)
+
+
 def operand_of(number: LiveNumber) -> float:
     """A live number as an operand of what is recorded now: live in a graph, its value of now elsewhere."""
     segment: Any = LOCAL.segment

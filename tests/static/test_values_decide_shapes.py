@@ -200,6 +200,15 @@ def test_what_cannot_be_put_off_is_still_refused() -> None:
         program_of(lambda: static.nn.cond(x().sum() > 0, lambda: paddle.nonzero(x()), lambda: paddle.nonzero(x())))
 
 
+def test_a_variable_outside_of_its_program_is_refused() -> None:
+    with static.program_guard(static.Program()):
+        variable = x()
+    paddle.disable_static()
+    for look in (paddle.nonzero, lambda v: v[v > 0], paddle.unique):
+        with pytest.raises((CaptureError, ValueError), match=r"value of a tensor|another program"):
+            look(variable)
+
+
 def test_a_clone_for_tests_and_a_printed_program() -> None:
     main = static.Program()
     with static.program_guard(main):

@@ -23,8 +23,7 @@ from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import assign_in_place, register_view
-from ...ir.capture import CaptureError
-from ...ir.recorder import LOCAL
+from ...ir.capture import CaptureError, put_off
 from ..arguments import integers, require_tensor
 from ..basic import cast_to, full_of
 from ..shape.slicing import ROW, read_at
@@ -65,7 +64,7 @@ def get_item(self: Tensor, item: Any) -> Tensor:
         plan = read_index(x._aval, index)
         result = plan.read(x)
     except CaptureError as refusal:  # it looked at a value: a program may put off the call
-        return LOCAL.segment.deferred(get_item, (x, index), {}, refusal)  # type: ignore[attr-defined]
+        return put_off(get_item, (x, index), {}, refusal)
     if plan.shares:
         stage = plan.stages[0]
         if len(plan.stages) == 1 and isinstance(stage, Basic):
