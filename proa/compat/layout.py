@@ -149,17 +149,27 @@ class _Keeping(types.ModuleType):
     overwrite the function of the same name (`paddle.tensor`, `paddle.amp.auto_cast`)."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, types.ModuleType) and name in vars(self):
-            self.__class__ = types.ModuleType
+        waiting = _WAITING.get(self.__name__, set())
+        if isinstance(value, types.ModuleType) and name in waiting:
+            waiting.discard(name)
+            if not waiting:  # other threads may be importing other children
+                self.__class__ = types.ModuleType
         else:
             super().__setattr__(name, value)
+
+
+# For each module that is one of the above, the children that are being imported.
+_WAITING: dict[str, set[str]] = {}
 
 
 def keep_namesake(name: str) -> None:
     """Called before Python writes the module of that full name into its parent."""
     parent, _, child = name.rpartition(".")
     module = sys.modules.get(parent)
-    if type(module) is types.ModuleType and not isinstance(vars(module).get(child), (types.ModuleType, type(None))):
+    if type(module) not in (types.ModuleType, _Keeping) or child not in vars(module):
+        return
+    if not isinstance(vars(module)[child], types.ModuleType):
+        _WAITING.setdefault(parent, set()).add(child)
         module.__class__ = _Keeping
 
 
