@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.aval import Aval
 from ..core.errors import user_location
 from ..core.locks import new_reentrant_lock
 from ..core.memory import check_allocation
@@ -138,16 +139,18 @@ class Segment:
         attributes: tuple[Any, ...],
         keys: tuple[Any, ...],
         scalars: Sequence[Any],
+        outputs: tuple[Aval, ...] | None = None,
     ) -> TraceNode:
         """Records an instruction: a step along the trace tree, which grows where nobody has gone before.
 
+        `outputs` is for what no rule can tell (a call that is put off until its values are there).
         This is what recording is. Whoever calls it makes tensors of the results and, where the node has a hook, calls
         `after_record` (running.py). The functions that the binder generates are all of this written out for one operation.
         """
         key = (operation, *operands, *keys)
         node = self.node.get(key)
         if node is None:
-            node = extend(self, key, operation, tuple(operands), tuple(kinds), attributes)
+            node = extend(self, key, operation, tuple(operands), tuple(kinds), attributes, outputs)
         self.node = node
         self.scalars += scalars
         return node
@@ -214,6 +217,7 @@ def extend(
     operands: tuple[Any, ...],
     kinds: tuple[OperandKind, ...],
     attributes: tuple[Any, ...],
+    outputs: tuple[Aval, ...] | None = None,
 ) -> TraceNode:
     """Records an instruction on a path where it was never seen: infers, checks, grows the tree."""
     node = segment.node
@@ -222,7 +226,10 @@ def extend(
         raise NeedsCast
     if operation.host_from is not None and not segment.root.immediate and not segment.captures:
         _leave_to_host(segment, operation, kinds)
-    if segment.captures:
+    dtypes: tuple[Any, ...] = ()
+    if outputs is not None:
+        pass
+    elif segment.captures:
         outputs, dtypes = segment.assumptions.plan(operation, kinds, attributes, segment.root.place)
     else:
         outputs, dtypes = operation.plan(kinds, attributes, segment.root.place)

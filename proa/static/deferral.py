@@ -28,9 +28,7 @@ from ..ir.assumptions import example_size
 from ..ir.capture import outside_capture
 from ..ir.dimensions import Known, symbols_in
 from ..ir.operation import Operation, register
-from ..ir.program import Instruction
-from ..ir.recorder import LOCAL
-from ..ir.trace import grow_instruction
+from ..ir.recorder import LOCAL, after_record
 from ..ops.basic import full_of
 
 _SIZES = (2, 3)  # that unknown dimensions have in examples
@@ -172,11 +170,8 @@ def _record(call: Deferred, tensors: Sequence[Tensor]) -> list[Tensor]:
     """Adds the instruction to the open program; its results are tensors without a value."""
     segment: Any = LOCAL.segment
     operands = tuple([t._index if t._segment is segment else segment.input_index(t) for t in tensors])
-    node = segment.node
-    instruction = Instruction(
-        CALL, operands, (call,), tuple(call.outputs), node.next_index, (), tuple(t._aval for t in tensors), False
-    )
-    segment.node = node = grow_instruction(node, (CALL, *operands, id(call)), instruction)
+    kinds = [t._aval for t in tensors]
+    node = segment.record(CALL, operands, kinds, (call,), (id(call),), (), tuple(call.outputs))
     results: list[Tensor] = []
     for offset, aval in enumerate(call.outputs):
         result = Tensor.__new__(Tensor)
@@ -184,7 +179,7 @@ def _record(call: Deferred, tensors: Sequence[Tensor]) -> list[Tensor]:
         result._version, result._node, result.stop_gradient = 0, None, True
         segment.refs.append(result)
         results.append(result)
-    segment.after_record(node)
+    after_record(segment, node)
     return results
 
 
