@@ -38,7 +38,8 @@ class Package:
 _LANGUAGE = (
     "aistudio-sdk==0.2.6", "colorama", "colorlog", "datasets==2.19.2", "dill", "fastapi", "fsspec<2024.4",
     "huggingface_hub==0.23.5", "jieba", "jinja2", "multiprocess", "prettytable", "protobuf", "psutil", "rich", "safetensors",
-    "sentencepiece", "seqeval", "setuptools<80", "tiktoken", "tokenizers<0.20", "tool_helpers", "tqdm", "uvicorn", "visualdl",
+    "sentencepiece", "seqeval", "setuptools<80", "tiktoken", "tokenizers<0.20", "tool_helpers", "tqdm", "uvicorn",
+    "visualdl",
 )  # fmt: skip
 
 PACKAGES = {
