@@ -10,7 +10,8 @@ import numpy as np
 
 from ..core.expressions import Symbol
 from ..core.place import CPU, Place
-from .dimensions import Known, symbols_in
+from . import cost
+from .dimensions import Known, specialise, symbols_in
 from .generalising import General
 from .lowering import CompiledProgram, flagged_instructions
 from .padding.axes import Refused
@@ -50,13 +51,17 @@ class PaddingPlan:
 class Bucket:
     """An executable for sizes up to some."""
 
-    def __init__(self, plan: PaddingPlan, sizes: dict[Symbol, int], exact: dict[Symbol, int]) -> None:
+    def __init__(self, plan: PaddingPlan, sizes: dict[Symbol, int], exact: dict[Symbol, int], place: Place) -> None:
         self.plan = plan
         self.sizes = sizes
         self.exact = exact
         self.volume = volume_of(sizes)
         everything = plan.all_sizes(sizes, exact)
         self.shapes = {position: plan.plan.input_shape(position, everything) for position in plan.filled}
+        fitted, _ = specialise(
+            plan.general.program, [Known(everything).resolve(a) for a in plan.general.program.inputs]
+        )
+        self.hot = cost.works(fitted, place)[1]  # what a run costs
         self.wasted = 0.0  # work that went into padding
         self.compiled: Any = None
         self.donated: tuple[int, ...] = ()
@@ -127,7 +132,6 @@ class Fitted:
         self.outputs = program.outputs
         self.num_flags = bucket.compiled.num_flags
         self.sizes = [np.asarray(real[symbol], _SIZE) for symbol in bucket.plan.order]
-        self.waste = bucket.volume / max(1, volume_of(real)) - 1.0  # as a part of the real work
         avals = {number: aval for i in program.instructions for number, aval in zip(i.made, i.outputs, strict=True)}
         self.shapes = [(position, avals[program.outputs[position]].shape) for position in bucket.plan.cut]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from ..core.aval import Aval
 from ..core.place import Place
 from .program import Instruction, Program
 
@@ -20,10 +21,13 @@ from .program import Instruction, Program
 class Prices(NamedTuple):
     """What things cost on a kind of device."""
 
-    # Tier 0, as far as a compiled program saves it: calling a kernel, an element made, a multiplication with its addition.
+    # Tier 0: calling a kernel, an element made, a multiplication with its addition.
     call: float
     element: float
     multiplication: float
+    # The parts of the last two that a compiled program saves; it saves all calls.
+    saved_of_elements: float
+    saved_of_multiplications: float
     # XLA: any program, an instruction of it, one that contracts (its kernels are many instructions to XLA).
     compilation: float
     instruction: float
@@ -34,10 +38,10 @@ class Prices(NamedTuple):
     loaded_contraction: float
 
 
-_ON_CPU = Prices(4.0, 5e-4, 1e-5, 50_000.0, 1_500.0, 20_000.0, 30_000.0, 500.0, 5_000.0)
+_ON_CPU = Prices(4.0, 1e-3, 5e-5, 0.5, 0.2, 50_000.0, 1_500.0, 20_000.0, 30_000.0, 500.0, 5_000.0)
 # CuPy's calls of 10 to 30 us beside quick programs (see lowering.py), measured on an H200: a GPT step of 469 instructions,
 # 111 of which contract, compiles in 6.7 s, a step of ResNet-50 (674 and 161) in about 10.
-_ON_GPU = Prices(30.0, 5e-6, 4e-8, 100_000.0, 5_000.0, 30_000.0, 100_000.0, 1_000.0, 2_000.0)
+_ON_GPU = Prices(30.0, 5e-6, 4e-8, 0.5, 0.2, 100_000.0, 5_000.0, 30_000.0, 100_000.0, 1_000.0, 2_000.0)
 
 
 def prices_on(place: Place) -> Prices:
@@ -46,18 +50,25 @@ def prices_on(place: Place) -> Prices:
 
 def cold_work(program: Program, place: Place) -> float:
     """What one run on tier 0 loses beside a compiled one."""
+    whole, hot = works(program, place)
+    return whole - hot
+
+
+def works(program: Program, place: Place) -> tuple[float, float]:
+    """What one run costs on tier 0, and compiled."""
     prices = prices_on(place)
-    return sum(_work(instruction, prices) for instruction in program.instructions)
-
-
-def _work(instruction: Instruction, prices: Prices) -> float:
-    made = sum(aval.size for aval in instruction.outputs)
-    work = prices.call + prices.element * made
-    if instruction.operation.contracts:
-        sizes = sorted(kind.size for kind in instruction.kinds if kind is not None and not isinstance(kind, type))
-        # For a product of m x k by k x n into m x n this is m k n; for others it is near enough.
-        work += prices.multiplication * math.sqrt(float(math.prod(sizes[-2:])) * made)
-    return work
+    made = multiplied = 0.0
+    for instruction in program.instructions:
+        size = sum([aval.size for aval in instruction.outputs])
+        made += size
+        if instruction.operation.contracts:
+            sizes = sorted([kind.size for kind in instruction.kinds if isinstance(kind, Aval)])
+            # For a product of m x k by k x n into m x n this is m k n; for others it is near enough.
+            multiplied += math.sqrt(float(math.prod(sizes[-2:])) * size)
+    elements, multiplications = prices.element * made, prices.multiplication * multiplied
+    whole = prices.call * len(program.instructions) + elements + multiplications
+    hot = (1 - prices.saved_of_elements) * elements + (1 - prices.saved_of_multiplications) * multiplications
+    return whole, hot
 
 
 def compiling_work(program: Program, tiles: list[tuple[int, int]] | None, place: Place) -> float:

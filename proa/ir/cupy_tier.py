@@ -51,7 +51,7 @@ _RESERVE = 1 << 28
 # Runs whose inputs are held at a time: more than this many are waited for.
 _MOST_READING = 64
 
-_LENT: dict[int, Any] = {}  # arrays of JAX's whose memory is CuPy's, by identity
+LENT: dict[int, Any] = {}  # arrays of JAX's whose memory is CuPy's, by identity
 READING: deque[tuple[Any, list[Any]]] = deque()  # an event behind each run, and the inputs that it reads
 _LOCK = new_reentrant_lock()
 _DEVICES: list[CupyDevice] = []
@@ -119,7 +119,7 @@ class CupyDevice:
         exported.add(id(memory))
         result = jax.dlpack.from_dlpack(value)
         key = id(result)
-        _LENT[key] = weakref.ref(result, lambda _: _LENT.pop(key, None))
+        LENT[key] = weakref.ref(result, lambda _: LENT.pop(key, None))
         return result
 
 
@@ -302,7 +302,7 @@ def _let_go() -> None:
 
 def is_lent(value: Any) -> bool:
     """Whether an array of JAX's lies in memory of CuPy's."""
-    return id(value) in _LENT
+    return id(value) in LENT
 
 
 def pool_bytes() -> int:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .cupy_tier import is_lent
+from .cupy_tier import LENT
 from .references import HELD_BY_A_LIST_AND_A_NAME
 
 _MUCH_MEMORY = 1 << 26  # bytes that were freed and should go back to the system
@@ -66,7 +66,7 @@ def _move_to_device(inputs: list[Any], compiled: Any) -> list[int]:
         value = inputs[position]
         if getrefcount(value) > HELD_BY_A_LIST_AND_A_NAME:
             shared.append(position)
-        elif value.__class__ is np.ndarray or is_lent(value):
+        elif value.__class__ is np.ndarray or (LENT and id(value) in LENT):
             inputs[position] = _moved(value)
             compiled.copies += 1
             freed += value.nbytes

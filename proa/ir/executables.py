@@ -77,10 +77,8 @@ def find_ending(node: TraceNode, outputs: tuple[int, ...]) -> Ending:
 
 
 def find_executable(segment: Segment, ending: Ending) -> Any:
-    """What runs a path compiled: its own executable, or one that it shares with paths of other sizes; None: it runs cold."""
-    compiled = ending.compiled  # another thread may drop it from the ending at any time
-    if compiled is not None:
-        return compiled
+    """What runs a path compiled that has no executable yet: one that is made now, or one that it shares with paths of other
+    sizes; None: it runs cold."""
     root = segment.root
     member = ending.member
     if member is None:
@@ -110,11 +108,12 @@ def find_executable(segment: Segment, ending: Ending) -> Any:
 
 
 def _join(root: TraceRoot, ending: Ending) -> Any:
-    """The place of a new path in a family of paths that differ in sizes alone; False where it has none."""
+    """The place of a path in a family of paths that differ in sizes alone; False where it cannot have one, None where it has
+    none yet."""
     if root.check_nan or root.window >= WHOLE or Mode.sharded or Mode.deterministic:
         return False
     key = (root.place, root.window)
-    return families.join(ending.program, root.place, key, bool(Mode.threshold)) or False
+    return families.join(ending.program, root.place, key, bool(Mode.threshold))
 
 
 def _pays_together(root: TraceRoot, family: families.Family, ending: Ending) -> bool:

@@ -16,6 +16,7 @@ two. A finer one is made when the work that went into padding exceeds what compi
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from ..core import flags
@@ -31,6 +32,8 @@ from .program import Program
 # Cold work of a path from which it is looked for relatives: below, looking would cost more than it could save.
 _WORTH = 2_000.0
 _MOST_FAMILIES = 256
+# What it costs to fill up inputs and to cut results.
+_FILLING = 100.0
 _MOST_ATTEMPTS = 6
 _MOST_BUCKETS = 8
 # What a padded program costs to compile, beside the exact one: it has more instructions.
@@ -98,24 +101,34 @@ class Family:
         else:
             self.attempts = _MOST_ATTEMPTS  # the rules will not be others for other sizes
 
-    def bucket_for(self, real: dict[Symbol, int], exact: dict[Symbol, int]) -> Bucket | None:
-        """The smallest bucket that holds these sizes."""
-        fitting = [bucket for bucket in self.buckets if bucket.holds(real, exact)]
+    def bucket_for(self, member: Member) -> Bucket | None:
+        """The smallest bucket that holds the sizes of a path, and costs less than running it cold."""
+        fitting = [b for b in self.buckets if b.holds(member.real, member.exact) and member.gains_by(b)]
         return min(fitting, key=lambda bucket: bucket.volume, default=None)
 
 
 class Member:
     """One path of a family."""
 
-    __slots__ = ("exact", "family", "fitted", "known", "real", "work")
+    __slots__ = ("always", "exact", "family", "fitted", "hot", "known", "real", "whole")
 
-    def __init__(self, family: Family, work: float) -> None:
+    def __init__(self, family: Family, whole: float, hot: float, always: bool) -> None:
         self.family = family
-        self.work = work
+        self.whole, self.hot = whole, hot  # what a run costs, cold and compiled for itself
+        self.always = always
         self.known: Known | None = None  # the sizes, once the family has a General that this path is a case of
         self.real: dict[Symbol, int] = {}
         self.exact: dict[Symbol, int] = {}
         self.fitted: Fitted | None = None
+
+    @property
+    def work(self) -> float:
+        """What a cold run loses."""
+        return self.whole - self.hot
+
+    def gains_by(self, bucket: Bucket) -> bool:
+        """Whether a bucket costs less than running cold: several sizes padded at once may be many times the work."""
+        return self.always or bucket.hot + _FILLING < self.whole
 
     def place_in_family(self, program: Program) -> bool:
         """Whether this path is a case of what its family has in common."""
@@ -133,25 +146,43 @@ class Member:
         return bool(self.known)
 
 
+# The first path of each length: signatures are compared once a second one comes, which most paths never see.
+_FIRST: OrderedDict[Any, Program] = OrderedDict()
+_RELATED: set[Any] = set()  # where a second one came
+
+
 def join(program: Program, place: Any, key: Any, always: bool) -> Member | None:
-    """The family of a path that was not walked before; None where it has none."""
+    """The place of a path in a family; None while it has no relatives."""
     if not program.instructions:
         return None
-    work = cost.cold_work(program, place)
-    if work < _WORTH and not always:
-        return None
-    key = (key, signature(program))
+    rough = (key, len(program.instructions), len(program.inputs), program.outputs)
     with _LOCK:
-        family = FAMILIES.get(key)
+        first = _FIRST.get(rough)
+        if first is None:
+            _FIRST[rough] = program
+            if len(_FIRST) > _MOST_FAMILIES:
+                forgotten, _ = _FIRST.popitem(last=False)
+                _RELATED.discard(forgotten)
+        if first is None or (first.inputs == program.inputs and rough not in _RELATED):
+            return None
+        _RELATED.add(rough)
+        whole, hot = cost.works(program, place)
+        if whole - hot < _WORTH and not always:
+            return None
+        exact = (key, signature(program))
+        family = FAMILIES.get(exact)
         if family is None:
-            family = FAMILIES[key] = Family(program, place)
+            family = FAMILIES[exact] = Family(program, place)
             while len(FAMILIES) > _MOST_FAMILIES:
                 FAMILIES.popitem(last=False)
-        FAMILIES.move_to_end(key)
-        family.members += 1
-        if family.general is None and len(family.examples) < 2:
-            family.examples.append(program)
-    return Member(family, work)
+            if first is not program and signature(first) == exact[1]:
+                family.members, family.examples = 1, [first]
+        FAMILIES.move_to_end(exact)
+        if not any(example is program for example in family.examples):
+            family.members += 1
+            if family.general is None and len(family.examples) < 2:
+                family.examples.append(program)
+    return Member(family, whole, hot, always)
 
 
 def executable(member: Member, program: Program, inputs: list[Any], scalars: list[Any], pays: bool) -> Fitted | None:
@@ -161,23 +192,24 @@ def executable(member: Member, program: Program, inputs: list[Any], scalars: lis
     if fitted is not None and fitted.bucket.compiled is not None and not _wants_finer(family, member, fitted.bucket):
         return _used(member, fitted)
     with _LOCK:
-        if not family.buckets and not pays:
+        if (not family.buckets and not pays) or not member.place_in_family(program):
             return None
-        if not member.place_in_family(program):
-            return None
-        bucket = family.bucket_for(member.real, member.exact)
-        if bucket is None or bucket.compiled is None or _wants_finer(family, member, bucket):
-            made = _make(family, member, bucket, program, inputs, scalars) if pays or bucket is not None else None
-            bucket = made or (bucket if bucket is not None and bucket.compiled is not None else None)
+        bucket = family.bucket_for(member)
         if bucket is None:
+            bucket = _new_bucket(member, (_coarse, _finer)) if pays else None
+        elif bucket.compiled is not None and _wants_finer(family, member, bucket):
+            bucket.wasted = 0.0
+            bucket = _new_bucket(member, (_finer,)) or bucket
+        if bucket is None or (bucket.compiled is None and not _compile(family, bucket, program, inputs, scalars)):
             return None
         member.fitted = Fitted(bucket, member.real, program)
         return _used(member, member.fitted)
 
 
 def _used(member: Member, fitted: Fitted) -> Fitted:
-    fitted.bucket.wasted += fitted.waste * member.work
-    kept.note_use(fitted.bucket.record())
+    bucket = fitted.bucket
+    bucket.wasted += max(0.0, bucket.hot - member.hot)
+    kept.note_use(bucket.record())
     return fitted
 
 
@@ -190,20 +222,28 @@ def _wants_finer(family: Family, member: Member, bucket: Bucket) -> bool:
     )
 
 
-def _make(
-    family: Family, member: Member, coarse: Bucket | None, program: Program, inputs: list[Any], scalars: list[Any]
-) -> Bucket | None:
-    """A new bucket for the sizes of a path: as far as the next power of two, or closer where that was wasteful."""
-    assert family.plan is not None
-    if coarse is not None and coarse.compiled is None:
-        bucket = coarse  # its executable had to go
-    else:
-        if len(family.buckets) >= min(_MOST_BUCKETS, flags.get("FLAGS_max_programs")):
-            return None
-        sizes = _sizes_for(family.plan, member, coarse is not None)
-        if coarse is not None:
-            coarse.wasted = 0.0
-        bucket = Bucket(family.plan, sizes, member.exact)
+def _new_bucket(member: Member, choices: tuple[Callable[[dict[Symbol, int]], dict[Symbol, int]], ...]) -> Bucket | None:
+    """A bucket for the sizes of a path that is worth compiling: as far as the next power of two, or closer; of its very
+    sizes where no others fit (a table may be no longer than that)."""
+    family = member.family
+    plan = family.plan
+    assert plan is not None
+    if len(family.buckets) >= min(_MOST_BUCKETS, flags.get("FLAGS_max_programs")):
+        return None
+    for choose in (*choices, dict[Symbol, int]):
+        sizes = choose(member.real)
+        if plan.plan.holds_for(plan.all_sizes(sizes, member.exact)):
+            try:
+                bucket = Bucket(plan, sizes, member.exact, family.place)
+            except Exception:  # such sizes are too large for something, or not what the formulas say
+                continue
+            if member.gains_by(bucket):
+                return bucket
+    return None
+
+
+def _compile(family: Family, bucket: Bucket, program: Program, inputs: list[Any], scalars: list[Any]) -> bool:
+    """Compiles a bucket; where that fails its family goes on without any."""
     try:
         bucket.make(program, inputs, scalars, family.place, donatable(inputs))
     except Exception as error:
@@ -211,24 +251,15 @@ def _make(
         family.general, family.attempts = None, _MOST_ATTEMPTS
         family.buckets = []
         report.note_failure(bucket.record(), error)
-        return None
-    if bucket is not coarse:
+        return False
+    if bucket not in family.buckets:
         family.buckets.append(bucket)
         family.spent = max(0.0, family.spent - family.price)
     owner = bucket.record()
     kept.note_program(
         owner, bucket.compiled, report.ProgramRecord(owner, f"for sizes up to {bucket}", len(bucket.donated))
     )
-    return bucket
-
-
-def _sizes_for(plan: PaddingPlan, member: Member, finer: bool) -> dict[Symbol, int]:
-    """The sizes of a bucket for a path; its own ones where no other fits (a table may be no longer than that)."""
-    for choose in (_finer,) if finer else (_coarse, _finer):
-        sizes = choose(member.real)
-        if plan.plan.holds_for(plan.all_sizes(sizes, member.exact)):
-            return sizes
-    return member.real
+    return True
 
 
 def _coarse(real: dict[Symbol, int]) -> dict[Symbol, int]:
@@ -249,3 +280,5 @@ def forget_families() -> None:
     """Forgets all of them (tests begin anew)."""
     with _LOCK:
         FAMILIES.clear()
+        _FIRST.clear()
+        _RELATED.clear()

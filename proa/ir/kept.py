@@ -35,9 +35,11 @@ def note_program(owner: Any, compiled: Any, record: report.ProgramRecord) -> Non
 
 
 def note_use(owner: Any) -> None:
-    """An executable is used."""
-    with _LOCK:
-        record = PROGRAMS.get(owner)
-        if record is not None:
-            record.hits += 1
+    """An executable is used. Without the lock, as this is on the path of every step: each line is one step for Python."""
+    record = PROGRAMS.get(owner)
+    if record is not None:
+        record.hits += 1
+        try:  # noqa: SIM105 (a context manager costs more)
             PROGRAMS.move_to_end(owner)
+        except KeyError:  # another thread has just made room
+            pass

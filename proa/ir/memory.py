@@ -12,16 +12,17 @@ from .segment import Segment
 def is_past(segment: Segment) -> bool:
     """Whether most of what was recorded is of no use to anybody any more: a loop whose results are never read.
 
-    Dead tensors are let go on the way, newest first as in `live_tensors`.
+    Dead tensors are let go on the way, newest first as in `live_tensors`, until enough living ones were met.
     """
     refs = segment.refs
     alive: list[Any] = []
-    while refs:
+    most = segment.node.next_index // 16
+    while refs and len(alive) <= most:
         tensor = refs.pop()
         if getrefcount(tensor) > HELD_BY_A_NAME:
             alive.append(tensor)
     refs.extend(reversed(alive))
-    return len(alive) <= segment.node.next_index // 16
+    return len(alive) <= most
 
 
 def live_tensors(segment: Segment) -> list[tuple[Any, int]]:
@@ -30,20 +31,21 @@ def live_tensors(segment: Segment) -> list[tuple[Any, int]]:
     Newest first: when a dead tensor goes, the older ones that only its history referred to go with it. Last come those that
     have views, which refer to them: by then the dead views are gone.
     """
-    refs = segment.refs
     live: list[tuple[Any, int]] = []
     viewed: list[Any] = []
+    # This is on the path of every step: names of the module are looked up once.
+    refs, references, held = segment.refs, getrefcount, HELD_BY_A_NAME
     while refs:
         tensor = refs.pop()
-        if getrefcount(tensor) > HELD_BY_A_NAME:
+        if references(tensor) > held:
             index = tensor._index
             if tensor._segment is segment and tensor._value is None:
                 if tensor._views is None:
                     live.append((tensor, index))
                 else:
                     viewed.append(tensor)
-    # A tensor that is itself a view of another comes before that one.
-    viewed.sort(key=_is_a_view)
+    if viewed:
+        viewed.sort(key=_is_a_view)  # a tensor that is itself a view of another comes before that one
     while viewed:
         tensor = viewed.pop()
         if getrefcount(tensor) > HELD_BY_A_NAME and not tensor._is_unseen(getrefcount(tensor) - HELD_BY_A_NAME):

@@ -162,8 +162,11 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     root = segment.root
     LOCAL.recent = None
     ending.sighting = next_sighting()
-    # A forked process has no XLA.
-    compiled = None if root.immediate or forking.State.lost else executables.find_executable(segment, ending)
+    compiled = ending.compiled  # another thread may drop it from the ending at any time
+    if root.immediate or forking.State.lost:  # a forked process has no XLA
+        compiled = None
+    elif compiled is None:
+        compiled = executables.find_executable(segment, ending)
     if compiled is not None and compiled.copies >= executables.MOST_COPIES:
         compiled = executables.donate_less(segment, ending, compiled)
     if compiled is not None:
@@ -175,7 +178,8 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
         with uninterrupted(bool(compiled.donated)):
             values = _run_tier1(segment, ending, compiled, live)
             _deliver(segment, live, values)
-        _note_run(segment.node, ending, values)
+        if ending.count <= _RUNS_TO_LEARN_FROM:
+            _note_run(segment.node, ending, values)
         return
     report.count_cold(ending)
     if ending.member:
@@ -201,6 +205,11 @@ def _note_run(end: TraceNode, ending: Ending, values: dict[int, Any]) -> None:
 
 
 def _deliver(segment: Segment, live: list[tuple[Any, int]], values: Any) -> None:
+    if not Mode.threaded:
+        for tensor, index in live:
+            tensor._value = values[index]
+            tensor._segment = None
+        return
     with STATE:
         for tensor, index in live:
             # Another thread may have given it another value meanwhile.

@@ -75,7 +75,7 @@ class Segment:
         "scalars",
         "stepped",
         "thread",
-        "unchecked_size",
+        "unlooked",
     )  # fmt: skip
 
     def __init__(self, place: Place, lock: Any, window: int = 0, scope: Scope | None = None) -> None:
@@ -92,7 +92,8 @@ class Segment:
         self.begun: Any = None  # the run of a long loop whose first tiles were launched already (see tiling.py)
         self.stepped = False  # an optimiser step was recorded: the next natural boundary flushes
         self.done = False
-        self.unchecked_size = 0  # elements of inputs since it was last asked how many of them nobody else refers to
+        # Elements of inputs that may come before it is asked again how many of them nobody else refers to.
+        self.unlooked = Mode.pending_size
         self.lock = lock
         self.thread = threading.get_ident()
 
@@ -118,8 +119,8 @@ class Segment:
             index = ~len(self.inputs)
             self.inputs.append(value)
             self.input_ids[id(value)] = index
-            self.unchecked_size += aval.size
-            if self.unchecked_size > Mode.pending_size:
+            self.unlooked = left = self.unlooked - aval.size
+            if left < 0:
                 self._bound_memory()
         if Mode.threaded:
             with STATE:
@@ -181,7 +182,7 @@ class Segment:
     def _bound_memory(self) -> None:
         """Has the segment run at the next boundary if it keeps much memory alive that nobody else refers to: a loop whose
         results are not read."""
-        self.unchecked_size = 0
+        self.unlooked = Mode.pending_size
         if not self.captures and self.root.window < WHOLE:
             orphans = sum(self.inputs[position].nbytes for position in donation.donatable(self.inputs))
             self.stepped = self.stepped or orphans > Mode.pending

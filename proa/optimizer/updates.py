@@ -39,8 +39,10 @@ def record_update(
     """
     segment = LOCAL.segment
     try:
-        pairs = [(t._index, t) for t in tensors]  # the index first, see the invariants in ir/segment.py
-        indices = [index if t._segment is segment else segment.input_index(t) for index, t in pairs]
+        indices = [t._index for t in tensors]  # before the segments, see the invariants in ir/segment.py
+        for position, tensor in enumerate(tensors):
+            if tensor._segment is not segment:
+                indices[position] = segment.input_index(tensor)
     except WrongPlace:
         results = record(operation, [*scalars, *tensors], attributes)
         for target, result in zip(targets, results, strict=True):

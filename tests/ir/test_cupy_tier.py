@@ -244,7 +244,7 @@ def test_memory_of_cupys_is_not_written_over(device: Any) -> None:
     assert not cupy_tier.is_lent(protected[0])
     inputs.clear(), protected.clear()
     gc.collect()
-    assert not cupy_tier._LENT
+    assert not cupy_tier.LENT
 
 
 def test_a_bad_index_is_named(device: Any) -> None:
