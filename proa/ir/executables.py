@@ -85,7 +85,7 @@ def find_executable(segment: Segment, ending: Ending) -> Any:
         member = ending.member = _join(root, ending)
     if member:
         family = member.family
-        family.count += 1
+        family.note_walk(member)
         if family.keeps_changing:
             pays = _pays_together(root, family, ending)
             shared = families.executable(member, ending.program, segment.inputs, segment.scalars, pays)
@@ -113,7 +113,7 @@ def _join(root: TraceRoot, ending: Ending) -> Any:
     if root.check_nan or root.window >= WHOLE or Mode.sharded or Mode.deterministic:
         return False
     key = (root.place, root.window)
-    return families.join(ending.program, root.place, key, bool(Mode.threshold))
+    return families.join(ending, root.place, key, bool(Mode.threshold))
 
 
 def _pays_together(root: TraceRoot, family: families.Family, ending: Ending) -> bool:

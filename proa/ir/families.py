@@ -40,6 +40,8 @@ _MOST_BUCKETS = 8
 _PADDED = 1.5
 # How often a size comes, on average, in a family whose sizes keep changing.
 _RARE = 3
+# The part of its last walks (some four of them) that were of another size than the one before.
+_RESTLESS, _LATELY = 0.6, 0.25
 
 _LOCK = new_reentrant_lock()
 FAMILIES: OrderedDict[Any, Family] = OrderedDict()
@@ -55,6 +57,8 @@ class Family:
         self.examples: list[Program] = []
         self.members = 0  # how many paths
         self.count = 0  # how often they were walked
+        self.restlessness = 1.0  # how often, lately, another one was walked than the time before
+        self.last: Any = None
         self.spent = 0.0  # on cold runs
         self.attempts = 0
         self.general: General | None = None
@@ -65,7 +69,13 @@ class Family:
     @property
     def keeps_changing(self) -> bool:
         """Whether its paths differ more often than they repeat: none of them is worth a program of its own."""
-        return self.members > 1 and self.count < _RARE * self.members
+        return self.members > 1 and self.restlessness > _RESTLESS and self.count < _RARE * self.members
+
+    def note_walk(self, member: Member) -> None:
+        """One of its paths is walked. Two models of other widths, one after the other, are no changing sizes."""
+        self.count += 1
+        self.restlessness += _LATELY * ((member is not self.last) - self.restlessness)
+        self.last = member
 
     @property
     def is_understood(self) -> bool:
@@ -147,23 +157,24 @@ class Member:
 
 
 # The first path of each length: signatures are compared once a second one comes, which most paths never see.
-_FIRST: OrderedDict[Any, Program] = OrderedDict()
+_FIRST: OrderedDict[Any, Any] = OrderedDict()
 _RELATED: set[Any] = set()  # where a second one came
 
 
-def join(program: Program, place: Any, key: Any, always: bool) -> Member | None:
+def join(ending: Any, place: Any, key: Any, always: bool) -> Member | None:
     """The place of a path in a family; None while it has no relatives."""
+    program: Program = ending.program
     if not program.instructions:
         return None
     rough = (key, len(program.instructions), len(program.inputs), program.outputs)
     with _LOCK:
         first = _FIRST.get(rough)
         if first is None:
-            _FIRST[rough] = program
+            _FIRST[rough] = ending
             if len(_FIRST) > _MOST_FAMILIES:
                 forgotten, _ = _FIRST.popitem(last=False)
                 _RELATED.discard(forgotten)
-        if first is None or (first.inputs == program.inputs and rough not in _RELATED):
+        if first is None or (first.program.inputs == program.inputs and rough not in _RELATED):
             return None
         _RELATED.add(rough)
         whole, hot = cost.works(program, place)
@@ -175,8 +186,9 @@ def join(program: Program, place: Any, key: Any, always: bool) -> Member | None:
             family = FAMILIES[exact] = Family(program, place)
             while len(FAMILIES) > _MOST_FAMILIES:
                 FAMILIES.popitem(last=False)
-            if first is not program and signature(first) == exact[1]:
-                family.members, family.examples = 1, [first]
+            if first is not ending and signature(first.program) == exact[1]:
+                family.members, family.examples = 1, [first.program]
+                family.restlessness = 1.0 / max(1, first.count)
         FAMILIES.move_to_end(exact)
         if not any(example is program for example in family.examples):
             family.members += 1

@@ -125,3 +125,20 @@ def test_what_has_no_rule_stays_exact_and_says_why() -> None:
     reasons = [reason for family in families.FAMILIES.values() for reason in family.reasons]
     assert any("fft" in reason for reason in reasons)
     assert "fft" in str(paddle.jit.explain())
+
+
+def test_models_of_several_widths_one_after_the_other_are_not_padded() -> None:
+    """A search over widths: each model repeats its own step."""
+    for width in (12, 20, 28):
+        net = paddle.nn.Sequential(paddle.nn.Linear(6, width), paddle.nn.Tanh(), paddle.nn.Linear(width, 2))
+        optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+        x = paddle.to_tensor(R.normal(size=(5, 6)).astype("float32"))
+        losses = []
+        for _ in range(8):
+            loss = net(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            losses.append(float(loss))
+        assert losses[-1] < losses[0]
+    assert not [bucket for family in families.FAMILIES.values() for bucket in family.buckets]
