@@ -61,6 +61,11 @@ define(
     "PROA_PENDING_MB",
 )  # fmt: skip
 define(
+    "FLAGS_size_buckets", "auto",
+    "Whether code whose sizes keep changing is compiled for buckets of sizes: auto (where that saves work), always, never.",
+    "PROA_SIZE_BUCKETS",
+)  # fmt: skip
+define(
     "FLAGS_cpu_deterministic", False,
     "A program that is started again gives the same bits: segments are compiled when first seen and cut where the code "
     "says, not where it was learned.",

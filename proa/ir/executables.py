@@ -110,10 +110,10 @@ def find_executable(segment: Segment, ending: Ending) -> Any:
 def _join(root: TraceRoot, ending: Ending) -> Any:
     """The place of a path in a family of paths that differ in sizes alone; False where it cannot have one, None where it has
     none yet."""
-    if root.check_nan or root.window >= WHOLE or Mode.sharded or Mode.deterministic:
+    if root.check_nan or root.window >= WHOLE or Mode.sharded or Mode.deterministic or Mode.buckets == "never":
         return False
     key = (root.place, root.window)
-    return families.join(ending, root.place, key, bool(Mode.threshold))
+    return families.join(ending, root.place, key, Mode.buckets == "always")
 
 
 def _pays_together(root: TraceRoot, family: families.Family, ending: Ending) -> bool:

@@ -23,6 +23,7 @@ class Mode:
     pending = 1 << 27  # bytes that only a segment may refer to
     pending_size = 1 << 25  # how many new elements it may get before they are looked at
     deterministic = False  # nothing that was learned changes what is compiled
+    buckets = "auto"  # whether paths of changing sizes are compiled together (see families.py)
     sharded = False  # some tensor holds an array that spans devices
 
 
@@ -34,6 +35,11 @@ def read_flags(_name: str = "") -> None:
     Mode.check_nan = flags.get("FLAGS_check_nan_inf")
     Mode.window = max(1, flags.get("FLAGS_window"))
     Mode.deterministic = flags.get("FLAGS_cpu_deterministic")
+    Mode.buckets = flags.get("FLAGS_size_buckets")
+    if Mode.buckets not in ("auto", "always", "never"):
+        raise ValueError(
+            message("FLAGS_size_buckets", "expected 'auto', 'always' or 'never'", repr(Mode.buckets))
+        )  # fmt: skip
     Mode.threshold = 1 if Mode.deterministic else max(0, flags.get("FLAGS_hot_threshold"))
     Mode.pending = max(1, flags.get("FLAGS_pending_mb")) << 20
     Mode.pending_size = Mode.pending >> 2

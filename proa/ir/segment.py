@@ -132,6 +132,36 @@ class Segment:
             tensor._index = index
         return index
 
+    def note_inputs(self, tensors: Sequence[Any], indices: list[int]) -> None:
+        """`input_index` for all tensors that are not of this segment, at once: an update takes all parameters and states."""
+        if self.captures or Mode.threaded or Mode.sharded:
+            for position, tensor in enumerate(tensors):
+                if tensor._segment is not self:
+                    indices[position] = self.input_index(tensor)
+            return
+        place, known, inputs, node, left = self.root.place, self.input_ids, self.inputs, self.node, self.unlooked
+        for position, tensor in enumerate(tensors):
+            if tensor._segment is self:
+                continue
+            value, aval = tensor._value, tensor._aval
+            if value is None or value.__class__ is Failure or aval.place is not place:
+                self.node, self.unlooked = node, left
+                indices[position] = self.input_index(tensor)
+                node, left = self.node, self.unlooked
+                continue
+            index = known.get(id(value))
+            if index is None:
+                found = node.get(aval)
+                node = found if found is not None else grow_leaf(node, aval)
+                index = known[id(value)] = ~len(inputs)
+                inputs.append(value)
+                left -= aval.size
+            tensor._segment = self
+            tensor._index = indices[position] = index
+        self.node, self.unlooked = node, left
+        if left < 0:
+            self._bound_memory()
+
     def record(
         self,
         operation: Operation,

@@ -40,9 +40,7 @@ def record_update(
     segment = LOCAL.segment
     try:
         indices = [t._index for t in tensors]  # before the segments, see the invariants in ir/segment.py
-        for position, tensor in enumerate(tensors):
-            if tensor._segment is not segment:
-                indices[position] = segment.input_index(tensor)
+        segment.note_inputs(tensors, indices)
     except WrongPlace:
         results = record(operation, [*scalars, *tensors], attributes)
         for target, result in zip(targets, results, strict=True):

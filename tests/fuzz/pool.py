@@ -19,8 +19,8 @@ from typing import Any
 from ..workers import ROOT, STARTING_SECONDS, Process, run_threads
 
 # Programs are to be compiled, not found in a cache on disk; a large one also costs more than it saves here. They are small
-# and short, so that compiling them would never pay: it is done at the third sight.
-ENVIRONMENT = {"JAX_ENABLE_COMPILATION_CACHE": "false", "PROA_HOT_THRESHOLD": "3"}
+# and short, so that compiling them would never pay: it is done at the third sight, and for buckets of sizes.
+ENVIRONMENT = {"JAX_ENABLE_COMPILATION_CACHE": "false", "PROA_HOT_THRESHOLD": "3", "PROA_SIZE_BUCKETS": "always"}
 
 __all__ = ["ROOT", "STARTING_SECONDS", "Worker", "run_block", "run_blocks"]
 

@@ -21,7 +21,9 @@ W = R.normal(size=(16, 8)).astype("float32")
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     families.forget_families()
+    paddle.set_flags({"FLAGS_size_buckets": "always"})
     yield
+    paddle.set_flags({"FLAGS_size_buckets": "auto"})
     families.forget_families()
 
 
@@ -142,3 +144,22 @@ def test_models_of_several_widths_one_after_the_other_are_not_padded() -> None:
             losses.append(float(loss))
         assert losses[-1] < losses[0]
     assert not [bucket for family in families.FAMILIES.values() for bucket in family.buckets]
+
+
+def test_never() -> None:
+    paddle.set_flags({"FLAGS_size_buckets": "never"})
+    before = STATISTICS.compiles
+    for length in range(3, 20):
+        assert float((paddle.ones([length]) * 2.0).sum()) == 2.0 * length
+    assert STATISTICS.compiles == before
+    with pytest.raises(ValueError, match="'auto', 'always' or 'never'"):
+        paddle.set_flags({"FLAGS_size_buckets": "sometimes"})
+    paddle.set_flags({"FLAGS_size_buckets": "always"})
+
+
+def test_small_work_is_left_alone() -> None:
+    """Unless it is asked for, filling up and cutting cost more than they could save."""
+    paddle.set_flags({"FLAGS_size_buckets": "auto"})
+    for length in range(3, 20):
+        assert float((paddle.ones([length]) * 2.0).sum()) == 2.0 * length
+    assert not families.FAMILIES
