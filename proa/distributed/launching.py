@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import subprocess
@@ -69,6 +68,8 @@ def launch(arguments: Sequence[str] | None = None) -> None:
 
 def _script(given: list[str]) -> list[str]:
     """The script and what belongs to it. Options of the launcher come before it."""
+    import argparse  # which `import proa` has no need of
+
     parser = argparse.ArgumentParser(prog="launch", add_help=False, allow_abbrev=False)
     for name in _COUNTS:
         parser.add_argument(f"--{name}")

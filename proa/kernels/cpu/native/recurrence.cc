@@ -2,6 +2,8 @@
 //
 // The hidden units are divided among the threads, so that each keeps its part of the weight, packed once, in its own cache
 // for all steps. A step is a product with that part and the gates of its units; then the threads wait for each other.
+#include <thread>
+
 #include "products.h"
 
 namespace proa {
@@ -101,7 +103,7 @@ void run_steps(ffi::ThreadPool& pool, int64_t steps, int parts, const Body& body
       if (me != 0 && step + 1 == job->steps) return;
       const int64_t wanted = (step + 1) * parts;
       for (int spins = 0; job->done.load(std::memory_order_acquire) < wanted; spins++) {
-        if (spins > 4000) std::this_thread::yield();
+        if (spins > 1000) std::this_thread::yield();
 #if defined(__x86_64__)
         else __builtin_ia32_pause();
 #endif
