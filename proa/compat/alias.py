@@ -17,13 +17,11 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from proa_command.run import announce, folder
-
 from ..version import full_version
 from .layout import keep_namesake
 
 OWN, OTHER = "proa", "paddle"
-FOLDER = folder()
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "path")  # as `proa run` finds it, see proa_command
 
 
 def install() -> None:
@@ -31,6 +29,8 @@ def install() -> None:
 
     Call it before anything imports paddle. Calling it again changes nothing.
     """
+    from proa_command.run import announce  # the command: it is not needed before
+
     take_over()
     announce(os.environ)
     if FOLDER not in sys.path:
