@@ -175,7 +175,7 @@ def adam_update(
     decay_kind: str,
     has_masters: bool,
     amsgrad: bool,
-    lazy: bool,
+    lazy: bool = False,
 ) -> Any:
     """Adam; scalars: rate, epsilon, decay, beta1, beta2. The last array counts the steps before this one.
 

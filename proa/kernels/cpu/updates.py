@@ -75,7 +75,13 @@ def native_adam(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `adam_update`."""
 
     def kernel(
-        xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool, amsgrad: bool, lazy: bool
+        xp: Any,
+        arrays: Sequence[Any],
+        count: int,
+        decay_kind: str,
+        has_masters: bool,
+        amsgrad: bool,
+        lazy: bool = False,
     ) -> Any:
         if lazy or not _suits(arrays[5:-1], count, has_masters, decay_kind):
             return fallback(xp, arrays, count, decay_kind, has_masters, amsgrad, lazy)
