@@ -14,6 +14,7 @@ from . import cost
 from .dimensions import Known, specialise, symbols_in
 from .generalising import General
 from .lowering import CompiledProgram, flagged_instructions
+from .padding import padded_program
 from .padding.axes import Refused
 from .padding.axes import padded as padded_axis
 from .padding.plan import Plan
@@ -55,7 +56,7 @@ class Bucket:
         self.plan = plan
         self.sizes = sizes
         self.exact = exact
-        self.volume = volume_of(sizes)
+        self.volume = math.prod(sizes.values())
         everything = plan.all_sizes(sizes, exact)
         self.shapes = {position: plan.plan.input_shape(position, everything) for position in plan.filled}
         fitted, _ = specialise(
@@ -78,8 +79,6 @@ class Bucket:
         self, program: Program, inputs: list[Any], scalars: list[Any], place: Place, donated: Sequence[int]
     ) -> None:
         """Compiles it, for what `program` does; inputs that are filled up are never donated."""
-        from .padding import padded_program  # the rules are many, and seldom needed
-
         general, plan = self.plan.general.program, self.plan.plan
         sizes = Known(self.plan.all_sizes(self.sizes, self.exact))
         written = padded_program(general, plan, [sizes.resolve(aval) for aval in general.inputs])
@@ -125,7 +124,6 @@ class Fitted:
     """A bucket's executable for one size; stands where a `CompiledProgram` would."""
 
     copies = 0
-    forgotten = 0
 
     def __init__(self, bucket: Bucket, real: dict[Symbol, int], program: Program) -> None:
         self.bucket = bucket
@@ -144,10 +142,6 @@ class Fitted:
         for position, shape in self.shapes:
             results[position] = cut(results[position], shape)
         return results
-
-
-def volume_of(sizes: dict[Symbol, int]) -> int:
-    return math.prod(sizes.values())
 
 
 def padded(value: Any, shape: tuple[int, ...]) -> Any:

@@ -11,7 +11,7 @@ Order
   inputs waits for that (`settle`).
 * CuPy's memory that became a JAX array returns to CuPy's pool when XLA lets go of it, which is when the programs that read
   it are done. But a program that writes its result over such an array lets go of it while the result lives there: so these
-  arrays are known (`is_lent`) and copied before they are donated (`donation.py`).
+  arrays are known (`LENT`) and copied before they are donated (`donation.py`).
 
 Memory. CuPy gets a pool beside XLA's, never larger than the part of the device that XLA leaves free. What does not fit, or
 is as large as to be worth compiling at first sight, is XLA's.
@@ -298,11 +298,6 @@ def _let_go() -> None:
     while READING and (READING[0][0].done or len(READING) > _MOST_READING):
         READING[0][0].synchronize()
         READING.popleft()
-
-
-def is_lent(value: Any) -> bool:
-    """Whether an array of JAX's lies in memory of CuPy's."""
-    return id(value) in LENT
 
 
 def pool_bytes() -> int:

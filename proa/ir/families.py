@@ -15,19 +15,22 @@ two. A finer one is made when the work that went into padding exceeds what compi
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import flags
 from ..core.expressions import Symbol
 from ..core.locks import new_reentrant_lock
-from . import cost, kept, report
-from .bucketed import Bucket, Fitted, PaddingPlan, volume_of
+from . import cost, cupy_tier, kept, report
 from .dimensions import Known
 from .donation import donatable
 from .generalising import General, NotGeneral, generalise, signature
 from .program import Program
+
+if TYPE_CHECKING:  # padding and its rules are imported when sizes first change, which most programs' never do
+    from .bucketed import Bucket, Fitted, PaddingPlan
 
 # Cold work of a path from which it is looked for relatives: below, looking would cost more than it could save.
 _WORTH = 2_000.0
@@ -100,7 +103,8 @@ class Family:
                         self.reasons = [str(error)]
 
     def _generalise(self, example: Program, program: Program) -> None:
-        from .padding import plan_padding  # the rules are many, and seldom needed
+        from .bucketed import PaddingPlan
+        from .padding import plan_padding
 
         general = generalise(example, program)
         plan = plan_padding(general.program, general.program.inputs)
@@ -161,11 +165,11 @@ _FIRST: OrderedDict[Any, Any] = OrderedDict()
 _RELATED: set[Any] = set()  # where a second one came
 
 
-def join(ending: Any, place: Any, key: Any, always: bool) -> Member | None:
-    """The place of a path in a family; None while it has no relatives."""
+def join(ending: Any, place: Any, key: Any, always: bool) -> Any:
+    """The place of a path in a family (a `Member`); None while it has no relatives, False where it is not worth it."""
     program: Program = ending.program
     if not program.instructions:
-        return None
+        return False
     rough = (key, len(program.instructions), len(program.inputs), program.outputs)
     with _LOCK:
         first = _FIRST.get(rough)
@@ -179,7 +183,7 @@ def join(ending: Any, place: Any, key: Any, always: bool) -> Member | None:
         _RELATED.add(rough)
         whole, hot = cost.works(program, place)
         if whole - hot < _WORTH and not always:
-            return None
+            return False
         exact = (key, signature(program))
         family = FAMILIES.get(exact)
         if family is None:
@@ -199,6 +203,8 @@ def join(ending: Any, place: Any, key: Any, always: bool) -> Member | None:
 
 def executable(member: Member, program: Program, inputs: list[Any], scalars: list[Any], pays: bool) -> Fitted | None:
     """What runs a path in a bucket of its family: one that is there, or one that is made because that `pays` now."""
+    from .bucketed import Fitted
+
     family = member.family
     fitted = member.fitted
     if fitted is not None and fitted.bucket.compiled is not None and not _wants_finer(family, member, fitted.bucket):
@@ -230,13 +236,15 @@ def _wants_finer(family: Family, member: Member, bucket: Bucket) -> bool:
     return (
         bucket.wasted >= family.price
         and len(family.buckets) < _MOST_BUCKETS
-        and bucket.volume > 1.3 * volume_of(_finer(member.real))
+        and bucket.volume > 1.3 * math.prod(_finer(member.real).values())
     )
 
 
 def _new_bucket(member: Member, choices: tuple[Callable[[dict[Symbol, int]], dict[Symbol, int]], ...]) -> Bucket | None:
     """A bucket for the sizes of a path that is worth compiling: as far as the next power of two, or closer; of its very
     sizes where no others fit (a table may be no longer than that)."""
+    from .bucketed import Bucket
+
     family = member.family
     plan = family.plan
     assert plan is not None
@@ -256,6 +264,8 @@ def _new_bucket(member: Member, choices: tuple[Callable[[dict[Symbol, int]], dic
 
 def _compile(family: Family, bucket: Bucket, program: Program, inputs: list[Any], scalars: list[Any]) -> bool:
     """Compiles a bucket; where that fails its family goes on without any."""
+    if cupy_tier.READING:
+        cupy_tier.settle()  # what CuPy still reads would not be donated
     try:
         bucket.make(program, inputs, scalars, family.place, donatable(inputs))
     except Exception as error:

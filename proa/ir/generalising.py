@@ -196,8 +196,3 @@ class _Comparison:
                             yield product
         sizes = list(self.symbols.values())
         yield from [a * b for number, a in enumerate(sizes) for b in sizes[number:]]
-
-
-def exact_size(size: Any, known: Known) -> int:
-    """A size of a general Program for these sizes of the inputs."""
-    return size.expression.value(known) if isinstance(size, SymbolicSize) else size

@@ -21,11 +21,11 @@ from ..eager.tensor import Tensor, wrap
 from ..graph import Graph
 from ..graph.optimised import on_device
 from ..ir import cupy_tier
+from ..ir.bucketed import padded
 from ..ir.interpreter import Problem, run_on_jax, run_on_numpy
 from ..ir.lowering import CompiledProgram
 from ..ir.padding import padded_program, plan_padding
 from ..ir.watch import flags_of, watch_results
-from ..ir.xla import started_jax
 
 # A bucket serves sizes down to this part of its own (in elements), unless no other can be made; less so when half of the
 # budget is spent.
@@ -190,14 +190,7 @@ class Buckets:
             size if symbol is None else target.get(symbol, size)
             for symbol, size in zip(self._axes[position], tensor._aval.shape, strict=True)
         )
-        if shape == tensor._aval.shape:
-            return value
-        if self.graph.place is not CPU:
-            pairs = [(0, n - m) for n, m in zip(shape, tensor._aval.shape, strict=True)]
-            return started_jax().numpy.pad(value, pairs)
-        longer = np.zeros(shape, tensor._aval.dtype)
-        longer[tuple(slice(0, n) for n in tensor._aval.shape)] = np.asarray(value)
-        return longer
+        return padded(value, shape)
 
     def _cut(
         self, results: Sequence[Any], real: dict[Symbol, int], bucket: Bucket, tensors: Sequence[Tensor]
