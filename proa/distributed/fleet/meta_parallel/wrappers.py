@@ -7,12 +7,10 @@ from typing import Any
 from ....nn.layer import Layer
 
 
-class MetaParallelBase(Layer):
-    """Hands everything to the wrapped model."""
+class Wrapper(Layer):
+    """Hands everything to the wrapped model, `_layers`."""
 
-    def __init__(self, layers: Layer, hcg: Any = None, strategy: Any = None) -> None:
-        super().__init__(f"{layers.full_name()}_meta_parallel_base")
-        self._layers, self._hcg, self._strategy = layers, hcg, strategy
+    _layers: Layer
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         return self._layers(*inputs, **kwargs)
@@ -25,6 +23,14 @@ class MetaParallelBase(Layer):
 
     set_dict = set_state_dict
     load_dict = set_state_dict
+
+
+class MetaParallelBase(Wrapper):
+    """A model wrapped for a kind of parallelism."""
+
+    def __init__(self, layers: Layer, hcg: Any = None, strategy: Any = None) -> None:
+        super().__init__(f"{layers.full_name()}_meta_parallel_base")
+        self._layers, self._hcg, self._strategy = layers, hcg, strategy
 
 
 class TensorParallel(MetaParallelBase):

@@ -7,9 +7,10 @@ from typing import Any
 from ....core.dtype import dtype_of
 from ....core.errors import value_error
 from ....nn.layer import Layer
+from ..meta_parallel.wrappers import Wrapper
 
 
-class MixPrecisionLayer(Layer):
+class MixPrecisionLayer(Wrapper):
     """A model in half precision; each parameter's gradients are added up in float32, in `main_grad`."""
 
     def __init__(self, layers: Layer, dtype: str = "float16") -> None:
@@ -21,15 +22,6 @@ class MixPrecisionLayer(Layer):
             if not parameter.stop_gradient:
                 parameter.main_grad = None
                 parameter.register_hook(_adding(parameter))
-
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        return self._layers(*inputs, **kwargs)
-
-    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        return self._layers.state_dict(*args, **kwargs)
-
-    def set_state_dict(self, state_dict: dict[str, Any], use_structured_name: bool = True) -> Any:
-        return self._layers.set_state_dict(state_dict, use_structured_name)
 
 
 def _adding(parameter: Any) -> Any:
