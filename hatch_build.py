@@ -1,4 +1,4 @@
-"""Puts compiled native kernels into a wheel, where `tools/wheel.py` says that there are some.
+"""Puts a page of documentation into a wheel, and compiled native kernels where `tools/wheel.py` says that there are some.
 
 A plain `pip install .` needs no compiler: it makes a wheel without them that fits every machine.
 """
@@ -11,11 +11,13 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class NativeKernels(BuildHookInterface):
+class WheelContents(BuildHookInterface):
     """PROA_WHEEL_LIBRARIES: a folder with a folder for each variant; PROA_WHEEL_PLATFORM: what they need."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         libraries = os.environ.get("PROA_WHEEL_LIBRARIES")
+        if version != "editable":  # a clone has the page where it is, and nothing of `proa` beside its own folder
+            build_data["force_include"][os.path.join(self.root, "docs", "differences.md")] = "proa/cli/differences.md"
         if libraries and version != "editable":
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{os.environ['PROA_WHEEL_PLATFORM']}"
