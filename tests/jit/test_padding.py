@@ -76,8 +76,9 @@ def test_values_that_are_no_numbers_stay_where_they_were() -> None:
     program.check({"b": 4, "t": 9}, BUCKET)
 
 
-# What padded programs are made of; derived gradients; calls between programs; operations of users.
-_APART = ("proa.ir.padding", "proa.eager.derived", "proa.static", "proa.utils")
+# What padded programs are made of; derived gradients; calls between programs; operations of users; what converted
+# code prints and asserts, which happens to the values as they are.
+_APART = ("proa.ir.padding", "proa.eager.derived", "proa.static", "proa.utils", "proa.jit.conversion")
 
 
 def test_every_operation_has_a_rule_or_a_reason() -> None:
