@@ -59,7 +59,8 @@ def works(program: Program, place: Place) -> tuple[float, float]:
     prices = prices_on(place)
     made = multiplied = 0.0
     for instruction in program.instructions:
-        size = sum([aval.size for aval in instruction.outputs])
+        outputs = instruction.outputs
+        size = outputs[0].size if len(outputs) == 1 else sum([aval.size for aval in outputs])
         made += size
         if instruction.operation.contracts:
             sizes = sorted([kind.size for kind in instruction.kinds if isinstance(kind, Aval)])

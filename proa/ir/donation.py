@@ -58,8 +58,6 @@ def _moved(value: Any) -> Any:
 def _move_to_device(inputs: list[Any], compiled: Any) -> list[int]:
     """Replaces the donated arrays of NumPy's and CuPy's that only the list refers to; the positions of what others refer
     to."""
-    from .lowering import give_back_freed_memory
-
     shared: list[int] = []
     freed = 0
     for position in compiled.donated:
@@ -72,9 +70,15 @@ def _move_to_device(inputs: list[Any], compiled: Any) -> list[int]:
             freed += value.nbytes
             if freed > _MUCH_MEMORY:
                 del value
-                give_back_freed_memory()
+                _give_back()
                 freed = 0
     value = None
     if freed > _MUCH_MEMORY // 8:
-        give_back_freed_memory()
+        _give_back()
     return shared
+
+
+def _give_back() -> None:
+    from .lowering import give_back_freed_memory
+
+    give_back_freed_memory()

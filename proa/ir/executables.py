@@ -112,7 +112,7 @@ def _join(root: TraceRoot, ending: Ending) -> Any:
     none yet."""
     if root.check_nan or root.window >= WHOLE or Mode.sharded or Mode.deterministic or Mode.buckets == "never":
         return False
-    key = (root.place, root.window)
+    key = (root.place.kind, root.place.index, root.window)
     return families.join(ending, root.place, key, Mode.buckets == "always")
 
 

@@ -7,8 +7,6 @@ the results would lose both. So it waits for that moment.
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,25 +15,27 @@ else:
     import _signal as signal  # the C module: the Python one makes every number an enum, which costs microseconds here
 
 
-@contextmanager
-def uninterrupted(needed: bool) -> Generator[None, None, None]:
+class uninterrupted:
     """Holds SIGINT back until the block has ended (in the main thread; others never receive it)."""
-    if not needed or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler):
-        yield
-        return
-    received: list[Any] = []
 
-    def hold_back(*arguments: Any) -> None:
-        received.append(arguments)
+    __slots__ = ("_handler", "_received")
 
-    signal.signal(signal.SIGINT, hold_back)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if received:
-            handler(*received[0])
+    def __init__(self, needed: bool) -> None:
+        handler = None
+        if needed and threading.current_thread() is threading.main_thread():
+            handler = signal.getsignal(signal.SIGINT)
+        self._handler: Any = handler if callable(handler) else None
+        self._received: list[Any] = []
+
+    def __enter__(self) -> None:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._hold_back)
+
+    def _hold_back(self, *arguments: Any) -> None:
+        self._received.append(arguments)
+
+    def __exit__(self, *_: object) -> None:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+            if self._received:
+                self._handler(*self._received[0])

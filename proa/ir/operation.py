@@ -144,7 +144,8 @@ class Operation:
 
     def plan(self, kinds: tuple[OperandKind, ...], attributes: tuple[Any, ...], place: Place) -> Plan:
         """Abstract values of the outputs and dtypes of the dynamic scalars; raises the user's error when they do not fit."""
-        key = (kinds, attribute_key(attributes), place)
+        # The place by its parts: hashing it itself would call Python.
+        key = (kinds, attribute_key(attributes) if attributes else (), place.kind, place.index)
         found = self.plans.get(key)
         if found is None:
             if self.infer_rule is not None:
@@ -159,6 +160,8 @@ class Operation:
 
     def scalar_dtypes(self, kinds: tuple[OperandKind, ...]) -> tuple[np.dtype, ...]:
         """What the dynamic scalars among the operands become."""
+        if type not in map(type, kinds):
+            return ()
         followed = next((k.dtype for k in kinds if isinstance(k, Aval)), None) if self.follow_scalars else None
         return tuple(followed or SCALAR_DTYPES[k] for k in kinds if isinstance(k, type))
 

@@ -69,7 +69,7 @@ class Instruction:
         self.kinds = kinds
         # Whether its values are checked when it runs (not where the check already ran at the call).
         self.flagged = flagged
-        self.scalars = tuple([operand for operand in operands if operand.__class__ is DynamicScalar])
+        self.scalars = _scalars_among(operands) if DynamicScalar in map(type, operands) else ()
 
     @property
     def made(self) -> range:
@@ -98,6 +98,10 @@ class Instruction:
         names += [f"{n}={_shown(a)}" for n, a in zip(self.operation.attribute_names, self.attributes, strict=False)]
         results = ", ".join(f"%{self.index + i}: {type_text(aval)}" for i, aval in enumerate(self.outputs))
         return f"{results} = {self.operation.name}({', '.join(names)})"
+
+
+def _scalars_among(operands: tuple[Any, ...]) -> tuple[DynamicScalar, ...]:
+    return tuple([operand for operand in operands if operand.__class__ is DynamicScalar])
 
 
 def type_text(aval: Aval) -> str:
@@ -194,12 +198,16 @@ class Program:
             seen = set(self.outputs)
             result: list[tuple[int, ...]] = []
             for instruction in reversed(self.instructions):
+                # Written out: every new path comes through here before it first runs.
                 ends: list[int] = []
-                for operand in instruction.used:
-                    if operand not in seen:
+                for operand in instruction.operands:
+                    if operand.__class__ is int and operand >= 0 and operand not in seen:
                         seen.add(operand)
                         ends.append(operand)
-                ends += [index for index in instruction.made if index not in seen]
+                index = instruction.index
+                for number in range(index, index + len(instruction.outputs)):
+                    if number not in seen:
+                        ends.append(number)
                 result.append(tuple(ends))
             result.reverse()
             self._last_uses = result

@@ -20,13 +20,15 @@ from ...kernels.cpu.losses import native_cross_entropy, native_cross_entropy_gra
 from ..index.gathering import IndexOutOfRange
 from ..precision import wide
 
+_UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
 
 def _label_check(error: type[Exception], position: int = 1) -> Check:
     def in_range(xp: Any, *arguments: Any) -> Any:
         label, (_, classes, ignored, _) = arguments[position], arguments[-4:]
         # Nearly always enough, and it runs at every call: a negative label is a huge unsigned one.
-        quick = xp is np and label.dtype.kind == "i"
-        if quick and (label.view(f"u{label.dtype.itemsize}") < classes).all():
+        unsigned = _UNSIGNED.get(label.dtype) if xp is np else None
+        if unsigned is not None and np.logical_and.reduce(label.view(unsigned) < classes, axis=None):
             return True
         return xp.all(((label >= 0) & (label < classes)) | (label == ignored))
 
