@@ -150,7 +150,7 @@ def main() -> None:
     )
     console.print("Saved, loaded into a fresh model: the predictions are identical")
 
-    console.print("What proa compiled by itself:")
+    console.print("What proa compiled by itself (only what pays: a short run may be over before):")
     print(paddle.jit.explain())
     print(f"Files: {picture} and {weights}")
 

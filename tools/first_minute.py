@@ -41,8 +41,9 @@ import runpy, sys
 import proa
 print("proa is imported")
 runpy.run_path(sys.argv[1], run_name="__main__")
-from proa.kernels.cpu import compiled, library
-print("native kernels in use:", ", ".join(sorted(library._libraries().targets)) or "none")
+from proa.kernels.cpu import compiled, direct, library
+used = {*library._libraries().targets, *direct._FOUND} - {""}  # by compiled programs, and by operations run one by one
+print("native kernels in use:", ", ".join(sorted(used)) or "none")
 print("compiled here:", len(list(compiled.folder().glob("*.so"))) if compiled.folder().exists() else 0)
 """
 
