@@ -141,8 +141,9 @@ class Line:
         """
         jax = started_jax()
         device = self._sharding.mesh.devices.flat[self.position]
-        on_host = device.platform == "cpu"
-        local = np.ascontiguousarray(value).reshape(-1) if on_host else value
+        local = value
+        if device.platform == "cpu" and (value.ndim != 1 or value.__class__ is np.ndarray):
+            local = np.ascontiguousarray(value).reshape(-1)
         local = jax.device_put(local if local.shape else local.reshape(1), device)
         program = self._programs.get(kind)
         if program is None:
@@ -154,8 +155,14 @@ class Line:
             )  # fmt: skip
         shape = (local.shape[0] * len(self.ranks), *local.shape[1:])
         whole = jax.make_array_from_single_device_arrays(shape, self._sharding, [local])
-        result = program(whole).addressable_shards[0].data
-        return np.asarray(result) if on_host else result.block_until_ready()
+        return program(whole).addressable_shards[0].data.block_until_ready()
+
+    def shaped(self, result: Any, shape: Sequence[int]) -> Any:
+        """A result in its shape; on a CPU, the same memory seen by NumPy."""
+        if result.shape == tuple(shape):
+            return result
+        on_host = self._sharding.mesh.devices.flat[self.position].platform == "cpu"
+        return (np.asarray(result) if on_host else result).reshape(shape)
 
     def drain(self) -> None:
         """Waits for the last call that was begun: a message may still be on its way when the process ends."""

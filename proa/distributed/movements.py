@@ -22,7 +22,7 @@ _SIZES_PER_DOUBLING = 4
 
 def _begin(line: Line, name: str, value: Any, shape: Sequence[int], kind: Any, body: Callable[[Any], Any]) -> Call:
     shown = f"{value.dtype}{list(value.shape)}"
-    return line.begin(name, shown, lambda: line.run(kind, body, value).reshape(shape))
+    return line.begin(name, shown, lambda: line.shaped(line.run(kind, body, value), shape))
 
 
 def _nothing(line: Line, name: str, result: Any) -> Call:

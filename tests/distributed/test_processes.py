@@ -25,6 +25,12 @@ def test_gradients_and_memory_and_order() -> None:
         assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
 
 
+def test_data_is_divided_and_gradients_are_averaged() -> None:
+    names = ["regression", "passes", "unused", "different", "mixed", "parallel_operators", "fleet_job"]
+    for output in run_processes(2, ["-m", "tests.distributed.data_parallel_worker", ",".join(names)]):
+        assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
+
+
 def test_who_is_missing_is_named() -> None:
     outputs = run_processes(2, ["-m", WORKER, "absent"])
     messages = [line for line in outputs[0].splitlines() if "waited" in line]
