@@ -14,6 +14,7 @@ import sys
 from typing import Any, cast
 
 from .errors import value_error
+from .job import join_if_launched
 
 
 class Place:
@@ -252,6 +253,7 @@ def jax_devices(kind: str) -> list[Any]:
     """The PJRT devices of a kind on this process; ValueError in plain words when there is none."""
     import jax
 
+    join_if_launched()
     try:
         return list(cast(Any, jax).local_devices(backend=kind))
     except RuntimeError as error:
@@ -287,6 +289,7 @@ def default_place() -> Place:
         return CPU
     import jax
 
+    join_if_launched()
     try:
         return parse_place(cast(Any, jax).local_devices()[0])
     except RuntimeError:

@@ -1,16 +1,14 @@
-"""Which process of a job this is: so far always process 0 of 1.
-
-Launchers tell by environment variables. More than one process is refused where that would give wrong numbers
-(`require_one_process`), never silently trained side by side.
-"""
+"""Which process of a job this is, and joining it (`core/job.py` says how processes meet)."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-# Variables that Paddle's launcher sets.
-_DEVICES, _RINGS = "FLAGS_selected_gpus", "FLAGS_nccl_nrings"
+from ..core import job
+from ..core.tracebacks import boundary
+
+_RINGS = "FLAGS_nccl_nrings"
 
 
 class ParallelMode:
@@ -27,14 +25,14 @@ class ParallelEnv:
     """What the launcher said about this process."""
 
     def __init__(self) -> None:
-        self._rank = int(os.environ.get("PADDLE_TRAINER_ID") or 0)
-        self._world_size = int(os.environ.get("PADDLE_TRAINERS_NUM") or 1)
+        self._rank = job.rank()
+        self._world_size = job.size()
         self._device_type = os.environ.get("PADDLE_XCCL_BACKEND") or ""
-        self._trainer_endpoints = (os.environ.get("PADDLE_TRAINER_ENDPOINTS") or "").split(",")
+        self._trainer_endpoints = (os.environ.get(job.ENDPOINTS) or "").split(",")
         self._current_endpoint = os.environ.get("PADDLE_CURRENT_ENDPOINT") or ""
-        self._device_id = int((os.environ.get(_DEVICES) or "0").split(",")[0])
+        self._device_id = int((os.environ.get(job.DEVICES) or "0").split(",")[0])
         self._nrings = int(os.environ.get(_RINGS) or 1)
-        self._pg_timeout = int(os.environ.get("PADDLE_PG_TIMEOUT") or 1_800_000)
+        self._pg_timeout = job.milliseconds_to_wait()
 
     @property
     def rank(self) -> int:
@@ -75,22 +73,27 @@ class ParallelEnv:
 
 def require_one_process(where: str) -> None:
     """Raises where several processes would each compute something of their own."""
-    count = int(os.environ.get("PADDLE_TRAINERS_NUM") or 1)
-    if count > 1:
+    if job.size() > 1:
         raise NotImplementedError(
-            f"({where}) work of several processes is not exchanged yet; PADDLE_TRAINERS_NUM is {count}. Run one process; "
-            "a batch sharded over its devices is summed."
+            f"({where}) this is not divided among processes yet; the job has {job.size()}. Run one process; a batch sharded "
+            "over its devices is summed."
         )
 
 
 _state = {"initialized": False}
 
 
+@boundary
 def init_parallel_env() -> Any:
-    """Joins the processes of the job; there is one, so that only a group of it is made."""
-    from .group import global_group
+    """Meets the other processes of the job and gives the group of all of them. In a job of one there is nobody to meet.
 
-    require_one_process("init_parallel_env")
+    To be called at the start of the program: processes must meet before devices are used (RuntimeError afterwards).
+    """
+    from .group import forget, global_group
+
+    if job.is_described() and not _state["initialized"]:
+        job.join()
+        forget(None)
     _state["initialized"] = True
     return global_group()
 
@@ -101,7 +104,7 @@ def is_initialized() -> bool:
 
 
 def is_available() -> bool:
-    """Whether this package can work with several processes at all; the functions are there, for one."""
+    """Whether this package can work with several processes at all."""
     return True
 
 
@@ -116,9 +119,9 @@ def destroy_process_group(group: Any = None) -> None:
 
 def get_rank(group: Any = None) -> int:
     """The number of this process, in a group or the job."""
-    return int(os.environ.get("PADDLE_TRAINER_ID") or 0) if group is None else group.rank
+    return job.rank() if group is None else group.rank
 
 
 def get_world_size(group: Any = None) -> int:
     """How many processes there are, in a group or the job."""
-    return int(os.environ.get("PADDLE_TRAINERS_NUM") or 1) if group is None else group.world_size
+    return job.size() if group is None else group.world_size

@@ -1,26 +1,32 @@
-"""Groups of processes. There is one process, so a group holds it alone."""
+"""Groups of processes: who takes part in a collective."""
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.errors import value_error
-from .environment import get_rank, require_one_process
+from ..core import job
+from ..core.errors import runtime_error, value_error, warn
+from . import store
+from .exchange import line_of
 
 
 class Group:
     """Some processes of the job, by number."""
 
     def __init__(
-        self, rank_in_group: int, id: int, ranks: Sequence[int], pg: Any = None, name: str | None = None
-    ) -> None:
+        self, rank_in_group: int, id: int, ranks: Sequence[int], pg: Any = None, name: str | None = None,
+        milliseconds: int | None = None,
+    ) -> None:  # fmt: skip
         self._rank_in_group = rank_in_group
         self._id = id
         self._ranks = list(ranks)
         self._pg = pg
         self._name = name
+        self._milliseconds = milliseconds
+        self._counter = itertools.count()
 
     @property
     def rank(self) -> int:
@@ -54,6 +60,11 @@ class Group:
     def backend(self) -> str:
         return "XLA"
 
+    @property
+    def milliseconds(self) -> int:
+        """How long its collectives may take."""
+        return job.milliseconds_to_wait() if self._milliseconds is None else self._milliseconds
+
     def is_member(self) -> bool:
         return self._rank_in_group >= 0
 
@@ -64,6 +75,10 @@ class Group:
     def get_global_rank(self, rank: int) -> int:
         """The number in the job of a process of the group."""
         return self._ranks[rank] if 0 <= rank < len(self._ranks) else -1
+
+    def next_name(self, kind: str) -> str:
+        """A name for one call among the members, the same in each of them: they make the same calls."""
+        return f"group/{self._id}/{kind}/{next(self._counter)}"
 
     def __repr__(self) -> str:
         ranks = ", ".join(map(str, self._ranks))
@@ -77,8 +92,34 @@ _numbers = itertools.count(1)
 def global_group() -> Group:
     """The group of all processes."""
     if 0 not in _groups:
-        _groups[0] = Group(get_rank(), 0, [get_rank()], name="_default_pg0")
+        _groups[0] = Group(job.rank(), 0, range(job.size()), name="_default_pg0")
     return _groups[0]
+
+
+def resolve(where: str, group: Group | None) -> Group | None:
+    """The group that is meant; None, with a warning, where this process is not in it."""
+    if group is None:
+        found = global_group()
+        if found.nranks > 1 and not job.is_joined():
+            raise runtime_error(
+                where, f"this process has not met the {found.nranks - 1} others of the job",
+                fix="call paddle.distributed.init_parallel_env() (or fleet.init) first",
+            )  # fmt: skip
+        return found
+    if not isinstance(group, Group):
+        raise value_error(where, "group must be a Group or None", type(group).__name__, "make one with new_group()")
+    if not group.is_member():
+        warn(f"({where}) process {job.rank()} is not in group {group.name}: nothing is done.")
+        return None
+    return group
+
+
+def position(where: str, group: Group, rank: int, name: str) -> int:
+    """The place in a group of a process of the job."""
+    found = group.get_group_rank(rank)
+    if found < 0:
+        raise value_error(where, f"{name} must be one of the group's processes {group.ranks}", f"{name}: {rank}")
+    return found
 
 
 def new_group(
@@ -88,14 +129,31 @@ def new_group(
     nccl_comm_init_option: int = 0,
     nccl_config: Any = None,
 ) -> Group:
-    """A group of the given processes (None: all)."""
-    require_one_process("new_group")
-    members = [0] if ranks is None else sorted(ranks)
-    if any(rank != 0 for rank in members):
-        raise value_error("new_group", "there is one process, number 0", f"ranks: {list(members)}", "give ranks=[0]")
+    """A group of the given processes (None: all). Every process of the job makes every group, in the same order.
+
+    `timeout` (a timedelta, or seconds) is how long a collective of the group may take; half an hour, or
+    `PADDLE_PG_TIMEOUT` milliseconds, unless given.
+    """
+    members = list(range(job.size())) if ranks is None else sorted(ranks)
+    strange = [rank for rank in members if not 0 <= rank < job.size()]
+    if strange or len(set(members)) != len(members):
+        known = f"process {0}" if job.size() == 1 else f"processes 0 to {job.size() - 1}"
+        raise value_error("new_group", f"ranks must be different ones of {known}", f"ranks: {list(ranks or [])}")
     number = next(_numbers)
-    _groups[number] = Group(0 if members else -1, number, members, name=f"_default_pg{number}")
-    return _groups[number]
+    own = members.index(job.rank()) if job.rank() in members else -1
+    group = _groups[number] = Group(own, number, members, None, f"_default_pg{number}", _milliseconds(timeout))
+    if own >= 0 and timeout is not None:
+        line_of(members).milliseconds = group.milliseconds
+    return group
+
+
+def _milliseconds(timeout: Any) -> int | None:
+    if timeout is None:
+        return None
+    seconds = timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else float(timeout)
+    if seconds <= 0:
+        raise value_error("new_group", "timeout must be longer than nothing", f"timeout: {timeout!r}")
+    return int(1000 * seconds)
 
 
 def get_group(id: int = 0) -> Group | None:
@@ -104,6 +162,7 @@ def get_group(id: int = 0) -> Group | None:
 
 
 def forget(group: Group | None) -> None:
+    """Drops a group, or all of them."""
     if group is None:
         _groups.clear()
     else:
@@ -113,3 +172,10 @@ def forget(group: Group | None) -> None:
 def get_backend(group: Group | None = None) -> str:
     """What carries the messages: XLA's own collectives."""
     return "XLA"
+
+
+def barrier(group: Group | None = None) -> None:
+    """Waits until all processes of the group are here; TimeoutError names those who are not."""
+    found = resolve("barrier", group)
+    if found is not None and found.nranks > 1:
+        store.meet("barrier", found.next_name("barrier"), found.ranks, found.milliseconds)

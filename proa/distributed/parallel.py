@@ -1,25 +1,32 @@
-"""`DataParallel`: a layer that a program wraps its model in to train it on several devices."""
+"""`DataParallel`: each process trains the model on data of its own, and gradients are averaged over the processes."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from typing import Any
 
 from ..core.errors import type_error
+from ..core.tracebacks import boundary
+from ..eager.engine import after_backward
 from ..eager.tensor import Tensor
 from ..nn.layer import Layer
+from .gradients import average_gradients, broadcast_from, require_equal
+from .group import Group, resolve
 
 
 class DataParallel(Layer):
     """The model itself under Paddle's wrapper: its own state dictionary, its own parameters.
 
-    Gradients need no exchange of their own here. A batch that is sharded over devices gives gradients that are summed by
-    the compiled step, and in one process with one device there is nothing to sum. So the buffer sizes, `strategy`,
-    `find_unused_parameters` and `group` are kept and change nothing, and scripts written for many devices run on one.
+    At the start every process gets the parameters and buffers of the group's first one. After each backward pass the
+    gradients of the parameters become their means over the processes, in pieces of `comm_buffer_size` megabytes; inside
+    `no_sync()` they are only added up. Every parameter must get a gradient in every process, unless `find_unused_parameters`
+    is set. `strategy` and `last_comm_buffer_size` are kept and change nothing.
+
+    In a job of one process there is nothing to average, and nothing is done.
     """
 
+    @boundary
     def __init__(
         self,
         layers: Layer,
@@ -27,17 +34,11 @@ class DataParallel(Layer):
         comm_buffer_size: int = 25,
         last_comm_buffer_size: int = 1,
         find_unused_parameters: bool = False,
-        group: Any = None,
+        group: Group | None = None,
     ) -> None:
         if not isinstance(layers, Layer):
             raise type_error(
                 "DataParallel", "layers must be a Layer", f"layers: {type(layers).__name__}", "give it the model"
-            )
-        if int(os.environ.get("PADDLE_TRAINERS_NUM") or 1) > 1:
-            # Each process would train a model of its own, and nobody would notice.
-            raise NotImplementedError(
-                "(DataParallel) gradients of several processes are not exchanged yet; PADDLE_TRAINERS_NUM is "
-                f"{os.environ['PADDLE_TRAINERS_NUM']}. Run one process; a batch sharded over its devices is summed."
             )
         super().__init__(f"{layers.full_name()}_data_parallel")
         self._layers = layers
@@ -47,6 +48,22 @@ class DataParallel(Layer):
         self.find_unused_parameters = find_unused_parameters
         self.group = group
         self.grad_need_sync = True
+        found = resolve("DataParallel", group)
+        if found is not None and found.nranks > 1:
+            self._join(found)
+
+    def _join(self, group: Group) -> None:
+        sync_params_buffers(self._layers, group, group.ranks[0])
+        for parameter in self._trained():
+            parameter._register_backward_hook(self._gradient_arrived)
+
+    def _trained(self) -> list[Tensor]:
+        """The parameters whose gradients are averaged: not those that are divided among processes."""
+        return [p for p in self._layers.parameters() if not p.stop_gradient and not p.is_distributed]
+
+    def _gradient_arrived(self) -> None:
+        if self.grad_need_sync:
+            after_backward(self, self.apply_collective_grads)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         return self._layers(*inputs, **kwargs)
@@ -65,7 +82,10 @@ class DataParallel(Layer):
         return loss
 
     def apply_collective_grads(self) -> None:
-        """Does nothing: gradients need no exchange. Kept for old scripts."""
+        """Gives every parameter the mean of all processes' gradients. Backward passes outside `no_sync()` end with it."""
+        group = resolve("DataParallel", self.group)
+        if group is not None and group.nranks > 1:
+            average_gradients(self._trained(), group, self.comm_buffer_size, self.find_unused_parameters)
 
     def state_dict(
         self,
@@ -86,3 +106,17 @@ class DataParallel(Layer):
 
     set_dict = set_state_dict
     load_dict = set_state_dict
+
+
+def sync_params_buffers(
+    model: Layer, comm_group: Group | None = None, src_rank: int = 0, is_model_parallel: bool = False,
+    fuse_params: bool = True, is_moe_sharding_parallel: bool = False,
+) -> None:  # fmt: skip
+    """Gives every process the parameters and buffers of process `src_rank`, but those that are divided among processes."""
+    group = resolve("sync_params_buffers", comm_group)
+    if group is None or group.nranks == 1:
+        return
+    named = [*model.named_parameters(), *model.named_buffers()]
+    named = [(name, tensor) for name, tensor in named if not (is_model_parallel and tensor.is_distributed)]
+    require_equal("DataParallel", named, group)
+    broadcast_from([tensor for _, tensor in named], group, group.get_group_rank(src_rank))

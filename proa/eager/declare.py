@@ -59,6 +59,7 @@ def op(
     contracts: bool = False,
     differentiable_outputs: tuple[int, ...] | None = None,
     host_from: int | None = None,
+    alone: bool = False,
     name: str | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declares a primitive from its kernel.
@@ -68,7 +69,8 @@ def op(
     CPU, a call with that many elements in an operand runs by itself on NumPy and is never compiled. `view`: the result
     shares memory in Paddle, and this is how a changed one is written back; `strides`: its strides there, from those of the
     source; with `copies` the rule gives None where it cannot share after all (see `views.py`). `contracts`: it
-    multiplies and adds up along an axis, which decides what it is expected to cost (see `ir/cost.py`).
+    multiplies and adds up along an axis, which decides what it is expected to cost (see `ir/cost.py`). `alone`: every call
+    runs by itself, between recorded segments, and its kernel gets the values as they are (see `proa/distributed`).
     """
 
     def declare(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,6 +107,7 @@ def op(
                 promote=promote,
                 follow_scalars=promote if follow_scalars is None else follow_scalars,
                 host_from=host_from,
+                alone=alone,
                 attribute_kinds=[p.declared for p in parameters[variadic:] if p.kind == "static"],
                 doc=kernel.__doc__ or "",
             )

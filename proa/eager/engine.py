@@ -7,6 +7,7 @@ never looks at a value.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
@@ -242,6 +243,28 @@ def backward(
         )
     roots = [_root(t, g, "backward") for t, g in zip(tensors, given) if not t.stop_gradient]
     run_engine(roots, _deliver_to_leaf, retain_graph, create_graph=False)
+    if _ENDING.callbacks:
+        _run_callbacks()
+
+
+class _Ending(threading.local):
+    callbacks: dict[Any, Callable[[], None]] | None = None
+
+
+_ENDING = _Ending()
+
+
+def after_backward(key: Any, callback: Callable[[], None]) -> None:
+    """For hooks: has `callback` called once when this thread's backward pass is over and all gradients are in place."""
+    if _ENDING.callbacks is None:
+        _ENDING.callbacks = {}
+    _ENDING.callbacks.setdefault(key, callback)
+
+
+def _run_callbacks() -> None:
+    callbacks, _ENDING.callbacks = _ENDING.callbacks, None
+    for callback in (callbacks or {}).values():
+        callback()
 
 
 def gradients(

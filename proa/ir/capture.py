@@ -150,6 +150,19 @@ def refuse_to_read() -> CaptureError:
     )
 
 
+def refuse_to_exchange(name: str) -> CaptureError:
+    """The error for an operation that exchanges tensors with other processes: such a call runs between two graphs."""
+    return CaptureError(
+        message(
+            name,
+            "tensors are exchanged between processes one call at a time, which a graph cannot hold",
+            fix="take the function out of the graph with paddle.jit.not_to_static, or use tensors that are spread over the "
+            "devices (paddle.distributed.shard_tensor), whose exchanges are part of the graph",
+        ),
+        user_location(3),
+    )
+
+
 def put_off(function: Any, arguments: tuple[Any, ...], named: dict[str, Any], refusal: CaptureError) -> Any:
     """What stands for a call that had to look at a value; raises `refusal` where nothing can."""
     segment: Any = LOCAL.segment

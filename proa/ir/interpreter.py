@@ -79,6 +79,19 @@ def _arrays_of(scalars: Sequence[Any]) -> Callable[[DynamicScalar], np.ndarray]:
     return lambda operand: np.asarray(scalars[operand.number]).astype(operand.dtype)
 
 
+def run_alone(program: Program, inputs: list[Any]) -> list[Any]:
+    """The same for one operation that is never compiled with others: its kernel gets the values as they are."""
+
+    def call(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
+        try:
+            results = instruction.operation.kernel(None, *arguments, *instruction.attributes)
+        except Exception as error:
+            raise Problem(error, instruction.index) from error
+        return cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
+
+    return program.evaluate(call, inputs, _arrays_of(()))
+
+
 _JITTED: dict[tuple[Operation, Any, tuple[Any, ...], tuple[Any, ...], str], Any] = {}
 
 

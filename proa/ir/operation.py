@@ -33,6 +33,7 @@ class Operation:
     """A primitive: its kernels, its shape rule, its gradient and what else is declared about it."""
 
     __slots__ = (
+        "alone",
         "attribute_kinds",
         "attribute_names",
         "check",
@@ -72,6 +73,7 @@ class Operation:
         follow_scalars: bool = True,
         promote: bool = False,
         host_from: int | None = None,
+        alone: bool = False,
         attribute_kinds: Sequence[str] = (),
         doc: str = "",
     ) -> None:
@@ -109,6 +111,9 @@ class Operation:
         self.contracts = False
         # From how many elements of an operand on NumPy does this better than what XLA compiles for a CPU.
         self.host_from = host_from
+        # Whether every call runs by itself, between two recorded segments: what exchanges data with other processes, which
+        # may cut their segments elsewhere. Its kernel gets the values as they are and is never traced.
+        self.alone = alone
         self.doc = doc
 
     def __repr__(self) -> str:
@@ -131,6 +136,8 @@ class Operation:
 
     def prefers_host(self, kinds: tuple[OperandKind, ...], place: Place) -> bool:
         """Whether this call should run by itself on tier 0, between two compiled segments (see the recorder)."""
+        if self.alone:
+            return True
         if self.host_from is None or place is not CPU:
             return False
         return any(isinstance(kind, Aval) and kind.size >= self.host_from for kind in kinds)

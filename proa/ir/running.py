@@ -21,7 +21,7 @@ from .cupy_tier import run_on_cupy
 from .cutting import note_late_read
 from .deferred import Unchecked, spread_failure, verify_values
 from .executables import Ending
-from .interpreter import Problem, run_on_jax, run_on_numpy
+from .interpreter import Problem, run_alone, run_on_jax, run_on_numpy
 from .interrupt import uninterrupted
 from .memory import is_past, live_tensors
 from .period import aligned_window
@@ -219,6 +219,8 @@ def _deliver(segment: Segment, live: list[tuple[Any, int]], values: Any) -> None
 
 
 def _run_tier0(segment: Segment, program: Any, inputs: list[Any], scalars: list[Any]) -> Any:
+    if segment.root.immediate and program.instructions and program.instructions[-1].operation.alone:
+        return run_alone(program, inputs)
     place = segment.root.place
     check_nan = segment.root.check_nan
     watch = watch_results(check_nan) if check_nan or segment.locations else None

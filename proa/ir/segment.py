@@ -255,7 +255,7 @@ def extend(
     scope = node.scope
     if scope is not None and scope.casts(operation, kinds, attributes) is not None:
         raise NeedsCast
-    if operation.host_from is not None and not segment.root.immediate and not segment.captures:
+    if operation.alone or operation.host_from is not None:
         _leave_to_host(segment, operation, kinds)
     dtypes: tuple[Any, ...] = ()
     if outputs is not None:
@@ -277,7 +277,12 @@ def extend(
 
 
 def _leave_to_host(segment: Segment, operation: Operation, kinds: tuple[OperandKind, ...]) -> None:
-    if operation.prefers_host(kinds, segment.root.place):
+    if segment.captures:
+        if operation.alone:
+            from .capture import refuse_to_exchange
+
+            raise refuse_to_exchange(operation.name)
+    elif not segment.root.immediate and operation.prefers_host(kinds, segment.root.place):
         raise PrefersHost
 
 

@@ -13,7 +13,7 @@ import pathlib
 import sys
 from typing import Any, cast
 
-from ..core import flags
+from ..core import flags, job
 from ..core.waiting import waiting
 from . import cache, forking
 from .exiting import hold_threads
@@ -60,6 +60,7 @@ def _start() -> Any:
     threads = flags.get("FLAGS_num_threads")
     if threads > 0:
         os.environ["PJRT_NPROC"] = str(threads)  # read when XLA makes its pool, which native kernels share
+    job.join_if_launched()
     with waiting("starting XLA and its devices", "1 to 10 s with an accelerator"), uninterrupted(True):
         jax.local_devices()
     # JAX brings some hundred thousand objects that stay for good. Recording makes many short-lived ones, and every full run

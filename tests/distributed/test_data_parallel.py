@@ -63,9 +63,3 @@ def test_old_scripts_find_their_methods() -> None:
 def test_only_layers_can_be_wrapped() -> None:
     with pytest.raises(TypeError, match=r"\(DataParallel\) layers must be a Layer; received layers: int"):
         paddle.DataParallel(3)  # type: ignore[arg-type]
-
-
-def test_several_processes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PADDLE_TRAINERS_NUM", "2")
-    with pytest.raises(NotImplementedError, match="PADDLE_TRAINERS_NUM is 2"):
-        paddle.DataParallel(paddle.nn.Linear(2, 2))

@@ -14,11 +14,13 @@ import pytest
 import proa as paddle
 from proa import distributed as dist
 from proa import nn
+from proa.core import job
 from proa.distributed import fleet
 from proa.distributed.fleet.layers.mpu import mp_layers, mp_ops
 from proa.distributed.fleet.layers.mpu.random import RNGStatesTracker, get_rng_state_tracker
 from proa.distributed.fleet.meta_parallel import LayerDesc, PipelineLayer, PipelineParallel, SharedLayerDesc
 from proa.distributed.fleet.utils import mix_precision_utils, sequence_parallel_utils, timer_helper
+from proa.ir import xla
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -36,7 +38,7 @@ def test_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     dist.destroy_process_group()
     assert not dist.is_initialized()
     assert dist.get_group(other.id) is None
-    with pytest.raises(ValueError, match="one process, number 0"):
+    with pytest.raises(ValueError, match="different ones of process 0"):
         dist.new_group([0, 1])
 
 
@@ -68,18 +70,44 @@ def test_collectives_leave_what_one_process_leaves() -> None:
 
 def test_what_one_process_cannot_do_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     x = paddle.ones([1])
-    with pytest.raises(ValueError, match=r"\(send\) there is no other process"):
+    with pytest.raises(ValueError, match=r"\(send\) dst must be one of the group's processes \[0\]; received dst: 1"):
         dist.send(x, 1)
-    with pytest.raises(ValueError, match=r"\(broadcast\).*one process"):
+    with pytest.raises(ValueError, match=r"\(recv\) a process exchanges messages with another one"):
+        dist.recv(x, 0)
+    with pytest.raises(ValueError, match=r"\(broadcast\) src must be one of the group's processes \[0\]"):
         dist.broadcast(x, src=1)
+    with pytest.raises(ValueError, match=r"op must be ReduceOp.SUM, MAX, MIN, PROD or AVG; received op: 7"):
+        dist.all_reduce(x, op=7)
+    with pytest.raises(ValueError, match=r"complex numbers have no max"):
+        dist.all_reduce(x.astype("complex64"), op=dist.ReduceOp.MAX)
     with pytest.raises(TypeError, match=r"\(all_reduce\) tensors are exchanged"):
         dist.all_reduce([1.0])
-    with pytest.raises(ValueError, match="one tensor for each process"):
+    with pytest.raises(ValueError, match="one tensor for each of the 1 processes"):
         dist.alltoall([], [x, x])
+    with pytest.raises(ValueError, match="the list must be empty or have 1 tensors"):
+        dist.all_gather([x, x], x)
+
+
+def test_a_process_that_has_not_met_the_others_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    dist.destroy_process_group()
     monkeypatch.setenv("PADDLE_TRAINERS_NUM", "2")
-    for call in (lambda: dist.all_reduce(x), dist.init_parallel_env, fleet.init, dist.barrier):
-        with pytest.raises(NotImplementedError, match="PADDLE_TRAINERS_NUM is 2"):
+    for call in (lambda: dist.all_reduce(paddle.ones([1])), dist.barrier):
+        with pytest.raises(RuntimeError, match=r"has not met the 1 others of the job; call .*init_parallel_env"):
             call()
+    dist.destroy_process_group()
+    with pytest.raises(ValueError, match=r"processes must know where to meet.*set PADDLE_MASTER=host:port"):
+        job._address()
+    monkeypatch.setenv("PADDLE_MASTER", "127.0.0.1:1")
+    monkeypatch.setenv("PADDLE_TRAINER_ID", "2")
+    with pytest.raises(ValueError, match="PADDLE_TRAINER_ID must be smaller than PADDLE_TRAINERS_NUM"):
+        job._address()
+    monkeypatch.setenv("PADDLE_TRAINER_ID", "one")
+    with pytest.raises(ValueError, match="PADDLE_TRAINER_ID must be a whole number"):
+        dist.get_rank()
+    monkeypatch.setenv("PADDLE_TRAINER_ID", "0")
+    xla.started_jax()
+    with pytest.raises(RuntimeError, match="devices were used before the processes have met"):
+        dist.init_parallel_env()
 
 
 def test_fleet_prepares_a_job_of_one() -> None:

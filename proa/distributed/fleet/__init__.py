@@ -1,6 +1,6 @@
-"""`paddle.distributed.fleet` in one process.
+"""`paddle.distributed.fleet`: preparing a job, and what its models are made of.
 
-one_process.py   Fleet: `fleet.init`, `distributed_model`, ranks
+facade.py        Fleet: `fleet.init`, `distributed_model`, ranks
 base/            strategies, roles, topologies
 layers/mpu/      layers whose weights are divided, and their random states
 meta_parallel/   models that are divided
@@ -16,7 +16,7 @@ from . import meta_parallel, recompute, utils
 from .base.role_maker import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker
 from .base.strategy import DistributedStrategy
 from .base.topology import CommunicateTopology, HybridCommunicateGroup
-from .one_process import Fleet, UtilBase, fleet
+from .facade import Fleet, UtilBase, fleet
 
 # Every method of the one Fleet is a function here.
 for _name in dir(fleet):

@@ -1,8 +1,10 @@
-"""What a process of the job is for: here the one trainer."""
+"""What a process of the job is for: here, a trainer."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from ....core import job
 
 
 class Role:
@@ -16,7 +18,7 @@ class Role:
 
 
 class RoleMakerBase:
-    """Says that this is worker 0 of 1."""
+    """Says which worker this is."""
 
     def __init__(self, is_collective: bool = False, **kwargs: Any) -> None:
         self._is_collective, self._kwargs = is_collective, kwargs
@@ -28,16 +30,16 @@ class RoleMakerBase:
         return False
 
     def _is_first_worker(self) -> bool:
-        return True
+        return job.rank() == 0
 
     def _worker_index(self) -> int:
-        return 0
+        return job.rank()
 
     def _worker_num(self) -> int:
-        return 1
+        return job.size()
 
     def _role_id(self) -> int:
-        return 0
+        return job.rank()
 
 
 class PaddleCloudRoleMaker(RoleMakerBase):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from ....core import job
 from ....core.errors import value_error
 
 # Switches, off unless said otherwise, and the settings that belong to some of them.
@@ -81,12 +82,15 @@ class DistributedStrategy:
         else:
             vars(self)[name] = value
 
-    def check_one_process(self) -> None:
-        """Raises where the settings ask for more than one process."""
+    def check_data_parallel(self) -> None:
+        """Raises where the settings ask for more than data divided among the processes."""
         for name in _DEGREES:
-            if self.hybrid_configs.get(name, 1) not in (-1, 0, 1):
+            allowed = (-1, 0, 1, job.size()) if name == "dp_degree" else (-1, 0, 1)
+            if self.hybrid_configs.get(name, 1) not in allowed:
                 raise value_error(
-                    "fleet.init", "there is one process, so that nothing can be divided",
+                    "fleet.init",
+                    "there is one process, so that nothing can be divided" if job.size() == 1
+                    else f"data is divided among the {job.size()} processes, and nothing else",
                     f"hybrid_configs[{name!r}]: {self.hybrid_configs[name]}", "use degrees of 1",
                 )  # fmt: skip
 

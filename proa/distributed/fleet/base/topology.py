@@ -1,4 +1,4 @@
-"""How a job's processes are arranged: with one process, every axis has length one."""
+"""How a job's processes are arranged: they divide the data, and every other axis has length one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from ....core import job
 from ...environment import ParallelMode
-from ...group import Group, new_group
+from ...group import Group, global_group, new_group
 
 _HYBRID_PARALLEL_GROUP: Any = None
 
@@ -55,26 +56,30 @@ class CommunicateTopology:
 
 # Axis, and what Paddle calls it in the names of methods.
 _AXES = ("data_parallel", "model_parallel", "sharding_parallel", "sep_parallel", "pipe_parallel", "context_parallel")
+# Groups that hold all processes as long as only data is divided.
+_OVER_ALL = ("data_parallel", "check", "data_sep")
 
 
 class HybridCommunicateGroup:
     """This process's groups along each axis: `get_model_parallel_rank()`, `get_data_parallel_group()` …"""
 
     def __init__(self, topology: CommunicateTopology | None = None) -> None:
-        self._topo = topology or CommunicateTopology()
-        self.global_rank, self.nranks = 0, 1
+        self._topo = topology or CommunicateTopology(dims=(job.size(), 1, 1, 1, 1))
+        self.global_rank, self.nranks = job.rank(), job.size()
         self._groups: dict[str, Group] = {}
 
     def _group(self, axis: str) -> Group:
+        if axis in _OVER_ALL:
+            return global_group()
         if axis not in self._groups:
-            self._groups[axis] = new_group([0])
+            self._groups[axis] = new_group([job.rank()])
         return self._groups[axis]
 
     def topology(self) -> CommunicateTopology:
         return self._topo
 
     def get_global_rank(self) -> int:
-        return 0
+        return self.global_rank
 
     def get_parallel_mode(self) -> int:
         return ParallelMode.DATA_PARALLEL
@@ -109,10 +114,12 @@ class HybridCommunicateGroup:
         for axis in _AXES:
             if name == f"get_{axis}_group":
                 return lambda *_: self._group(axis)
-            if name in (f"get_{axis}_rank", f"get_{axis}_group_src_rank"):
-                return lambda *_: 0
+            if name == f"get_{axis}_rank":
+                return lambda *_: self._group(axis).rank
+            if name == f"get_{axis}_group_src_rank":
+                return lambda *_: self._group(axis).ranks[0]
             if name == f"get_{axis}_world_size":
-                return lambda *_: 1
+                return lambda *_: self._group(axis).nranks
         raise AttributeError(f"'HybridCommunicateGroup' object has no attribute {name!r}")
 
 

@@ -1,27 +1,44 @@
-"""Exchanges of gradients and parameters between processes: with one, there is nothing to exchange."""
+"""Exchanges of gradients and parameters between the processes of a job."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...environment import require_one_process
+from ...gradients import average_gradients
+from ...group import resolve
+from ...parallel import sync_params_buffers
+
+
+def _data_group(hcg: Any) -> Any:
+    """The processes that train the same parameters on different data."""
+    return None if hcg is None else hcg.get_data_parallel_group()
 
 
 def fused_allreduce_gradients(parameter_list: Any, hcg: Any = None) -> None:
-    """Gradients become means over the processes."""
-    require_one_process("fused_allreduce_gradients")
+    """Gradients become means over the processes that train the same parameters."""
+    fused_allreduce_gradients_with_group(parameter_list, _data_group(hcg))
 
 
 def fused_allreduce_gradients_with_group(
-    parameter_list: Any, group: Any, bucket_size: Any = None, scale: Any = None
+    parameter_list: Any, group: Any, bucket_size: int = 128 * 1024 * 1024, scale: float | None = None
 ) -> None:
-    """As above, over a group."""
-    require_one_process("fused_allreduce_gradients_with_group")
+    """As above, over a group; with `scale`, gradients become sums divided by it."""
+    found = resolve("fused_allreduce_gradients", group)
+    if found is None or found.nranks == 1:
+        return
+    parameters = [parameter for parameter in parameter_list if not parameter.stop_gradient]
+    average_gradients(parameters, found, bucket_size / 2**20)
+    if scale is not None and scale != found.nranks:
+        for parameter in parameters:
+            if parameter.grad is not None:
+                parameter.grad = parameter.grad * (found.nranks / scale)
 
 
-def broadcast_dp_parameters(model: Any, hcg: Any = None, *args: Any, **kwargs: Any) -> None:
+def broadcast_dp_parameters(model: Any, hcg: Any = None, fuse_params: bool = True) -> None:
     """All processes begin with the same parameters."""
-    require_one_process("broadcast_dp_parameters")
+    found = resolve("broadcast_dp_parameters", _data_group(hcg))
+    if found is not None:
+        sync_params_buffers(model, found, found.ranks[0], is_model_parallel=True)
 
 
 broadcast_mp_parameters = broadcast_sharding_parameters = broadcast_sep_parameters = broadcast_dp_parameters

@@ -1,12 +1,18 @@
-"""Fleet: the object behind `paddle.distributed.fleet`, for a job of one process."""
+"""Fleet: the object behind `paddle.distributed.fleet`. Several processes train with divided data."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
+import numpy as np
+
+from ...core import job
+from ...core.errors import value_error
 from ..collective import all_gather_object, all_reduce
-from ..environment import init_parallel_env, require_one_process
+from ..environment import init_parallel_env
+from ..group import barrier
+from ..parallel import DataParallel
 from .base import topology
 from .base.role_maker import PaddleCloudRoleMaker
 from .base.strategy import DistributedStrategy
@@ -16,7 +22,11 @@ class UtilBase:
     """`fleet.util`: small things between processes."""
 
     def all_reduce(self, input: Any, mode: str = "sum", comm_world: str = "worker") -> Any:
-        return input
+        """The reduction ("sum", "max", "min") of the arrays or numbers of all processes, as an array."""
+        if mode not in ("sum", "max", "min"):
+            raise value_error("fleet.util.all_reduce", "mode must be 'sum', 'max' or 'min'", repr(mode))
+        gathered = self.all_gather(np.asarray(input))
+        return input if len(gathered) == 1 else getattr(np, mode)(np.stack(gathered), axis=0)
 
     def all_gather(self, input: Any, comm_world: str = "worker") -> list[Any]:
         gathered: list[Any] = []
@@ -24,13 +34,17 @@ class UtilBase:
         return gathered
 
     def barrier(self, comm_world: str = "worker") -> None:
-        """Nobody to wait for."""
+        """Waits for all processes."""
+        barrier()
 
     def get_file_shard(self, files: list[str]) -> list[str]:
-        return files
+        """This process's share of some files: consecutive ones, the first processes one more where it does not divide."""
+        share, more = divmod(len(files), job.size())
+        begin = job.rank() * share + min(job.rank(), more)
+        return files[begin : begin + share + (job.rank() < more)]
 
     def print_on_rank(self, message: str, rank_id: int) -> None:
-        if rank_id == 0:
+        if rank_id == job.rank():
             print(message)
 
 
@@ -47,13 +61,12 @@ class Fleet:
     def init(
         self, role_maker: Any = None, is_collective: bool = False, strategy: Any = None, log_level: Any = "INFO"
     ) -> Fleet:
-        """Joins the job. Degrees of parallelism above one are refused."""
-        require_one_process("fleet.init")
+        """Joins the job. Data is divided among the processes; other degrees of parallelism above one are refused."""
         self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective=is_collective)
         self._is_collective = is_collective or getattr(self._role_maker, "_is_collective", False)
         self._user_defined_strategy = strategy or DistributedStrategy()
         if isinstance(self._user_defined_strategy, DistributedStrategy):
-            self._user_defined_strategy.check_one_process()
+            self._user_defined_strategy.check_data_parallel()
         init_parallel_env()
         self._hcg = topology.HybridCommunicateGroup()
         topology.set_hybrid_communicate_group(self._hcg)
@@ -66,17 +79,25 @@ class Fleet:
         return self._hcg
 
     def is_first_worker(self) -> bool:
-        return True
+        return job.rank() == 0
 
     def worker_index(self) -> int:
-        return 0
+        return job.rank()
 
-    rank = local_rank = rank_in_node = worker_index
+    rank = worker_index
+
+    def local_rank(self) -> int:
+        return int(os.environ.get("PADDLE_RANK_IN_NODE") or 0)
+
+    rank_in_node = local_rank
 
     def worker_num(self) -> int:
-        return 1
+        return job.size()
 
-    nranks = node_num = world_size = worker_num
+    nranks = world_size = worker_num
+
+    def node_num(self) -> int:
+        return int(os.environ.get("PADDLE_NNODES") or 1)
 
     def is_worker(self) -> bool:
         return True
@@ -93,47 +114,56 @@ class Fleet:
         return -1
 
     def worker_endpoints(self, to_string: bool = False) -> Any:
-        endpoints = [os.environ.get("PADDLE_CURRENT_ENDPOINT") or "127.0.0.1:6170"]
+        named = os.environ.get("PADDLE_TRAINER_ENDPOINTS") or os.environ.get("PADDLE_CURRENT_ENDPOINT")
+        endpoints = (named or "127.0.0.1:6170").split(",")
         return ",".join(endpoints) if to_string else endpoints
 
     def server_endpoints(self, to_string: bool = False) -> Any:
         return "" if to_string else []
 
     def local_device_ids(self) -> list[int]:
-        return [0]
+        return [int(part) for part in (os.environ.get(job.DEVICES) or "0").split(",")]
 
     def world_device_ids(self) -> list[list[int]]:
-        return [[0]]
+        gathered: list[Any] = []
+        all_gather_object(gathered, self.local_device_ids())
+        return gathered
 
     @property
     def util(self) -> UtilBase:
         return self._util
 
     def barrier_worker(self) -> None:
-        """Nobody to wait for."""
+        """Waits for all processes."""
+        barrier()
 
     def init_worker(self, scopes: Any = None) -> None:
         """Workers of parameter servers: there are none."""
 
-    stop_worker = barrier_worker
+    def stop_worker(self) -> None:
+        """Workers of parameter servers: there are none."""
 
     def all_reduce(self, input: Any, mode: str = "sum") -> Any:
-        return input
+        return self._util.all_reduce(input, mode)
 
     def distributed_model(self, model: Any) -> Any:
-        """The model: one process trains it whole."""
-        require_one_process("fleet.distributed_model")
-        return model
+        """The model; with several processes, under `DataParallel`."""
+        if job.size() == 1:
+            return model
+        strategy = self._user_defined_strategy
+        return DataParallel(
+            model, comm_buffer_size=getattr(strategy, "fuse_grad_size_in_MB", 32),
+            find_unused_parameters=bool(getattr(strategy, "find_unused_parameters", False)),
+        )  # fmt: skip
 
     def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> Any:
-        """The optimiser: one process sees all gradients."""
-        require_one_process("fleet.distributed_optimizer")
+        """The optimiser: gradients are means over the processes when it steps."""
         if strategy is not None:
             self._user_defined_strategy = strategy
         return optimizer
 
     def distributed_scaler(self, scaler: Any) -> Any:
-        """The scaler: one process sees all gradients."""
+        """The scaler: every process sees the same gradients."""
         return scaler
 
     def minimize(self, loss: Any, *args: Any, **kwargs: Any) -> Any:

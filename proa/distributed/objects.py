@@ -1,0 +1,139 @@
+"""Collectives of Python objects: pickled, through the job's store. For settings and results, not for data.
+
+An object stays in the store until all who need it have read it; its writer removes it when it writes the next.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+from ..core import job
+from ..core.errors import failed_check
+from ..core.tracebacks import boundary
+from . import store
+from .group import Group, position, resolve
+
+# The service refuses messages of more than some megabytes.
+_CHUNK = 1 << 20
+_unread: list[tuple[str, tuple[int, ...]]] = []
+
+
+def _write(name: str, thing: Any, readers: Sequence[int]) -> None:
+    while _unread and all(store.has(f"{_unread[0][0]}/read/{rank}") for rank in _unread[0][1]):
+        store.forget(_unread.pop(0)[0])
+    name = f"{name}/{job.rank()}"
+    data = pickle.dumps(thing)
+    chunks = [data[begin : begin + _CHUNK] for begin in range(0, len(data), _CHUNK)]
+    for number, chunk in enumerate(chunks):
+        store.put(f"{name}/{number}", chunk)
+    store.put(f"{name}/count", str(len(chunks)).encode())
+    _unread.append((name, tuple(rank for rank in readers if rank != job.rank())))
+
+
+def _read(where: str, name: str, group: Group, writer: int) -> Any:
+    name = f"{name}/{writer}"
+    try:
+        count = int(store.take(f"{name}/count", group.milliseconds))
+    except TimeoutError:
+        raise TimeoutError(
+            f"({where}) waited {group.milliseconds / 1000:g} s for process {writer}; received nothing from it; see that "
+            "every process of the group makes the same calls in the same order."
+        ) from None
+    data = b"".join(store.take(f"{name}/{number}", group.milliseconds) for number in range(count))
+    store.put(f"{name}/read/{job.rank()}", b"1")
+    return pickle.loads(data)
+
+
+@boundary
+def all_gather_object(object_list: list[Any], obj: Any, group: Group | None = None) -> None:
+    """Fills a list with the objects of all processes, in the order of the group."""
+    found = resolve("all_gather_object", group)
+    if found is None:
+        return
+    object_list.clear()
+    if found.nranks == 1:
+        object_list.append(obj)
+        return
+    name = found.next_name("gather")
+    _write(name, obj, found.ranks)
+    object_list.extend(
+        obj if rank == job.rank() else _read("all_gather_object", name, found, rank) for rank in found.ranks
+    )
+
+
+@boundary
+def broadcast_object_list(object_list: list[Any], src: int, group: Group | None = None) -> None:
+    """Gives every process the objects of process `src`, in place."""
+    found = resolve("broadcast_object_list", group)
+    if found is None:
+        return
+    position("broadcast_object_list", found, src, "src")
+    if found.nranks == 1:
+        return
+    name = found.next_name("broadcast")
+    if src == job.rank():
+        _write(name, list(object_list), found.ranks)
+    else:
+        object_list[:] = _read("broadcast_object_list", name, found, src)
+
+
+@boundary
+def scatter_object_list(
+    out_object_list: list[Any], in_object_list: Sequence[Any] | None = None, src: int = 0, group: Group | None = None
+) -> None:  # fmt: skip
+    """Gives each process one object of the list of process `src`."""
+    found = resolve("scatter_object_list", group)
+    if found is None:
+        return
+    position("scatter_object_list", found, src, "src")
+    given = list(in_object_list or [])
+    if src == job.rank() and len(given) != found.nranks:
+        raise failed_check(
+            "scatter_object_list", f"one object for each of the {found.nranks} processes is wanted",
+            f"{len(given)} objects",
+        )  # fmt: skip
+    name = found.next_name("scatter")
+    if src == job.rank():
+        for rank, thing in zip(found.ranks, given, strict=True):
+            if rank != src:
+                _write(f"{name}/{rank}", thing, [rank])
+        out_object_list[:] = [given[found.rank]]
+    else:
+        out_object_list[:] = [_read("scatter_object_list", f"{name}/{job.rank()}", found, src)]
+
+
+_sent: dict[tuple[int, int], int] = {}
+
+
+def _message_name(sender: int, receiver: int) -> str:
+    """Messages from one process to another are numbered, apart from what groups do."""
+    number = _sent[sender, receiver] = _sent.get((sender, receiver), -1) + 1
+    return f"message/{sender}/{receiver}/{number}"
+
+
+@boundary
+def send_object_list(object_list: list[Any], dst: int = 0, group: Group | None = None) -> None:
+    """Sends objects to process `dst`, which calls `recv_object_list`."""
+    found = resolve("send_object_list", group)
+    if found is not None:
+        position("send_object_list", found, dst, "dst")
+        _not_itself("send_object_list", dst)
+        _write(_message_name(job.rank(), dst), list(object_list), [dst])
+
+
+@boundary
+def recv_object_list(object_list: list[Any], src: int | None = None, group: Group | None = None) -> None:
+    """Receives the objects that process `src` sends, in place."""
+    found = resolve("recv_object_list", group)
+    if found is not None:
+        sender = found.ranks[0] if src is None else src
+        position("recv_object_list", found, sender, "src")
+        _not_itself("recv_object_list", sender)
+        object_list[:] = _read("recv_object_list", _message_name(sender, job.rank()), found, sender)
+
+
+def _not_itself(where: str, rank: int) -> None:
+    if rank == job.rank():
+        raise failed_check(where, "a process exchanges messages with another one", f"its own number, {rank}")

@@ -1,0 +1,50 @@
+"""Several processes: what they exchange, in which order, and what happens when one of them does not come."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from .processes import run_processes
+
+WORKER = "tests.distributed.group_worker"
+
+
+def test_two_processes_agree_with_numpy() -> None:
+    outputs = run_processes(2, ["-m", "tests.distributed.collectives", "--worker", "--small"])
+    assert [output.strip().splitlines()[-1] for output in outputs] == [
+        "process 0 of 2: all agree",
+        "process 1 of 2: all agree",
+    ]
+
+
+def test_gradients_and_memory_and_order() -> None:
+    names = ["gradients", "in_place", "uneven_steps", "refusals"]
+    for output in run_processes(2, ["-m", WORKER, ",".join(names)]):
+        assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
+
+
+def test_data_is_divided_and_gradients_are_averaged() -> None:
+    names = ["regression", "passes", "unused", "different", "mixed", "parallel_operators", "fleet_job"]
+    for output in run_processes(2, ["-m", "tests.distributed.data_parallel_worker", ",".join(names)]):
+        assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
+
+
+def test_who_is_missing_is_named() -> None:
+    outputs = run_processes(2, ["-m", WORKER, "absent"])
+    messages = [line for line in outputs[0].splitlines() if "waited" in line]
+    assert len(messages) == 2
+    assert "(all_reduce) waited 3 s for process 1; received a group of processes 0, 1, float32[2]" in messages[0]
+    assert "(barrier) waited 3 s for process 1" in messages[1]
+
+
+@pytest.mark.parametrize(
+    ("what", "status", "words"), [("killed", -9, ""), ("failing", 1, "ArithmeticError: on purpose"), ("leaving", 7, "")]
+)
+def test_a_process_that_ends_does_not_leave_the_others_waiting(what: str, status: int, words: str) -> None:
+    begin = time.monotonic()
+    outputs = run_processes(2, ["-m", WORKER, what], expect=[1, status])
+    assert time.monotonic() - begin < 60
+    assert "(all_reduce) another process has ended or cannot be reached" in outputs[0]
+    assert words in outputs[1]
