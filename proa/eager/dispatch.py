@@ -14,12 +14,13 @@ from ..core.errors import type_error
 from ..core.place import CPU
 from ..core.promotion import promote_scalar, promote_tensors
 from ..core.symbols import SymbolicSize, is_symbolic, plain, whole
+from ..ir import meshes
 from ..ir.capture import operand_of
 from ..ir.live import LiveNumber, LiveScalar
 from ..ir.operation import NeedsCast, Operation, PrefersHost
-from ..ir.recorder import LOCAL, WrongPlace, after_record, enter_place, run_next_at_once
+from ..ir.recorder import LOCAL, WrongPlace, after_record, enter_place, flush_current, run_next_at_once, value_of
 from .binder import next_sequence
-from .moving import moved
+from .moving import moved, put_whole
 from .tape import NOT_SAVED, SAVED_HOOKS, GradNode, MultiGradNode, OutputNode, pack_saved
 from .tensor import Tensor, alias, new_results, tensor_from_data
 
@@ -136,6 +137,8 @@ def _attach(operation: Operation, operands: Sequence[Any], attributes: tuple[Any
 def _same_place(operation: Operation, operands: Sequence[Any]) -> list[Any]:
     """Operands on one device: what is on the CPU follows what is not; two accelerators are the user's mistake."""
     places = {operand._aval.place for operand in operands if isinstance(operand, Tensor)}
+    if len(places) == 1 and LOCAL.segment.root.place in places:
+        return _same_mesh(operation, operands)
     accelerators = {place for place in places if place is not CPU}
     if len(accelerators) > 1:
         raise operation.error(
@@ -146,6 +149,30 @@ def _same_place(operation: Operation, operands: Sequence[Any]) -> list[Any]:
     together = [moved(operand, target) if isinstance(operand, Tensor) else operand for operand in operands]
     enter_place(target)
     return together
+
+
+def _same_mesh(operation: Operation, operands: Sequence[Any]) -> list[Any]:
+    """Operands on the same devices, in a segment that spans no others. A parameter stays where the user has laid it out, and
+    small things follow large ones: a mask that was made beside one stage of a pipeline serves another."""
+    flush_current()
+    tensors = [operand for operand in operands if isinstance(operand, Tensor)]
+    found = [(tensor, devices) for tensor in tensors if (devices := meshes.devices_of(value_of(tensor))) is not None]
+    laid_out = [(tensor, devices) for tensor, devices in found if tensor._layout is not None]
+    if len(laid_out) < len(found):  # data goes where results are
+        laid_out = [(tensor, devices) for tensor, devices in laid_out if not tensor.stop_gradient]
+    chosen = {devices for _, devices in laid_out}
+    if len(chosen) > 1:
+        raise operation.error(
+            ValueError, f"the tensors lie on different meshes, of the devices {' and '.join(map(str, sorted(chosen)))}",
+            [o._aval if isinstance(o, Tensor) else None for o in operands], fix="bring them together with dist.reshard()",
+        )  # fmt: skip
+    if chosen or not found:
+        target = chosen.pop() if chosen else ()
+    else:
+        loose = [pair for pair in found if pair[0]._layout is None] or found
+        target = max(loose, key=lambda pair: pair[0]._aval.size)[1]
+    elsewhere = {id(tensor) for tensor, devices in found if devices != target}
+    return [put_whole(operand, target) if id(operand) in elsewhere else operand for operand in operands]
 
 
 def as_operand(operation_name: str, name: str, value: Any) -> Any:

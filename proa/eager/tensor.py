@@ -23,7 +23,9 @@ from ..ir import recorder
 from ..ir.forking import State as ForkState
 from ..ir.forking import host_array
 from ..ir.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_held
+from ..ir.meshes import readable
 from ..ir.recorder import LOCAL, Failure, value_of
+from ..ir.recording_mode import Mode
 
 _names = itertools.count()
 
@@ -44,6 +46,7 @@ class Tensor:
     _views: Any = None
     _strides: Any = None  # where they are not those of a memory without gaps (see `views.py`)
     _retain: bool = False
+    _layout: Any = None  # where it was laid out on a mesh by the user (see ops/layout.py)
     _holds_sizes: Any = None  # of a constant: the sizes that it was made of (see ir/known.py)
     persistable: bool = False
     is_distributed: bool = False
@@ -153,9 +156,6 @@ class Tensor:
     def is_dense(self) -> bool:
         return True
 
-    def is_dist(self) -> bool:
-        return False
-
     def is_sparse(self) -> bool:
         return False
 
@@ -228,7 +228,8 @@ class Tensor:
         """The value for code outside of the package: sizes in it lose their expressions there."""
         if self._holds_sizes is not None:
             lose_sizes(self)
-        return self._data()
+        value = self._data()
+        return readable(value) if Mode.sharded else value
 
     def item(self, *args: int) -> Any:
         """The one element (or the one at the given position) as a Python number."""
@@ -296,7 +297,7 @@ class Tensor:
         if self._value is None and self._segment.captures:
             return self._segment.describe(self)
         return tensor_to_string(
-            np.asarray(self._data()), shape=list(aval.shape), dtype_name=self.dtype.name,
+            np.asarray(self._read()), shape=list(aval.shape), dtype_name=self.dtype.name,
             place_text=repr(aval.place), stop_gradient=self.stop_gradient, prefix=self._print_prefix,
         )  # fmt: skip
 

@@ -424,7 +424,9 @@ def _replace_value(target: Tensor, source: Tensor) -> None:
 
 
 def replace_value(target: Tensor, source: Tensor) -> None:
-    """Other numbers without a trace in history or version (`set_value`, `copy_`)."""
+    """Other numbers without a trace in history or version (`set_value`, `copy_`), laid out as the tensor is."""
+    if target._layout is not None:
+        source = target._layout.lay_out(source)
     _replace_value(target, source)
     target._version -= 1
     if target._view is not None or target._views:

@@ -26,7 +26,9 @@ from ..ir.dimensions import Known, UnknownSize, shown_shape, specialise
 from ..ir.known import sizes_held
 from ..ir.live import LiveScalar
 from ..ir.lowering import CompiledProgram
+from ..ir.meshes import described
 from ..ir.program import Program
+from ..ir.recording_mode import Mode
 from ..ir.watch import flags_of
 from .structure import rebuild
 
@@ -231,7 +233,9 @@ class Graph:
     def executable(self, tensors: Sequence[Tensor]) -> tuple[CompiledProgram, list[Any], list[Any], list[Aval]]:
         """The executable for inputs of these sizes, its scalars, replacements of constants that hold sizes, and what the
         results are (empty until it was run: where an executable leaves them is known then, and asking costs time)."""
-        key = tuple(tensor._aval for tensor in tensors)
+        key: Any = tuple(tensor._aval for tensor in tensors)
+        if Mode.sharded:  # an executable is made for arrays that are cut in one way
+            key = (key, tuple(described(v) for v in (*(t._data() for t in tensors), *self.held_values())))
         found = self._compiled.get(key)
         if found is None:
             with self._lock:

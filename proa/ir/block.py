@@ -145,7 +145,7 @@ class Block(SizedByOthers):
             return tuple(values[number] for number in program.outputs)
         noted: list[Any] = []
         values = program.evaluate(
-            lambda instruction, given: call_watched(xp, instruction, given, place, noted),
+            lambda instruction, given: call_watched(xp, instruction, given, place.kind, noted),
             arrays,
             lambda operand: xp.asarray(scalars[operand.number], operand.dtype),
         )

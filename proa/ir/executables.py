@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.place import CPU, Place
-from . import cost, cupy_tier, donation, families, report
+from . import cost, cupy_tier, donation, families, meshes, report
 from .kept import note_program, note_use, records
 from .lowering import CompiledProgram
 from .recording_mode import ONCE, WHOLE, Mode
@@ -29,10 +29,12 @@ class Ending:
     """One way a path ends: which values are wanted, how often it was seen, what it has cost, and the executable once it is
     hot."""
 
-    __slots__ = ("compiled", "count", "loading", "member", "price", "program", "sighting", "work")
+    __slots__ = ("compiled", "count", "devices", "loading", "member", "price", "program", "sighting", "work")
 
     def __init__(self, node: TraceNode, outputs: tuple[int, ...]) -> None:
         self.program = node.program(outputs)
+        # Those that its operations ask for; inputs may say so, too.
+        self.devices = meshes.program_devices(self.program, []) if Mode.sharded else None
         self.count = 0
         self.sighting = 0  # when it was last seen (see `trace.forget_unused`)
         # Of a cold run, of compiling, of loading (see cost.py); not before it is seen again.
@@ -82,7 +84,7 @@ def find_executable(segment: Segment, ending: Ending) -> Any:
     root = segment.root
     member = ending.member
     if member is None:
-        member = ending.member = _join(root, ending)
+        member = ending.member = _join(root, ending) if segment.devices is None else False
     if member:
         family = member.family
         family.note_walk(member)
@@ -91,7 +93,8 @@ def find_executable(segment: Segment, ending: Ending) -> Any:
             shared = families.executable(member, ending.program, segment.inputs, segment.scalars, pays)
             if shared is not None or family.is_understood:
                 return shared
-    if not _pays(root, ending):
+    # On many devices every operation would be compiled for itself, which takes longer than compiling them together.
+    if segment.devices is None and not _pays(root, ending):
         return None
     if cupy_tier.READING:
         cupy_tier.settle()
@@ -110,7 +113,7 @@ def find_executable(segment: Segment, ending: Ending) -> Any:
 def _join(root: TraceRoot, ending: Ending) -> Any:
     """The place of a path in a family of paths that differ in sizes alone; False where it cannot have one, None where it has
     none yet."""
-    if root.check_nan or root.window >= WHOLE or Mode.sharded or Mode.deterministic or Mode.buckets == "never":
+    if root.check_nan or root.window >= WHOLE or Mode.deterministic or Mode.buckets == "never":
         return False
     key = (root.place.kind, root.place.index, root.window)
     return families.join(ending, root.place, key, Mode.buckets == "always")
@@ -138,7 +141,7 @@ def _pays(root: TraceRoot, ending: Ending) -> bool:
 
 def _has_tier0(root: TraceRoot) -> bool:
     """Whether something runs op by op there without a compiler."""
-    return not Mode.sharded and (root.place is CPU or cupy_tier.serves(root.place))
+    return root.place is CPU or cupy_tier.serves(root.place)
 
 
 def compile_program(

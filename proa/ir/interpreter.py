@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..core.place import CPU, Place, jax_device
+from . import meshes
 from .forking import host_array
 from .keys import attribute_key
 from .operation import Operation
@@ -96,13 +97,16 @@ _JITTED: dict[tuple[Operation, Any, tuple[Any, ...], tuple[Any, ...], str], Any]
 
 
 def run_on_jax(
-    program: Program, inputs: list[Any], scalars: Sequence[Any], place: Place, watch: Any = None
+    program: Program, inputs: list[Any], scalars: Sequence[Any], place: Place, watch: Any = None, devices: Any = None
 ) -> list[Any]:
-    """The same on JAX arrays, one small jitted call an operation."""
+    """The same on JAX arrays, one small jitted call an operation; `devices`: those that it spans, if several."""
+    kind = meshes.kernel_kind(place, devices)
 
     def call(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
         try:
-            results = call_jitted(instruction, arguments, place)
+            meshes.wait_for_last(place, devices)
+            results = call_jitted(instruction, arguments, place, kind)
+            meshes.note_last(place, devices, results)
         except Exception as error:
             raise Problem(error, instruction.index) from error
         if watch is not None:
@@ -112,15 +116,16 @@ def run_on_jax(
     return program.evaluate(call, inputs, _arrays_of(scalars))
 
 
-def call_jitted(instruction: Instruction, arguments: list[Any], place: Place) -> Any:
-    """The results of one instruction on JAX arrays, by a call that JAX compiles for each shape."""
+def call_jitted(instruction: Instruction, arguments: list[Any], place: Place, kind: str = "") -> Any:
+    """The results of one instruction on JAX arrays, by a call that JAX compiles for each shape, with kernels for a kind."""
     jax = started_jax()
     absent = tuple(argument is None for argument in arguments)
     dtypes = tuple([aval.dtype for aval in instruction.outputs])
-    key = (instruction.operation, attribute_key(instruction.attributes), absent, dtypes, place.kind)
+    kind = kind or place.kind
+    key = (instruction.operation, attribute_key(instruction.attributes), absent, dtypes, kind)
     jitted = _JITTED.get(key)
     if jitted is None:
-        jitted = _JITTED[key] = jax.jit(_call_kernel(instruction, place, absent, dtypes))
+        jitted = _JITTED[key] = jax.jit(_call_kernel(instruction, kind, absent, dtypes))
     present = [argument for argument in arguments if argument is not None]
     if place is not CPU and not any(isinstance(argument, jax.Array) for argument in present):
         with jax.default_device(jax_device(place)):
@@ -128,9 +133,9 @@ def call_jitted(instruction: Instruction, arguments: list[Any], place: Place) ->
     return jitted(*present)
 
 
-def _call_kernel(instruction: Instruction, place: Place, absent: tuple[bool, ...], dtypes: tuple[Any, ...]) -> Any:
+def _call_kernel(instruction: Instruction, kind: str, absent: tuple[bool, ...], dtypes: tuple[Any, ...]) -> Any:
     operation, attributes = instruction.operation, instruction.attributes
-    kernel = operation.kernel_for(place.kind)
+    kernel = operation.kernel_for(kind)
 
     def call(*present: Any) -> tuple[Any, ...]:
         import jax.numpy as jnp

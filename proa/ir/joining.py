@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.place import Place
 from .operation import Operation
 from .program import Instruction, Program
 
@@ -53,9 +52,9 @@ def joins(kind: str, *operations: Operation) -> Callable[[Rule], Rule]:
     return declare
 
 
-def joined(program: Program, place: Place) -> Program:
-    """The Program as it is lowered for `place`."""
-    rules = _RULES.get(place.kind)
+def joined(program: Program, kind: str) -> Program:
+    """The Program as it is lowered for a kind of device."""
+    rules = _RULES.get(kind)
     if not rules or not any(instruction.operation in rules for instruction in program.instructions):
         return program
     surroundings = Surroundings(program)

@@ -20,7 +20,7 @@ import numpy as np
 from ..core import flags
 from ..core.place import CPU, Place, jax_device
 from ..core.waiting import waiting
-from . import cost, forking
+from . import cost, forking, meshes
 from .interpreter import Problem, run_on_numpy
 from .joining import joined
 from .operation import SCALAR_DTYPES, OperandKind, Operation
@@ -48,10 +48,10 @@ _QUICKLY = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 1}
 KEEPERS: list[Callable[[], None]] = []  # called when freed memory that somebody keeps should go back to the system
 
 
-def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], place: Place) -> tuple[Any, ...]:
-    """Traces one instruction; results have exactly the inferred dtypes."""
+def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], kind: str) -> tuple[Any, ...]:
+    """Traces one instruction with the kernel for a kind of place; results have exactly the inferred dtypes."""
     operation = instruction.operation
-    kernel = operation.kernel_for(place.kind)
+    kernel = operation.kernel_for(kind)
     if operation.variadic:
         result = kernel(jnp, arguments, *instruction.attributes)
     else:
@@ -64,11 +64,11 @@ def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], place:
 
 
 def call_watched(
-    jnp: Any, instruction: Instruction, arguments: list[Any], place: Place, flags: list[Any], check_nan: bool = False
+    jnp: Any, instruction: Instruction, arguments: list[Any], kind: str, flags: list[Any], check_nan: bool = False
 ) -> tuple[Any, ...]:
     """The same for an instruction that may be checked: vectors of its flags are added to `flags`."""
     if not inner_checks(instruction):
-        results, inside = call_kernel(jnp, instruction, arguments, place), None
+        results, inside = call_kernel(jnp, instruction, arguments, kind), None
     else:
         kernel: Any = instruction.operation.kernel
         results, inside = kernel.watched(jnp, arguments, *instruction.attributes)
@@ -153,9 +153,9 @@ class CompiledProgram:
         if sum(value.nbytes for value in inputs if isinstance(value, np.ndarray)) > _MUCH_MEMORY:
             give_back_freed_memory()
             self.runs_to_trim = 2  # by the second one the inputs themselves are free
-        jax = started_jax()
+        started_jax()
         started = time.perf_counter()
-        spread = any(isinstance(v, jax.Array) and len(v.sharding.device_set) > 1 for v in inputs)
+        spread = meshes.program_devices(self.program, inputs) is not None
         self.device = None if spread else jax_device(place)
         self.last_content = b""
         self.last_vectors: list[Any] | None = None
@@ -261,14 +261,17 @@ def lower_program(
     """The Program as JAX's lowered form (StableHLO), and the context to compile it in."""
     jax = started_jax()
     groups = _group_scalars(program)
+    devices = meshes.program_devices(program, inputs)
+    kind = meshes.kernel_kind(place, devices)
     if not check_nan:  # which names the operation that was recorded
-        program = joined(program, place)
+        program = joined(program, kind)
 
     def run(*arguments: Any) -> tuple[Any, ...]:
-        return _trace(jax.numpy, program, groups, arguments, place, check_nan)
+        return _trace(jax.numpy, program, groups, arguments, place, kind, check_nan)
 
     run.__name__ = f"segment_of_{len(program.instructions)}"
-    arguments = [*inputs, *_packed(groups, scalars)]
+    given = inputs if devices is None else meshes.abstract_inputs(inputs, devices)
+    arguments = [*given, *_packed(groups, scalars)]
     # What is not bound to a device (arrays of NumPy, results of such a program) would silently go to JAX's default one.
     with warnings.catch_warnings(), jax.default_device(jax_device(place)):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
@@ -309,7 +312,7 @@ def flagged_instructions(program: Program, check_nan: bool) -> list[Instruction]
 
 def _trace(
     jnp: Any, program: Program, groups: list[tuple[type, list[int]]], arguments: tuple[Any, ...], place: Place,
-    check_nan: bool,
+    kind: str, check_nan: bool,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The Program on XLA's tracers: those of its inputs, then a vector for each group of scalars."""
     inputs, vectors = arguments[: len(program.inputs)], arguments[len(program.inputs) :]
@@ -322,7 +325,7 @@ def _trace(
     def call(instruction: Instruction, given: list[Any]) -> tuple[Any, ...]:
         if instruction.index in apart:
             given = kept_apart(jax_module(), given)
-        return call_watched(jnp, instruction, given, place, flags, check_nan)
+        return call_watched(jnp, instruction, given, kind, flags, check_nan)
 
     values = program.evaluate(
         call,

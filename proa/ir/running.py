@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.errors import locate
 from ..core.place import CPU
-from . import cupy_tier, donation, executables, forking, report
+from . import cupy_tier, donation, executables, forking, meshes, report
 from .cupy_tier import run_on_cupy
 from .cutting import note_late_read
 from .deferred import Unchecked, spread_failure, verify_values
@@ -66,7 +66,8 @@ def read(tensor: Any) -> Any:
     """The user looks at a tensor's value: gives it, and learns where segments are best cut."""
     index, segment, value = tensor._index, tensor._segment, tensor._value
     if value is None:
-        if segment is LOCAL.segment and not Mode.deterministic and segment.root.window < WHOLE:
+        # On many devices all processes must cut alike, whichever of them reads.
+        if segment is LOCAL.segment and not Mode.deterministic and segment.root.window < WHOLE and not segment.devices:
             note_late_read(segment.node, index)
         return value_of(tensor)
     recent = LOCAL.recent
@@ -162,6 +163,10 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     root = segment.root
     LOCAL.recent = None
     ending.sighting = next_sighting()
+    if Mode.sharded:
+        segment.devices = segment.devices or ending.devices
+    if segment.devices is not None:
+        meshes.bring_together(segment.inputs, segment.devices)
     compiled = ending.compiled  # another thread may drop it from the ending at any time
     if root.immediate or forking.State.lost:  # a forked process has no XLA
         compiled = None
@@ -178,7 +183,7 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
         with uninterrupted(bool(compiled.donated)):
             values = _run_tier1(segment, ending, compiled, live)
             _deliver(segment, live, values)
-        if ending.count <= _RUNS_TO_LEARN_FROM:
+        if ending.count <= _RUNS_TO_LEARN_FROM and not segment.devices:
             _note_run(segment.node, ending, values)
         return
     report.count_cold(ending)
@@ -192,6 +197,8 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
         segment.done = True
         raise problem.error from problem.error.__cause__
     _deliver(segment, live, values)
+    if segment.devices:
+        return
     _note_run(segment.node, ending, dict(zip(outputs, [values[index] for index in outputs], strict=True)))
 
 
@@ -224,29 +231,27 @@ def _run_tier0(segment: Segment, program: Any, inputs: list[Any], scalars: list[
     place = segment.root.place
     check_nan = segment.root.check_nan
     watch = watch_results(check_nan) if check_nan or segment.locations else None
-    is_sharded = Mode.sharded and any(_is_sharded(v) for v in inputs)
-    if place is CPU and not is_sharded:
+    devices = segment.devices
+    if place is CPU and devices is None:
         return run_on_numpy(program, inputs, scalars, watch)
-    if cupy_tier.serves(place) and not is_sharded:
+    if cupy_tier.serves(place) and devices is None:
         if watch is not None:
             watch = watch_results(check_nan, cupy_tier.namespace(place))
         return run_on_cupy(program, inputs, scalars, place, watch)
-    return run_on_jax(program, inputs, scalars, place, watch)
-
-
-def _is_sharded(value: Any) -> bool:
-    return value.__class__ is not _ndarray and len(value.sharding.device_set) > 1
+    return run_on_jax(program, inputs, scalars, place, watch, devices)
 
 
 def _run_tier1(segment: Segment, ending: Ending, compiled: Any, live: list[tuple[Any, int]]) -> dict[int, Any]:
     if cupy_tier.READING and compiled.donated:
         cupy_tier.settle()
+    meshes.wait_for_last(segment.root.place, segment.devices)
     inputs = donation.protect(segment.inputs, compiled)
     begun = segment.begun
     if begun is not None and begun.program is compiled:
         results = begun.finish(inputs, segment.scalars)
     else:
         results = compiled(inputs, segment.scalars)
+    meshes.note_last(segment.root.place, segment.devices, results)
     values = dict(zip(compiled.outputs, results, strict=False))
     if compiled.num_flags:
         LOCAL.unchecked.append(Unchecked(results[-1], segment, ending, live))

@@ -25,7 +25,7 @@ from ..core.errors import user_location
 from ..core.locks import new_reentrant_lock
 from ..core.memory import check_allocation
 from ..core.place import CPU, Place
-from . import donation, forking
+from . import donation, forking, meshes
 from .operation import NeedsCast, OperandKind, Operation, PrefersHost
 from .program import Instruction, numbered
 from .recording_mode import WHOLE, Mode
@@ -53,6 +53,10 @@ class WrongPlace(Exception):
         self.place = place
 
 
+class WrongMesh(WrongPlace):
+    """An operand lies on other devices than those that the segment spans; handled in the same way."""
+
+
 class Segment:
     """Work recorded by one thread and not run yet."""
 
@@ -62,6 +66,7 @@ class Segment:
 
     __slots__ = (
         "begun",
+        "devices",
         "done",
         "foreign",
         "input_ids",
@@ -90,6 +95,7 @@ class Segment:
         self.live: list[tuple[Any, int]] | None = None
         self.foreign: dict[int, Any] = {}  # values that other threads have looked at, by index
         self.begun: Any = None  # the run of a long loop whose first tiles were launched already (see tiling.py)
+        self.devices: tuple[int, ...] | None = None  # that it spans, if several (see meshes.py)
         self.stepped = False  # an optimiser step was recorded: the next natural boundary flushes
         self.done = False
         # Elements of inputs that may come before it is asked again how many of them nobody else refers to.
@@ -111,9 +117,11 @@ class Segment:
         if index is None:
             edge: Any = aval
             if value.__class__ is not _ndarray and Mode.sharded:
-                sharding = value.sharding
-                if len(sharding.device_set) > 1:
-                    edge = (aval, sharding)
+                devices, cut = meshes.described(value)
+                if devices is not None:
+                    self.span(devices, aval.place)
+                    if cut is not None:
+                        edge = (aval, cut)
             node = self.node.get(edge)
             self.node = node if node is not None else grow_leaf(self.node, edge)
             index = ~len(self.inputs)
@@ -131,6 +139,13 @@ class Segment:
             tensor._segment = self
             tensor._index = index
         return index
+
+    def span(self, devices: tuple[int, ...], place: Place) -> None:
+        """Makes it a segment whose program spans several devices; WrongMesh where it spans others."""
+        if self.devices is None:
+            self.devices = devices
+        elif self.devices != devices:
+            raise WrongMesh(place)
 
     def note_inputs(self, tensors: Sequence[Any], indices: list[int]) -> None:
         """`input_index` for all tensors that are not of this segment, at once: an update takes all parameters and states."""

@@ -20,6 +20,7 @@ from ..core.place import CPU, Place
 from .editing import extracted
 from .keys import attribute_key
 from .lowering import CompiledProgram, flagged_instructions
+from .meshes import program_devices
 from .program import Instruction, Program
 from .trace import TraceNode
 from .xla import jax_module
@@ -152,7 +153,7 @@ class TiledProgram:
         self.tiles: list[_Tile] = []
         self.forgotten = 0  # runs that were begun early in vain
         last_use = _last_uses(program, ranges)
-        is_spread = any(_spans_devices(value) for value in inputs)
+        is_spread = program_devices(program, inputs) is not None
         values: dict[int, Any] = {} if is_spread else _abstract_values(program)
         for number, (start, end) in enumerate(ranges):
             part = program.instructions[start:end]
@@ -244,11 +245,6 @@ def _last_uses(program: Program, ranges: list[tuple[int, int]]) -> dict[int, int
     for index in program.outputs:
         last[index] = len(ranges)
     return last
-
-
-def _spans_devices(value: Any) -> bool:
-    sharding = getattr(value, "sharding", None)
-    return sharding is not None and len(sharding.device_set) > 1
 
 
 def _abstract_values(program: Program) -> dict[int, Any]:

@@ -27,7 +27,9 @@ from ..ir import recorder
 from ..ir.capture import outside_capture
 from ..ir.live import LiveNumber
 from ..ir.recorder import LOCAL, apart, recording_gradients
+from ..ir.recording_mode import Mode
 from ..ops.basic import cast_to, full_of
+from ..ops.layout import follow_layout, keep_layout
 from ..ops.math.unary import sign
 from .fusion import FusedStorage
 from .inner_names import PaddleNames
@@ -126,6 +128,8 @@ class Optimizer(FusedStorage, PaddleNames):
     # Options that a parameter group may override.
     _group_options: tuple[str, ...] = ()
     _multi_precision = False
+    # Lays a state out on a mesh: called with its name, its parameter and the state (None: it lies as the parameter does).
+    _lay_out_state: Any = None
 
     def __init__(
         self,
@@ -297,6 +301,9 @@ class Optimizer(FusedStorage, PaddleNames):
                 attributes,
                 bucket.targets,
             )
+            if Mode.sharded:
+                for target in bucket.targets:
+                    keep_layout(target)
 
     def _update(self, group: Group, bucket: Bucket, rate: float) -> tuple[Any, list[float], tuple[Any, ...]]:
         """The operation for a bucket, its dynamic scalars and its attributes."""
@@ -310,6 +317,7 @@ class Optimizer(FusedStorage, PaddleNames):
             key = (
                 self._factor(parameter), self._decay(group, parameter), self._extra(group, parameter), state.steps,
                 state.master is not None, parameter._aval.place,
+                None if parameter._layout is None else parameter._layout.attributes[0],
             )  # fmt: skip
             sorted_out.setdefault(key, []).append(position)
         group.buckets = [
@@ -371,12 +379,32 @@ class Optimizer(FusedStorage, PaddleNames):
             half = aval.dtype in (FLOAT16, BFLOAT16)
             if half and self._multi_precision:
                 state.master = cast_to(alias(parameter), FLOAT32)
+                self._place_state("master", parameter, state.master)
             kind = aval.with_dtype(FLOAT32) if half else aval
             for name in self._accumulator_names:
                 accumulator = self._new_accumulator(name, kind)
                 accumulator.name = f"{state.key}_{name}_0"
+                self._place_state(name, parameter, accumulator)
                 state.accumulators[name] = accumulator
         return state
+
+    def _place_state(self, name: str, parameter: Any, state: Tensor) -> None:
+        follow_layout(state, parameter)
+        if self._lay_out_state is None:
+            return
+        made = self._lay_out_state(name, parameter, state)
+        if made is not None and made is not state and made._layout is not None:
+            state._layout = made._layout
+            keep_layout(state)
+
+    def lay_out_states(self, function: Any) -> None:
+        """Has states laid out by `function(name, parameter, state)`, those that exist and those to come."""
+        self._lay_out_state = function
+        for state in self._states.values():
+            for name, accumulator in state.accumulators.items():
+                self._place_state(name, state.parameter, accumulator)
+            if state.master is not None:
+                self._place_state("master", state.parameter, state.master)
 
     def _new_accumulator(self, name: str, aval: Aval) -> Tensor:
         """The first value of a state; `aval` is that of the parameter, in float32 at least."""

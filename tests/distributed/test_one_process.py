@@ -263,12 +263,18 @@ def test_placements_of_one_process_are_the_whole() -> None:
     mesh = dist.ProcessMesh([[0]], dim_names=["dp", "mp"])
     assert (mesh.shape, mesh.process_ids, mesh.get_dim_size("mp")) == ([1, 1], [0], 1)
     x = paddle.ones([2, 2])
-    assert dist.shard_tensor(x, mesh, [dist.Shard(0), dist.Replicate()]) is x
-    assert dist.reshard(x, mesh, [dist.Replicate(), dist.Replicate()]) is x
+    assert not x.is_dist()
+    laid_out = dist.shard_tensor(x, mesh, [dist.Shard(0), dist.Replicate()])
+    assert laid_out.is_dist()
+    assert laid_out.placements == [dist.Shard(0), dist.Replicate()]
+    assert (
+        dist.reshard(laid_out, mesh, [dist.Replicate(), dist.Replicate()])._local_value().numpy().tolist()
+        == [[1, 1]] * 2
+    )
     assert dist.Shard(0) == dist.Shard(0) != dist.Shard(1)
     assert dist.Shard(1).is_shard(1)
     assert dist.Partial().is_partial()
-    with pytest.raises(NotImplementedError, match="several processes"):
+    with pytest.raises(ValueError, match="there are 1 devices"):
         dist.shard_tensor(x, dist.ProcessMesh([0, 1]), [dist.Shard(0)])
     with pytest.raises(ValueError, match="as many names"):
         dist.ProcessMesh([0], dim_names=["a", "b"])

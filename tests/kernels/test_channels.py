@@ -97,8 +97,8 @@ def joins(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many instructions are joined in each program that is lowered from now on."""
     counts: list[int] = []
 
-    def counting(program: Any, place: Any) -> Any:
-        made = joined(program, place)
+    def counting(program: Any, kind: str) -> Any:
+        made = joined(program, kind)
         counts.append(sum(instruction.operation is THROUGH for instruction in made.instructions))
         return made
 

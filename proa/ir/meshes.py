@@ -1,0 +1,166 @@
+"""Arrays that lie on several devices: on which, and how they are cut.
+
+A *layout* is plain data, so that it can be an attribute of an operation and part of a saved Program: the numbers of the
+devices (their positions in `jax.devices()`), the sizes and names of the mesh's axes, and for each axis the dimension that
+it cuts, or -1. XLA's own form of it is made by `sharding_of`.
+
+A program runs on one list of devices. XLA wants that list in the same order for all arrays, so meshes that differ only in
+the order of their axes are brought to the same one.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, cast
+
+import numpy as np
+
+from ..core.place import CPU, Place
+from .recording_mode import note_sharded
+from .xla import started_jax
+
+_ndarray = np.ndarray
+WHOLE = -1  # an axis of a mesh that does not cut the array
+
+
+@functools.cache
+def sharding_of(devices: tuple[int, ...], sizes: tuple[int, ...], names: str, cuts: tuple[int, ...]) -> Any:
+    """XLA's form of a layout. An array's dimension may be cut by several axes, the first one outermost."""
+    jax = started_jax()
+    numbers = np.array(devices).reshape(sizes)
+    order = ascending_order(numbers)
+    labels = names.split(",")
+    mesh = jax.sharding.Mesh(
+        np.array(jax.devices(), object)[numbers.transpose(order)], tuple(labels[axis] for axis in order)
+    )
+    spec: list[Any] = []
+    for dimension in range(max(cuts, default=WHOLE) + 1):
+        axes = tuple(labels[axis] for axis, cut in enumerate(cuts) if cut == dimension)
+        spec.append(axes[0] if len(axes) == 1 else axes or None)
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec))
+
+
+def ascending_order(numbers: np.ndarray) -> tuple[int, ...]:
+    """The order of a mesh's axes in which its devices are numbered upwards, if there is one: slow axes have large steps."""
+    steps = [
+        int(numbers[tuple(int(i == axis) for i in range(numbers.ndim))] - numbers.flat[0]) if size > 1 else 0
+        for axis, size in enumerate(numbers.shape)
+    ]
+    return tuple(sorted(range(numbers.ndim), key=lambda axis: -steps[axis]))
+
+
+@functools.lru_cache(maxsize=4096)
+def _described(sharding: Any) -> tuple[tuple[int, ...] | None, Any]:
+    """The devices of a sharding (None: it is a single one's) and what it is told apart by (None: whole on each of them)."""
+    if len(sharding.device_set) < 2:
+        return None, None
+    devices = tuple(device.id for device in sharding._device_assignment)
+    return devices, None if sharding.is_fully_replicated else sharding
+
+
+def described(value: Any) -> tuple[tuple[int, ...] | None, Any]:
+    """The devices of an array, and how it is cut; both None for an array of the host or of one device."""
+    return (None, None) if value.__class__ is _ndarray else _described(value.sharding)
+
+
+def devices_of(value: Any) -> tuple[int, ...] | None:
+    """The devices that an array spans, by their ids; None for an array of the host or of one device."""
+    return described(value)[0]
+
+
+@functools.cache
+def whole_on(devices: tuple[int, ...]) -> Any:
+    """XLA's form of an array that lies whole on each of some devices."""
+    jax = started_jax()
+    by_id = {device.id: device for device in jax.devices()}
+    mesh = jax.sharding.Mesh(np.array([by_id[number] for number in devices], object), ("devices",))
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+
+
+def kernel_kind(place: Place, devices: Any) -> str:
+    """For which kind of device kernels are chosen. XLA cannot cut calls of native code, so on a CPU its own are taken."""
+    return "xla" if devices is not None and place is CPU else place.kind
+
+
+def program_devices(program: Any, inputs: list[Any]) -> tuple[int, ...] | None:
+    """The devices that a run of a Program spans: those of an input, or of a layout that it asks for."""
+    for value in inputs:
+        if value.__class__ is not _ndarray and (sharding := getattr(value, "sharding", None)) is not None:
+            devices = _described(sharding)[0]
+            if devices is not None:
+                return devices
+    for instruction in program.instructions:
+        if instruction.operation.name == "lay_out" and len(instruction.attributes[0]) > 1:
+            return tuple(device.id for device in sharding_of(*instruction.attributes)._device_assignment)
+    return None
+
+
+def abstract_inputs(inputs: list[Any], devices: tuple[int, ...]) -> list[Any]:
+    """What a program on many devices is compiled for: arrays of the host or of one device are whole on each of them."""
+    jax = started_jax()
+    whole = whole_on(devices)
+    return [
+        jax.ShapeDtypeStruct(
+            value.shape, value.dtype,
+            sharding=whole if value.__class__ is _ndarray or described(value)[1] is None else value.sharding,
+        )
+        for value in inputs
+    ]  # fmt: skip
+
+
+def bring_together(inputs: list[Any], devices: tuple[int, ...]) -> None:
+    """Arrays of single devices become arrays of all of a program's; in a job of several processes those of the host too."""
+    jax = started_jax()
+    for position, value in enumerate(inputs):
+        if devices_of(value) is None and (jax.process_count() > 1 or getattr(value, "_committed", False)):
+            inputs[position] = put(value, whole_on(devices))
+
+
+# The results of the last program on each list of virtual devices of a CPU.
+_LAST: dict[tuple[int, ...], Any] = {}
+
+
+def wait_for_last(place: Place, devices: tuple[int, ...] | None) -> None:
+    """Waits for the program before, on virtual devices of a CPU. They share a few threads, and a thread that waits for the
+    others of its program is lost to them: two programs at once may wait for each other for ever."""
+    if devices is None or place is not CPU:
+        return
+    for others in [others for others in _LAST if not set(others).isdisjoint(devices)]:
+        for value in _LAST.pop(others, ()):
+            if not value.is_deleted():
+                value.block_until_ready()
+
+
+def note_last(place: Place, devices: tuple[int, ...] | None, results: Any) -> None:
+    """Notes what a program on several devices gives (see `wait_for_last`)."""
+    if devices is not None and place is CPU:
+        _LAST[devices] = [value for value in results if value.__class__ is not _ndarray]
+
+
+def put(value: Any, sharding: Any) -> Any:
+    """An array laid out anew. One that this process has whole is taken to be the same in all of them."""
+    jax = started_jax()
+    note_sharded()
+    if devices_of(value) is None and not sharding.is_fully_addressable:
+        host = np.asarray(value)
+        return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
+    devices = devices_of(value)
+    place = CPU if devices is not None and next(iter(sharding.device_set)).platform == "cpu" else None
+    if place is None:
+        return jax.device_put(value, sharding)
+    wait_for_last(place, devices)  # what is cut in another way is exchanged by a program
+    result = jax.device_put(value, sharding)
+    note_last(place, devices, [result])
+    return result
+
+
+@functools.cache
+def _gather(devices: tuple[int, ...]) -> Any:
+    return started_jax().jit(lambda x: x, out_shardings=whole_on(devices))
+
+
+def readable(value: Any) -> Any:
+    """An array whose elements this process can read: what lies in other processes is fetched, which all must do at once."""
+    if value.__class__ is _ndarray or value.is_fully_addressable or value.is_fully_replicated:
+        return value
+    return _gather(cast(Any, devices_of(value)))(value)

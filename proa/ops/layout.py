@@ -1,0 +1,95 @@
+"""Laying tensors out on a mesh of devices: the one operation that says where the parts of a value lie.
+
+It changes no numbers. XLA's partitioner takes it as a wish it must fulfil, and finds out from the few there are how
+everything between is cut and what has to be exchanged. It is recorded, differentiated and saved like any other operation;
+where the devices are not there (a model that was trained on eight, loaded on one) it does nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..eager.declare import op
+from ..eager.infer import same
+from ..eager.moving import relayed
+from ..eager.tensor import Tensor
+from ..ir import meshes
+from ..ir.recorder import LOCAL, flush_current, note_sharded
+
+
+@op(infer=same, grad={"x": lambda g, devices, sizes, names, cuts: constrain(g, (devices, sizes, names, cuts))})
+def lay_out(
+    xp: Any, x: Any, devices: tuple[int, ...], sizes: tuple[int, ...], names: str, cuts: tuple[int, ...]
+) -> Any:
+    """The tensor, cut over the devices of a mesh: axis `i` of it cuts dimension `cuts[i]`, or none (-1)."""
+    return x
+
+
+def _on_xla(xp: Any, x: Any, devices: Any, sizes: Any, names: str, cuts: Any) -> Any:
+    import jax
+
+    if len(devices) == 1 or max(devices) >= len(jax.devices()):
+        return x
+    return jax.lax.with_sharding_constraint(x, meshes.sharding_of(devices, sizes, names, cuts))
+
+
+lay_out.operation.kernels["xla"] = _on_xla  # type: ignore[attr-defined]
+
+
+class Layout:
+    """Where the user laid a tensor out: `mesh` and `placements` as they were given, and the same as plain data.
+
+    A tensor that has one keeps it: other numbers that it gets are laid out in the same way.
+    """
+
+    __slots__ = ("attributes", "mesh", "parts", "placements")
+
+    def __init__(self, mesh: Any, placements: tuple[Any, ...], attributes: tuple[Any, ...], parts: Any = None) -> None:
+        self.mesh = mesh
+        self.placements = placements
+        self.attributes = attributes
+        self.parts = parts  # of a partial tensor: what is still to be reduced, along a first dimension
+
+    def lay_out(self, x: Tensor) -> Tensor:
+        """The numbers of a tensor in this layout."""
+        return constrain(x, self.attributes)
+
+
+def constrain(x: Tensor, attributes: tuple[Any, ...]) -> Tensor:
+    """A tensor laid out on a mesh; gradients are laid out in the same way, on the devices that the tensor came from."""
+    if len(attributes[0]) == 1:
+        return lay_out(x, *attributes)
+    segment = LOCAL.segment
+    if segment.captures:
+        return lay_out(x, *attributes)
+    note_sharded()
+    sharding = meshes.sharding_of(*attributes)
+    wanted = tuple(device.id for device in sharding._device_assignment)
+    value = x._value
+    there = meshes.devices_of(value) if value is not None else x._segment.devices
+    if there != wanted and (value is not None or there is not None):
+        return relayed(x, sharding)
+    if segment.devices not in (None, wanted):
+        flush_current()
+        segment = LOCAL.segment
+    result = lay_out(x, *attributes)
+    LOCAL.segment.devices = wanted if result._segment is LOCAL.segment else LOCAL.segment.devices
+    return result
+
+
+def keep_layout(tensor: Tensor) -> None:
+    """Lays out anew what has just been computed for a tensor that the user laid out: XLA may have cut it otherwise."""
+    layout = tensor._layout
+    if layout is not None:
+        from ..eager.tensor import alias
+        from ..eager.views import replace_value
+
+        replace_value(tensor, alias(tensor))
+
+
+def follow_layout(tensor: Tensor, other: Tensor) -> None:
+    """Lays a tensor out as another one of its shape is."""
+    layout = other._layout
+    if layout is not None and layout.parts is None and tensor._aval.shape == other._aval.shape:
+        tensor._layout = layout
+        keep_layout(tensor)
