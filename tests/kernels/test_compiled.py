@@ -19,6 +19,15 @@ ROOT = pathlib.Path(__file__).parents[2]
 needs_native = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 needs_compiler = pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
 
+
+@needs_compiler
+@pytest.mark.skipif(library._unsuitable() != "", reason=f"native kernels are not for here: {library._unsuitable()}")
+@pytest.mark.skipif(os.environ.get("PROA_NATIVE") == "0", reason="switched off by PROA_NATIVE")
+def test_kernels_are_there_where_they_can_be_compiled() -> None:
+    """Other tests are skipped without native kernels: a mistake in the native code must not pass for that."""
+    assert library.why_not() == ""
+
+
 _OLD = "fpu sse sse2"
 _HASWELL = f"{_OLD} avx avx2 fma f16c bmi1 bmi2 abm movbe"
 _SKYLAKE = f"{_HASWELL} avx512f avx512bw avx512cd avx512dq avx512vl"
