@@ -40,7 +40,7 @@ class Against:
             wanted = [one for one in programs if self.is_wanted(one, skip)]
             self.run_block(wanted, progress)
             for _ in range(len(programs) - len(wanted)):
-                progress.advance(False)
+                progress.advance(program.seed, False)
         self.print()
         return not self.failed
 
@@ -84,7 +84,7 @@ class Against:
             for thread in threads:
                 thread.join()
             for program in programs:
-                progress.advance(self.compare_one(program, Path(folder), answers))
+                progress.advance(program.seed, self.compare_one(program, Path(folder), answers))
 
     def compare_one(self, program: Program, folder: Path, answers: dict[str, dict[int, dict[str, Any]]]) -> bool:
         """Compare the two outcomes of a program; returns whether they differ."""

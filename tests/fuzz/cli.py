@@ -90,7 +90,7 @@ def run_many(arguments: argparse.Namespace) -> int:
 
     def report(answer: dict[str, Any]) -> bool:
         summary.add(answer)
-        progress.advance(bool(answer["differences"]))
+        progress.advance(answer["seed"], bool(answer["differences"]))
         return len(summary.failed) < arguments.most_failures
 
     run_blocks(blocks, arguments.jobs, arguments.time_limit, report)

@@ -23,9 +23,12 @@ class Progress:
         self._shown = 0.0
         self._tenth = 0
 
-    def advance(self, failed: bool) -> None:
+    def advance(self, seed: int, failed: bool) -> None:
+        """Notes a program; one that failed is named at once, as the rest may take hours."""
         self.done += 1
         self.failures += failed
+        if failed:
+            print(f"\nseed {seed} failed", file=sys.stderr, flush=True)
         now = time.monotonic()
         last = self.done == self.total
         if sys.stderr.isatty():

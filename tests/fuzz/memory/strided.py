@@ -87,7 +87,8 @@ class Tensor:
         if self.is_leaf:
             size = self.positions.size
             return {self: np.eye(size).reshape(size, *self.positions.shape)}
-        return {leaf: slope[:, self.positions] for leaf, slope in self.storage.slopes.items()}
+        # Copied, as NumPy only shows what a single position picks, and the change that asks may be one of that very number.
+        return {leaf: slope[:, self.positions].copy() for leaf, slope in self.storage.slopes.items()}
 
     # Views
 
