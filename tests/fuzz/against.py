@@ -40,7 +40,7 @@ class Against:
             wanted = [one for one in programs if self.is_wanted(one, skip)]
             self.run_block(wanted, progress)
             for _ in range(len(programs) - len(wanted)):
-                progress.advance(program.seed, False)
+                progress.advance(start, False)
         self.print()
         return not self.failed
 
