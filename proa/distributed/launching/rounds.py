@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -41,6 +42,8 @@ def _become(command: list[str], chosen: Options) -> None:
 
 def _run(command: list[str], chosen: Options) -> int:
     count, restarts, left = chosen.most, 0, chosen.max_restart or 0
+    if chosen.nodes == 1:
+        os.environ.setdefault("PROA_JOB_KEY", secrets.token_hex(32))
     with _signals() as received:
         while True:
             workers = Workers(chosen.log_dir)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.connection
 import os
+import secrets
 import socket
 import time
 import traceback
@@ -71,11 +72,12 @@ def spawn(
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         master = f"127.0.0.1:{probe.getsockname()[1]}"
+    key = os.environ.get("PROA_JOB_KEY") or secrets.token_hex(32)
     context = multiprocessing.get_context("spawn")
     processes, errors = [], []
     for rank in range(count):
         reader, writer = context.Pipe(duplex=False)
-        process = context.Process(target=_run, args=(func, args, rank, count, master, writer), daemon=daemon)
+        process = context.Process(target=_run, args=(func, args, rank, count, master, key, writer), daemon=daemon)
         process.start()
         writer.close()
         processes.append(process)
@@ -87,11 +89,12 @@ def spawn(
 
 
 def _run(
-    func: Callable[..., Any], args: tuple[Any, ...], rank: int, count: int, master: str, errors: Any
+    func: Callable[..., Any], args: tuple[Any, ...], rank: int, count: int, master: str, key: str, errors: Any
 ) -> None:  # fmt: skip
     variables = {
         job.RANK: str(rank), job.SIZE: str(count), job.MASTER: master, job.LAUNCHER: str(os.getppid()),
         "PADDLE_LOCAL_RANK": str(rank), "PADDLE_RANK_IN_NODE": str(rank), "PADDLE_LOCAL_SIZE": str(count),
+        "PROA_JOB_KEY": key,
     }  # fmt: skip
     os.environ.update(variables)
     try:
