@@ -1,7 +1,7 @@
 """Collectives of Python objects: pickled, through the job's store. For settings and results, not for data.
 
-They are signed with the job's key, and not unpickled where that does not fit. An object stays in the store until all who need
-it have read it; its writer removes it when it writes the next.
+They are signed with the job's key, and not unpickled where that does not fit. An object stays in the store until all who
+need it have read it; its writer removes it when it writes the next.
 """
 
 from __future__ import annotations

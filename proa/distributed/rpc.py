@@ -1,9 +1,9 @@
 """`paddle.distributed.rpc`: functions called in another process of the job, by its name.
 
 Calls go over the standard library's authenticated connections (`multiprocessing.connection`): who does not know the job's
-key is refused before anything that it sent is unpickled. The key is drawn by process 0, handed out through the job's store, and
-mixed with `PROA_JOB_KEY`, which the launcher draws for the processes that it starts (on several machines: set it yourself to
-the same secret). Functions are sent by their names, so both sides must be able to import them.
+key is refused before anything that it sent is unpickled. The key is drawn by process 0, handed out through the job's store,
+and mixed with `PROA_JOB_KEY`, which the launcher draws for its processes (on several machines: set it yourself
+to the same secret). Functions are sent by their names, so both sides must be able to import them.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Agent:
 def _serve(connection: Any, key: bytes) -> None:
     """Answers the calls of one connection, one after another.
 
-    Both sides prove that they know the key here, in the connection's own thread: a stranger that says nothing holds up nobody.
+    Both sides prove that they know the key here, in the connection's own thread: a silent stranger holds up nobody.
     """
     try:
         deliver_challenge(connection, key)
