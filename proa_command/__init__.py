@@ -28,6 +28,15 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="handed to the program")
     run.set_defaults(module="proa_command.run")
 
+    launch = commands.add_parser(
+        "launch", help="start the processes of a training job", add_help=False,
+        description="As `python -m paddle.distributed.launch`: one process for each device of this machine.",
+    )  # fmt: skip
+    launch.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="...", help="the launcher's options, then the program"
+    )
+    launch.set_defaults(module="proa.cli.launch")
+
     doctor = commands.add_parser("doctor", help="look at versions, devices, kernels and caches; say what to do")
     doctor.add_argument("--json", action="store_true", help="print the report as JSON")
     doctor.add_argument(
@@ -59,7 +68,12 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command line; gives the exit status."""
     parser = build_parser()
-    chosen = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    # The launcher reads its own options: argparse has no argument that may begin with a dash.
+    launched = given[1:] if given[:1] == ["launch"] else []
+    chosen = parser.parse_args(given[: len(given) - len(launched)])
+    if chosen.command == "launch":
+        chosen.arguments = launched
     if chosen.version:
         print(f"proa {version()}")
         return 0

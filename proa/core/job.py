@@ -30,7 +30,6 @@ class State:
     status = 0  # with which the process ends by itself, where that is a failure
     rank = 0
     size = 1
-    keep_apart = False  # for tests and tools: never join by itself
 
 
 def rank() -> int:
@@ -71,11 +70,14 @@ def _is_found_by_jax() -> bool:
     return any(int(os.environ.get(name) or 1) > 1 for name in ("SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE"))
 
 
+def is_launched() -> bool:
+    """Whether a launcher watches this very process."""
+    return os.environ.get(LAUNCHER) == str(os.getppid())
+
+
 def join_if_launched() -> None:
     """Joins in a process that the launcher has started; called by whoever looks for devices."""
-    if State.joined or State.keep_apart or not os.environ.get(LAUNCHER):
-        return
-    if os.environ[LAUNCHER] == str(os.getppid()) and _number(SIZE, 1) > 1:
+    if not State.joined and is_launched() and _number(SIZE, 1) > 1:
         join()
 
 

@@ -10,20 +10,20 @@ identity, a group holds one process, and nothing is cut or run. How processes me
     operations.py    differentiable operations on each process's own tensors, which use
     movements.py     what each exchange does to arrays, on
     exchange.py      lines of processes: compiled programs, their order, time limits; store.py: few words between processes
-    launching.py     `spawn`, `launch`
+    launching/       `spawn`, `launch`; rpc.py: functions called in another process
     checkpoint.py    state dictionaries of a job; sharding.py: optimiser state that would be divided
     placement.py     Shard, Replicate, Partial; mesh.py: ProcessMesh
     dtensor.py       tensors on a mesh (layouts.py, parts.py, local.py: where their parts lie)
     shard_*.py       layers, optimisers and loaders on a mesh
     parallelize.py   a model on a mesh by a dictionary (plans.py: what may be done to layers; pipeline.py: stages)
     dist_model.py    `to_static`; strategy.py: its settings
-    parallel.py      DataParallel
+    parallel.py      DataParallel; gradients.py: many tensors exchanged in few pieces
     fleet/           fleet.init, strategies, parallel layers, recompute
 """
 
 from __future__ import annotations
 
-from . import fleet, launch, sharding, stream
+from . import fleet, launch, rpc, sharding, stream
 from .checkpoint import load_state_dict, save_state_dict
 from .collective import (
     P2POp,
@@ -105,7 +105,7 @@ __all__ = [
     "dtensor_to_local", "fleet", "gather", "get_backend", "get_group", "get_mesh", "get_rank", "get_world_size",
     "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "launch", "load_state_dict",
     "local_map", "new_group", "parallelize", "recv", "recv_object_list", "reduce", "reduce_scatter", "reshard",
-    "save_state_dict", "scatter", "scatter_object_list", "send", "send_object_list", "set_mesh", "shard_dataloader",
-    "shard_layer", "shard_optimizer", "shard_scaler", "shard_tensor", "sharding", "spawn", "stream", "to_static",
-    "unshard_dtensor", "wait",
+    "rpc", "save_state_dict", "scatter", "scatter_object_list", "send", "send_object_list", "set_mesh",
+    "shard_dataloader", "shard_layer", "shard_optimizer", "shard_scaler", "shard_tensor", "sharding", "spawn",
+    "stream", "to_static", "unshard_dtensor", "wait",
 ]  # fmt: skip

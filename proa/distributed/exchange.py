@@ -13,9 +13,13 @@ processes are two lines, so messages may cross.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import os
 import queue
+import sys
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +79,9 @@ def _explained(error: BaseException, call: Call) -> BaseException:
     text = str(error)
     if "Gloo" not in text and "NCCL" not in text and "UNAVAILABLE" not in text:
         return error
+    if job.is_launched():
+        # The launcher ends this process as soon as it sees the one that failed, whose message should be the first.
+        time.sleep(_PATIENCE)
     return RuntimeError(
         message(
             call.name,
@@ -99,7 +106,7 @@ class Line:
         self._calls: queue.SimpleQueue[Call] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._programs: dict[Any, Any] = {}
-        self._is_open = False
+        self._is_open = self._is_connected = False
         self._sharding: Any = None
 
     def begin(self, name: str, shown: str, work: Callable[[], Any]) -> Call:
@@ -155,7 +162,10 @@ class Line:
             )  # fmt: skip
         shape = (local.shape[0] * len(self.ranks), *local.shape[1:])
         whole = jax.make_array_from_single_device_arrays(shape, self._sharding, [local])
-        return program(whole).addressable_shards[0].data.block_until_ready()
+        with contextlib.nullcontext() if self._is_connected else _without_greeting():
+            result = program(whole).addressable_shards[0].data.block_until_ready()
+        self._is_connected = True
+        return result
 
     def shaped(self, result: Any, shape: Sequence[int]) -> Any:
         """A result in its shape; on a CPU, the same memory seen by NumPy."""
@@ -173,6 +183,27 @@ class Line:
         """An array of the host's where this process's results lie."""
         device = self._sharding.mesh.devices.flat[self.position]
         return array if device.platform == "cpu" else started_jax().device_put(array, device)
+
+
+@contextlib.contextmanager
+def _without_greeting() -> Iterator[None]:
+    """Gloo greets on the standard output when it connects, where a program's results may be: its lines are taken out."""
+    if not hasattr(os, "memfd_create"):
+        yield
+        return
+    sys.stdout.flush()
+    outside, held = os.dup(1), os.memfd_create("output")
+    os.dup2(held, 1)
+    try:
+        yield
+    finally:
+        os.dup2(outside, 1)
+        os.close(outside)
+        with open(held, "rb") as file:
+            file.seek(0)
+            for line in file:
+                if not line.startswith(b"[Gloo]"):
+                    os.write(1, line)
 
 
 _LINES: dict[tuple[int, ...], Line] = {}

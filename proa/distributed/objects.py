@@ -1,6 +1,7 @@
 """Collectives of Python objects: pickled, through the job's store. For settings and results, not for data.
 
-An object stays in the store until all who need it have read it; its writer removes it when it writes the next.
+They are signed with the job's key, and not unpickled where that does not fit. An object stays in the store until all who
+need it have read it; its writer removes it when it writes the next.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def _write(name: str, thing: Any, readers: Sequence[int]) -> None:
     while _unread and all(store.has(f"{_unread[0][0]}/read/{rank}") for rank in _unread[0][1]):
         store.forget(_unread.pop(0)[0])
     name = f"{name}/{job.rank()}"
-    data = pickle.dumps(thing)
+    data = store.signed(pickle.dumps(thing))
     chunks = [data[begin : begin + _CHUNK] for begin in range(0, len(data), _CHUNK)]
     for number, chunk in enumerate(chunks):
         store.put(f"{name}/{number}", chunk)
@@ -43,7 +44,7 @@ def _read(where: str, name: str, group: Group, writer: int) -> Any:
         ) from None
     data = b"".join(store.take(f"{name}/{number}", group.milliseconds) for number in range(count))
     store.put(f"{name}/read/{job.rank()}", b"1")
-    return pickle.loads(data)
+    return pickle.loads(store.checked(data))
 
 
 @boundary

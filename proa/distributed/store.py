@@ -6,6 +6,8 @@ written once. A number that is counted in each process alike makes the keys of o
 
 from __future__ import annotations
 
+import hmac
+import os
 import time
 from collections.abc import Sequence
 
@@ -51,6 +53,24 @@ def has(key: str) -> bool:
 def forget(key: str) -> None:
     """Removes a key, and those below it."""
     job.client().key_value_delete(_PREFIX + key)
+
+
+def job_key() -> bytes:
+    """The job's secret, empty where none was given: the launcher draws one for the processes that it starts."""
+    return os.environ.get("PROA_JOB_KEY", "").encode()
+
+
+def signed(data: bytes) -> bytes:
+    """Data that shows that it comes from the job: whoever knows its secret."""
+    return hmac.digest(job_key(), data, "sha256") + data
+
+
+def checked(signed_data: bytes) -> bytes:
+    """What `signed` was given; RuntimeError for anything else."""
+    signature, data = signed_data[:32], signed_data[32:]
+    if not hmac.compare_digest(signature, hmac.digest(job_key(), data, "sha256")):
+        raise RuntimeError(message("store", "what was received is not signed with this job's PROA_JOB_KEY"))
+    return data
 
 
 def meet(where: str, name: str, ranks: Sequence[int], milliseconds: int) -> None:

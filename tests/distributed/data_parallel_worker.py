@@ -102,7 +102,7 @@ def unused() -> None:
 
 
 def different() -> None:
-    with pytest.raises(RuntimeError, match="process . has other parameters than process ."):
+    with pytest.raises(RuntimeError, match=r"process . has other parameters than process ."):
         paddle.DataParallel(nn.Linear(2, 2 + dist.get_rank()))
 
 

@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from proa.distributed import store
+
 from .processes import run_processes
 
 WORKER = "tests.distributed.group_worker"
@@ -48,3 +50,17 @@ def test_a_process_that_ends_does_not_leave_the_others_waiting(what: str, status
     assert time.monotonic() - begin < 60
     assert "(all_reduce) another process has ended or cannot be reached" in outputs[0]
     assert words in outputs[1]
+
+
+def test_functions_are_called_in_another_process() -> None:
+    for output in run_processes(2, ["-m", "tests.distributed.rpc_worker"], PROA_JOB_KEY="secret"):
+        assert output.strip().endswith("calls done")
+
+
+def test_objects_of_strangers_are_not_unpickled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROA_JOB_KEY", "one")
+    letter = store.signed(b"data")
+    assert store.checked(letter) == b"data"
+    monkeypatch.setenv("PROA_JOB_KEY", "another")
+    with pytest.raises(RuntimeError, match="not signed with this job's PROA_JOB_KEY"):
+        store.checked(letter)

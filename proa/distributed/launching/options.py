@@ -1,0 +1,123 @@
+"""The launcher's options: Paddle's names, and what they mean here."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...core.errors import value_error
+
+# Options of Paddle's launcher that say nothing here: they are taken, with their values.
+_WITHOUT_MEANING = (
+    "legacy", "log_level", "log_overwrite", "sort_ip", "enable_gpu_log", "auto_parallel_config", "auto_cluster_config",
+    "auto_tuner_json", "elastic_level", "elastic_timeout", "ips", "gloo_port", "with_gloo",
+)  # fmt: skip
+_SERVERS = ("servers", "trainers", "trainer_num", "server_num")
+
+
+@dataclass
+class Options:
+    """What was asked for."""
+
+    command: list[str]
+    least: int = 1  # processes on this machine, in the last resort
+    most: int = 1  # and at first
+    nodes: int = 1
+    node: int = 0
+    master: str | None = None
+    devices: list[str] = field(default_factory=list)
+    log_dir: str | None = None
+    max_restart: int | None = None
+    stop_timeout: float = 30.0
+    job_id: str = "default"
+    host: str = "127.0.0.1"
+    start_port: int = 6070
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="launch", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Starts the processes of a training job on this machine, watches them, and ends all if one fails.",
+    )  # fmt: skip
+    made.add_argument("--master", help="host:port where process 0 waits for the others (with several machines)")
+    made.add_argument("--nnodes", default="1", help="how many machines take part")
+    made.add_argument("--rank", type=int, help="the number of this machine (default: PADDLE_NODE_RANK or SLURM_NODEID)")
+    made.add_argument("--nproc_per_node", help="processes on this machine; MIN:MAX restarts with fewer, down to MIN")
+    made.add_argument(
+        "--devices", "--gpus", "--npus", "--xpus", help="devices by number, one process for each: 0,1,2,3"
+    )
+    made.add_argument(
+        "--log_dir", help="folder for what each process says (workerlog.N); process 0 speaks here as well"
+    )
+    made.add_argument("--max_restart", "--max_restarts", type=int, help="how often a failed job is started again (0)")
+    made.add_argument("--stop_timeout", type=float, default=30.0, help="seconds between SIGTERM and SIGKILL (30)")
+    made.add_argument("--job_id", default="default", help="a name for the job")
+    made.add_argument("--host", default="127.0.0.1", help="this machine's address")
+    made.add_argument("--start_port", type=int, default=6070, help="first of the ports in PADDLE_TRAINER_ENDPOINTS")
+    made.add_argument("--run_mode", default="collective", help="collective")
+    made.add_argument("-m", "--module", action="store_true", help="the script is the name of a module")
+    for name in (*_WITHOUT_MEANING, *_SERVERS):
+        made.add_argument(f"--{name}", help=argparse.SUPPRESS)
+    made.add_argument("script", help="the program")
+    made.add_argument("arguments", nargs=argparse.REMAINDER, help="handed to it")
+    return made
+
+
+def parse(given: Sequence[str]) -> Options:
+    """The options of a command line; what is wrong or not there raises."""
+    chosen = parser().parse_args(list(given))
+    if chosen.run_mode != "collective" or any(getattr(chosen, name) for name in _SERVERS):
+        raise NotImplementedError("(launch) only trainers are started (--run_mode collective), no parameter servers.")
+    nodes = _number("nnodes", chosen.nnodes)
+    node = chosen.rank if chosen.rank is not None else _environment_number("PADDLE_NODE_RANK", "SLURM_NODEID")
+    if nodes > 1 and (chosen.master is None or node is None):
+        raise value_error(
+            "launch", f"{nodes} machines must know where to meet, and which one this is",
+            f"--master {chosen.master}, --rank {node}",
+            "give --master host:port of machine 0 everywhere, and --rank 0, 1 … on each",
+        )  # fmt: skip
+    if not 0 <= (node or 0) < nodes:
+        raise value_error("launch", f"--rank must be one of 0 to {nodes - 1}", f"--rank {node}")
+    devices = [part.strip() for part in (chosen.devices or "").split(",") if part.strip()]
+    least, most = _range(chosen.nproc_per_node, len(devices) or _count_devices())
+    if devices and most > len(devices):
+        raise value_error("launch", f"{most} processes need as many devices", f"--devices {chosen.devices}")
+    command = [*(["-m"] if chosen.module else []), chosen.script, *chosen.arguments]
+    return Options(
+        command, least, most, nodes, node or 0, chosen.master, devices, chosen.log_dir, chosen.max_restart,
+        chosen.stop_timeout, chosen.job_id, chosen.host, chosen.start_port,
+    )  # fmt: skip
+
+
+def _number(name: str, text: str) -> int:
+    if not re.fullmatch(r"[1-9]\d*", text):
+        raise value_error("launch", f"--{name} must be a number of at least 1", f"--{name} {text}")
+    return int(text)
+
+
+def _range(text: str | None, default: int) -> tuple[int, int]:
+    if text is None:
+        return default, default
+    least, _, most = text.partition(":")
+    first, last = _number("nproc_per_node", least), _number("nproc_per_node", most or least)
+    if first > last:
+        raise value_error("launch", "--nproc_per_node MIN:MAX must rise", f"--nproc_per_node {text}")
+    return first, last
+
+
+def _environment_number(*names: str) -> int | None:
+    return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdigit()), None)
+
+
+def _count_devices() -> int:
+    """One process for each NVIDIA GPU that may be used; one where there is none."""
+    if os.environ.get("JAX_PLATFORMS", "").startswith("cpu"):
+        return 1
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return max(1, len([part for part in visible.split(",") if part.strip() not in ("", "-1")]))
+    return max(1, len([path for path in pathlib.Path("/dev").glob("nvidia*") if re.fullmatch(r"nvidia\d+", path.name)]))

@@ -1,0 +1,170 @@
+"""The processes of a job on this machine: started together, watched, stopped together.
+
+Each is a session of its own, so that a signal reaches what it has started, too, and Ctrl-C comes to the launcher alone. If
+the launcher itself is killed, the kernel kills them (Linux).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, BinaryIO
+
+_PAUSE = 0.05  # seconds between two looks at the processes
+_SHOWN = 4000  # characters of a log's end
+# A process that says this has lost another one, which is the one to show.
+_SECONDARY = (
+    b"another process has ended or cannot be reached", b"the process that keeps the job together is gone",
+    b"the JAX distributed service detected fatal errors",
+)  # fmt: skip
+
+
+class Worker:
+    """One process and the file with what it says."""
+
+    def __init__(self, rank: int, local: int, process: subprocess.Popen[bytes], log: str | None) -> None:
+        self.rank, self.local, self.process, self.log = rank, local, process, log
+        self.tees: list[threading.Thread] = []
+
+    def end_of_log(self) -> bytes:
+        if self.log is None:
+            return b""
+        for tee in self.tees:
+            tee.join(2)
+        with open(self.log, "rb") as file:
+            file.seek(max(0, os.path.getsize(self.log) - 4 * _SHOWN))
+            return file.read()
+
+    def is_secondary(self) -> bool:
+        said = self.end_of_log()
+        return any(text in said for text in _SECONDARY)
+
+
+class Workers:
+    """All processes of one round."""
+
+    def __init__(self, log_dir: str | None) -> None:
+        self._temporary = None if log_dir else tempfile.TemporaryDirectory(prefix="proa_launch_")
+        self.folder = log_dir or self._temporary.name  # type: ignore[union-attr]
+        self._tee_first = log_dir is not None
+        os.makedirs(self.folder, exist_ok=True)
+        self.workers: list[Worker] = []
+
+    def start(self, command: Sequence[str], rank: int, local: int, environment: Mapping[str, str]) -> None:
+        """Starts a process; what it says goes to a file, and that of the machine's first one to the terminal."""
+        name = os.path.join(self.folder, f"workerlog.{local}")
+        options: dict[str, Any] = {"env": dict(environment), "start_new_session": True}
+        if sys.platform == "linux":
+            options["preexec_fn"] = _die_with_parent()
+        if local == 0 and not self._tee_first:
+            self.workers.append(Worker(rank, local, subprocess.Popen(command, **options), None))
+            return
+        with open(name, "ab") as log:
+            if local == 0:
+                options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            else:
+                options.update(stdout=log, stderr=subprocess.STDOUT)
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
+        worker = Worker(rank, local, process, name)
+        if local == 0:
+            worker.tees = [
+                _tee(process.stdout, sys.stdout.buffer, name), _tee(process.stderr, sys.stderr.buffer, name)
+            ]  # type: ignore[arg-type]  # fmt: skip
+        self.workers.append(worker)
+
+    def wait(self, goes_on: Callable[[], bool]) -> Worker | None:
+        """Waits until all have succeeded (None), or one has failed (it), or `goes_on` says that enough is enough (None)."""
+        while goes_on():
+            statuses = [worker.process.poll() for worker in self.workers]
+            failed = [w for w, status in zip(self.workers, statuses, strict=True) if status]
+            if failed:
+                return self._first_cause(failed)
+            if all(status == 0 for status in statuses):
+                return None
+            time.sleep(_PAUSE)
+        return None
+
+    def _first_cause(self, failed: list[Worker]) -> Worker:
+        """The process that failed by itself: others fail because they have lost it, and may be seen earlier."""
+        end = time.monotonic() + 2
+        while all(worker.is_secondary() for worker in failed) and time.monotonic() < end:
+            time.sleep(_PAUSE)
+            failed = [worker for worker in self.workers if worker.process.poll()]
+        return next((worker for worker in failed if not worker.is_secondary()), failed[0])
+
+    def signal(self, number: int) -> None:
+        """Sends a signal to every process that still runs."""
+        for worker in self.workers:
+            if worker.process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    worker.process.send_signal(number)
+
+    def wait_for_end(self, seconds: float, goes_on: Callable[[], bool] = lambda: True) -> None:
+        """Waits until no process runs any more, for some time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and goes_on() and any(w.process.poll() is None for w in self.workers):
+            time.sleep(_PAUSE)
+
+    def stop(self, seconds: float, goes_on: Callable[[], bool] = lambda: True) -> None:
+        """Ends all processes and what they started: asked first, then, after some time, killed."""
+        self.signal(signal.SIGTERM)
+        self.wait_for_end(seconds, goes_on)
+        for worker in self.workers:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(worker.process.pid, signal.SIGKILL)
+            worker.process.wait()
+            for tee in worker.tees:
+                tee.join(2)
+
+    def close(self) -> None:
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+
+def show(worker: Worker, attempts_left: int) -> None:
+    """Says which process failed, and the end of what it said."""
+    status = worker.process.returncode
+    how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+    said = worker.end_of_log().decode(errors="replace")[-_SHOWN:].rstrip()
+    text = f"\nlaunch: process {worker.rank} {how}; the job is ended.\n"
+    if said and worker.local != 0:
+        text += f"launch: the end of what it said:\n{said}\n"
+    if attempts_left > 0:
+        text += f"launch: starting again ({attempts_left} more times).\n"
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def _tee(source: BinaryIO, terminal: BinaryIO, name: str) -> threading.Thread:
+    def copy() -> None:
+        with open(name, "ab", buffering=0) as log:
+            while chunk := os.read(source.fileno(), 1 << 16):
+                log.write(chunk)
+                terminal.write(chunk)
+                terminal.flush()
+
+    thread = threading.Thread(target=copy, daemon=True)
+    thread.start()
+    return thread
+
+
+def _die_with_parent() -> Callable[[], None]:
+    """To be called in a new process: the kernel kills it when its parent is gone."""
+    import ctypes
+
+    set_option = ctypes.CDLL(None).prctl
+    parent = os.getpid()
+
+    def prepare() -> None:
+        set_option(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return prepare
