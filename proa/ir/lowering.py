@@ -267,10 +267,14 @@ def lower_program(
         program = joined(program, kind)
 
     def run(*arguments: Any) -> tuple[Any, ...]:
-        return _trace(jax.numpy, program, groups, arguments, place, kind, check_nan)
+        results = _trace(jax.numpy, program, groups, arguments, place, kind, check_nan)
+        if devices is None or len(results) == len(program.outputs):
+            return results
+        flags = jax.lax.with_sharding_constraint(results[-1], meshes.whole_on(devices))  # every process reads them
+        return (*results[:-1], flags)
 
     run.__name__ = f"segment_of_{len(program.instructions)}"
-    given = inputs if devices is None else meshes.abstract_inputs(inputs, devices)
+    given = inputs if devices is None else meshes.abstract_inputs(program, inputs, devices)
     arguments = [*given, *_packed(groups, scalars)]
     # What is not bound to a device (arrays of NumPy, results of such a program) would silently go to JAX's default one.
     with warnings.catch_warnings(), jax.default_device(jax_device(place)):

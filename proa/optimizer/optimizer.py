@@ -249,6 +249,8 @@ class Optimizer(FusedStorage, PaddleNames):
                 if active:
                     self._step_group(group, active, grads)
         LOCAL.segment.stepped = True
+        if Mode.sharded:
+            recorder.meeting_point()
 
     def _step_group(self, group: Group, active: list[Any], grads: list[Tensor]) -> None:
         clip = group.options.get("grad_clip", self._grad_clip)

@@ -49,7 +49,9 @@ class Experts(nn.Layer):
 
     def forward(self, x: Any) -> Any:
         weight = F.softmax(self.gate(x), axis=-1)
-        kept = paddle.where(weight >= paddle.topk(weight, 2, axis=-1)[0].min(-1, keepdim=True), weight, paddle.zeros_like(weight))
+        kept = paddle.where(
+            weight >= paddle.topk(weight, 2, axis=-1)[0].min(-1, keepdim=True), weight, paddle.zeros_like(weight)
+        )
         hidden = F.gelu(paddle.einsum("bld,edh->eblh", x, self.first))
         return paddle.einsum("eblh,ehd,ble->bld", hidden, self.second, kept)
 
