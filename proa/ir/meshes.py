@@ -176,10 +176,10 @@ def bring_together(inputs: list[Any], devices: tuple[int, ...]) -> None:
 _LAST: dict[tuple[int, ...], Any] = {}
 
 
-def wait_for_last(place: Place, devices: tuple[int, ...] | None) -> None:
+def wait_for_last(devices: tuple[int, ...] | None) -> None:
     """Waits for the program before, on virtual devices of a CPU. They share a few threads, and a thread that waits for the
     others of its program is lost to them: two programs at once may wait for each other for ever."""
-    if devices is None or len(devices) < 2 or place is not CPU:
+    if not _LAST or devices is None or len(devices) < 2:
         return
     for others in [others for others in _LAST if not set(others).isdisjoint(devices)]:
         for value in _LAST.pop(others, ()):
@@ -187,26 +187,25 @@ def wait_for_last(place: Place, devices: tuple[int, ...] | None) -> None:
                 value.block_until_ready()
 
 
-def note_last(place: Place, devices: tuple[int, ...] | None, results: Any) -> None:
+def note_last(devices: tuple[int, ...] | None, results: Any) -> None:
     """Notes what a program on several devices gives (see `wait_for_last`)."""
-    if devices is not None and len(devices) > 1 and place is CPU:
-        _LAST[devices] = [value for value in results if value.__class__ is not _ndarray]
+    if devices is not None and len(devices) > 1:
+        arrays = [value for value in results if value.__class__ is not _ndarray]
+        if arrays and next(iter(arrays[0].sharding.device_set)).platform == "cpu":
+            _LAST[devices] = arrays
 
 
 def put(value: Any, sharding: Any) -> Any:
     """An array laid out anew. One that this process has whole is taken to be the same in all of them."""
     jax = started_jax()
     note_sharded()
-    if devices_of(value) is None and not sharding.is_fully_addressable:
+    devices = devices_of(value)
+    if devices is None and not sharding.is_fully_addressable:
         host = np.asarray(value)
         return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
-    devices = devices_of(value)
-    place = CPU if devices is not None and next(iter(sharding.device_set)).platform == "cpu" else None
-    if place is None:
-        return jax.device_put(value, sharding)
-    wait_for_last(place, devices)  # what is cut in another way is exchanged by a program
+    wait_for_last(devices)  # what is cut in another way is exchanged by a program
     result = jax.device_put(value, sharding)
-    note_last(place, devices, [result])
+    note_last(devices, [result])
     return result
 
 
@@ -225,4 +224,6 @@ def readable(value: Any) -> Any:
     """An array whose elements this process can read: what lies in other processes is fetched, which all must do at once."""
     if value.__class__ is _ndarray or value.is_fully_addressable or value.is_fully_replicated:
         return value
-    return _gather(cast(Any, devices_of(value)))(value)
+    devices = cast("tuple[int, ...]", devices_of(value))
+    wait_for_last(devices)
+    return _gather(devices)(value)

@@ -26,19 +26,19 @@ def numbers(*shape: int) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def single() -> dict[str, list[float]]:
-    return {name: forms.losses(None, name == "GPT", False, 8)[0] for name in ("GPT", "MLP")}
+    return {name: forms.losses(None, name == "GPT", False, 5)[0] for name in ("GPT", "MLP")}
 
 
 @pytest.mark.parametrize(
     ("name", "model"),
     [
         ("sharding 2", "MLP"), ("sharding 3 x tp", "MLP"), ("dp x sp", "GPT"), ("dp x tp x pp", "MLP"),
-        ("dp x tp, to_static", "GPT"),
+        ("dp x tp, to_static", "MLP"),
     ],
 )  # fmt: skip
 def test_losses_are_those_of_one_device(name: str, model: str, single: dict[str, list[float]]) -> None:
     form = next(form for form in forms.FORMS if form.name == name)
-    difference, _ = forms.worst(form, model, single, 8)
+    difference, _ = forms.worst(form, model, single, 5)
     assert difference < forms.TOLERANCE
 
 
