@@ -201,6 +201,9 @@ class CompiledProgram:
         return self.executable(*inputs, *vectors)
 
     def _run_on_many(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:
+        assert self.devices is not None
+        inputs = list(inputs)
+        meshes.bring_together(inputs, self.devices)
         meshes.wait_for_last(self.devices)
         results = self.executable(*inputs, *self.pack(scalars))
         meshes.note_last(self.devices, results)

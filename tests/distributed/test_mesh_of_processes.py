@@ -34,7 +34,7 @@ def run(mode: str, count: int) -> list[dict]:
     reports = []
     try:
         for process in started:
-            out, err = process.communicate(timeout=110)
+            out, err = process.communicate(timeout=200)
             assert process.returncode == 0, f"{out[-1000:]}\n{err[-4000:]}"
             reports.append(json.loads(out.strip().splitlines()[-1]))
     finally:
@@ -44,12 +44,14 @@ def run(mode: str, count: int) -> list[dict]:
     return reports
 
 
+@pytest.mark.timeout(220)
 def test_layouts_and_parts_of_two_processes() -> None:
     reports = run("tensors", 2)
     assert [report["rank"] for report in reports] == [0, 1]
     assert all(report["shape"] == [4, 3] for report in reports)
 
 
+@pytest.mark.timeout(420)
 def test_four_processes_train_as_one_does() -> None:
     single = run("train", 1)[0]
     for report in run("train", 4):
