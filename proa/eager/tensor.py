@@ -299,6 +299,7 @@ class Tensor:
         return tensor_to_string(
             np.asarray(self._read()), shape=list(aval.shape), dtype_name=self.dtype.name,
             place_text=repr(aval.place), stop_gradient=self.stop_gradient, prefix=self._print_prefix,
+            layout="" if self._layout is None else f" {self._layout}, GlobalDenseTensor=",
         )  # fmt: skip
 
     _print_prefix = "Tensor"

@@ -53,6 +53,9 @@ class Layout:
         self.attributes = attributes
         self.parts = parts  # of a partial tensor: what is still to be reduced, along a first dimension
 
+    def __str__(self) -> str:
+        return f"process_mesh={self.mesh!r}, placements={list(self.placements)}"
+
     def lay_out(self, x: Tensor) -> Tensor:
         """The numbers of a tensor in this layout."""
         return constrain(x, self.attributes)

@@ -50,6 +50,17 @@ def test_the_parts_lie_on_their_devices() -> None:
     np.testing.assert_array_equal((x + other).numpy(), 2 * numbers(8, 12))
 
 
+def test_the_text_says_where_a_tensor_lies() -> None:
+    # As Paddle prints it, but for blanks between the numbers of a mesh.
+    text = repr(dist.shard_tensor(np.ones((2, 2), "float32"), GRID, [S(0), P()]))
+    assert (
+        "stop_gradient=True, process_mesh={shape: [2, 4], process_ids: [0, 1, 2, 3, 4, 5, 6, 7], dim_names: [dp, mp]}"
+        in text
+    )
+    assert "placements=[Shard(dim=0), Partial(reduce_type=SUM)], GlobalDenseTensor=\n       [[1., 1.]," in text
+    assert "process_mesh" not in repr(paddle.ones([2]))
+
+
 def test_results_say_how_xla_cut_them() -> None:
     x = dist.shard_tensor(numbers(8, 16), GRID, [S(0), R()])
     w = dist.shard_tensor(numbers(16, 8), GRID, [R(), S(1)])
