@@ -157,10 +157,10 @@ def _on_mesh(sharding: Any, mesh: Any) -> Any:
         parts[name] = [axis for step, axis in strides.items() if stride <= step < stride * size]
         if int(np.prod([mesh.shape[axis] for axis in parts[name]], dtype=int)) != size:
             return sharding  # the meshes have no common parts
-    spec = [
-        tuple(part for name in (axes if isinstance(axes, tuple) else (axes,)) for part in parts[name]) if axes else None
-        for axes in sharding.spec
-    ]
+    spec: list[Any] = []
+    for axes in sharding.spec:
+        names: tuple[str, ...] = cast(Any, axes) if isinstance(axes, tuple) else (axes,)
+        spec.append(tuple(part for name in names for part in parts[name]) if axes else None)
     jax = started_jax()
     return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec))
 
@@ -202,7 +202,7 @@ def put(value: Any, sharding: Any) -> Any:
     devices = devices_of(value)
     if devices is None and not sharding.is_fully_addressable:
         host = np.asarray(value)
-        return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
+        return jax.make_array_from_callback(host.shape, sharding, host.__getitem__)
     wait_for_last(devices)  # what is cut in another way is exchanged by a program
     result = jax.device_put(value, sharding)
     note_last(devices, [result])
@@ -211,7 +211,11 @@ def put(value: Any, sharding: Any) -> Any:
 
 @functools.cache
 def _gather(devices: tuple[int, ...]) -> Any:
-    return started_jax().jit(lambda x: x, out_shardings=whole_on(devices))
+    return started_jax().jit(_itself, out_shardings=whole_on(devices))
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 @functools.cache

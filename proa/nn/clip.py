@@ -176,10 +176,10 @@ class ClipGradByGlobalNorm(ClipGradBase):
             return super()._clip(grads)
         # Gradients stay where they are; one number of each mesh goes to the first one, and their sum back.
         home = next(devices for devices, _ in groups if devices is not None)
-        total = None
-        for _, positions in groups:
-            square = put_whole(record(sum_of_squares.operation, [grads[i] for i in positions], ()), home)
-            total = square if total is None else total + square
+        squares = [record(sum_of_squares.operation, [grads[i] for i in positions], ()) for _, positions in groups]
+        total = put_whole(squares[0], home)
+        for square in squares[1:]:
+            total = total + put_whole(square, home)
         clipped: list[Any] = [None] * len(grads)
         for devices, positions in groups:
             here = total if devices is None else put_whole(total, devices)
