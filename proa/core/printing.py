@@ -85,15 +85,16 @@ def tensor_to_string(
     place_text: str,
     stop_gradient: bool,
     prefix: str = "Tensor",
+    layout: str = "",
 ) -> str:
-    """The text of a tensor: a line that describes it, then its numbers.
+    """The text of a tensor: a line that describes it, then its numbers. `layout`: how it lies on a mesh, if it does.
 
     The numbers are indented to stand behind the prefix's last line and its bracket.
     """
     indent = len(prefix.rsplit("\n", 1)[-1]) + 1
     return (
         f"{prefix}(shape={list(shape)}, dtype={dtype_name}, place={place_text}, "
-        f"stop_gradient={stop_gradient},\n{' ' * indent}{array_to_string(array, indent)})"
+        f"stop_gradient={stop_gradient},{layout}\n{' ' * indent}{array_to_string(array, indent)})"
     )
 
 

@@ -24,6 +24,14 @@ identity, a group holds one process, and nothing is cut or run. How processes me
 from __future__ import annotations
 
 from . import fleet, launch, rpc, sharding, stream
+from .annotations import (
+    DistAttr,
+    enable_auto_dp,
+    in_auto_parallel_align_mode,
+    shard_op,
+    split,
+    to_distributed,
+)
 from .checkpoint import load_state_dict, save_state_dict
 from .collective import (
     P2POp,
@@ -73,6 +81,7 @@ from .group import get_backend, get_group, new_group
 from .launching import launch as launch_processes
 from .launching import spawn
 from .mesh import ProcessMesh, get_mesh, set_mesh
+from .more_plans import ContextParallel, ConvParallel, PrepareContextParallel
 from .parallel import DataParallel
 from .parallelize import parallelize
 from .placement import Partial, Placement, ReduceType, Replicate, Shard
@@ -96,16 +105,18 @@ from .strategy import Strategy
 launch = launch_processes  # noqa: F811
 
 __all__ = [
-    "ColWiseParallel", "DataParallel", "DistModel", "LocalLayer", "P2POp", "ParallelEnv", "ParallelMode", "Partial",
-    "Placement", "PrepareLayerInput", "PrepareLayerOutput", "ProcessMesh", "ReduceOp", "ReduceType", "Replicate",
-    "RowWiseParallel", "SequenceParallelBegin", "SequenceParallelDisable", "SequenceParallelEnable",
-    "SequenceParallelEnd", "Shard", "ShardingStage1", "ShardingStage2", "ShardingStage3", "SplitPoint", "Strategy",
-    "all_gather", "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "barrier", "batch_isend_irecv",
-    "broadcast", "broadcast_object_list", "destroy_process_group", "dtensor_from_fn", "dtensor_from_local",
-    "dtensor_to_local", "fleet", "gather", "get_backend", "get_group", "get_mesh", "get_rank", "get_world_size",
-    "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "launch", "load_state_dict",
-    "local_map", "new_group", "parallelize", "recv", "recv_object_list", "reduce", "reduce_scatter", "reshard",
-    "rpc", "save_state_dict", "scatter", "scatter_object_list", "send", "send_object_list", "set_mesh",
-    "shard_dataloader", "shard_layer", "shard_optimizer", "shard_scaler", "shard_tensor", "sharding", "spawn",
-    "stream", "to_static", "unshard_dtensor", "wait",
+    "ColWiseParallel", "ContextParallel", "ConvParallel", "DataParallel", "DistAttr", "DistModel", "LocalLayer",
+    "P2POp", "ParallelEnv", "ParallelMode", "Partial", "Placement", "PrepareContextParallel", "PrepareLayerInput",
+    "PrepareLayerOutput", "ProcessMesh", "ReduceOp", "ReduceType", "Replicate", "RowWiseParallel",
+    "SequenceParallelBegin", "SequenceParallelDisable", "SequenceParallelEnable", "SequenceParallelEnd", "Shard",
+    "ShardingStage1", "ShardingStage2", "ShardingStage3", "SplitPoint", "Strategy", "all_gather",
+    "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "barrier", "batch_isend_irecv", "broadcast",
+    "broadcast_object_list", "destroy_process_group", "dtensor_from_fn", "dtensor_from_local", "dtensor_to_local",
+    "enable_auto_dp", "fleet", "gather", "get_backend", "get_group", "get_mesh", "get_rank", "get_world_size",
+    "in_auto_parallel_align_mode", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend",
+    "launch", "load_state_dict", "local_map", "new_group", "parallelize", "recv", "recv_object_list", "reduce",
+    "reduce_scatter", "reshard", "rpc", "save_state_dict", "scatter", "scatter_object_list", "send",
+    "send_object_list", "set_mesh", "shard_dataloader", "shard_layer", "shard_op", "shard_optimizer",
+    "shard_scaler", "shard_tensor", "sharding", "spawn", "split", "stream", "to_distributed", "to_static",
+    "unshard_dtensor", "wait",
 ]  # fmt: skip

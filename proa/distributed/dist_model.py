@@ -95,8 +95,8 @@ class DistModel:
             raise value_error("DistModel", "inputs and a label are needed for the loss", f"{len(args)} argument(s)")
         outputs = self._layer(*args[:-1])
         outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]
-        assert self._loss is not None
-        return self._loss(*outputs, args[-1])
+        loss: Any = self._loss
+        return loss(*outputs, args[-1])
 
     def _train(self, args: tuple[Any, ...]) -> Tensor:
         pipeline = self._strategy.pipeline

@@ -98,9 +98,10 @@ def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placeme
         )
     wanted = checked("reshard", dist_tensor._aval.shape, mesh, placements)
     before = dist_tensor._layout
-    is_partial = before is not None and before.parts is not None and before.mesh == mesh
-    if is_partial and partial_axes(before.placements) == partial_axes(wanted):
-        return from_parts(before.parts, mesh, wanted)  # what is partial stays so
+    if before is not None and before.parts is not None and before.mesh == mesh:
+        stays_partial = partial_axes(before.placements) == partial_axes(wanted)
+        if stays_partial:
+            return from_parts(before.parts, mesh, wanted)
     return _placed(dist_tensor, mesh, wanted)
 
 

@@ -152,7 +152,8 @@ class ProcessMesh:
         return f"shape {self.shape}, process_ids {self.process_ids}, dim_names {self._dim_names}"
 
     def __repr__(self) -> str:
-        return f"{{shape: {self.shape}, process_ids: {self.process_ids}, dim_names: {self._dim_names}}}"
+        names = ", ".join(self._dim_names)
+        return f"{{shape: {self.shape}, process_ids: {self.process_ids}, dim_names: [{names}]}}"
 
 
 def process_of(number: int) -> int:

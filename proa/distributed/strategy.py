@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import type_error, value_error
 
@@ -35,6 +35,12 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 class _Part:
     """One part of a strategy: settings by name; an unknown name is an error."""
+
+    _name: str
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, name: str, given: dict[str, Any] | None = None) -> None:
         object.__setattr__(self, "_name", name)

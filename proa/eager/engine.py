@@ -15,7 +15,8 @@ from typing import Any
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.locks import new_lock
 from ..core.symbols import same_sizes
-from ..ir.recorder import LOCAL, set_scope, switch_gradients
+from ..ir.recorder import LOCAL, meeting_point, set_scope, switch_gradients
+from ..ir.recording_mode import Mode
 from .tape import FREED, GradNode, OutputNode, edge_of, stand_in
 from .tensor import Tensor, alias
 from .views import assign_in_place
@@ -241,10 +242,14 @@ def backward(
             "as many gradients as tensors are needed",
             f"{len(given)} for {len(tensors)}",
         )
+    if Mode.sharded:
+        meeting_point()
     roots = [_root(t, g, "backward") for t, g in zip(tensors, given) if not t.stop_gradient]
     run_engine(roots, _deliver_to_leaf, retain_graph, create_graph=False)
     if _ENDING.callbacks:
         _run_callbacks()
+    if Mode.sharded:
+        meeting_point()
 
 
 class _Ending(threading.local):

@@ -66,6 +66,8 @@ def relayed(x: Tensor, sharding: Any) -> Tensor:
     value = value_of(x)
     devices, _ = meshes.described(value)
     source = None if devices is None else value.sharding
+    if source is None and len(sharding.device_set) == 1:  # among the devices of a CPU nothing but a layout says where
+        source = meshes.ordinary()
     result = wrap(meshes.put(value, sharding), x._aval)
     edge = edge_of(x)
     if edge is not None:

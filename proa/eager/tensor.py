@@ -23,7 +23,7 @@ from ..ir import recorder
 from ..ir.forking import State as ForkState
 from ..ir.forking import host_array
 from ..ir.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_held
-from ..ir.meshes import readable
+from ..ir.meshes import devices_of, readable
 from ..ir.recorder import LOCAL, Failure, value_of
 from ..ir.recording_mode import Mode
 
@@ -299,6 +299,7 @@ class Tensor:
         return tensor_to_string(
             np.asarray(self._read()), shape=list(aval.shape), dtype_name=self.dtype.name,
             place_text=repr(aval.place), stop_gradient=self.stop_gradient, prefix=self._print_prefix,
+            layout="" if self._layout is None else f" {self._layout}, GlobalDenseTensor=",
         )  # fmt: skip
 
     _print_prefix = "Tensor"
@@ -486,10 +487,9 @@ def wrap(value: Any, aval: Aval | None = None) -> Tensor:
 def aval_of(value: Any) -> Aval:
     if isinstance(value, np.ndarray):
         return make_aval(value.shape, value.dtype, CPU)
-    devices = value.sharding.device_set
-    if len(devices) > 1:
+    if devices_of(value) is not None:
         recorder.note_sharded()
-    return make_aval(tuple(value.shape), value.dtype, parse_place(next(iter(devices))))
+    return make_aval(tuple(value.shape), value.dtype, parse_place(next(iter(value.sharding.device_set))))
 
 
 def jax_value(value: Any) -> Any:

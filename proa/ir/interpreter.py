@@ -104,9 +104,9 @@ def run_on_jax(
 
     def call(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
         try:
-            meshes.wait_for_last(place, devices)
+            meshes.wait_for_last(devices)
             results = call_jitted(instruction, arguments, place, kind)
-            meshes.note_last(place, devices, results)
+            meshes.note_last(devices, results)
         except Exception as error:
             raise Problem(error, instruction.index) from error
         if watch is not None:

@@ -116,6 +116,7 @@ class CompiledProgram:
         "check_nan",
         "copies",
         "device",
+        "devices",
         "donated",
         "executable",
         "improving",
@@ -155,7 +156,8 @@ class CompiledProgram:
             self.runs_to_trim = 2  # by the second one the inputs themselves are free
         started_jax()
         started = time.perf_counter()
-        spread = meshes.program_devices(self.program, inputs) is not None
+        self.devices = meshes.program_devices(self.program, inputs)
+        spread = self.devices is not None
         self.device = None if spread else jax_device(place)
         self.last_content = b""
         self.last_vectors: list[Any] | None = None
@@ -183,19 +185,29 @@ class CompiledProgram:
                 give_back_freed_memory()
         if self.improving is not None:
             self._improve(inputs)
+        if self.devices is not None:
+            return self._run_on_many(inputs, scalars)
         if not self.scalar_groups:
             return self.executable(*inputs)
         vectors: Sequence[Any] = self.pack(scalars)
-        if self.device is not None:
-            # Numbers that stay the same from call to call stay on the device: a transfer costs more than a small program.
-            content = b"".join([vector.tobytes() for vector in vectors])  # bytes tell 0.0 from -0.0
-            if content != self.last_content:
-                self.last_content, self.last_vectors = content, None
-            else:
-                if self.last_vectors is None:
-                    self.last_vectors = [jax_module().device_put(vector, self.device) for vector in vectors]
-                vectors = self.last_vectors
+        # Numbers that stay the same from call to call stay on the device: a transfer costs more than a small program.
+        content = b"".join([vector.tobytes() for vector in vectors])  # bytes tell 0.0 from -0.0
+        if content != self.last_content:
+            self.last_content, self.last_vectors = content, None
+        else:
+            if self.last_vectors is None:
+                self.last_vectors = [jax_module().device_put(vector, self.device) for vector in vectors]
+            vectors = self.last_vectors
         return self.executable(*inputs, *vectors)
+
+    def _run_on_many(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:
+        assert self.devices is not None
+        inputs = list(inputs)
+        meshes.bring_together(inputs, self.devices)
+        meshes.wait_for_last(self.devices)
+        results = self.executable(*inputs, *self.pack(scalars))
+        meshes.note_last(self.devices, results)
+        return results
 
     def _improve(self, inputs: list[Any]) -> None:
         """Notes a run of a quickly compiled program; compiles it well when its time has come."""
@@ -267,10 +279,14 @@ def lower_program(
         program = joined(program, kind)
 
     def run(*arguments: Any) -> tuple[Any, ...]:
-        return _trace(jax.numpy, program, groups, arguments, place, kind, check_nan)
+        results = _trace(jax.numpy, program, groups, arguments, place, kind, check_nan)
+        if devices is None or len(results) == len(program.outputs):
+            return results
+        flags = jax.lax.with_sharding_constraint(results[-1], meshes.whole_on(devices))  # every process reads them
+        return (*results[:-1], flags)
 
     run.__name__ = f"segment_of_{len(program.instructions)}"
-    given = inputs if devices is None else meshes.abstract_inputs(inputs, devices)
+    given = inputs if devices is None else meshes.abstract_inputs(program, inputs, devices)
     arguments = [*given, *_packed(groups, scalars)]
     # What is not bound to a device (arrays of NumPy, results of such a program) would silently go to JAX's default one.
     with warnings.catch_warnings(), jax.default_device(jax_device(place)):

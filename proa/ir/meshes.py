@@ -11,11 +11,12 @@ the order of their axes are brought to the same one.
 from __future__ import annotations
 
 import functools
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 
-from ..core.place import CPU, Place
+from ..core.place import CPU, Place, jax_devices
 from .recording_mode import note_sharded
 from .xla import started_jax
 
@@ -49,22 +50,35 @@ def ascending_order(numbers: np.ndarray) -> tuple[int, ...]:
     return tuple(sorted(range(numbers.ndim), key=lambda axis: -steps[axis]))
 
 
+def is_ordinary(device: Any) -> bool:
+    """Whether tensors that nobody has laid out may lie there. Accelerators are places of their own; of the virtual devices
+    of a CPU, which are one place, it is the first."""
+    return device.platform != "cpu" or device == jax_devices("cpu")[0]
+
+
+@functools.cache
+def ordinary() -> Any:
+    """XLA's form of an array on the CPU's first device."""
+    return started_jax().sharding.SingleDeviceSharding(jax_devices("cpu")[0])
+
+
 @functools.lru_cache(maxsize=4096)
 def _described(sharding: Any) -> tuple[tuple[int, ...] | None, Any]:
-    """The devices of a sharding (None: it is a single one's) and what it is told apart by (None: whole on each of them)."""
+    """The devices of a sharding (None: an ordinary one) and what it is told apart by (None: whole on each of them)."""
     if len(sharding.device_set) < 2:
-        return None, None
+        (device,) = sharding.device_set
+        return (None if is_ordinary(device) else (device.id,)), None
     devices = tuple(device.id for device in sharding._device_assignment)
     return devices, None if sharding.is_fully_replicated else sharding
 
 
 def described(value: Any) -> tuple[tuple[int, ...] | None, Any]:
-    """The devices of an array, and how it is cut; both None for an array of the host or of one device."""
+    """The devices of an array, and how it is cut; both None for an array of the host or of an ordinary device."""
     return (None, None) if value.__class__ is _ndarray else _described(value.sharding)
 
 
 def devices_of(value: Any) -> tuple[int, ...] | None:
-    """The devices that an array spans, by their ids; None for an array of the host or of one device."""
+    """The devices that an array spans, by their ids; None for an array of the host or of an ordinary device."""
     return described(value)[0]
 
 
@@ -79,7 +93,7 @@ def whole_on(devices: tuple[int, ...]) -> Any:
 
 def kernel_kind(place: Place, devices: Any) -> str:
     """For which kind of device kernels are chosen. XLA cannot cut calls of native code, so on a CPU its own are taken."""
-    return "xla" if devices is not None and place is CPU else place.kind
+    return "xla" if devices is not None and len(devices) > 1 and place is CPU else place.kind
 
 
 def program_devices(program: Any, inputs: list[Any]) -> tuple[int, ...] | None:
@@ -95,24 +109,66 @@ def program_devices(program: Any, inputs: list[Any]) -> tuple[int, ...] | None:
     return None
 
 
-def abstract_inputs(inputs: list[Any], devices: tuple[int, ...]) -> list[Any]:
-    """What a program on many devices is compiled for: arrays of the host or of one device are whole on each of them."""
+def abstract_inputs(program: Any, inputs: list[Any], devices: tuple[int, ...]) -> list[Any]:
+    """What a program on many devices is compiled for: arrays of the host or of one device are whole on each of them.
+
+    XLA tells how results are cut in terms of one mesh, so inputs are described by one on which all layouts can be.
+    """
     jax = started_jax()
-    whole = whole_on(devices)
+    cut = {id(v): v.sharding for v in inputs if v.__class__ is not _ndarray and described(v)[1] is not None}
+    asked = [sharding_of(*i.attributes) for i in program.instructions if i.operation.name == "lay_out"]
+    named = [s for s in (*cut.values(), *asked) if hasattr(s, "mesh") and len(s.device_set) == len(devices)]
+    mesh = _common_mesh(tuple(dict.fromkeys(s.mesh for s in named))) if named else whole_on(devices).mesh
+    whole = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
     return [
-        jax.ShapeDtypeStruct(
-            value.shape, value.dtype,
-            sharding=whole if value.__class__ is _ndarray or described(value)[1] is None else value.sharding,
-        )
-        for value in inputs
-    ]  # fmt: skip
+        jax.ShapeDtypeStruct(v.shape, v.dtype, sharding=_on_mesh(cut[id(v)], mesh) if id(v) in cut else whole)
+        for v in inputs
+    ]
+
+
+@functools.lru_cache(maxsize=256)
+def _common_mesh(meshes: tuple[Any, ...]) -> Any:
+    """A mesh of the same devices whose axes are parts of the axes of all given ones; the first of these if there is none."""
+    if len(meshes) == 1:
+        return meshes[0]
+    strides = sorted({stride for mesh in meshes for stride in _strides(mesh)}, reverse=True)
+    sizes = [outer // inner for outer, inner in pairwise((meshes[0].size, *strides))]
+    if any(outer % inner for outer, inner in pairwise((meshes[0].size, *strides))):
+        return meshes[0]
+    names = tuple(f"d{axis}" for axis in range(len(sizes)))
+    return started_jax().sharding.Mesh(meshes[0].devices.reshape(sizes), names)
+
+
+def _strides(mesh: Any) -> list[int]:
+    """How far apart neighbours along each axis are in the list of devices."""
+    sizes = mesh.devices.shape
+    return [int(np.prod(sizes[axis + 1 :], dtype=int)) for axis in range(len(sizes))]
+
+
+def _on_mesh(sharding: Any, mesh: Any) -> Any:
+    """The same layout in terms of the axes of a finer mesh."""
+    if not hasattr(sharding, "mesh") or sharding.mesh == mesh:
+        return sharding
+    strides = dict(zip(_strides(mesh), mesh.axis_names, strict=True))
+    parts: dict[str, list[str]] = {}
+    for name, stride, size in zip(
+        sharding.mesh.axis_names, _strides(sharding.mesh), sharding.mesh.devices.shape, strict=True
+    ):
+        parts[name] = [axis for step, axis in strides.items() if stride <= step < stride * size]
+        if int(np.prod([mesh.shape[axis] for axis in parts[name]], dtype=int)) != size:
+            return sharding  # the meshes have no common parts
+    spec: list[Any] = []
+    for axes in sharding.spec:
+        names: tuple[str, ...] = cast(Any, axes) if isinstance(axes, tuple) else (axes,)
+        spec.append(tuple(part for name in names for part in parts[name]) if axes else None)
+    jax = started_jax()
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec))
 
 
 def bring_together(inputs: list[Any], devices: tuple[int, ...]) -> None:
     """Arrays of single devices become arrays of all of a program's; in a job of several processes those of the host too."""
-    jax = started_jax()
     for position, value in enumerate(inputs):
-        if devices_of(value) is None and (jax.process_count() > 1 or getattr(value, "_committed", False)):
+        if devices_of(value) is None and (several_processes() or getattr(value, "_committed", False)):
             inputs[position] = put(value, whole_on(devices))
 
 
@@ -120,10 +176,10 @@ def bring_together(inputs: list[Any], devices: tuple[int, ...]) -> None:
 _LAST: dict[tuple[int, ...], Any] = {}
 
 
-def wait_for_last(place: Place, devices: tuple[int, ...] | None) -> None:
+def wait_for_last(devices: tuple[int, ...] | None) -> None:
     """Waits for the program before, on virtual devices of a CPU. They share a few threads, and a thread that waits for the
     others of its program is lost to them: two programs at once may wait for each other for ever."""
-    if devices is None or place is not CPU:
+    if not _LAST or devices is None or len(devices) < 2:
         return
     for others in [others for others in _LAST if not set(others).isdisjoint(devices)]:
         for value in _LAST.pop(others, ()):
@@ -131,36 +187,47 @@ def wait_for_last(place: Place, devices: tuple[int, ...] | None) -> None:
                 value.block_until_ready()
 
 
-def note_last(place: Place, devices: tuple[int, ...] | None, results: Any) -> None:
+def note_last(devices: tuple[int, ...] | None, results: Any) -> None:
     """Notes what a program on several devices gives (see `wait_for_last`)."""
-    if devices is not None and place is CPU:
-        _LAST[devices] = [value for value in results if value.__class__ is not _ndarray]
+    if devices is not None and len(devices) > 1:
+        arrays = [value for value in results if value.__class__ is not _ndarray]
+        if arrays and next(iter(arrays[0].sharding.device_set)).platform == "cpu":
+            _LAST[devices] = arrays
 
 
 def put(value: Any, sharding: Any) -> Any:
     """An array laid out anew. One that this process has whole is taken to be the same in all of them."""
     jax = started_jax()
     note_sharded()
-    if devices_of(value) is None and not sharding.is_fully_addressable:
-        host = np.asarray(value)
-        return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
     devices = devices_of(value)
-    place = CPU if devices is not None and next(iter(sharding.device_set)).platform == "cpu" else None
-    if place is None:
-        return jax.device_put(value, sharding)
-    wait_for_last(place, devices)  # what is cut in another way is exchanged by a program
+    if devices is None and not sharding.is_fully_addressable:
+        host = np.asarray(value)
+        return jax.make_array_from_callback(host.shape, sharding, host.__getitem__)
+    wait_for_last(devices)  # what is cut in another way is exchanged by a program
     result = jax.device_put(value, sharding)
-    note_last(place, devices, [result])
+    note_last(devices, [result])
     return result
 
 
 @functools.cache
 def _gather(devices: tuple[int, ...]) -> Any:
-    return started_jax().jit(lambda x: x, out_shardings=whole_on(devices))
+    return started_jax().jit(_itself, out_shardings=whole_on(devices))
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+@functools.cache
+def several_processes() -> bool:
+    """Whether this process belongs to a job of several."""
+    return started_jax().process_count() > 1
 
 
 def readable(value: Any) -> Any:
     """An array whose elements this process can read: what lies in other processes is fetched, which all must do at once."""
     if value.__class__ is _ndarray or value.is_fully_addressable or value.is_fully_replicated:
         return value
-    return _gather(cast(Any, devices_of(value)))(value)
+    devices = cast("tuple[int, ...]", devices_of(value))
+    wait_for_last(devices)
+    return _gather(devices)(value)

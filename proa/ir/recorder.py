@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from ..core import flags
 from ..core.place import Place
+from . import meshes
 from .deferred import verify_values
 from .recording_mode import ONCE, WHOLE, note_sharded, read_flags
 from .running import after_record, flush, read, value_of
@@ -72,6 +73,14 @@ def boundary() -> None:
         flush(LOCAL.segment)
 
 
+def meeting_point() -> None:
+    """Runs what spans devices of several processes, at a point that all of them pass (before and behind a backward pass,
+    behind an update). So they run the same programs though one of them alone looks at a loss in between."""
+    segment = LOCAL.segment
+    if segment.devices is not None and segment.root.window < WHOLE and meshes.several_processes():
+        flush(segment)
+
+
 @contextmanager
 def apart() -> Generator[None]:
     """What is recorded inside does not belong to the open segment: it runs by itself, op by op, at the end.
@@ -112,7 +121,7 @@ def _flags_changed(name: str) -> None:
 flags.on_change(_flags_changed)
 
 __all__ = [
-    "LOCAL", "STATE", "Failure", "Segment", "WrongPlace", "after_record", "apart", "boundary", "enter_place", "extend",
-    "flush", "flush_current", "note_sharded", "one_segment", "read", "recording_gradients", "run_next_at_once",
-    "set_place", "set_scope", "switch_gradients", "value_of", "verify_values",
+    "LOCAL", "STATE", "Failure", "Segment", "WrongPlace", "after_record", "apart", "boundary", "enter_place",
+    "extend", "flush", "flush_current", "meeting_point", "note_sharded", "one_segment", "read", "recording_gradients",
+    "run_next_at_once", "set_place", "set_scope", "switch_gradients", "value_of", "verify_values",
 ]  # fmt: skip

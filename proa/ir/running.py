@@ -244,14 +244,12 @@ def _run_tier0(segment: Segment, program: Any, inputs: list[Any], scalars: list[
 def _run_tier1(segment: Segment, ending: Ending, compiled: Any, live: list[tuple[Any, int]]) -> dict[int, Any]:
     if cupy_tier.READING and compiled.donated:
         cupy_tier.settle()
-    meshes.wait_for_last(segment.root.place, segment.devices)
     inputs = donation.protect(segment.inputs, compiled)
     begun = segment.begun
     if begun is not None and begun.program is compiled:
         results = begun.finish(inputs, segment.scalars)
     else:
         results = compiled(inputs, segment.scalars)
-    meshes.note_last(segment.root.place, segment.devices, results)
     values = dict(zip(compiled.outputs, results, strict=False))
     if compiled.num_flags:
         LOCAL.unchecked.append(Unchecked(results[-1], segment, ending, live))

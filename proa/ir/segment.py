@@ -119,9 +119,11 @@ class Segment:
             if value.__class__ is not _ndarray and Mode.sharded:
                 devices, cut = meshes.described(value)
                 if devices is not None:
-                    self.span(devices, aval.place)
-                    if cut is not None:
+                    if self.devices is None:
+                        edge = (aval, devices, cut)  # from here on the path is one of these devices
+                    elif cut is not None:
                         edge = (aval, cut)
+                    self.span(devices, aval.place)
             node = self.node.get(edge)
             self.node = node if node is not None else grow_leaf(self.node, edge)
             index = ~len(self.inputs)
@@ -282,7 +284,10 @@ def extend(
         check_allocation(operation.name, outputs)
     check = operation.check
     flagged = check is not None and not (
-        segment.root.place is CPU and not segment.captures and all(_is_known(operands[p]) for p in check.operands)
+        segment.root.place is CPU
+        and not segment.captures
+        and segment.devices is None  # parts of an operand may lie in other processes
+        and all(_is_known(operands[p]) for p in check.operands)
     )
     if dtypes:
         # The path says how many scalars came before: they have the same numbers whenever it is walked.

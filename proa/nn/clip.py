@@ -11,18 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from ..core.aval import Aval
+from ..core.aval import Aval, make_aval
+from ..core.dtype import FLOAT32
 from ..core.errors import value_error
 from ..eager.declare import op
 from ..eager.dispatch import record
+from ..eager.moving import put_whole
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor
+from ..ir.recording_mode import Mode
+from ..ops.layout import devices_of_tensor
 
 Pairs = list[tuple[Parameter, Tensor | None]]
 
 
 def _infer_each(operation: Any, operands: Any, attributes: Any, place: Any) -> tuple[Aval, ...]:
     return tuple(kind for kind in operands if isinstance(kind, Aval))
+
+
+def _infer_rest(operation: Any, operands: Any, attributes: Any, place: Any) -> tuple[Aval, ...]:
+    return _infer_each(operation, operands, attributes, place)[1:]
 
 
 def _wide(array: Any) -> Any:
@@ -60,6 +68,35 @@ def clip_by_global_norm(xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
     return tuple((_wide(g) * scale.astype(_wide(g).dtype)).astype(g.dtype) for g in grads)
 
 
+def _infer_total(operation: Any, operands: Any, attributes: Any, place: Any) -> Aval:
+    return make_aval((), FLOAT32, place)
+
+
+@op("x", variadic=True, infer=_infer_total, follow_scalars=False)
+def sum_of_squares(xp: Any, arrays: Sequence[Any]) -> Any:
+    """The square of the joint norm of some gradients."""
+    return xp.sum(xp.stack([xp.sum(xp.square(_wide(g))).astype(np.float32) for g in arrays]))
+
+
+@op("x", variadic=True, outputs="list", infer=_infer_rest, follow_scalars=False)
+def clip_by_total(xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """Gradients scaled down so that a joint norm, whose square is the second operand, is at most the first one."""
+    limit, total, *grads = arrays
+    bound = limit.astype(total.dtype)
+    scale = bound / xp.maximum(xp.sqrt(total), bound)
+    return tuple((_wide(g) * scale.astype(_wide(g).dtype)).astype(g.dtype) for g in grads)
+
+
+def _by_mesh(grads: list[Any]) -> list[tuple[Any, list[int]]]:
+    """The positions of gradients, by the devices that they lie on: the stages of a pipeline have their own."""
+    if not Mode.sharded:
+        return [(None, list(range(len(grads))))]
+    found: dict[Any, list[int]] = {}
+    for position, grad in enumerate(grads):
+        found.setdefault(devices_of_tensor(grad), []).append(position)
+    return list(found.items())
+
+
 class ClipGradBase:
     """Base: clips the gradients of parameters that allow it (`need_clip`).
 
@@ -81,11 +118,19 @@ class ClipGradBase:
         if not chosen:
             return params_grads
         grads = [params_grads[position][1] for position in chosen]
-        clipped = record(self._operation.operation, [*self._limits, *grads], ())
+        clipped = self._clip(grads)
         result = list(params_grads)
         for position, grad in zip(chosen, clipped, strict=True):
             result[position] = (params_grads[position][0], grad)
         return result
+
+    def _clip(self, grads: list[Any]) -> list[Any]:
+        clipped: list[Any] = [None] * len(grads)
+        for _, positions in _by_mesh(grads):
+            made = record(self._operation.operation, [*self._limits, *(grads[i] for i in positions)], ())
+            for position, grad in zip(positions, made, strict=True):
+                clipped[position] = grad
+        return clipped
 
 
 class ClipGradByValue(ClipGradBase):
@@ -124,6 +169,24 @@ class ClipGradByGlobalNorm(ClipGradBase):
     def __init__(self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False) -> None:
         self.clip_norm, self.group_name = float(clip_norm), group_name
         self._limits = (self.clip_norm,)
+
+    def _clip(self, grads: list[Any]) -> list[Any]:
+        groups = _by_mesh(grads)
+        if len(groups) == 1:
+            return super()._clip(grads)
+        # Gradients stay where they are; one number of each mesh goes to the first one, and their sum back.
+        home = next(devices for devices, _ in groups if devices is not None)
+        squares = [record(sum_of_squares.operation, [grads[i] for i in positions], ()) for _, positions in groups]
+        total = put_whole(squares[0], home)
+        for square in squares[1:]:
+            total = total + put_whole(square, home)
+        clipped: list[Any] = [None] * len(grads)
+        for devices, positions in groups:
+            here = total if devices is None else put_whole(total, devices)
+            made = record(clip_by_total.operation, [self.clip_norm, here, *(grads[i] for i in positions)], ())
+            for position, grad in zip(positions, made, strict=True):
+                clipped[position] = grad
+        return clipped
 
     def __str__(self) -> str:
         return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm}"

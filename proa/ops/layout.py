@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.place import CPU, parse_place
 from ..eager.declare import op
 from ..eager.infer import same
-from ..eager.moving import relayed
+from ..eager.moving import moved, relayed
 from ..eager.tensor import Tensor
 from ..ir import meshes
 from ..ir.recorder import LOCAL, flush_current, note_sharded
+from ..ir.recording_mode import Mode
+from ..ir.xla import started_jax
 
 
 @op(infer=same, grad={"x": lambda g, devices, sizes, names, cuts: constrain(g, (devices, sizes, names, cuts))})
@@ -50,6 +53,9 @@ class Layout:
         self.attributes = attributes
         self.parts = parts  # of a partial tensor: what is still to be reduced, along a first dimension
 
+    def __str__(self) -> str:
+        return f"process_mesh={self.mesh!r}, placements={list(self.placements)}"
+
     def lay_out(self, x: Tensor) -> Tensor:
         """The numbers of a tensor in this layout."""
         return constrain(x, self.attributes)
@@ -57,16 +63,15 @@ class Layout:
 
 def constrain(x: Tensor, attributes: tuple[Any, ...]) -> Tensor:
     """A tensor laid out on a mesh; gradients are laid out in the same way, on the devices that the tensor came from."""
-    if len(attributes[0]) == 1:
-        return lay_out(x, *attributes)
     segment = LOCAL.segment
     if segment.captures:
         return lay_out(x, *attributes)
+    if len(attributes[0]) == 1:
+        return _on_one_device(x, attributes[0][0])
     note_sharded()
     sharding = meshes.sharding_of(*attributes)
     wanted = tuple(device.id for device in sharding._device_assignment)
-    value = x._value
-    there = meshes.devices_of(value) if value is not None else x._segment.devices
+    value, there = x._value, devices_of_tensor(x)
     if there != wanted and (value is not None or there is not None):
         return relayed(x, sharding)
     if segment.devices not in (None, wanted):
@@ -75,6 +80,26 @@ def constrain(x: Tensor, attributes: tuple[Any, ...]) -> Tensor:
     result = lay_out(x, *attributes)
     LOCAL.segment.devices = wanted if result._segment is LOCAL.segment else LOCAL.segment.devices
     return result
+
+
+def devices_of_tensor(x: Tensor) -> tuple[int, ...] | None:
+    """The devices that a tensor spans; None if they are nothing but its place."""
+    return x._segment.devices if x._value is None else meshes.devices_of(x._value)
+
+
+def _on_one_device(x: Tensor, number: int) -> Tensor:
+    """The tensor on a mesh of one device: an accelerator is a place like any other, of a CPU's virtual devices all but the
+    first are meshes."""
+    if not number and not Mode.sharded and x._aval.place is CPU and LOCAL.place is CPU:
+        return x  # nothing is elsewhere, and nobody needs to ask for devices
+    device = started_jax().devices()[number]
+    place = parse_place(device)
+    there = devices_of_tensor(x)
+    if place is not CPU:
+        return relayed(x, meshes.whole_on((device.id,))) if there is not None else moved(x, place)
+    if there == (None if meshes.is_ordinary(device) else (device.id,)):
+        return x
+    return relayed(x, meshes.whole_on((device.id,)))
 
 
 def keep_layout(tensor: Tensor) -> None:

@@ -249,6 +249,8 @@ class Optimizer(FusedStorage, PaddleNames):
                 if active:
                     self._step_group(group, active, grads)
         LOCAL.segment.stepped = True
+        if Mode.sharded:
+            recorder.meeting_point()
 
     def _step_group(self, group: Group, active: list[Any], grads: list[Tensor]) -> None:
         clip = group.options.get("grad_clip", self._grad_clip)
@@ -378,8 +380,8 @@ class Optimizer(FusedStorage, PaddleNames):
             aval = parameter._aval
             half = aval.dtype in (FLOAT16, BFLOAT16)
             if half and self._multi_precision:
-                state.master = cast_to(alias(parameter), FLOAT32)
-                self._place_state("master", parameter, state.master)
+                state.master = master = cast_to(alias(parameter), FLOAT32)
+                self._place_state("master", parameter, master)
             kind = aval.with_dtype(FLOAT32) if half else aval
             for name in self._accumulator_names:
                 accumulator = self._new_accumulator(name, kind)

@@ -1,7 +1,7 @@
 """Every form of parallel training beside one device: `python -m tests.distributed.forms` prints a table.
 
-Eight virtual devices, a small GPT (dense and with experts) and an MLP, AdamW with gradient clipping, 20 steps in float32. The
-losses must be those of one device within 1e-5.
+Eight virtual devices, a small GPT (dense and with experts) and an MLP, AdamW with gradient clipping, 20 steps in float32.
+The losses must be those of one device within 1e-5.
 """
 
 from __future__ import annotations

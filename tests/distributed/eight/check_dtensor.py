@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import proa as paddle
 from proa import distributed as dist
 from proa.distributed.layouts import found_layout
 from proa.distributed.local import locals_of
+from proa.distributed.submeshes import moe_global_mesh_tensor, moe_sub_mesh_tensors
 from tests.distributed import reshard_pairs
 
 GRID = dist.ProcessMesh([[0, 1, 2, 3], [4, 5, 6, 7]], ["dp", "mp"])
@@ -46,6 +48,17 @@ def test_the_parts_lie_on_their_devices() -> None:
     other = dist.shard_tensor(numbers(8, 12), GRID.get_mesh_with_dim("mp"), [S(0), S(0)])
     assert other._data().addressable_shards[4].index[0] == slice(1, 2)  # device 4: mp 0, dp 1
     np.testing.assert_array_equal((x + other).numpy(), 2 * numbers(8, 12))
+
+
+def test_the_text_says_where_a_tensor_lies() -> None:
+    # As Paddle prints it, but for blanks between the numbers of a mesh.
+    text = repr(dist.shard_tensor(np.ones((2, 2), "float32"), GRID, [S(0), P()]))
+    assert (
+        "stop_gradient=True, process_mesh={shape: [2, 4], process_ids: [0, 1, 2, 3, 4, 5, 6, 7], dim_names: [dp, mp]}"
+        in text
+    )
+    assert "placements=[Shard(dim=0), Partial(reduce_type=SUM)], GlobalDenseTensor=\n       [[1., 1.]," in text
+    assert "process_mesh" not in repr(paddle.ones([2]))
 
 
 def test_results_say_how_xla_cut_them() -> None:
@@ -128,6 +141,27 @@ def test_whole_again() -> None:
     assert dist.unshard_dtensor(paddle.ones([2])).shape == [2]
     made = dist.dtensor_from_fn(paddle.ones, LINE, [S(0)], shape=[16])
     assert made._local_shape == [2]
+
+
+def test_slices_of_a_mesh() -> None:
+    x = paddle.to_tensor(numbers(8, 6), stop_gradient=False)
+    laid_out = dist.shard_tensor(x, GRID, [S(0), S(1)])
+    slices = moe_sub_mesh_tensors(laid_out, GRID, 0, [S(0), S(1)])
+    assert [list(one.shape) for one in slices] == [[4, 6], [4, 6]]
+    assert [one.process_mesh.process_ids for one in slices] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    whole = moe_global_mesh_tensor([one * 2.0 for one in slices], GRID, [S(0), S(1)], 0)
+    np.testing.assert_allclose(whole.numpy(), 2 * numbers(8, 6), rtol=1e-6)
+    whole.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), np.full((8, 6), 2.0), rtol=1e-6)
+    with pytest.raises(ValueError, match="has 2 slices"):
+        moe_global_mesh_tensor(slices[:1], GRID, [S(0), S(1)], 0)
+
+
+def test_meshes_of_the_same_devices_go_together() -> None:
+    a, b = dist.shard_tensor(numbers(8, 8), GRID, [S(0), S(1)]), dist.shard_tensor(numbers(8, 8), LINE, [S(0)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a program that could not be compiled would say so
+        np.testing.assert_allclose((a @ b).numpy(), numbers(8, 8) @ numbers(8, 8), rtol=1e-4, atol=1e-4)
 
 
 def test_zero_size_and_0d() -> None:

@@ -137,7 +137,7 @@ def negative(b: Builder, c: Call) -> Made:
     return b.cast(b.scale(b.cast(x, "int32"), -1), x.dtype) if x.dtype in ("uint8", "int8", "int16") else b.scale(x, -1)
 
 
-@translates("assign", "dropout_scale", "barrier", "covering")
+@translates("assign", "dropout_scale", "barrier", "covering", "lay_out")
 def assign(b: Builder, c: Call) -> Any:
     if c.name == "barrier":
         return [b.same("assign", x) for x in c.operands]

@@ -86,6 +86,7 @@ def _norms(analysis: Analysis, instruction: Instruction, operands: list[Any]) ->
     return list(operands[len(operands) - len(instruction.outputs) :])
 
 
+refuse("sum_of_squares clip_by_total", "gradients on several meshes have sizes of their own")
 refuse(
     "adam_update momentum_update sgd_update adadelta_update adagrad_update adamax_update asgd_update lamb_update "
     "nadam_update radam_update rmsprop_update rprop_update lars_update look_ahead_update average_update moved_along "

@@ -1,6 +1,20 @@
 """Inner names of `paddle.distributed.auto_parallel.api`."""
 
+from typing import Any
 
-def in_auto_parallel_align_mode() -> bool:
-    """Whether gradients are summed as a dynamic job sums them, for comparisons."""
-    return False
+from .....distributed.annotations import enable_auto_dp, in_auto_parallel_align_mode
+from .....distributed.dtensor import dtensor_from_local, dtensor_to_local
+from .....distributed.shard_loader import ShardDataloader
+from .....distributed.shard_optimizers import ShardOptimizer as _ShardOptimizer
+from .....distributed.submeshes import moe_global_mesh_tensor, moe_sub_mesh_tensors, split_mesh
+
+
+def is_dist_tensor(tensor: Any) -> bool:
+    """Whether a value is a tensor that lies on a mesh."""
+    return hasattr(tensor, "is_dist") and tensor.is_dist()
+
+
+__all__ = [
+    "ShardDataloader", "_ShardOptimizer", "dtensor_from_local", "dtensor_to_local", "enable_auto_dp",
+    "in_auto_parallel_align_mode", "is_dist_tensor", "moe_global_mesh_tensor", "moe_sub_mesh_tensors", "split_mesh",
+]  # fmt: skip
