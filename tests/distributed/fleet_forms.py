@@ -108,7 +108,9 @@ def train(form: Form, steps: int = STEPS) -> list[float]:
         0.003, parameters=inner.parameters(), weight_decay=0.01, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)
     )
     if form.level:
-        model, optimizer, _ = paddle.distributed.sharding.group_sharded_parallel(inner, optimizer, form.level)
+        model, optimizer, _ = paddle.distributed.sharding.group_sharded_parallel(
+            inner, optimizer, form.level, segment_size=100, exclude_layer=["VocabParallelEmbedding"]
+        )
     else:
         model, optimizer = fleet.distributed_model(inner), fleet.distributed_optimizer(optimizer)
     if form.options.get("sequence_parallel"):

@@ -65,10 +65,28 @@ class Embedding(nn.Layer):
         return (self.tokens(x) + self.positions(positions)).transpose([1, 0, 2])
 
 
+def embed_pieces(embedding: Embedding, x: Any) -> Any:
+    """For sequence parallelism: this process's piece of the sequences."""
+    return fleet.utils.sequence_parallel_utils.ScatterOp.apply(embedding(x))
+
+
+def logits_of_pieces(embedding: Embedding, x: Any) -> Any:
+    return logits(embedding, fleet.utils.sequence_parallel_utils.GatherOp.apply(x))
+
+
 def logits(embedding: Embedding, x: Any) -> Any:
     """Of the tokens that this process has the weights of."""
     x = mp_ops._c_identity(x, model_group())
     return paddle.matmul(x, embedding.weight, transpose_y=True).transpose([1, 0, 2])
+
+
+class Norm(nn.LayerNorm):
+    """A norm that may see pieces of sequences only."""
+
+    def __init__(self, sequence_parallel: bool) -> None:
+        super().__init__(HIDDEN)
+        for parameter in self.parameters() if sequence_parallel else []:
+            fleet.utils.sequence_parallel_utils.mark_as_sequence_parallel_parameter(parameter)
 
 
 class Attention(nn.Layer):
@@ -110,12 +128,11 @@ class Block(nn.Layer):
         if sequence_parallel:
             utils = fleet.utils.sequence_parallel_utils
             column, row = utils.ColumnSequenceParallelLinear, utils.RowSequenceParallelLinear
-        self.norm1, self.norm2 = nn.LayerNorm(HIDDEN), nn.LayerNorm(HIDDEN)
+        self.norm1, self.norm2 = Norm(sequence_parallel), Norm(sequence_parallel)
         self.attention = Attention(column, row)
         self.feedforward = Feedforward(column, row) if experts is None else experts()
         if sequence_parallel:
-            biases = [self.attention.outputs.bias, self.feedforward.second.bias]
-            for parameter in (*self.norm1.parameters(), *self.norm2.parameters(), *biases):
+            for parameter in (self.attention.outputs.bias, self.feedforward.second.bias):
                 utils.mark_as_sequence_parallel_parameter(parameter)
 
     def forward(self, x: Any) -> Any:
@@ -133,14 +150,11 @@ class Loss(nn.Layer):
 
 
 def gpt(depth: int = 2, sequence_parallel: bool = False, experts: Any = None, **options: Any) -> Any:
-    layers: list[Any] = [parallel.SharedLayerDesc("embedding", Embedding, None, "weight")]
-    if sequence_parallel:
-        layers.append(lambda x: fleet.utils.sequence_parallel_utils.ScatterOp.apply(x))
+    first, last = (embed_pieces, logits_of_pieces) if sequence_parallel else (None, logits)
+    layers: list[Any] = [parallel.SharedLayerDesc("embedding", Embedding, first, "weight")]
     layers += [parallel.LayerDesc(Block, sequence_parallel, experts) for _ in range(depth)]
-    if sequence_parallel:
-        layers.append(lambda x: fleet.utils.sequence_parallel_utils.GatherOp.apply(x))
-    layers.append(parallel.LayerDesc(nn.LayerNorm, HIDDEN))
-    layers.append(parallel.SharedLayerDesc("embedding", Embedding, logits, "weight"))
+    layers.append(parallel.LayerDesc(Norm, sequence_parallel))
+    layers.append(parallel.SharedLayerDesc("embedding", Embedding, last, "weight"))
     return parallel.PipelineLayer(layers, loss_fn=Loss(), **options)
 
 
@@ -164,3 +178,12 @@ def tokens(step: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
 def points(step: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
     drawn = np.random.default_rng(step).normal(size=(2, batch, HIDDEN)).astype("float32")
     return drawn[0], np.tanh(drawn[1])
+
+
+def experts(count: int) -> Any:
+    """A layer with `count` experts in this process; every token goes to two, whose weights are their scores."""
+    from proa.incubate.distributed.models.moe import MoELayer
+
+    group = fleet.get_hybrid_communicate_group().get_expert_parallel_group()
+    made = [Feedforward(parallel.ColumnParallelLinear, parallel.RowParallelLinear) for _ in range(count)]
+    return MoELayer(HIDDEN, nn.LayerList(made), {"type": "naive", "top_k": 2}, group)

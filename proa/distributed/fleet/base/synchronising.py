@@ -16,15 +16,15 @@ def is_of_expert(parameter: Any) -> bool:
     return getattr(parameter, "no_sync", False)
 
 
-def begin_alike(model: Layer, group: Group, also_divided: bool = True) -> None:
-    """Gives parameters and buffers the values of the group's first process: not experts, and weights that are divided
-    only among processes that have the same part (`also_divided`)."""
+def begin_alike(model: Layer, group: Group, also_divided: bool = True, experts: bool = False) -> None:
+    """Gives parameters and buffers (or those of experts) the values of the group's first process; weights that are
+    divided only among processes that have the same part (`also_divided`)."""
     if group.nranks == 1:
         return
     named = [
         (name, tensor)
         for name, tensor in (*model.named_parameters(), *model.named_buffers())
-        if not is_of_expert(tensor) and (also_divided or not tensor.is_distributed)
+        if is_of_expert(tensor) is experts and (also_divided or not tensor.is_distributed)
     ]
     require_equal("fleet.distributed_model", named, group)
     broadcast_from([tensor for _, tensor in named], group, 0)
@@ -35,6 +35,8 @@ def begin_together(model: Layer, hcg: Any) -> None:
     begin_alike(model, hcg.get_group("model"), also_divided=False)
     begin_alike(model, hcg.get_group("sharding"))
     begin_alike(model, hcg.get_group("same"))
+    if any(map(is_of_expert, model.parameters())):
+        begin_alike(model, hcg.get_group("moe_sharding"), experts=True)
 
 
 def average_over_data(parameters: Sequence[Any], hcg: Any, find_unused: bool = False) -> None:

@@ -3,6 +3,7 @@
 wrappers.py            what `fleet.distributed_model` gives
 parallel_layers/       models as lists of layers that are cut into stages
 pipeline_parallel.py   running the stages: by schedules.py, with messages through mailbox.py
+ring_attention.py      attention over sequences that are divided
 sharding/              optimiser states, gradients and parameters divided
 """
 
@@ -16,6 +17,7 @@ from .pipeline_parallel import (
     PipelineParallelWithInterleave,
     PipelineParallelWithInterleaveFthenB,
 )
+from .ring_attention import ring_flash_attention
 from .wrappers import MetaParallelBase, SegmentParallel, ShardingParallel, TensorParallel
 
 __all__ = [
@@ -23,4 +25,5 @@ __all__ = [
     "PipelineLayer", "PipelineParallel", "PipelineParallelWithInterleave", "PipelineParallelWithInterleaveFthenB",
     "RNGStatesTracker", "RowParallelLinear", "SegmentParallel", "SharedLayerDesc",
     "ShardingParallel", "TensorParallel", "VocabParallelEmbedding", "get_rng_state_tracker", "model_parallel_random_seed",
+    "ring_flash_attention",
 ]  # fmt: skip

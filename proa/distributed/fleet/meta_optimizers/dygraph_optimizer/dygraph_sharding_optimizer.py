@@ -1,4 +1,4 @@
-"""DygraphShardingOptimizer: each process of the sharding group updates its share of the parameters and keeps their states."""
+"""DygraphShardingOptimizer: each process of the sharding group updates a share of the parameters and keeps their states."""
 
 from __future__ import annotations
 
