@@ -1,30 +1,58 @@
-"""`paddle.distributed.sharding`: optimiser state divided among processes; one process keeps it whole."""
+"""`paddle.distributed.sharding`: optimiser states, gradients and parameters divided among processes."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from ..core.errors import value_error
+from ..core import job
+from ..core.errors import value_error, warn
+from ..core.tracebacks import boundary
 from ..framework.io import save
-from .environment import require_one_process
+from .fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_gradscaler import share_overflows
+from .fleet.meta_parallel.sharding import GroupShardedOptimizer, GroupShardedStage2, GroupShardedStage3
+from .group import Group, resolve
 
 
+@boundary
 def group_sharded_parallel(
-    model: Any, optimizer: Any, level: str, scaler: Any = None, group: Any = None, offload: bool = False,
+    model: Any, optimizer: Any, level: str, scaler: Any = None, group: Group | None = None, offload: bool = False,
     sync_buffers: bool = False, buffer_max_size: int = 2**23, segment_size: int = 2**20, sync_comm: bool = False,
-    dp_group: Any = None, exclude_layer: Any = None,
+    dp_group: Group | None = None, exclude_layer: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Model, optimiser and scaler, as they are."""
-    require_one_process("group_sharded_parallel")
+    """Model, optimiser and scaler for processes that train one model on different data and divide what they keep.
+
+    `level`: "os" divides the optimiser's states, "os_g" gradients as well, "p_g_os" parameters of at least `segment_size`
+    elements as well (see `GroupShardedStage3` for `exclude_layer`). `dp_group`: processes of other such groups that train
+    the same parameters. Gradients are means over all of them. `offload` is not done; the other settings change nothing.
+    In a job of one process all three are given back as they are.
+    """
     if level not in ("os", "os_g", "p_g_os"):
         raise value_error("group_sharded_parallel", "level must be 'os', 'os_g' or 'p_g_os'", repr(level))
-    return model, optimizer, scaler
+    found = resolve("group_sharded_parallel", group)
+    if found is None or found.nranks == 1:
+        return model, optimizer, scaler
+    if offload:
+        warn("(group_sharded_parallel) offload=True: states stay on the device.")
+    shared = None if scaler is None else share_overflows(scaler)
+    if level == "p_g_os":
+        whole = GroupShardedStage3(model, optimizer, found, segment_size, exclude_layer)
+        return whole, GroupShardedOptimizer(optimizer, found, dp_group, parts=whole.pieces), shared
+    divided = GroupShardedOptimizer(optimizer, found, dp_group, keeps_gradients=level == "os")
+    return GroupShardedStage2(model, divided, found, divides_gradients=level == "os_g"), divided, shared
 
 
 def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> None:
-    """Writes `model.pdmodel` and, with an optimiser, `model.pdopt` into a folder: the states, as Paddle names the files."""
+    """Writes `model.pdmodel` and, with an optimiser, `model.pdopt` into a folder: the states, as Paddle names the files.
+
+    Called in all processes; the first one writes the model. Each writes the optimiser states it has, into `model.pdopt` or,
+    in a job of several, `model.pdopt` with the process's number.
+    """
+    if isinstance(model, GroupShardedStage3):
+        model.get_all_parameters()
     os.makedirs(output, exist_ok=True)
-    save(model.state_dict(), os.path.join(output, "model.pdmodel"))
+    if job.rank() == 0:
+        save(model.state_dict(), os.path.join(output, "model.pdmodel"))
     if optimizer is not None:
-        save(optimizer.state_dict(), os.path.join(output, "model.pdopt"))
+        number = f".{job.rank()}" if job.size() > 1 else ""
+        save(optimizer.state_dict(), os.path.join(output, f"model.pdopt{number}"))

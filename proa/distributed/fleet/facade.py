@@ -1,4 +1,4 @@
-"""Fleet: the object behind `paddle.distributed.fleet`. Several processes train with divided data."""
+"""Fleet: the object behind `paddle.distributed.fleet`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from ...core.errors import value_error
 from ..collective import all_gather_object, all_reduce
 from ..environment import init_parallel_env
 from ..group import barrier
-from ..parallel import DataParallel
 from .base import topology
 from .base.role_maker import PaddleCloudRoleMaker
 from .base.strategy import DistributedStrategy
+from .layers.mpu.random import model_parallel_random_seed
+from .meta_optimizers import HybridParallelOptimizer
+from .meta_optimizers.dygraph_optimizer.hybrid_parallel_gradscaler import share_overflows
+from .model import divides_data_only, wrapped
 
 
 class UtilBase:
@@ -61,16 +64,25 @@ class Fleet:
     def init(
         self, role_maker: Any = None, is_collective: bool = False, strategy: Any = None, log_level: Any = "INFO"
     ) -> Fleet:
-        """Joins the job. Data is divided among the processes; other degrees of parallelism above one are refused."""
+        """Joins the job, and arranges its processes as `strategy.hybrid_configs` says; otherwise they divide the data."""
         self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective=is_collective)
         self._is_collective = is_collective or getattr(self._role_maker, "_is_collective", False)
         self._user_defined_strategy = strategy or DistributedStrategy()
-        if isinstance(self._user_defined_strategy, DistributedStrategy):
-            self._user_defined_strategy.check_data_parallel()
+        given = self._user_defined_strategy
+        settings = given if isinstance(given, DistributedStrategy) else DistributedStrategy()
+        degrees = settings.arrangement(job.size())
         init_parallel_env()
-        self._hcg = topology.HybridCommunicateGroup()
+        axes = topology.CommunicateTopology(list(degrees), list(degrees.values()))
+        self._hcg = topology.HybridCommunicateGroup(axes, settings.hybrid_configs)
         topology.set_hybrid_communicate_group(self._hcg)
+        if degrees["model"] > 1:
+            seed = settings.tensor_parallel_configs["tensor_init_seed"]
+            model_parallel_random_seed(None if seed == -1 else seed)
         return self
+
+    def get_hybrid_parallel_topology(self) -> Any:
+        """The arrangement of the processes; made by `init`."""
+        return self.get_hybrid_communicate_group().topology()
 
     def get_hybrid_communicate_group(self) -> Any:
         """The groups along each axis; made by `init`."""
@@ -147,24 +159,20 @@ class Fleet:
         return self._util.all_reduce(input, mode)
 
     def distributed_model(self, model: Any) -> Any:
-        """The model; with several processes, under `DataParallel`."""
-        if job.size() == 1:
-            return model
-        strategy = self._user_defined_strategy
-        return DataParallel(
-            model, comm_buffer_size=getattr(strategy, "fuse_grad_size_in_MB", 32),
-            find_unused_parameters=bool(getattr(strategy, "find_unused_parameters", False)),
-        )  # fmt: skip
+        """The model under the wrapper for what is divided; in a job of one process, the model."""
+        return model if job.size() == 1 else wrapped(model, self._hcg, self._user_defined_strategy)
 
     def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> Any:
-        """The optimiser: gradients are means over the processes when it steps."""
+        """An optimiser that exchanges what is divided; where that is data alone, `distributed_model` does it already."""
         if strategy is not None:
             self._user_defined_strategy = strategy
-        return optimizer
+        if self._hcg is None or divides_data_only(self._hcg):
+            return optimizer
+        return HybridParallelOptimizer(optimizer, self._hcg, self._user_defined_strategy)
 
     def distributed_scaler(self, scaler: Any) -> Any:
-        """The scaler: every process sees the same gradients."""
-        return scaler
+        """The scaler, which knows of overflows in all processes."""
+        return share_overflows(scaler)
 
     def minimize(self, loss: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("(fleet.minimize) call minimize of the optimiser that fleet.distributed_optimizer() gave.")

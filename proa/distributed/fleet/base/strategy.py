@@ -1,11 +1,11 @@
-"""DistributedStrategy: the settings of a job. They are kept; in one process few of them change anything."""
+"""DistributedStrategy: the settings of a job, and how many processes divide what."""
 
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
-from ....core import job
 from ....core.errors import value_error
 
 # Switches, off unless said otherwise, and the settings that belong to some of them.
@@ -28,7 +28,7 @@ _CONFIGS: dict[str, dict[str, Any]] = {
     "gradient_scale_configs": {"scale_strategy": "avg", "scale_gradient": False},
     "hybrid_configs": {
         "dp_degree": -1, "mp_degree": 1, "pp_degree": 1, "sharding_degree": 1, "sep_degree": 1, "ep_degree": 1,
-        "moe_sharding_degree": 1, "cp_degree": 1, "order": ["dp", "pp", "sharding", "sep", "mp"],
+        "moe_sharding_degree": 1, "cp_degree": 1, "order": ["dp", "pp", "sharding", "sep", "cp", "mp"],
         "mp_configs": {}, "pp_configs": {}, "sharding_configs": {}, "enable_optimizer_timer": False,
     },
     "lamb_configs": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []},
@@ -40,7 +40,8 @@ _CONFIGS: dict[str, dict[str, Any]] = {
     "sharding_configs": {"segment_broadcast_MB": 32.0, "sharding_degree": 8, "mp_degree": 1, "stage": 1},
     "tensor_parallel_configs": {"tensor_parallel_degree": 1, "tensor_init_seed": -1},
 }  # fmt: skip
-_DEGREES = ("dp_degree", "mp_degree", "pp_degree", "sharding_degree", "sep_degree", "ep_degree", "cp_degree")
+# What the settings call an axis, and what topologies call it.
+AXES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "cp": "context", "mp": "model"}
 
 
 class _Settings(dict[str, Any]):
@@ -82,17 +83,41 @@ class DistributedStrategy:
         else:
             vars(self)[name] = value
 
-    def check_data_parallel(self) -> None:
-        """Raises where the settings ask for more than data divided among the processes."""
-        for name in _DEGREES:
-            allowed = (-1, 0, 1, job.size()) if name == "dp_degree" else (-1, 0, 1)
-            if self.hybrid_configs.get(name, 1) not in allowed:
-                raise value_error(
-                    "fleet.init",
-                    "there is one process, so that nothing can be divided" if job.size() == 1
-                    else f"data is divided among the {job.size()} processes, and nothing else",
-                    f"hybrid_configs[{name!r}]: {self.hybrid_configs[name]}", "use degrees of 1",
-                )  # fmt: skip
+    @property
+    def hybrid_parallel_order(self) -> list[str]:
+        """The axes, the one whose processes lie farthest from each other first."""
+        return list(self.hybrid_configs["order"])
+
+    def arrangement(self, size: int) -> dict[str, int]:
+        """Axes by their names in topologies, in their order, and how many of `size` processes are along each.
+
+        Data is divided among those that nothing else needs, unless "dp_degree" says how many they are.
+        """
+        degrees = {short: int(self.hybrid_configs.get(f"{short}_degree", 1)) for short in AXES}
+        degrees = {short: degree if degree > 0 else 1 if short != "dp" else -1 for short, degree in degrees.items()}
+        others = math.prod(degree for short, degree in degrees.items() if short != "dp")
+        if degrees["dp"] == -1 and size % others == 0:
+            degrees["dp"] = size // others
+        if degrees["dp"] * others != size:
+            asked = {f"{short}_degree": degree for short, degree in degrees.items() if degree not in (-1, 1)}
+            raise value_error(
+                "fleet.init",
+                "there is one process, so that nothing can be divided" if size == 1
+                else f"the degrees must multiply to the number of processes, {size}",
+                ", ".join(f"hybrid_configs[{name!r}]: {degree}" for name, degree in asked.items()),
+                f"use degrees of {'1' if size == 1 else 'such a product'}, or start as many processes",
+            )  # fmt: skip
+        order = self.hybrid_parallel_order
+        strange = [short for short in order if short not in AXES]
+        missing = [short for short, degree in degrees.items() if short not in order and degree > 1]
+        if strange or missing or len(set(order)) != len(order):
+            raise value_error(
+                "fleet.init",
+                f"the order of axes must name each of {list(AXES)} that is longer than one, once",
+                f"{order}",
+            )
+        order += [short for short in AXES if short not in order]
+        return {AXES[short]: degrees[short] for short in order}
 
     def __repr__(self) -> str:
         on = [name for name in _SWITCHES if vars(self)[name] is True]

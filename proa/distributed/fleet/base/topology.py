@@ -1,28 +1,31 @@
-"""How a job's processes are arranged: they divide the data, and every other axis has length one."""
+"""How a job's processes are arranged: a grid with one axis for each thing that is divided, and the groups along them."""
 
 from __future__ import annotations
 
+import collections
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....core import job
+from ....core.errors import value_error
 from ...environment import ParallelMode
-from ...group import Group, global_group, new_group
+from ...group import Group, new_group
 
 _HYBRID_PARALLEL_GROUP: Any = None
 
 
 class CommunicateTopology:
-    """Axes with names and lengths, and the processes at their crossings."""
+    """Axes with names and lengths, and the processes at their crossings. The last axis holds neighbours."""
 
     def __init__(
         self,
-        hybrid_group_names: Sequence[str] = ("data", "pipe", "sharding", "sep", "model"),
-        dims: Sequence[int] = (1, 1, 1, 1, 1),
+        hybrid_group_names: Sequence[str] = ("data", "pipe", "sharding", "sep", "context", "model"),
+        dims: Sequence[int] = (1, 1, 1, 1, 1, 1),
     ) -> None:
         self._parallel_names, self._dims = list(hybrid_group_names), list(dims)
-        self._coordinates = list(itertools.product(*(range(length) for length in self._dims)))
+        self.coordinate = collections.namedtuple("Coordinate", self._parallel_names)  # type: ignore[misc]
+        self._coordinates = [self.coordinate(*place) for place in itertools.product(*map(range, self._dims))]
 
     def get_hybrid_group_names(self) -> list[str]:
         return self._parallel_names
@@ -35,45 +38,102 @@ class CommunicateTopology:
     def world_size(self) -> int:
         return len(self._coordinates)
 
-    def get_rank(self, **position: int) -> int:
-        return self._coordinates.index(tuple(position[name] for name in self._parallel_names))
+    def get_rank(self, **args: int) -> int:
+        """The process at a place that is given by all axes."""
+        return self._coordinates.index(self.coordinate(**args))
 
-    def get_coord(self, rank: int) -> tuple[int, ...]:
+    def get_coord(self, rank: int) -> Any:
+        """The place of a process."""
         return self._coordinates[rank]
 
     def get_axis_list(self, axis_name: str, index: int) -> list[int]:
-        axis = self._parallel_names.index(axis_name)
-        return [rank for rank, place in enumerate(self._coordinates) if place[axis] == index]
+        """The processes at one place of an axis."""
+        return [rank for rank, place in enumerate(self._coordinates) if getattr(place, axis_name) == index]
 
     def get_comm_list(self, axis_name: str) -> list[list[int]]:
         """The processes that differ only in that axis, group by group."""
-        axis = self._parallel_names.index(axis_name)
+        return self.get_fused_ranks([axis_name])
+
+    def get_fused_ranks(self, fused_axis: Sequence[str]) -> list[list[int]]:
+        """The processes that differ only in these axes, group by group."""
+        fixed = [name for name in self._parallel_names if name not in fused_axis]
         groups: dict[tuple[int, ...], list[int]] = {}
         for rank, place in enumerate(self._coordinates):
-            groups.setdefault(place[:axis] + place[axis + 1 :], []).append(rank)
+            groups.setdefault(tuple(getattr(place, name) for name in fixed), []).append(rank)
         return list(groups.values())
 
+    def get_rank_from_stage(self, global_rank: int, **kwargs: int) -> int:
+        """The process that differs from another one in the given axes."""
+        return self.get_rank(**{**self.get_coord(global_rank)._asdict(), **kwargs})
 
-# Axis, and what Paddle calls it in the names of methods.
-_AXES = ("data_parallel", "model_parallel", "sharding_parallel", "sep_parallel", "pipe_parallel", "context_parallel")
-# Groups that hold all processes as long as only data is divided.
-_OVER_ALL = ("data_parallel", "check", "data_sep")
+
+# An axis, and what the names of methods call it.
+_METHODS = {
+    "data": "data_parallel", "model": "model_parallel", "sharding": "sharding_parallel", "sep": "sep_parallel",
+    "pipe": "pipe_parallel", "context": "context_parallel", "expert": "expert_parallel",
+    "moe_sharding": "moe_sharding_parallel",
+}  # fmt: skip
+# Groups over several axes: processes that hold the same parameters, those that hold parts of one model …
+_FUSED = {"data_sep": ("data", "sep"), "same": ("data", "sep", "context"), "pipe_model": ("pipe", "model")}
 
 
 class HybridCommunicateGroup:
     """This process's groups along each axis: `get_model_parallel_rank()`, `get_data_parallel_group()` …"""
 
-    def __init__(self, topology: CommunicateTopology | None = None) -> None:
-        self._topo = topology or CommunicateTopology(dims=(job.size(), 1, 1, 1, 1))
+    def __init__(self, topology: CommunicateTopology | None = None, hybrid_configs: Any = None) -> None:
+        self._topo = topology or CommunicateTopology(dims=(job.size(), 1, 1, 1, 1, 1))
         self.global_rank, self.nranks = job.rank(), job.size()
         self._groups: dict[str, Group] = {}
+        # Every process makes every group, in the same order.
+        for axis in self._topo.get_hybrid_group_names():
+            self._make(axis, self._topo.get_comm_list(axis))
+        for name, axes in _FUSED.items():
+            known = [axis for axis in axes if axis in self._topo.get_hybrid_group_names()]
+            self._make(name, self._topo.get_fused_ranks(known))
+        for axis in ("data", "sharding"):
+            length = self._topo.get_dim(axis)
+            self._make(f"check_{axis}", [self._topo.get_axis_list(axis, index) for index in range(length)])
+        self._make_expert_groups(int((hybrid_configs or {}).get("ep_degree", 1)))
+        self._p2p = self._make_neighbours()
 
-    def _group(self, axis: str) -> Group:
-        if axis in _OVER_ALL:
-            return global_group()
-        if axis not in self._groups:
-            self._groups[axis] = new_group([job.rank()])
-        return self._groups[axis]
+    def _make(self, name: str, lists: Sequence[Sequence[int]]) -> None:
+        for ranks in lists:
+            group = new_group(ranks)
+            if group.is_member():
+                self._groups[name] = group
+
+    def _make_expert_groups(self, degree: int) -> None:
+        """Experts are divided among runs of `degree` processes of a stage; the runs hold the same experts."""
+        names = self._topo.get_hybrid_group_names()
+        stages = self._topo.get_fused_ranks([name for name in names if name != "pipe"])
+        if len(stages[0]) % max(1, degree):
+            raise value_error(
+                "fleet.init", f"the {len(stages[0])} processes of a stage must divide into groups of experts",
+                f"hybrid_configs['ep_degree']: {degree}",
+            )  # fmt: skip
+        degree = max(1, degree)
+        runs = [stage[begin : begin + degree] for stage in stages for begin in range(0, len(stage), degree)]
+        self._make("expert", runs)
+        self._make("moe_sharding", [stage[begin::degree] for stage in stages for begin in range(degree)])
+
+    def _make_neighbours(self) -> tuple[Group | None, ...]:
+        """Pairs of neighbouring stages: to the next, to the previous, from the next, from the previous."""
+        stages = self._topo.get_dim("pipe")
+        if stages == 1:
+            return None, None, None, None
+        found: dict[tuple[str, bool], Group] = {}
+        for line, (way, step) in itertools.product(self._topo.get_comm_list("pipe"), (("next", 1), ("prev", -1))):
+            for position, rank in enumerate(line):
+                group = new_group([rank, line[(position + step) % stages]])
+                if rank == self.global_rank:
+                    found[way, True] = group
+                if line[(position + step) % stages] == self.global_rank:
+                    found["prev" if way == "next" else "next", False] = group
+        return found["next", True], found["prev", True], found["next", False], found["prev", False]
+
+    def get_group(self, name: str) -> Group:
+        """The group of this process along an axis, by the axis' name in the topology, or over several."""
+        return self._groups[name]
 
     def topology(self) -> CommunicateTopology:
         return self._topo
@@ -82,45 +142,67 @@ class HybridCommunicateGroup:
         return self.global_rank
 
     def get_parallel_mode(self) -> int:
+        """What decides how a model is wrapped: the most demanding of the things that are divided."""
+        longer = [axis for axis in self._topo.get_hybrid_group_names() if self._topo.get_dim(axis) > 1]
+        for axis, mode in (
+            ("pipe", ParallelMode.PIPELINE_PARALLEL), ("model", ParallelMode.TENSOR_PARALLEL),
+            ("sharding", ParallelMode.SHARDING_PARALLEL), ("sep", ParallelMode.SEGMENT_PARALLEL),
+            ("context", ParallelMode.SEGMENT_PARALLEL),
+        ):  # fmt: skip
+            if axis in longer:
+                return mode
         return ParallelMode.DATA_PARALLEL
 
     def get_stage_id(self) -> int:
-        return 0
+        return self._groups["pipe"].rank
 
-    is_first_stage = is_last_stage = True
+    @property
+    def is_first_stage(self) -> bool:
+        return self.get_stage_id() == 0
 
-    def get_rank_from_stage(self, stage_id: int, **kwargs: Any) -> int:
-        return 0
+    @property
+    def is_last_stage(self) -> bool:
+        return self.get_stage_id() == self._groups["pipe"].nranks - 1
+
+    def get_rank_from_stage(self, stage_id: int, **kwargs: int) -> int:
+        """The process of another stage that is at this one's place otherwise."""
+        return self._topo.get_rank_from_stage(self.global_rank, pipe=stage_id, **kwargs)
 
     def get_check_parallel_group(self, sharding: bool = False) -> Group:
-        return self._group("check")
+        """The processes at this one's place of the data axis (or the sharding axis): they hold one model."""
+        return self._groups["check_sharding" if sharding else "check_data"]
 
     def get_dp_sep_parallel_group(self) -> Group:
-        return self._group("data_sep")
+        return self._groups["data_sep"]
 
     def get_pp_mp_parallel_group(self) -> Group:
-        return self._group("pipe_model")
+        return self._groups["pipe_model"]
 
-    def get_p2p_groups(self) -> tuple[None, None, None, None]:
-        return None, None, None, None
+    def get_p2p_groups(self) -> tuple[Group | None, ...]:
+        """Groups of two for messages to the next and previous stage, and from them; None with one stage."""
+        return self._p2p
 
-    def get_expert_parallel_world_size(self) -> int:
-        return 1
+    def create_fuse_group(self, fused_strategy_list: Sequence[str], nccl_config: Any = None) -> tuple[Any, Any]:
+        """The processes that differ only in these axes, and their group."""
+        lists = self._topo.get_fused_ranks(fused_strategy_list)
+        groups = [new_group(ranks) for ranks in lists]
+        own = next(number for number, group in enumerate(groups) if group.is_member())
+        return lists[own], groups[own]
 
-    def get_moe_sharding_parallel_world_size(self) -> int:
-        return 0
 
-    def __getattr__(self, name: str) -> Any:
-        for axis in _AXES:
-            if name == f"get_{axis}_group":
-                return lambda *_: self._group(axis)
-            if name == f"get_{axis}_rank":
-                return lambda *_: self._group(axis).rank
-            if name == f"get_{axis}_group_src_rank":
-                return lambda *_: self._group(axis).ranks[0]
-            if name == f"get_{axis}_world_size":
-                return lambda *_: self._group(axis).nranks
-        raise AttributeError(f"'HybridCommunicateGroup' object has no attribute {name!r}")
+def _methods_of(axis: str) -> dict[str, Callable[[HybridCommunicateGroup], Any]]:
+    return {
+        "group": lambda self: self._groups[axis],
+        "rank": lambda self: self._groups[axis].rank,
+        "group_src_rank": lambda self: self._groups[axis].ranks[0],
+        "world_size": lambda self: self._groups[axis].nranks,
+    }
+
+
+for _axis, _method in _METHODS.items():
+    for _what, _function in _methods_of(_axis).items():
+        _function.__name__ = f"get_{_method}_{_what}"
+        setattr(HybridCommunicateGroup, _function.__name__, _function)
 
 
 def set_hybrid_communicate_group(group: HybridCommunicateGroup | None) -> None:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ...gradients import average_gradients
-from ...group import resolve
-from ...parallel import sync_params_buffers
-
-
-def _data_group(hcg: Any) -> Any:
-    """The processes that train the same parameters on different data."""
-    return None if hcg is None else hcg.get_data_parallel_group()
+from ...group import Group, resolve
+from ..base.synchronising import begin_alike
 
 
 def fused_allreduce_gradients(parameter_list: Any, hcg: Any = None) -> None:
     """Gradients become means over the processes that train the same parameters."""
-    fused_allreduce_gradients_with_group(parameter_list, _data_group(hcg))
+    group = None if hcg is None else hcg.get_group("same")
+    fused_allreduce_gradients_with_group(parameter_list, group)
 
 
 def fused_allreduce_gradients_with_group(
-    parameter_list: Any, group: Any, bucket_size: int = 128 * 1024 * 1024, scale: float | None = None
+    parameter_list: Any, group: Group | None, bucket_size: int = 128 * 1024 * 1024, scale: float | None = None
 ) -> None:
     """As above, over a group; with `scale`, gradients become sums divided by it."""
     found = resolve("fused_allreduce_gradients", group)
@@ -34,14 +30,28 @@ def fused_allreduce_gradients_with_group(
                 parameter.grad = parameter.grad * (found.nranks / scale)
 
 
+def _group(where: str, hcg: Any, axis: str) -> Group:
+    return resolve(where, None if hcg is None else hcg.get_group(axis))  # type: ignore[return-value]
+
+
 def broadcast_dp_parameters(model: Any, hcg: Any = None, fuse_params: bool = True) -> None:
-    """All processes begin with the same parameters."""
-    found = resolve("broadcast_dp_parameters", _data_group(hcg))
-    if found is not None:
-        sync_params_buffers(model, found, found.ranks[0], is_model_parallel=True)
+    """Processes that divide the data begin with the same parameters."""
+    begin_alike(model, _group("broadcast_dp_parameters", hcg, "same"))
 
 
-broadcast_mp_parameters = broadcast_sharding_parameters = broadcast_sep_parameters = broadcast_dp_parameters
+def broadcast_sharding_parameters(model: Any, hcg: Any = None, fuse_params: bool = True) -> None:
+    """Processes that divide optimiser states begin with the same parameters."""
+    begin_alike(model, _group("broadcast_sharding_parameters", hcg, "sharding"))
+
+
+def broadcast_sep_parameters(model: Any, hcg: Any = None, fuse_params: bool = True) -> None:
+    """Processes that divide sequences begin with the same parameters."""
+    begin_alike(model, _group("broadcast_sep_parameters", hcg, "sep"))
+
+
+def broadcast_mp_parameters(model: Any, hcg: Any = None, fuse_params: bool = True) -> None:
+    """Processes that divide weights begin with the same ones of those that are not divided."""
+    begin_alike(model, _group("broadcast_mp_parameters", hcg, "model"), also_divided=False)
 
 
 def obtain_optimizer_parameters_list(optimizer: Any) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from .....core.errors import value_error
 from .....core.generator import Generator, GeneratorState, default_generator
 from .....nn import functional as F
+from ...base.topology import get_hybrid_communicate_group
 
 MODEL_PARALLEL_RNG = "model_parallel_rng"
 
@@ -61,11 +62,19 @@ def get_rng_state_tracker() -> RNGStatesTracker:
 
 
 def model_parallel_random_seed(seed: int | None = None) -> None:
-    """Seeds what is drawn alike everywhere and what is drawn by each process for itself."""
+    """Seeds what the processes that share a model draw alike, and what each of them draws for itself."""
+    groups = get_hybrid_communicate_group()
+    position = 0 if groups is None else groups.get_group("model").rank
+    stage = 0 if groups is None else groups.get_stage_id()
     first = 1024 if seed is None else seed
     _tracker.reset()
-    _tracker.add(MODEL_PARALLEL_RNG, first + 1024)
-    default_generator.manual_seed(first)
+    _tracker.add(MODEL_PARALLEL_RNG, first + 1024 + 100 * stage + 10_000 * position)
+    default_generator.manual_seed(first + 100 * stage)
+
+
+def drawing_apart() -> contextlib.AbstractContextManager[None]:
+    """Inside, each process of a model-parallel group draws numbers of its own, if it was seeded for that."""
+    return _tracker.rng_state() if MODEL_PARALLEL_RNG in _tracker.states_ else contextlib.nullcontext()
 
 
 def determinate_seed(rng_name: str) -> int:

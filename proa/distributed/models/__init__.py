@@ -1,0 +1,1 @@
+"""`paddle.distributed.models`: parts of models that live from being divided."""
