@@ -8,7 +8,7 @@ a collective is the identity, a group holds one process, `fleet.init` has little
     group.py         groups of processes
     collective.py    all_reduce, all_gather … (`stream.py`: the same with a choice of stream)
     launching.py     `spawn`, `launch`
-    checkpoint.py    state dictionaries of a job; sharding.py: optimiser state that would be divided
+    checkpoint/      state dictionaries of a job; sharding.py: optimiser state that would be divided
     placement.py     meshes and placements of one process
     parallel.py      DataParallel
     fleet/           fleet.init, strategies, parallel layers, recompute
@@ -17,7 +17,15 @@ a collective is the identity, a group holds one process, `fleet.init` has little
 from __future__ import annotations
 
 from . import fleet, launch, sharding, stream
-from .checkpoint import load_state_dict, save_state_dict
+from .checkpoint import (
+    ShardedStateDict,
+    ShardedWeight,
+    build_sharded_state_dict,
+    load_merged_state_dict,
+    load_state_dict,
+    save_state_dict,
+    shard_weight,
+)
 from .collective import (
     ReduceOp,
     all_gather,
@@ -79,11 +87,12 @@ launch = launch_processes  # noqa: F811
 
 __all__ = [
     "DataParallel", "ParallelEnv", "ParallelMode", "Partial", "Placement", "ProcessMesh", "ReduceOp", "ReduceType",
-    "Replicate", "Shard", "all_gather", "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "barrier",
-    "broadcast", "broadcast_object_list", "destroy_process_group", "dtensor_from_fn", "fleet", "gather",
-    "get_backend", "get_group", "get_mesh", "get_rank", "get_world_size", "init_parallel_env", "irecv",
-    "is_available", "is_initialized", "isend", "launch", "load_state_dict", "new_group", "recv", "recv_object_list",
-    "reduce", "reduce_scatter", "reshard", "save_state_dict", "scatter", "scatter_object_list", "send",
-    "send_object_list", "set_mesh", "shard_dataloader", "shard_layer", "shard_optimizer", "shard_scaler",
-    "shard_tensor", "sharding", "spawn", "stream", "unshard_dtensor", "wait",
+    "Replicate", "Shard", "ShardedStateDict", "ShardedWeight", "all_gather", "all_gather_object", "all_reduce",
+    "alltoall", "alltoall_single", "barrier", "broadcast", "broadcast_object_list", "build_sharded_state_dict",
+    "destroy_process_group", "dtensor_from_fn", "fleet", "gather", "get_backend", "get_group", "get_mesh", "get_rank",
+    "get_world_size", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "launch",
+    "load_merged_state_dict", "load_state_dict", "new_group", "recv", "recv_object_list", "reduce", "reduce_scatter",
+    "reshard", "save_state_dict", "scatter", "scatter_object_list", "send", "send_object_list", "set_mesh",
+    "shard_dataloader", "shard_layer", "shard_optimizer", "shard_scaler", "shard_tensor", "shard_weight", "sharding",
+    "spawn", "stream", "unshard_dtensor", "wait",
 ]  # fmt: skip
