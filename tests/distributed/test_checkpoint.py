@@ -343,6 +343,32 @@ def test_a_checkpoint_that_paddle_wrote_is_read(tmp_path) -> None:
     assert merged["model.half"].dtype == paddle.bfloat16
 
 
+def test_a_checkpoint_of_an_older_paddle_is_read(tmp_path, monkeypatch) -> None:
+    """Its classes are kept in another module and have fewer fields; the shape of a whole tensor follows from its blocks."""
+    name = "paddle.distributed.checkpoint.metadata"
+    module = types.ModuleType(name)
+    for kind in ("Metadata", "LocalTensorMetadata", "LocalTensorIndex"):
+        setattr(module, kind, type(kind, (_Fields,), {"__module__": name}))
+    for parent in ("paddle", "paddle.distributed", "paddle.distributed.checkpoint", name):
+        monkeypatch.setitem(sys.modules, parent, module)
+    blocks, files = [], {}
+    for rank in range(2):
+        array = np.full((2, 3), rank, "float32")
+        (tmp_path / f"{rank}_0.distcp").write_bytes(pickle.dumps({"w": array}, 4))
+        blocks.append(module.LocalTensorMetadata(global_offset=(2 * rank, 0), local_shape=(2, 3), dtype="float32"))
+        files[module.LocalTensorIndex(tensor_key="w", global_offset=(2 * rank, 0))] = f"{rank}_0.distcp"
+    metadata = module.Metadata(state_dict_metadata={"w": blocks}, storage_metadata=files, flat_mapping=None)
+    (tmp_path / "0.metadata").write_bytes(pickle.dumps(metadata, 4))
+    [(key, tensor)] = dist.load_merged_state_dict(str(tmp_path)).items()
+    assert key == "w"
+    assert tensor.tolist() == [[0, 0, 0], [0, 0, 0], [1, 1, 1], [1, 1, 1]]
+
+
+class _Fields:
+    def __init__(self, **fields) -> None:
+        vars(self).update(fields)
+
+
 def test_what_is_written_has_the_form_that_paddle_reads(tmp_path, monkeypatch) -> None:
     """Python's own pickle, with Paddle's class names and nothing of ours, finds the fields that Paddle's file has."""
     name = "paddle.distributed.flex_checkpoint.dcp.metadata"
