@@ -11,6 +11,7 @@ a collective is the identity, a group holds one process, `fleet.init` has little
     checkpoint/      state dictionaries of a job; sharding.py: optimiser state that would be divided
     placement.py     meshes and placements of one process
     parallel.py      DataParallel
+    ps/              tables of features on servers, for recommendation
     fleet/           fleet.init, strategies, parallel layers, recompute
 """
 
@@ -81,18 +82,19 @@ from .placement import (
     shard_tensor,
     unshard_dtensor,
 )
+from .ps.config import CountFilterEntry, ProbabilityEntry, ShowClickEntry
 
 # The package is loaded, and under its name stands the function, as in Paddle.
 launch = launch_processes  # noqa: F811
 
 __all__ = [
-    "DataParallel", "ParallelEnv", "ParallelMode", "Partial", "Placement", "ProcessMesh", "ReduceOp", "ReduceType",
-    "Replicate", "Shard", "ShardedStateDict", "ShardedWeight", "all_gather", "all_gather_object", "all_reduce",
-    "alltoall", "alltoall_single", "barrier", "broadcast", "broadcast_object_list", "build_sharded_state_dict",
-    "destroy_process_group", "dtensor_from_fn", "fleet", "gather", "get_backend", "get_group", "get_mesh", "get_rank",
-    "get_world_size", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "launch",
-    "load_merged_state_dict", "load_state_dict", "new_group", "recv", "recv_object_list", "reduce", "reduce_scatter",
-    "reshard", "save_state_dict", "scatter", "scatter_object_list", "send", "send_object_list", "set_mesh",
-    "shard_dataloader", "shard_layer", "shard_optimizer", "shard_scaler", "shard_tensor", "shard_weight", "sharding",
-    "spawn", "stream", "unshard_dtensor", "wait",
+    "CountFilterEntry", "DataParallel", "ParallelEnv", "ParallelMode", "Partial", "Placement", "ProbabilityEntry",
+    "ProcessMesh", "ReduceOp", "ReduceType", "Replicate", "Shard", "ShardedStateDict", "ShardedWeight",
+    "ShowClickEntry", "all_gather", "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "barrier",
+    "broadcast", "broadcast_object_list", "build_sharded_state_dict", "destroy_process_group", "dtensor_from_fn",
+    "fleet", "gather", "get_backend", "get_group", "get_mesh", "get_rank", "get_world_size", "init_parallel_env",
+    "irecv", "is_available", "is_initialized", "isend", "launch", "load_merged_state_dict", "load_state_dict",
+    "new_group", "recv", "recv_object_list", "reduce", "reduce_scatter", "reshard", "save_state_dict", "scatter",
+    "scatter_object_list", "send", "send_object_list", "set_mesh", "shard_dataloader", "shard_layer", "shard_optimizer",
+    "shard_scaler", "shard_tensor", "shard_weight", "sharding", "spawn", "stream", "unshard_dtensor", "wait",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 from ..collective import all_gather_object, all_reduce
 from ..environment import init_parallel_env, require_one_process
 from .base import topology
-from .base.role_maker import PaddleCloudRoleMaker
+from .base.role_maker import PaddleCloudRoleMaker, RoleMakerBase
 from .base.strategy import DistributedStrategy
 
 
@@ -42,16 +42,23 @@ class Fleet:
         self._user_defined_strategy: Any = None
         self._hcg: Any = None
         self._is_collective = False
+        self._servers: Any = None  # what a job with table servers does
         self._util = UtilBase()
 
     def init(
         self, role_maker: Any = None, is_collective: bool = False, strategy: Any = None, log_level: Any = "INFO"
     ) -> Fleet:
         """Joins the job. Degrees of parallelism above one are refused."""
-        require_one_process("fleet.init")
         self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective=is_collective)
         self._is_collective = is_collective or getattr(self._role_maker, "_is_collective", False)
         self._user_defined_strategy = strategy or DistributedStrategy()
+        if not self._is_collective and self._role_maker._server_num():
+            from .server_mode import ServerMode
+
+            self._servers = ServerMode(self._role_maker, self._user_defined_strategy)
+            return self
+        self._servers = None
+        require_one_process("fleet.init")
         if isinstance(self._user_defined_strategy, DistributedStrategy):
             self._user_defined_strategy.check_one_process()
         init_parallel_env()
@@ -65,39 +72,44 @@ class Fleet:
             raise RuntimeError("(fleet.get_hybrid_communicate_group) call fleet.init() first.")
         return self._hcg
 
+    def _role(self) -> Any:
+        return self._role_maker if self._role_maker is not None else RoleMakerBase()
+
     def is_first_worker(self) -> bool:
-        return True
+        return self._role()._is_first_worker()
 
     def worker_index(self) -> int:
-        return 0
+        return self._role()._worker_index()
 
     rank = local_rank = rank_in_node = worker_index
 
     def worker_num(self) -> int:
-        return 1
+        return self._role()._worker_num()
 
     nranks = node_num = world_size = worker_num
 
     def is_worker(self) -> bool:
-        return True
+        return self._role()._is_worker()
 
     def is_server(self) -> bool:
+        return self._role()._is_server()
+
+    def is_coordinator(self) -> bool:
         return False
 
-    is_coordinator = is_server
-
     def server_num(self) -> int:
-        return 0
+        return self._role()._server_num()
 
     def server_index(self) -> int:
-        return -1
+        return self._role()._server_index()
 
     def worker_endpoints(self, to_string: bool = False) -> Any:
         endpoints = [os.environ.get("PADDLE_CURRENT_ENDPOINT") or "127.0.0.1:6170"]
         return ",".join(endpoints) if to_string else endpoints
 
     def server_endpoints(self, to_string: bool = False) -> Any:
-        return "" if to_string else []
+        endpoints = self._role()._get_pserver_endpoints()
+        return ",".join(endpoints) if to_string else endpoints
 
     def local_device_ids(self) -> list[int]:
         return [0]
@@ -110,23 +122,54 @@ class Fleet:
         return self._util
 
     def barrier_worker(self) -> None:
-        """Nobody to wait for."""
+        """Waits for all workers."""
+        if self._servers is not None:
+            self._servers.barrier_worker()
+
+    def _server_mode(self, where: str) -> Any:
+        if self._servers is None:
+            raise RuntimeError(
+                f"(fleet.{where}) this job has no table servers; fleet.init() was not called, or found no "
+                "PADDLE_PSERVERS_IP_PORT_LIST."
+            )
+        return self._servers
+
+    def init_server(self, *args: Any, **kwargs: Any) -> None:
+        """Prepares a table server; `dirname` is where it keeps its tables, and finds those of a job before."""
+        self._server_mode("init_server").init_server(args[0] if args else kwargs.get("dirname"))
+
+    def run_server(self) -> None:
+        """Serves tables until all workers have ended."""
+        self._server_mode("run_server").run_server()
 
     def init_worker(self, scopes: Any = None) -> None:
-        """Workers of parameter servers: there are none."""
+        """Joins the table servers, if there are some."""
+        if self._servers is not None:
+            self._servers.init_worker()
 
-    stop_worker = barrier_worker
+    def stop_worker(self) -> None:
+        """Ends this worker's use of the table servers, if there are some."""
+        if self._servers is not None:
+            self._servers.stop_worker()
+
+    def shrink(self, threshold: int | None = None) -> int:
+        """A new day (or day `threshold`) for the tables: what is too old or too rare is forgotten; gives what is left."""
+        return self._server_mode("shrink").shrink(threshold)
 
     def all_reduce(self, input: Any, mode: str = "sum") -> Any:
         return input
 
     def distributed_model(self, model: Any) -> Any:
-        """The model: one process trains it whole."""
+        """The model: one process trains it whole, and so does each worker of table servers."""
+        if self._servers is not None:
+            return model
         require_one_process("fleet.distributed_model")
         return model
 
     def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> Any:
-        """The optimiser: one process sees all gradients."""
+        """The optimiser: one process sees all gradients; with table servers, one whose steps happen there."""
+        if self._servers is not None:
+            return self._servers.distributed_optimizer(optimizer)
         require_one_process("fleet.distributed_optimizer")
         if strategy is not None:
             self._user_defined_strategy = strategy
