@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from ...core.errors import value_error
-from ..ps.cluster import Head, RayServer, connect, start_server
+from ..ps.cluster import Head, RayServer, connect, disconnect, start_server
 from ..ps.embedding import ServerOptimizer
 from ..ps.session import Session, current_session, set_session
 
@@ -49,6 +49,7 @@ class ServerMode:
             if self._head is not None:
                 self._wait_for_others()
         finally:
+            disconnect()
             if self._head is not None:
                 self._head.stop()
 
@@ -92,6 +93,7 @@ class ServerMode:
         self._session.client.everywhere("leave", self._session.worker)
         set_session(None)
         self._session = None
+        disconnect()
 
     def barrier_worker(self) -> None:
         current_session().barrier()

@@ -145,6 +145,11 @@ def connect(address: str, seconds: float = 120.0, check: Callable[[], None] = la
             time.sleep(0.3)
 
 
+def disconnect() -> None:
+    """Leaves Ray, which goes on."""
+    require_ray().shutdown()
+
+
 def start_server(number: int, folder: str | None, sync: bool = False) -> RayServer:
     """Server `number`, as an actor that is started again when it dies; the one that is there, if there is one."""
     ray = require_ray()
@@ -173,8 +178,8 @@ class RayServer:
             except ValueError as error:
                 if time.monotonic() > until:
                     raise RuntimeError(
-                        f"(fleet.init_worker) table server {self._number} did not appear within {seconds:.0f} s; see whether "
-                        "its process is running."
+                        f"(fleet.init_worker) table server {self._number} did not appear within {seconds:.0f} s; see "
+                        "whether its process is running."
                     ) from error
                 time.sleep(0.2)
 

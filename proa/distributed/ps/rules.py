@@ -18,9 +18,6 @@ from ...core.errors import value_error
 class Sgd:
     """weights -= rate * gradient"""
 
-    def num_states(self, width: int) -> int:
-        return 0
-
     def start(self, width: int) -> np.ndarray:
         return np.zeros(0, np.float32)
 
@@ -35,9 +32,6 @@ class Adagrad:
     epsilon: float = 1e-6
     initial: float = 0.0
 
-    def num_states(self, width: int) -> int:
-        return width
-
     def start(self, width: int) -> np.ndarray:
         return np.full(width, self.initial, np.float32)
 
@@ -50,30 +44,27 @@ class Adagrad:
 
 @dataclass(frozen=True)
 class Adam:
-    """Paddle's Adam, with the powers of both betas in the row."""
+    """Paddle's Adam; a row counts its own steps."""
 
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
 
-    def num_states(self, width: int) -> int:
-        return 2 * width + 2
-
     def start(self, width: int) -> np.ndarray:
-        return np.concatenate([np.zeros(2 * width, np.float32), np.ones(2, np.float32)])
+        return np.zeros(2 * width + 1, np.float32)
 
     def update(self, rows: np.ndarray, grads: np.ndarray, rate: float) -> None:
         width = grads.shape[1]
-        one = np.float32(1)
-        beta1, beta2 = np.float32(self.beta1), np.float32(self.beta2)
         first, second = rows[:, width : 2 * width], rows[:, 2 * width : 3 * width]
-        powers = rows[:, 3 * width : 3 * width + 2]
-        powers *= np.array([beta1, beta2])
-        first += (one - beta1) * (grads - first)
-        second += (one - beta2) * (grads * grads - second)
-        root = np.sqrt(one - powers[:, 1:])
-        step = np.float32(rate) * root / (one - powers[:, :1])
-        rows[:, :width] -= step * first / (np.sqrt(second) + np.float32(self.epsilon) * root)
+        steps = rows[:, 3 * width : 3 * width + 1]
+        steps += 1
+        first += np.float32(1 - self.beta1) * (grads - first)
+        second += np.float32(1 - self.beta2) * (grads * grads - second)
+        # In double precision: 1 - 0.999 has few digits in single.
+        exponents = steps.astype(np.float64)
+        root = np.sqrt(1 - self.beta2**exponents)
+        step = (rate * root / (1 - self.beta1**exponents)).astype(np.float32)
+        rows[:, :width] -= step * first / (np.sqrt(second) + (self.epsilon * root).astype(np.float32))
 
 
 RULES: dict[str, Any] = {"sgd": Sgd, "adagrad": Adagrad, "adam": Adam}

@@ -145,7 +145,7 @@ class SparseTable:
         width = self.config.width
         rows = np.zeros((len(ids), self.row_width), np.float32)
         numbers = np.arange(1, width + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        base = mixed(ids) + np.uint64(self.config.seed) * np.uint64(0xD1342543DE82EF95)
+        base = mixed(ids) + np.uint64(self.config.seed * 0xD1342543DE82EF95 % 2**64)
         bits = mixed(base[:, None] + numbers[None, :]) >> np.uint64(40)
         rows[:, :width] = (bits.astype(np.float32) * np.float32(2**-23) - 1) * np.float32(self.config.initial_range)
         rows[:, width:_SHOWS] = self._states
