@@ -452,6 +452,33 @@ def test_workers_share_the_dense_parameters() -> None:
     np.testing.assert_array_equal(models[0].weight.numpy(), models[1].weight.numpy())
 
 
+def test_sparse_embedding_asks_the_servers(monkeypatch) -> None:
+    from proa.distributed.ps.embedding import sparse_embedding
+    from proa.static.nn import common
+
+    monkeypatch.setattr(common, "on_servers", [sparse_embedding])
+    attr = paddle.ParamAttr(name="SparseFeatFactors")
+    ids = paddle.to_tensor([[1, 3], [2, 127]])
+    out = paddle.static.nn.sparse_embedding(ids, [128, 16], padding_idx=-1, param_attr=attr)
+    assert list(out.shape) == [2, 2, 16]
+    assert (out.numpy()[1, 1] == 0).all()
+    assert (out.numpy()[0] != 0).all()
+    later = paddle.static.nn.sparse_embedding(ids, [128, 16], is_test=True, param_attr=attr)
+    assert (later.numpy()[0] == out.numpy()[0]).all()
+    with pytest.raises(ValueError, match="a table needs a name"):
+        paddle.static.nn.sparse_embedding(ids, [128, 16])
+    with pytest.raises(TypeError, match="entry must be a CountFilterEntry"):
+        paddle.static.nn.sparse_embedding(ids, [128, 16], entry="often", param_attr=paddle.ParamAttr(name="other"))
+    paddle.enable_static()
+    try:
+        with paddle.static.program_guard(paddle.static.Program()):
+            fed = paddle.static.data("ids", [2, 2], "int64")
+            with pytest.raises(NotImplementedError, match="leave enable_static"):
+                paddle.static.nn.sparse_embedding(fed, [128, 16], param_attr=attr)
+    finally:
+        paddle.disable_static()
+
+
 # ---- roles ---------------------------------------------------------------------------------------
 
 

@@ -12,8 +12,9 @@ import time
 from typing import Any
 
 from ...core.errors import value_error
+from ...static.nn.common import on_servers
 from ..ps.cluster import Head, RayServer, connect, disconnect, start_server
-from ..ps.embedding import ServerOptimizer
+from ..ps.embedding import ServerOptimizer, sparse_embedding
 from ..ps.session import Session, current_session, set_session
 
 _POLL_SECONDS = 0.3
@@ -82,6 +83,7 @@ class ServerMode:
         self._session = Session(servers, worker, count, mode, steps)
         self._session.client.everywhere("join", worker)
         set_session(self._session)
+        on_servers[:] = [sparse_embedding]
 
     def stop_worker(self) -> None:
         """Waits until everything sent is acknowledged, and says that this worker ends."""
@@ -92,6 +94,7 @@ class ServerMode:
         self._session.communicator.flush()
         self._session.client.everywhere("leave", self._session.worker)
         set_session(None)
+        on_servers.clear()
         self._session = None
         disconnect()
 

@@ -15,6 +15,7 @@ from ...core.errors import type_error, value_error
 from ...eager.tensor import Tensor, tensor_from_data
 from ...nn import functional as F
 from ...nn.layer import Layer
+from ...ops.create.top_level import in_dynamic_mode
 from .config import TableConfig
 from .session import Lookup, current_session
 
@@ -67,6 +68,30 @@ def look_up(config: TableConfig, ids: Any, padding: int | None, is_training: boo
         table.stop_gradient = False
         session.lookups.append(Lookup(config.name, found, counts.astype(np.float32), table))
     return F.embedding(tensor_from_data(places.reshape(array.shape)), table)
+
+
+def sparse_embedding(
+    input: Tensor, size: Any, padding_idx: int | None, is_test: bool, entry: Any, param_attr: Any
+) -> Tensor:
+    """`paddle.static.nn.sparse_embedding` of a worker, in eager code: the table has the parameter's name."""
+    if not in_dynamic_mode():
+        raise NotImplementedError(
+            "(static.nn.sparse_embedding) programs do not send gradients to table servers yet; leave enable_static() out: "
+            "eager code does."
+        )
+    if not isinstance(size, (list, tuple)) or len(size) != 2:
+        raise value_error("static.nn.sparse_embedding", "size must be [rows, width]", f"{size!r}")
+    name = getattr(param_attr, "name", None)
+    if name is None:
+        raise value_error(
+            "static.nn.sparse_embedding", "a table needs a name, by which it is found at each call",
+            f"param_attr: {param_attr}", "give param_attr=paddle.ParamAttr(name=...)",
+        )  # fmt: skip
+    config = TableConfig(name, int(size[1]))
+    config = TableConfig(name, int(size[1]), **config.with_entry(entry))
+    current_session().create(config)
+    padding = padding_idx if padding_idx is None or padding_idx >= 0 else int(size[0]) + padding_idx
+    return look_up(config, input, padding, not is_test)
 
 
 def _without_padding(rows: Any, found: Any, counts: Any, places: Any, real: Any) -> tuple[Any, ...]:
@@ -128,7 +153,7 @@ class ServerOptimizer:
         begin = 0
         for parameter, size, chunks in zip(self._parameters, self._sizes, self._chunks):
             values = rows[begin : begin + chunks].reshape(-1)[:size].reshape(parameter.shape)
-            parameter.set_value(values.astype(parameter.numpy().dtype))
+            parameter.set_value(values.astype(parameter._aval.dtype))
             begin += chunks
 
     def step(self) -> None:
