@@ -11,13 +11,14 @@ identity, a group holds one process, and nothing is cut or run. How processes me
     movements.py     what each exchange does to arrays, on
     exchange.py      lines of processes: compiled programs, their order, time limits; store.py: few words between processes
     launching/       `spawn`, `launch`; rpc.py: functions called in another process
-    checkpoint.py    state dictionaries of a job; sharding.py: optimiser state that would be divided
+    checkpoint/      state dictionaries of a job; sharding.py: optimiser state that would be divided
     placement.py     Shard, Replicate, Partial; mesh.py: ProcessMesh
     dtensor.py       tensors on a mesh (layouts.py, parts.py, local.py: where their parts lie)
     shard_*.py       layers, optimisers and loaders on a mesh
     parallelize.py   a model on a mesh by a dictionary (plans.py: what may be done to layers; pipeline.py: stages)
     dist_model.py    `to_static`; strategy.py: its settings
     parallel.py      DataParallel; gradients.py: many tensors exchanged in few pieces
+    ps/              tables of features on servers, for recommendation
     fleet/           fleet.init, strategies, parallel layers, recompute
 """
 
@@ -32,7 +33,15 @@ from .annotations import (
     split,
     to_distributed,
 )
-from .checkpoint import load_state_dict, save_state_dict
+from .checkpoint import (
+    ShardedStateDict,
+    ShardedWeight,
+    build_sharded_state_dict,
+    load_merged_state_dict,
+    load_state_dict,
+    save_state_dict,
+    shard_weight,
+)
 from .collective import (
     P2POp,
     ReduceOp,
@@ -96,6 +105,7 @@ from .plans import (
     SequenceParallelEnd,
     SplitPoint,
 )
+from .ps.config import CountFilterEntry, ProbabilityEntry, ShowClickEntry
 from .shard_layers import LocalLayer, local_map, shard_layer
 from .shard_loader import shard_dataloader
 from .shard_optimizers import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer, shard_scaler
@@ -105,18 +115,19 @@ from .strategy import Strategy
 launch = launch_processes  # noqa: F811
 
 __all__ = [
-    "ColWiseParallel", "ContextParallel", "ConvParallel", "DataParallel", "DistAttr", "DistModel", "LocalLayer",
-    "P2POp", "ParallelEnv", "ParallelMode", "Partial", "Placement", "PrepareContextParallel", "PrepareLayerInput",
-    "PrepareLayerOutput", "ProcessMesh", "ReduceOp", "ReduceType", "Replicate", "RowWiseParallel",
-    "SequenceParallelBegin", "SequenceParallelDisable", "SequenceParallelEnable", "SequenceParallelEnd", "Shard",
-    "ShardingStage1", "ShardingStage2", "ShardingStage3", "SplitPoint", "Strategy", "all_gather",
+    "ColWiseParallel", "ContextParallel", "ConvParallel", "CountFilterEntry", "DataParallel", "DistAttr",
+    "DistModel", "LocalLayer", "P2POp", "ParallelEnv", "ParallelMode", "Partial", "Placement",
+    "PrepareContextParallel", "PrepareLayerInput", "PrepareLayerOutput", "ProbabilityEntry", "ProcessMesh",
+    "ReduceOp", "ReduceType", "Replicate", "RowWiseParallel", "SequenceParallelBegin", "SequenceParallelDisable",
+    "SequenceParallelEnable", "SequenceParallelEnd", "Shard", "ShardedStateDict", "ShardedWeight", "ShardingStage1",
+    "ShardingStage2", "ShardingStage3", "ShowClickEntry", "SplitPoint", "Strategy", "all_gather",
     "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "barrier", "batch_isend_irecv", "broadcast",
-    "broadcast_object_list", "destroy_process_group", "dtensor_from_fn", "dtensor_from_local", "dtensor_to_local",
-    "enable_auto_dp", "fleet", "gather", "get_backend", "get_group", "get_mesh", "get_rank", "get_world_size",
-    "in_auto_parallel_align_mode", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend",
-    "launch", "load_state_dict", "local_map", "new_group", "parallelize", "recv", "recv_object_list", "reduce",
-    "reduce_scatter", "reshard", "rpc", "save_state_dict", "scatter", "scatter_object_list", "send",
-    "send_object_list", "set_mesh", "shard_dataloader", "shard_layer", "shard_op", "shard_optimizer",
-    "shard_scaler", "shard_tensor", "sharding", "spawn", "split", "stream", "to_distributed", "to_static",
-    "unshard_dtensor", "wait",
+    "broadcast_object_list", "build_sharded_state_dict", "destroy_process_group", "dtensor_from_fn",
+    "dtensor_from_local", "dtensor_to_local", "enable_auto_dp", "fleet", "gather", "get_backend", "get_group",
+    "get_mesh", "get_rank", "get_world_size", "in_auto_parallel_align_mode", "init_parallel_env", "irecv",
+    "is_available", "is_initialized", "isend", "launch", "load_merged_state_dict", "load_state_dict", "local_map",
+    "new_group", "parallelize", "recv", "recv_object_list", "reduce", "reduce_scatter", "reshard", "rpc",
+    "save_state_dict", "scatter", "scatter_object_list", "send", "send_object_list", "set_mesh", "shard_dataloader",
+    "shard_layer", "shard_op", "shard_optimizer", "shard_scaler", "shard_tensor", "shard_weight", "sharding",
+    "spawn", "split", "stream", "to_distributed", "to_static", "unshard_dtensor", "wait",
 ]  # fmt: skip

@@ -12,7 +12,6 @@ import io
 import mmap
 import os
 import pickle
-import threading
 import zlib
 from typing import Any, BinaryIO
 
@@ -25,6 +24,7 @@ from ..core.tracebacks import boundary
 from ..eager.declare import public
 from ..eager.tensor import Tensor, tensor_from_data
 from . import dense, safetensors
+from .background import clear_async_save_task_queue, start
 from .content import from_content, stored_array, to_content
 from .unpickler import Damaged, ObjectUnpickler, RestrictedUnpickler, scan
 from .writing import SummingWriter, replacing, writable_target
@@ -59,45 +59,7 @@ def async_save(
     write = _prepared(obj, path, protocol, configs, copied=True)
     if sync_other_task:
         clear_async_save_task_queue()
-    _raise_failure()
-    task = _Task(write)
-    _TASKS.append(task)
-    task.start()
-
-
-@public()
-def clear_async_save_task_queue() -> None:
-    """Waits until everything that `async_save` was given is written."""
-    for task in list(_TASKS):
-        task.join()
-    _raise_failure()
-
-
-class _Task(threading.Thread):
-    """A file being written in the background."""
-
-    def __init__(self, write: Any) -> None:
-        super().__init__(name="async_save")  # no daemon: the interpreter waits for it
-        self._write: Any = write
-        self.failure: Exception | None = None
-
-    def run(self) -> None:
-        try:
-            self._write()
-        except Exception as error:
-            self.failure = error
-        self._write = None
-
-
-_TASKS: list[_Task] = []
-
-
-def _raise_failure() -> None:
-    for task in list(_TASKS):
-        if not task.is_alive() and task.ident is not None:
-            _TASKS.remove(task)
-            if task.failure is not None:
-                raise task.failure
+    start(write)
 
 
 def _prepared(obj: Any, path: Any, protocol: Any, configs: dict[str, Any], copied: bool = False) -> Any:

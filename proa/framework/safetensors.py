@@ -32,8 +32,8 @@ def looks_like(data: Any) -> bool:
     return len(data) >= 10 and int.from_bytes(data[:8], "little") <= _LONGEST_HEAD and data[8:9] == b"{"
 
 
-def write(file: BinaryIO, arrays: dict[str, np.ndarray]) -> None:
-    """Writes named arrays, the widest types first, so that every one is aligned."""
+def write(file: BinaryIO, arrays: dict[str, np.ndarray]) -> dict[str, int]:
+    """Writes named arrays, the widest types first, so that every one is aligned; gives where each one begins."""
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     head: dict[str, Any] = {_METADATA: {"format": "pd"}}
     offset = 0
@@ -50,10 +50,20 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray]) -> None:
     file.write(len(text).to_bytes(8, "little") + text)
     for part in parts:
         file.write(part)
+    begin = 8 + len(text)
+    return {name: begin + entry["data_offsets"][0] for name, entry in head.items() if name != _METADATA}
 
 
 def read(data: Any) -> dict[str, np.ndarray]:
     """The named arrays of a file, each with memory of its own."""
+    return {
+        name: np.frombuffer(data, np.uint8, stop - start, start).copy().view(dtype).reshape(shape)
+        for name, (dtype, shape, start, stop) in contents(data).items()
+    }
+
+
+def contents(data: Any) -> dict[str, tuple[np.dtype, tuple[int, ...], int, int]]:
+    """Type, shape and place of each tensor of a file, whose checksum is compared where it has one."""
     length = int.from_bytes(data[:8], "little")
     begin = 8 + length
     if begin > len(data):
@@ -72,10 +82,7 @@ def read(data: Any) -> dict[str, np.ndarray]:
         with memoryview(data) as view, view[begin:] as numbers:
             if _checksum({_METADATA: rest, **head}, iter([numbers])) != expected:
                 raise Damaged("its checksum does not fit: it was changed or damaged after it was written")
-    return {
-        name: np.frombuffer(data, np.uint8, stop - start, begin + start).copy().view(dtype).reshape(shape)
-        for name, (dtype, shape, start, stop) in places.items()
-    }
+    return {name: (dtype, shape, begin + start, begin + stop) for name, (dtype, shape, start, stop) in places.items()}
 
 
 def _places(head: dict[str, Any], num_bytes: int) -> dict[str, tuple[np.dtype, tuple[int, ...], int, int]]:

@@ -43,10 +43,10 @@ def replacing(target: str) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    _sync_folder(os.path.dirname(target))
+    sync_folder(os.path.dirname(target))
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
     """Brings the new name to the disk too, where the system lets a folder be opened."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder or ".", os.O_RDONLY)

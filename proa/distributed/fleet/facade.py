@@ -13,7 +13,7 @@ from ..collective import all_gather_object, all_reduce
 from ..environment import init_parallel_env
 from ..group import barrier
 from .base import topology
-from .base.role_maker import PaddleCloudRoleMaker
+from .base.role_maker import PaddleCloudRoleMaker, RoleMakerBase
 from .base.strategy import DistributedStrategy
 from .layers.mpu.random import model_parallel_random_seed
 from .meta_optimizers import HybridParallelOptimizer
@@ -59,6 +59,7 @@ class Fleet:
         self._user_defined_strategy: Any = None
         self._hcg: Any = None
         self._is_collective = False
+        self._servers: Any = None  # what a job with table servers does
         self._util = UtilBase()
 
     def init(
@@ -68,6 +69,12 @@ class Fleet:
         self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective=is_collective)
         self._is_collective = is_collective or getattr(self._role_maker, "_is_collective", False)
         self._user_defined_strategy = strategy or DistributedStrategy()
+        self._servers = None
+        if not self._is_collective and self._role_maker._server_num():
+            from .server_mode import ServerMode
+
+            self._servers = ServerMode(self._role_maker, self._user_defined_strategy)
+            return self
         given = self._user_defined_strategy
         settings = given if isinstance(given, DistributedStrategy) else DistributedStrategy()
         degrees = settings.arrangement(job.size())
@@ -90,11 +97,14 @@ class Fleet:
             raise RuntimeError("(fleet.get_hybrid_communicate_group) call fleet.init() first.")
         return self._hcg
 
+    def _role(self) -> Any:
+        return self._role_maker if self._role_maker is not None else RoleMakerBase()
+
     def is_first_worker(self) -> bool:
-        return job.rank() == 0
+        return self._role()._is_first_worker()
 
     def worker_index(self) -> int:
-        return job.rank()
+        return self._role()._worker_index()
 
     rank = worker_index
 
@@ -104,7 +114,7 @@ class Fleet:
     rank_in_node = local_rank
 
     def worker_num(self) -> int:
-        return job.size()
+        return self._role()._worker_num()
 
     nranks = world_size = worker_num
 
@@ -112,18 +122,19 @@ class Fleet:
         return int(os.environ.get("PADDLE_NNODES") or 1)
 
     def is_worker(self) -> bool:
-        return True
+        return self._role()._is_worker()
 
     def is_server(self) -> bool:
+        return self._role()._is_server()
+
+    def is_coordinator(self) -> bool:
         return False
 
-    is_coordinator = is_server
-
     def server_num(self) -> int:
-        return 0
+        return self._role()._server_num()
 
     def server_index(self) -> int:
-        return -1
+        return self._role()._server_index()
 
     def worker_endpoints(self, to_string: bool = False) -> Any:
         named = os.environ.get("PADDLE_TRAINER_ENDPOINTS") or os.environ.get("PADDLE_CURRENT_ENDPOINT")
@@ -131,7 +142,8 @@ class Fleet:
         return ",".join(endpoints) if to_string else endpoints
 
     def server_endpoints(self, to_string: bool = False) -> Any:
-        return "" if to_string else []
+        endpoints = self._role()._get_pserver_endpoints()
+        return ",".join(endpoints) if to_string else endpoints
 
     def local_device_ids(self) -> list[int]:
         return [int(part) for part in (os.environ.get(job.DEVICES) or "0").split(",")]
@@ -146,24 +158,55 @@ class Fleet:
         return self._util
 
     def barrier_worker(self) -> None:
-        """Waits for all processes."""
-        barrier()
+        """Waits for all workers."""
+        if self._servers is not None:
+            self._servers.barrier_worker()
+        else:
+            barrier()
+
+    def _server_mode(self, where: str) -> Any:
+        if self._servers is None:
+            raise RuntimeError(
+                f"(fleet.{where}) this job has no table servers; fleet.init() was not called, or found no "
+                "PADDLE_PSERVERS_IP_PORT_LIST."
+            )
+        return self._servers
+
+    def init_server(self, *args: Any, **kwargs: Any) -> None:
+        """Prepares a table server; `dirname` is where it keeps its tables, and finds those of a job before."""
+        self._server_mode("init_server").init_server(args[0] if args else kwargs.get("dirname"))
+
+    def run_server(self) -> None:
+        """Serves tables until all workers have ended."""
+        self._server_mode("run_server").run_server()
 
     def init_worker(self, scopes: Any = None) -> None:
-        """Workers of parameter servers: there are none."""
+        """Joins the table servers, if there are some."""
+        if self._servers is not None:
+            self._servers.init_worker()
 
     def stop_worker(self) -> None:
-        """Workers of parameter servers: there are none."""
+        """Ends this worker's use of the table servers, if there are some."""
+        if self._servers is not None:
+            self._servers.stop_worker()
+
+    def shrink(self, threshold: int | None = None) -> int:
+        """A new day (or day `threshold`) for the tables: what is too old or too rare is forgotten; gives what is left."""
+        return self._server_mode("shrink").shrink(threshold)
 
     def all_reduce(self, input: Any, mode: str = "sum") -> Any:
         return self._util.all_reduce(input, mode)
 
     def distributed_model(self, model: Any) -> Any:
         """The model under the wrapper for what is divided; in a job of one process, the model."""
+        if self._servers is not None:  # each worker trains the model whole
+            return model
         return model if job.size() == 1 else wrapped(model, self._hcg, self._user_defined_strategy)
 
     def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> Any:
         """An optimiser that exchanges what is divided; where that is data alone, `distributed_model` does it already."""
+        if self._servers is not None:
+            return self._servers.distributed_optimizer(optimizer)  # whose steps happen there
         if strategy is not None:
             self._user_defined_strategy = strategy
         if self._hcg is None or divides_data_only(self._hcg):

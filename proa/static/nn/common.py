@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -75,8 +76,14 @@ def sparse_embedding(
     dtype: Any = "float32",
     slot: Any = None,
 ) -> Tensor:
-    """As `embedding`: the table is an ordinary parameter, there is no parameter server."""
+    """The rows of features: from the job's table servers, if it has some; otherwise as `embedding`, from a parameter."""
+    if on_servers:
+        return on_servers[-1](input, size, padding_idx, is_test, entry, param_attr)
     return embedding(input, size, True, False, padding_idx, param_attr, dtype)
+
+
+# How a worker of table servers looks features up; put here by `fleet.init_worker`, which stands above this package.
+on_servers: list[Callable[..., Tensor]] = []
 
 
 def _table(kind: str, size: Any, attr: Any, dtype: Any) -> Any:
