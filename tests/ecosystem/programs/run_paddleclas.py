@@ -2,12 +2,12 @@
 
 import numpy as np
 import paddle
-from common import report, survives_saving, train
+from common import FLOAT, report, survives_saving, train
 from paddleclas.ppcls.arch.backbone.legendary_models.mobilenet_v3 import MobileNetV3_small_x0_35
 from paddleclas.ppcls.arch.backbone.legendary_models.pp_lcnet import PPLCNet_x0_25
 
 paddle.seed(1)
-pictures = paddle.to_tensor(np.random.default_rng(0).normal(size=(4, 3, 64, 64)).astype("float32"))
+pictures = paddle.to_tensor(np.random.default_rng(0).normal(size=(4, 3, 64, 64)).astype(FLOAT))
 labels = paddle.to_tensor([0, 1, 2, 3])
 losses = {}
 for build in (PPLCNet_x0_25, MobileNetV3_small_x0_35):
