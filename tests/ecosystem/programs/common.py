@@ -30,31 +30,31 @@ def start_alike(name: str, model: Any) -> None:
     """Give a model the weights that other runs have too."""
     if not _WEIGHTS:
         return
-    _silence_dropout(model)
+    _make_comparable(model)
     path = pathlib.Path(_WEIGHTS) / f"{name}.npz"
     if not path.exists():
         np.savez(path, **{key: value.numpy() for key, value in model.state_dict().items()})
     random = np.random.default_rng(_NUDGE)
+    own = model.state_dict()
     with np.load(path) as kept:
-        state = {key: _nudged(kept[key], random) for key in kept}
+        state = {key: _nudged(kept[key], random).astype(own[key].numpy().dtype) for key in kept}
     missing, unexpected = model.set_state_dict({key: paddle.to_tensor(value) for key, value in state.items()})
     assert not missing, (name, missing)
     assert not unexpected, (name, unexpected)
 
 
-def _silence_dropout(model: Any) -> None:
+def _make_comparable(model: Any) -> None:
+    model.to(dtype=FLOAT)  # the default type does not reach every parameter
     for layer in model.sublayers():
         if type(layer).__name__.startswith("Dropout"):
             layer.p = 0.0
 
 
 def _nudged(weight: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    if weight.dtype.kind != "f":
+    if not _NUDGE or weight.dtype.kind != "f":
         return weight
-    if _NUDGE:
-        away = random.choice(np.array([-np.inf, np.inf], weight.dtype), weight.shape)
-        weight = np.where(weight == 0, weight, np.nextafter(weight, away))  # padding stays zero
-    return weight.astype(FLOAT) if weight.dtype == np.float32 else weight
+    away = random.choice(np.array([-np.inf, np.inf], weight.dtype), weight.shape)
+    return np.where(weight == 0, weight, np.nextafter(weight, away))  # padding stays zero
 
 
 @contextlib.contextmanager
@@ -85,7 +85,7 @@ def train(name: str, model: Any, optimizer: Any, loss_of: Callable[[], Any]) -> 
 def survives_saving(model: Any, again: Any, predict: Callable[[Any], Any]) -> None:
     """A second model that is given the first one's saved state predicts the same."""
     if _WEIGHTS:
-        _silence_dropout(again)
+        _make_comparable(again)
     paddle.save(model.state_dict(), "model.pdparams")
     again.set_state_dict(paddle.load("model.pdparams"))
     model.eval()

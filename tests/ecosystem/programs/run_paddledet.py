@@ -32,7 +32,7 @@ batch = {
     "gt_bbox": paddle.to_tensor([[[5.0, 5.0, 30.0, 30.0]], [[10.0, 20.0, 50.0, 60.0]]]),
     "gt_class": paddle.to_tensor([[[1]], [[2]]]),
 }  # fmt: skip
-optimizer = paddle.optimizer.Momentum(0.005, parameters=model.parameters())
+optimizer = paddle.optimizer.Momentum(0.0005, parameters=model.parameters())
 losses = train("PicoDet", model, optimizer, lambda: model(batch)["loss"])
 model.eval()
 found = model(batch)
