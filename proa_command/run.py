@@ -19,6 +19,10 @@ def run(arguments: argparse.Namespace) -> int:
     if sys.flags.ignore_environment:
         print("proa run: Python was told to ignore PYTHONPATH (-E or -I); start it without.", file=sys.stderr)
         return 2
+    if not arguments.as_module and arguments.target.endswith(".ipynb"):
+        command = f"proa run -m nbconvert --to notebook --execute {arguments.target}"
+        print(f"proa run: {arguments.target} is a notebook, which Python cannot run; try {command}", file=sys.stderr)
+        return 2
     announce(os.environ)
     # The interpreter's own options (-X, -W, -O …) go on to the program.
     options = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]

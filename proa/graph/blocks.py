@@ -19,6 +19,8 @@ from ..eager.declare import op
 from ..eager.derived import DerivedVariadicGradient
 from ..eager.tensor import Tensor
 from ..ir.block import Block, branched
+from ..ir.capture import TRIALS
+from ..ir.dimensions import Known
 from ..ir.recorder import LOCAL
 from ..ir.watch import Location
 
@@ -214,6 +216,46 @@ def _replay_block(block: Block, tensors: list[Tensor]) -> list[Tensor]:
 
     kinds = [tensor._aval for tensor in tensors]
     return replay_program(block.fitted(kinds), tensors, block.fresh_scalars(kinds), block.stops)
+
+
+def _replay_staged(block: Block, tensors: list[Tensor], chance: Any) -> list[Tensor]:
+    """The results of a block whose sizes are found on the way. Random operations draw by `chance`, as in `Block.run`."""
+    from .replay import replay_program
+
+    scalars = list(block.scalars)
+    if chance is not None:
+        for number, (seed, offset) in enumerate(block.draws):
+            scalars[seed], scalars[offset] = (int(part) for part in branched(chance, number))
+    return replay_program(block.program, tensors, scalars, block.stops, Known(block.known or {}))
+
+
+def take_branch(
+    then: Block, otherwise: Block, then_inputs: tuple[int, ...], otherwise_inputs: tuple[int, ...], operands: list[Tensor],
+    chance: list[Tensor], predicate: Tensor,
+) -> list[Tensor]:  # fmt: skip
+    """A condition that no executable can hold: values decide the shapes in a branch, or those of its results."""
+    block, positions = (then, then_inputs) if bool(predicate) else (otherwise, otherwise_inputs)
+    return _replay_staged(block, [operands[i] for i in positions], chance[0].numpy() if chance else None)
+
+
+def take_rounds(
+    test: Block, body: Block, count: int, test_inputs: tuple[int, ...], body_inputs: tuple[int, ...],
+    operands: list[Tensor], chance: list[Tensor],
+) -> list[Tensor]:  # fmt: skip
+    """A loop that no executable can hold: values decide shapes in it."""
+    state, drawn = operands[:count], chance[0].numpy() if chance else None
+    for number in itertools.count():
+        in_round = None if drawn is None else np.stack(branched(drawn, number))
+
+        def run(block: Block, positions: tuple[int, ...]) -> list[Tensor]:
+            tensors = [state[i] if i < count else operands[i] for i in positions]  # noqa: B023
+            return _replay_staged(block, tensors, in_round)  # noqa: B023
+
+        if not bool(run(test, test_inputs)[0]):
+            return state
+        TRIALS.count_round(number)
+        state = run(body, body_inputs)
+    raise AssertionError("an endless loop ended")
 
 
 def _replay_cond(

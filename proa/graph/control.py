@@ -17,9 +17,9 @@ from ..eager.dispatch import record
 from ..eager.tensor import Tensor, alias
 from ..eager.views import take_over
 from ..ir.block import Block
-from ..ir.capture import CaptureSegment, Capturing
+from ..ir.capture import CaptureSegment, Capturing, put_off
 from ..ir.recorder import LOCAL
-from .blocks import chances, cond_blocks, while_blocks
+from .blocks import chances, cond_blocks, take_branch, take_rounds, while_blocks
 from .capture import number_of, placeholder
 from .stops import Stops
 from .structure import map_tensors
@@ -129,9 +129,29 @@ def cond_of(
     blocks = first.block(results[0], changed), second.block(results[1], changed)
     operands: list[Tensor] = []
     positions = _positions(operands, first.segment.inputs), _positions(operands, second.segment.inputs)
-    operands = [predicate, *operands, *chances(*blocks)]
-    made = list(record(cond_blocks.operation, operands, (*blocks, *positions)))  # type: ignore[attr-defined]
+    chance = chances(*blocks)
+    if any(block.is_staged for block in blocks) or _only_sizes_differ(*blocks):
+        # The predicate comes last: examples of what the condition gives try both branches first of all.
+        arguments = (*blocks, *positions, operands, chance, predicate)
+        made = list(put_off(take_branch, arguments, {}, _of_different_sizes(*blocks)))
+    else:
+        operands = [predicate, *operands, *chance]
+        made = list(record(cond_blocks.operation, operands, (*blocks, *positions)))  # type: ignore[attr-defined]
     return _settle(made, changed)
+
+
+def _only_sizes_differ(then: Block, otherwise: Block) -> bool:
+    """Whether results of the branches agree in everything but sizes, and not in those."""
+    pairs = list(zip(then.results, otherwise.results, strict=True))
+    return any(a.shape != b.shape for a, b in pairs) and all(a.dtype == b.dtype and a.ndim == b.ndim for a, b in pairs)
+
+
+def _of_different_sizes(then: Block, otherwise: Block) -> ValueError:
+    results = [f"{a} or {b}" for a, b in zip(then.results, otherwise.results, strict=True) if a is not b]
+    return value_error(
+        "cond", "both branches must give the same shape and type in a graph that is compiled as a whole",
+        ", ".join(results), "reshape or pad in one of the branches",
+    )  # fmt: skip
 
 
 def _as_they_are(first: BlockCapture, second: BlockCapture) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
@@ -171,8 +191,15 @@ def loop_of(
     test_inputs = _renumbered(test.segment.inputs, len(state), operands)
     body_inputs = _renumbered(body.segment.inputs, len(state), operands)
     attributes = (test_block, body_block, count, test_inputs, body_inputs)
-    operands += chances(test_block, body_block)
-    made = list(record(while_blocks.operation, operands, attributes))  # type: ignore[attr-defined]
+    chance = chances(test_block, body_block)
+    if test_block.is_staged or body_block.is_staged:
+        refusal = value_error(
+            "while_loop", "values decide shapes in the loop, and no example shows what it gives",
+            fix="compute with masks (paddle.where) instead of selecting",
+        )  # fmt: skip
+        made = list(put_off(take_rounds, (*attributes, operands, chance), {}, refusal))
+    else:
+        made = list(record(while_blocks.operation, [*operands, *chance], attributes))  # type: ignore[attr-defined]
     return _settle(made, changed)
 
 

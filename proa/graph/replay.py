@@ -9,31 +9,52 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.aval import Aval
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor, alias
-from ..ir.program import Instruction, Program
+from ..ir.dimensions import Known
+from ..ir.program import DynamicScalar, Instruction, Program
 from .graph import Graph
 from .stops import Stops
 
 
 def replay_program(
-    program: Program, inputs: Sequence[Tensor], scalars: Sequence[Any], stops: Stops | None = None
-) -> list[Tensor]:
-    """The Program's outputs, computed from tensors by recorded operations."""
+    program: Program, inputs: Sequence[Tensor], scalars: Sequence[Any], stops: Stops | None = None,
+    known: Known | None = None,
+) -> list[Tensor]:  # fmt: skip
+    """The Program's outputs, computed from tensors by recorded operations.
+
+    With `known` the Program is one for unknown sizes: they are learned from the inputs, and from results on the way.
+    """
     stopped = stops.operands if stops is not None else {}
 
     def call(instruction: Instruction, operands: list[Any]) -> Sequence[Tensor]:
         for position in stopped.get(instruction.index, ()):
             operands[position] = alias(operands[position])
         run = getattr(instruction.operation.kernel, "replay", None)
+        attributes = instruction.attributes if known is None else known.resolve(instruction.attributes)
         if run is None:
-            results = record(instruction.operation, operands, instruction.attributes)
+            results = record(instruction.operation, operands, attributes)
         else:
-            results = run(operands, *instruction.attributes)
-        return (results,) if isinstance(results, Tensor) else results
+            results = run(operands, *attributes)
+        made = (results,) if isinstance(results, Tensor) else results
+        if known is not None:
+            _learn(known, instruction.outputs, made, f"the result of {instruction.operation.name}")
+        return made
 
-    values = program.evaluate(call, inputs, lambda operand: scalars[operand.number])
+    def scalar(operand: DynamicScalar) -> Any:
+        number = scalars[operand.number]
+        return number if known is None else known.resolve(number)
+
+    if known is not None:
+        _learn(known, program.inputs, inputs, "an input")
+    values = program.evaluate(call, inputs, scalar)
     return [values[number] for number in program.outputs]
+
+
+def _learn(known: Known, avals: Sequence[Aval], tensors: Sequence[Tensor], what: str) -> None:
+    for aval, tensor in zip(avals, tensors, strict=True):
+        known.learn(aval, tensor._aval, what)
 
 
 def replay(graph: Graph, tensors: Sequence[Tensor]) -> Any:

@@ -56,6 +56,11 @@ class Block(SizedByOthers):
         return scalars
 
     @property
+    def is_staged(self) -> bool:
+        """Whether it has calls whose results have shapes that values decide: then no executable can hold it."""
+        return any(getattr(i.operation.kernel, "decides_shapes", False) for i in self.program.instructions)
+
+    @property
     def has_effect(self) -> bool:
         """Whether running it does more than make its results (see `passes/nature.py`)."""
         return any(
@@ -65,11 +70,14 @@ class Block(SizedByOthers):
             for i in self.program.instructions
         )
 
+    @property
+    def results(self) -> tuple[Aval, ...]:
+        """Abstract values of the results, as they were captured."""
+        return _results_of(self.program)
+
     def infer(self, kinds: Sequence[Aval]) -> tuple[Aval, ...]:
         """Abstract values of the results for operands that may have other sizes than at the capture."""
-        program = self.fitted(kinds)
-        values = {i.index + n: aval for i in program.instructions for n, aval in enumerate(i.outputs)}
-        return tuple(values[number] for number in program.outputs)
+        return _results_of(self.fitted(kinds))
 
     def fitted(self, kinds: Sequence[Aval]) -> Program:
         return self._fit(kinds)[0]
@@ -155,6 +163,11 @@ class Block(SizedByOthers):
 
     def __repr__(self) -> str:
         return f"block of {len(self.program.instructions)}"
+
+
+def _results_of(program: Program) -> tuple[Aval, ...]:
+    values = {i.index + n: aval for i in program.instructions for n, aval in enumerate(i.outputs)}
+    return tuple(values[number] for number in program.outputs)
 
 
 def positions_of_draws(program: Program) -> list[tuple[int, int]]:

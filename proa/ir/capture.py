@@ -11,6 +11,7 @@ are tensors of the surrounding one.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from ..core.aval import Aval
@@ -97,8 +98,10 @@ class CaptureSegment(Segment):
         return found
 
     def deferred(self, function: Any, arguments: tuple[Any, ...], named: dict[str, Any], refusal: Any) -> Any:
-        """What stands for a call that had to look at values; here there is nothing that could."""
-        raise refusal
+        """What stands for a call that had to look at values: something in a block of a static program, nothing elsewhere."""
+        if self.outer is None:
+            raise refusal
+        return self.outer.deferred(function, arguments, named, refusal)
 
     def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
         return None if self.outer is None else self.outer.existing_parameter(name, shape, dtype)
@@ -163,7 +166,20 @@ def refuse_to_exchange(name: str) -> CaptureError:
     )
 
 
-def put_off(function: Any, arguments: tuple[Any, ...], named: dict[str, Any], refusal: CaptureError) -> Any:
+class _Trials(threading.local):
+    """Whether this thread tries a call that was put off on examples, whose numbers may keep a loop going for ever."""
+
+    most_rounds: int | None = None
+
+    def count_round(self, number: int) -> None:
+        if self.most_rounds is not None and number >= self.most_rounds:
+            raise RuntimeError("the loop does not end soon for these examples")
+
+
+TRIALS = _Trials()
+
+
+def put_off(function: Any, arguments: tuple[Any, ...], named: dict[str, Any], refusal: Exception) -> Any:
     """What stands for a call that had to look at a value; raises `refusal` where nothing can."""
     segment: Any = LOCAL.segment
     if not segment.captures:  # a variable of a program, used outside of it

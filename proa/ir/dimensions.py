@@ -144,11 +144,19 @@ def size_sources(program: Program) -> dict[Symbol, int]:
     """For each size that only a result shows, the first value that does."""
     found: dict[Symbol, int] = {}
     for instruction in program.instructions:
-        for offset, aval in enumerate(instruction.outputs):
-            for size in aval.shape if aval.symbolic else ():
-                symbol = size.expression.symbol if isinstance(size, SymbolicSize) else None
-                if symbol is not None and symbol.is_result:
-                    found.setdefault(symbol, instruction.index + offset)
+        for symbol, number in _shown_by(instruction).items():
+            found.setdefault(symbol, number)
+    return found
+
+
+def _shown_by(instruction: Instruction) -> dict[Symbol, int]:
+    """The sizes of results that an instruction's results have, with the value that has them."""
+    found: dict[Symbol, int] = {}
+    for offset, aval in enumerate(instruction.outputs):
+        for size in aval.shape if aval.symbolic else ():
+            symbol = size.expression.symbol if isinstance(size, SymbolicSize) else None
+            if symbol is not None and symbol.is_result:
+                found.setdefault(symbol, instruction.index + offset)
     return found
 
 
@@ -162,11 +170,12 @@ def used_sources(program: Program, scalars: Sequence[Any]) -> tuple[int, ...]:
 
 def missing_symbols(program: Program, scalars: Sequence[Any], others: Any = ()) -> set[Symbol]:
     """The symbols that a program computes with and that nothing in it shows."""
-    needed = symbols_in(list(scalars)) | symbols_in(list(others))
-    shown = {**symbols_in(program.inputs), **size_sources(program)}
+    shown, missing = symbols_in(program.inputs), set[Symbol]()
     for instruction in program.instructions:
-        needed |= symbols_in(instruction.attributes)
-    return {symbol for symbol in needed if symbol not in shown}
+        # What an instruction makes of a size does not show it, though its result has that size.
+        missing |= symbols_in(instruction.attributes).keys() - shown.keys()
+        shown |= dict.fromkeys(_shown_by(instruction))
+    return missing | (symbols_in([*scalars, *others]).keys() - shown.keys())
 
 
 def shown_shape(shape: Iterable[int]) -> list[int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..core.errors import value_error
+from ..core.dtype import FLOAT16, FLOAT32, is_floating, to_numpy_dtype
+from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor
 from ..ops.arguments import integers
 from . import defaults
@@ -34,6 +35,12 @@ class _BatchNormBase(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=None)  # the default floating type
+        self._build(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+
+    def _build(
+        self, num_features: int, momentum: float, epsilon: float, weight_attr: Any, bias_attr: Any, data_format: str | None,
+        use_global_stats: bool | None, name: str | None = None,
+    ) -> None:  # fmt: skip
         self._num_features = num_features = whole_sizes(self, num_features=num_features)
         self._momentum, self._epsilon = momentum, epsilon
         self._data_format = data_format or self._default_format
@@ -111,7 +118,12 @@ class BatchNorm(_BatchNormBase):
         use_global_stats: bool = False,
         trainable_statistics: bool = False,
     ) -> None:
-        super().__init__(
+        kind = to_numpy_dtype(dtype)
+        if not is_floating(kind):
+            raise type_error("BatchNorm", "dtype must be a floating type", f"dtype: {dtype!r}")
+        # Half precision is for what goes through: the parameters are float32 then.
+        Layer.__init__(self, dtype=FLOAT32 if kind == FLOAT16 else kind)
+        self._build(
             whole_sizes(self, num_channels=num_channels), momentum, epsilon, param_attr, bias_attr, data_layout,
             True if use_global_stats or is_test else None,
         )  # fmt: skip

@@ -19,14 +19,13 @@ from ..core.aval import Aval, make_aval
 from ..core.dtype import is_differentiable
 from ..core.errors import value_error
 from ..core.generator import default_generator
-from ..core.symbols import is_symbolic
 from ..eager.hooks import grad as gradients_of
 from ..eager.modes import enable_grad, no_grad
 from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.structure import flatten, rebuild
 from ..ir.assumptions import example_size
-from ..ir.capture import outside_capture
-from ..ir.dimensions import Known, symbols_in
+from ..ir.capture import TRIALS, outside_capture
+from ..ir.dimensions import Known, SizedByOthers, symbols_in
 from ..ir.operation import Operation, register
 from ..ir.recorder import LOCAL, after_record
 from ..ops.basic import full_of
@@ -34,9 +33,10 @@ from ..ops.basic import full_of
 _SIZES = (2, 3)  # that unknown dimensions have in examples
 _MOST_TRIALS = 96
 _ENOUGH = 8  # examples that worked
+_MOST_ROUNDS = 32  # of a loop, on an example
 
 
-class Deferred:
+class Deferred(SizedByOthers):
     """A function with its arguments; tensors among them are operands. Compared by identity: it is an attribute."""
 
     def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
@@ -53,7 +53,7 @@ class Deferred:
     def symbols(self) -> dict[Any, None]:
         """The unknown sizes among its arguments."""
         found: dict[Any, None] = {}
-        _mapped(lambda value: found.update(symbols_in(value)) if is_symbolic(value) else value, self.arguments)
+        _mapped(lambda value: found.update(symbols_in(value)), self.arguments)
         return found
 
     def bound(self, known: Known) -> Deferred:
@@ -61,7 +61,7 @@ class Deferred:
         if not self.symbols():
             return self
         made = Deferred(self.function, ())
-        made.arguments = _mapped(lambda value: known.resolve(value) if is_symbolic(value) else value, self.arguments)
+        made.arguments = _mapped(known.resolve, self.arguments)
         made.structure, made.outputs = self.structure, self.outputs
         return made
 
@@ -128,6 +128,8 @@ def _not_alone(*_arguments: Any) -> Any:
 
 CALL = register(Operation("deferred_call", _not_alone, ["x"], ["call"], infer=_not_alone, variadic=True))
 CALL.returns_tuple = True
+CALL.kernel.decides_shapes = True  # type: ignore[attr-defined]
+CALL.kernel.replay = lambda operands, call: call(operands)  # type: ignore[attr-defined]
 
 
 # ---- recording -----------------------------------------------------------------------------------------------------
@@ -188,10 +190,13 @@ def _record(call: Deferred, tensors: Sequence[Tensor]) -> list[Tensor]:
 
 def _infer(call: Deferred, refusal: Exception) -> None:
     """Finds structure, types and sizes of the results; raises `refusal` where examples do not agree on them."""
-    state = default_generator.get_state()
-    with outside_capture(), no_grad():
-        found = [results for size in _SIZES for results in _tried(call, size)]
-    default_generator.set_state(state)
+    state, TRIALS.most_rounds = default_generator.get_state(), _MOST_ROUNDS
+    try:
+        with outside_capture(), no_grad():
+            found = [results for size in _SIZES for results in _tried(call, size)]
+    finally:
+        TRIALS.most_rounds = None
+        default_generator.set_state(state)
     kinds = {tuple((r._aval.dtype, r._aval.ndim) for r in results) for results in found}
     if len(kinds) != 1:
         raise refusal

@@ -163,6 +163,34 @@ def test_modules_are_run_by_name_and_exit_statuses_come_through(tmp_path: pathli
     assert _python("-m", "proa_command", "run", str(tmp_path / "ends.py"), check=False).returncode == 7
 
 
+def test_kernels_of_notebooks_see_the_alias(tmp_path: pathlib.Path) -> None:
+    """A kernel started as Jupyter does; `nbconvert --execute` goes the same way."""
+    program = """
+        import json
+        from jupyter_client.manager import start_new_kernel
+
+        manager, client = start_new_kernel(startup_timeout=100)
+        said = []
+        try:
+            code = "import paddle; print(paddle.__name__, float((paddle.ones([3]) * 2).sum()))"
+            answer = client.execute_interactive(
+                code, timeout=100, output_hook=lambda m: said.append(m["content"].get("text", ""))
+            )
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+        print(json.dumps({"status": answer["content"]["status"], "said": "".join(said).strip()}))
+    """
+    assert _facts(program, tmp_path) == {"status": "ok", "said": "proa 6.0"}
+
+
+def test_a_notebook_itself_is_no_script_and_the_command_says_what_runs_it(tmp_path: pathlib.Path) -> None:
+    done = _python("-m", "proa_command", "run", str(tmp_path / "a.ipynb"), check=False)
+    assert done.returncode == 2
+    assert "is a notebook" in done.stderr
+    assert "proa run -m nbconvert --to notebook --execute" in done.stderr
+
+
 def test_an_empty_program_does_not_pay_for_the_package(tmp_path: pathlib.Path) -> None:
     (tmp_path / "empty.py").write_text("import sys; assert not {'proa', 'paddle', 'jax', 'numpy'} & set(sys.modules)")
     _python("-m", "proa_command", "run", str(tmp_path / "empty.py"))

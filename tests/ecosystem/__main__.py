@@ -1,123 +1,50 @@
 """Libraries written for Paddle, installed beside proa without paddlepaddle and run as they are.
 
-    python -m tests.ecosystem                # every package
+    python -m tests.ecosystem                       # every package, beside Paddle where that runs it
     python -m tests.ecosystem --only paddleseg pgl
+    python -m tests.ecosystem --speed 5             # how quickly both train, 50 steps, five rounds in turn
 
-Each package gets an environment of its own in `.venv-ecosystem/`, because their dependencies exclude each other; what proa
-needs comes from the environment that runs this. A program in `programs/` builds a small model of the package, trains it
-until the loss falls, saves, loads and predicts. Its last line is a JSON object with the losses.
+A program in `programs/` builds small models of the package, trains them until the loss falls, saves, loads and predicts. It
+runs on proa, and from the same weights on Paddle 3.3.1 (PROA_PARITY_PADDLE_PYTHON, or `.venv-paddle`); the losses of 20
+steps must agree. The reports are left in `build/ecosystem/`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import pathlib
 import subprocess
 import sys
-import sysconfig
-import time
-from dataclasses import dataclass
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-ENVIRONMENTS = ROOT / ".venv-ecosystem"
+from tests.parity.environment import EnvironmentMissing
 
-
-@dataclass(frozen=True)
-class Package:
-    """What is installed: the package itself without its dependencies, then the ones its program needs."""
-
-    version: str
-    needs: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()  # what building it needs
-    beside: tuple[str, ...] = ()  # other packages for Paddle, without their dependencies too
-    options: tuple[str, ...] = ()  # of pip, for the package itself
+from .beside import compare, race
+from .packages import PACKAGES, ROOT, environment
+from .processes import Failed, Runner
 
 
-_LANGUAGE = (
-    "aistudio-sdk==0.2.6", "colorama", "colorlog", "datasets==2.19.2", "dill", "fastapi", "fsspec<2024.4",
-    "huggingface_hub==0.23.5", "jieba", "jinja2", "multiprocess", "prettytable", "protobuf", "psutil", "rich", "safetensors",
-    "sentencepiece", "seqeval", "setuptools<80", "tiktoken", "tokenizers<0.20", "tool_helpers", "tqdm", "uvicorn",
-    "visualdl",
-)  # fmt: skip
-
-PACKAGES = {
-    "paddleclas": Package("2.6.0", ("easydict", "faiss-cpu", "opencv-python-headless", "prettytable", "pyyaml", "requests",
-                                    "scikit-learn", "tqdm", "ujson", "visualdl", "pillow")),
-    "paddleseg": Package("2.8.0", ("filelock", "opencv-python-headless", "prettytable", "pyyaml", "scikit-learn", "six",
-                                   "tqdm", "visualdl", "requests", "pillow")),
-    "paddledet": Package("2.6.0", ("cython", "lap", "motmetrics", "opencv-python-headless", "pycocotools", "pyyaml",
-                                   "requests", "scikit-learn", "shapely", "terminaltables", "tqdm", "typeguard",
-                                   "visualdl")),
-    "paddleformers": Package("1.2.0", (
-        "aistudio-sdk", "colorlog", "dill", "einops", "huggingface_hub<1", "jinja2", "modelscope", "multiprocess",
-        "omegaconf", "opencv-python-headless", "pandas", "pillow", "prettytable", "protobuf", "psutil", "pydantic", "regex",
-        "rich", "safetensors", "sentencepiece", "setuptools<80", "tiktoken", "tokenizers==0.20.3", "tqdm",
-        "transformers==4.46.3", "visualdl",
-    )),
-    "paddlenlp": Package("2.8.1", _LANGUAGE),
-    "paddlesci": Package("1.4.0", ("colorlog", "h5py", "hydra-core", "imageio", "matplotlib", "meshio", "pyevtk", "pyvista",
-                                   "pyyaml", "requests", "scikit-learn", "scikit-optimize", "scipy", "seaborn", "sympy",
-                                   "tqdm", "typing-extensions", "wget", "einops")),
-    # Its setup.py changes `__builtins__`, which works outside of pip's build environment only.
-    "pgl": Package("2.2.6", ("tqdm",), before=("cython", "setuptools<80", "wheel"),
-                   options=("--no-use-pep517", "--no-build-isolation")),
-    "ppdiffusers": Package("0.29.0", (*_LANGUAGE, "einops", "opencv-python-headless"), beside=("paddlenlp==2.8.1",)),
-    "visualdl": Package("2.5.3", ("flask", "flask-babel", "packaging", "pandas", "protobuf", "psutil", "pillow", "rarfile",
-                                  "requests", "six")),
-}  # fmt: skip
-
-
-def environment(name: str) -> pathlib.Path:
-    """The package's interpreter; what is there already is kept."""
-    folder = ENVIRONMENTS / name
-    python = folder / "bin" / "python"
-    done = folder / ".installed"
-    if done.exists():
-        return python
-    package = PACKAGES[name]
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-    site = next(folder.glob("lib/python*/site-packages"))
-    (site / "proa_beside.pth").write_text(f"{ROOT}\n{sysconfig.get_paths()['purelib']}\n")
-    pip = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    for need in package.before:
-        subprocess.run([*pip, need], check=True)
-    subprocess.run([*pip, "--no-deps", *package.options, f"{name}=={package.version}", *package.beside], check=True)
-    for need in package.needs:  # one by one: what cannot be built here is missed only by who uses it
-        subprocess.run([*pip, need], check=False)
-    done.touch()
-    return python
-
-
-def run(name: str) -> dict[str, object]:
+def examine(name: str, speed: int) -> dict[str, object]:
     """The verdict on one package."""
-    started = time.perf_counter()
     try:
-        python = environment(name)
+        runner = Runner(name, environment(name), ROOT / "build" / "ecosystem" / name)
+        return {"package": name, **(race(runner, speed) if speed else compare(runner))}
     except subprocess.CalledProcessError as error:
         return {"package": name, "passed": False, "why": f"cannot be installed: {error}"}
-    program = pathlib.Path(__file__).parent / "programs" / f"run_{name}.py"
-    folder = ROOT / "build" / "ecosystem" / name
-    folder.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(
-        [str(python), "-m", "proa_command", "run", str(program)],
-        capture_output=True, text=True, timeout=1200, check=False, cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PROA_ALLOW_OBJECTS": "1"},
-    )  # fmt: skip
-    seconds = round(time.perf_counter() - started, 1)
-    if done.returncode:
-        return {"package": name, "passed": False, "seconds": seconds, "why": done.stderr.strip().splitlines()[-1:]}
-    return {"package": name, "passed": True, "seconds": seconds, **json.loads(done.stdout.strip().splitlines()[-1])}
+    except (Failed, EnvironmentMissing) as error:
+        return {"package": name, "passed": False, "why": str(error)}
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.ecosystem", description="Run Paddle's libraries on proa.")
     parser.add_argument("--only", nargs="+", choices=sorted(PACKAGES), default=sorted(PACKAGES), help="these packages")
+    parser.add_argument("--speed", type=int, default=0, metavar="ROUNDS", help="measure how quickly both train")
     chosen = parser.parse_args(arguments)
-    results = [run(name) for name in chosen.only]
-    for result in results:
-        print(json.dumps(result))
+    results = []
+    for name in chosen.only:
+        results.append(examine(name, chosen.speed))
+        print(json.dumps(results[-1]), flush=True)
+    report = ROOT / "build" / "ecosystem" / ("speed.json" if chosen.speed else "losses.json")
+    report.write_text(json.dumps(results, indent=1), encoding="utf-8")
     passed = sum(bool(result["passed"]) for result in results)
     print(f"{passed} of {len(results)} packages pass.")
     return 0 if passed == len(results) else 1

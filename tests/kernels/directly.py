@@ -82,12 +82,12 @@ def laid_out(generator: np.random.Generator, array: Any) -> Any:
 def _run_one(case: Any, generator: np.random.Generator) -> list[Any]:
     arrays, function, _ = case
     thread, forcing = library.THREAD, choice._THREAD
-    thread.direct, forcing.forced = True, True
+    thread.direct, forcing.forced = direct, True
     try:
         with np.errstate(all="ignore"):
             return list(function(np, *[laid_out(generator, array) for array in arrays]))
     finally:
-        thread.direct, forcing.forced = False, False
+        thread.direct, forcing.forced = None, False
 
 
 def run_directly(kind: str, seeds: Iterable[int], tell: Callable[[int], None] = lambda seed: None) -> Outcome:

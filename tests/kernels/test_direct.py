@@ -96,8 +96,62 @@ def test_it_is_native_code_that_runs_and_only_where_it_pays(calls: list[str]) ->
     assert calls == ["Softmax"]
 
 
+def test_the_sums_of_a_batch_norm_are_found_once(calls: list[str]) -> None:
+    ops, generator = normalization, np.random.default_rng(0)
+    x, y = (generator.standard_normal((4, 8, 16, 16)).astype(np.float32) for _ in range(2))
+    mean, variance, momentum = np.zeros(8, np.float32), np.ones(8, np.float32), np.float32(0.9)
+    form = (1e-5, x.shape, (0, 2, 3), (8, 1, 1), True)
+
+    def step(x: Any, y: Any) -> list[Any]:
+        return [
+            host(ops.normalise)(np, x, None, None, *form),
+            *host(ops.running_statistics)(np, x, mean, variance, momentum, (0, 2, 3)),
+            host(ops.normalise_grad_input)(np, x, y, None, *form),
+            host(ops.normalise_grad_weight)(np, x, y, *form),
+            host(ops.normalise_grad_bias)(np, x, y, (0, 2, 3)),
+        ]
+
+    first = step(x, y)
+    assert calls == ["ChannelMoments", "ChannelGradSums"]
+    for one, other in zip(first, step(x.copy(), y.copy()), strict=True):  # equal, but other arrays
+        np.testing.assert_array_equal(one, other)
+    assert calls == 2 * ["ChannelMoments", "ChannelGradSums"]
+    found = step(x, 2 * y)
+    assert calls == 3 * ["ChannelMoments", "ChannelGradSums"]
+    np.testing.assert_allclose(found[-1].ravel(), 2 * y.astype(np.float64).sum((0, 2, 3)), rtol=1e-4, atol=1e-4)
+    channels_last = x.transpose(0, 2, 3, 1)
+    other = host(ops.normalise)(np, channels_last, None, None, 1e-5, channels_last.shape, (0, 1, 2), (8,), True)
+    np.testing.assert_allclose(other.transpose(0, 3, 1, 2), first[0], rtol=1e-5, atol=1e-6)
+
+
+def test_what_was_found_for_an_array_is_not_found_for_its_successor_in_memory(calls: list[str]) -> None:
+    ops = normalization
+    for level in range(3):
+        x = np.full((4, 8, 16, 16), level, np.float32)
+        x[0] += 1
+        moved = host(ops.running_statistics)(
+            np, x, np.zeros(8, np.float32), np.ones(8, np.float32), np.float32(0), (0, 2, 3)
+        )
+        np.testing.assert_allclose(moved[0], level + 0.25, rtol=1e-6)
+        del x
+    assert calls == 3 * ["ChannelMoments"]
+
+
+def test_calls_are_told_apart_by_everything_that_decides_them() -> None:
+    x, y = np.ones((2, 3), np.float32), np.ones((3, 2), np.float32)
+    described = [
+        direct._described(1, [x, x], {"last": True}), direct._described(1, [x, x], {"last": 1}),
+        direct._described(2, [x, x], {"last": True}), direct._described(1, [x, y], {"last": True}),
+        direct._described(1, [x, x], {"lost": True}), direct._described(1, [x, x], {"last": np.array([1, 2])}),
+        direct._described(1, [x, x], {"last": np.array([1, 3])}), direct._described(1, [x, x], {"last": np.float32(0.0)}),
+        direct._described(1, [x, x], {"last": np.float32(-0.0)}),
+    ]  # fmt: skip
+    assert len({(numbers.tobytes(), names) for numbers, names in described}) == len(described)
+    assert direct._described(1, [x, x], {"last": np.array([1, 2])})[0] is described[5][0]
+
+
 def test_what_a_handler_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library.THREAD, "direct", True)
+    monkeypatch.setattr(library.THREAD, "direct", direct)
     with pytest.raises(RuntimeError, match=r"\(Softmax\)"):
         library.call("Softmax", library.shaped((4, 4)), np.ones((4, 4), np.float64))
 

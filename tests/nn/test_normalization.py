@@ -174,3 +174,27 @@ def test_half_types_are_computed_in_float32(dtype):
 def test_bad_arguments(call, error):
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.parametrize("default", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("", "float32"), ("float32", "float32"), ("float64", "float64"), ("float16", "float32"), ("bfloat16", "bfloat16")],
+)
+def test_the_older_batch_norm_has_its_own_dtype(default: str, given: str, expected: str) -> None:
+    """As observed in Paddle 3.3.1: the default floating type plays no part."""
+    before = paddle.get_default_dtype()
+    paddle.set_default_dtype(default)
+    try:
+        layer = nn.BatchNorm(3, dtype=given) if given else nn.BatchNorm(3)
+        assert nn.BatchNorm2D(3).weight.dtype == getattr(paddle, default)
+    finally:
+        paddle.set_default_dtype(before)
+    assert {value.dtype for value in layer.state_dict().values()} == {getattr(paddle, expected)}
+
+
+def test_a_dtype_that_no_batch_norm_can_have_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"\(BatchNorm\) dtype must be a floating type; received dtype: 'int32'"):
+        nn.BatchNorm(3, dtype="int32")
+    with pytest.raises(TypeError, match="'nonsense' is not a data type"):
+        nn.BatchNorm(3, dtype="nonsense")

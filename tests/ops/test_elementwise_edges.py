@@ -432,7 +432,7 @@ _CORNER_GRADIENTS = [
     (F.relu6, [-1.0, 0.0, 3.0, 6.0, 7.0], [0.0, 0.0, 1.0, 0.0, 0.0]),
     (F.leaky_relu, [-1.0, 0.0, 1.0], [0.01, 1.0, 1.0]),
     (F.hardtanh, [-2.0, -1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]),
-    (F.hardswish, [-4.0, -3.0, 0.0, 3.0], [0.0, 0.0, 0.5, 1.0]),
+    (F.hardswish, [-INF, -4.0, -3.0, 0.0, 3.0, INF], [0.0, 0.0, 0.0, 0.5, 1.0, 1.0]),
     (F.hardshrink, [-0.5, 0.0, 0.5], [1.0, 0.0, 1.0]),
     (F.softshrink, [-1.0, -0.5, 0.5, 1.0], [1.0, 0.0, 0.0, 1.0]),
     (F.thresholded_relu, [0.5, 1.0, 1.5], [0.0, 0.0, 1.0]),
@@ -440,6 +440,14 @@ _CORNER_GRADIENTS = [
     (F.softplus, [-90.0, 0.0, 90.0], [0.0, 0.5, 1.0]),
     (F.sigmoid, [-100.0, 0.0, 100.0], [0.0, 0.25, 0.0]),
 ]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_relu_lets_no_bad_gradient_through_where_it_gave_nothing(dtype: str) -> None:
+    x = tensor([-1.0, 0.0, NAN, 2.0, 3.0, 4.0, -1.0], dtype, gradient=True)
+    outer = tensor([INF, NAN, 1.0, -2.0, INF, NAN, -0.0], dtype)
+    for found in in_both_tiers(lambda: paddle.grad(F.relu(x), x, outer)[0]):
+        np.testing.assert_array_equal(found.astype("float64"), [0.0, 0.0, 0.0, -2.0, INF, NAN, 0.0])
 
 
 @pytest.mark.parametrize(("function", "x", "expected"), _CORNER_GRADIENTS)

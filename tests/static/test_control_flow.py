@@ -78,7 +78,7 @@ def test_cond_gives_structures_and_names_what_does_not_fit() -> None:
     with pytest.raises(TypeError, match="same structure"):
         run(lambda: build(lambda a: [a]), a=floats(1))
     with pytest.raises(ValueError, match="same shape and type"):
-        run(lambda: build(lambda a: {"sum": paddle.zeros([2]), "flag": 0.0}), a=floats(1))
+        run(lambda: build(lambda a: {"sum": paddle.zeros([2, 2]), "flag": 0.0}), a=floats(1))
     with pytest.raises(TypeError, match="boolean"):
         run(lambda: nn.cond(static.data("p", [1]), lambda: 1, lambda: 2), p=floats(1))
 

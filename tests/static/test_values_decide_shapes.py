@@ -196,8 +196,9 @@ def test_errors_of_a_call_name_it_when_it_runs() -> None:
 def test_what_cannot_be_put_off_is_still_refused() -> None:
     with pytest.raises(CaptureError, match="value of a tensor"):
         program_of(lambda: x() * float(x().sum()))
+    data = x()
     with pytest.raises(CaptureError, match="value of a tensor"):
-        program_of(lambda: static.nn.cond(x().sum() > 0, lambda: paddle.nonzero(x()), lambda: paddle.nonzero(x())))
+        static.nn.cond(data.sum() > 0, lambda: data * float(data.sum()), lambda: data)
 
 
 def test_a_variable_outside_of_its_program_is_refused() -> None:
@@ -225,3 +226,128 @@ def test_saving_such_a_program_says_why_not(tmp_path: Any) -> None:
         found = paddle.nonzero(data)
     with pytest.raises(ValueError, match="values decide"):
         static.save_inference_model(str(tmp_path / "model"), [data], [found], static.Executor(), program=main)
+
+
+# ---- in conditions and loops ---------------------------------------------------------------------------------------
+
+
+def test_branches_may_give_different_sizes() -> None:
+    def build() -> Any:
+        data = x()
+        made = static.nn.cond(data.sum() > 3, lambda: data * 2, lambda: paddle.concat([data, data, -data]))
+        assert made.shape == [-1, 3]
+        return made, made.sum(axis=0)
+
+    run = program_of(build)
+    for array, expected in ((X, X * 2), (ROW, np.concatenate([ROW, ROW, -ROW]))):
+        for found, wanted in zip(run(x=array), (expected, expected.sum(0)), strict=True):
+            np.testing.assert_allclose(found, wanted)
+
+
+def test_different_sizes_have_gradients() -> None:
+    def build() -> Any:
+        data = x()
+        data.stop_gradient = False
+        made = static.nn.cond(data.sum() > 3, lambda: data[:1] * 2, lambda: paddle.concat([data, data * data]))
+        return static.gradients(made.sum(), [data])[0]
+
+    run = program_of(build)
+    np.testing.assert_allclose(run(x=X)[0], [[2, 2, 2], [0, 0, 0]])
+    np.testing.assert_allclose(run(x=ROW)[0], 1 + 2 * ROW)
+
+
+def test_other_ranks_and_types_of_branches_are_refused() -> None:
+    for other in (lambda data: data.sum(), lambda data: data.astype("int64")):
+        data = x()
+        with pytest.raises(ValueError, match="same shape and type"):
+            static.nn.cond(data.sum() > 3, lambda data=data: data, lambda data=data, other=other: other(data))
+
+
+def test_a_size_is_kept_though_what_has_it_is_not() -> None:
+    def build() -> Any:
+        data = x()
+        data.stop_gradient = False
+        return static.gradients(paddle.masked_select(data, data > 0.5).sum(), data)  # needs its size alone
+
+    run = program_of(build)
+    for array in (X, ROW):
+        np.testing.assert_array_equal(run(x=array)[0], array > 0.5)
+
+
+def test_case_and_switch_case_may_give_different_sizes() -> None:
+    def build() -> Any:
+        data, which = x(), x("which", (1,), "int32")
+        return static.nn.switch_case(which, [lambda: data, lambda: data[:1], lambda: paddle.tile(data, [2, 1])])
+
+    run = program_of(build)
+    for number, expected in enumerate((X, X[:1], np.tile(X, (2, 1)))):
+        np.testing.assert_array_equal(run(x=X, which=sizes(number))[0], expected)
+
+
+def test_a_branch_may_look_at_values() -> None:
+    def build() -> Any:
+        data = x()
+        return static.nn.cond(data.sum() > 3, lambda: paddle.masked_select(data, data > 1), lambda: data.flatten()[:1])
+
+    run = program_of(build)
+    np.testing.assert_array_equal(run(x=X)[0], [2, 3])
+    np.testing.assert_array_equal(run(x=ROW)[0], [1])
+
+
+def test_a_branch_that_looks_at_values_may_give_fixed_sizes_and_change_what_is_outside() -> None:
+    def build() -> Any:
+        data = x()
+        total = paddle.zeros([1])
+
+        def count() -> Any:
+            total.add_(data[data > 0].sum().reshape([1]))
+            return total * 2
+
+        made = static.nn.cond(data.sum() > 3, count, lambda: total - 1)
+        return made, total
+
+    run = program_of(build)
+    assert [float(v[0]) for v in run(x=X)] == [12, 6]
+    assert [float(v[0]) for v in run(x=ROW)] == [-1, 0]
+
+
+def test_a_loop_may_look_at_values() -> None:
+    def build() -> Any:
+        data = x(shape=(-1,))
+
+        def body(i: Any, total: Any) -> Any:
+            return [i + 1, total + data[data > i.astype("float32")].sum()]
+
+        start = [paddle.zeros([], "int64"), paddle.zeros([])]
+        return static.nn.while_loop(lambda i, total: i < x("n", (), "int64"), body, start)
+
+    run = program_of(build)
+    array = np.array([0.5, 1.5, 2.5], "float32")
+    for rounds, expected in ((0, 0), (1, 4.5), (2, 8.5), (40, 4.5 + 4 + 2.5)):
+        count, total = run(x=array, n=np.array(rounds))
+        assert (int(count), float(total)) == (rounds, pytest.approx(expected))
+
+
+def test_dropout_in_a_branch_has_the_gradient_of_its_own_mask() -> None:
+    def build() -> Any:
+        data = x()
+        data.stop_gradient = False
+        made = static.nn.cond(data.sum() > 0, lambda: F.dropout(data, 0.5), lambda: data[:1])
+        return made, static.gradients(made.sum(), [data])[0]
+
+    run = program_of(build)
+    array = np.ones((50, 3), "float32")
+    first, again = run(x=array), run(x=array)
+    np.testing.assert_array_equal(first[0], first[1])
+    assert 0 < (first[0] == 0).mean() < 1
+    assert not np.array_equal(first[0], again[0])
+
+
+def test_compiled_functions_still_refuse_branches_of_different_sizes() -> None:
+    paddle.disable_static()
+    function = paddle.jit.to_static(
+        lambda a: static.nn.cond(a.sum() > 3, lambda: a * 2, lambda: paddle.concat([a, a])), full_graph=True
+    )
+    with pytest.raises(ValueError, match="same shape and type"):
+        function(paddle.to_tensor(X))
+    paddle.enable_static()

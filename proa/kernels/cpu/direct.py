@@ -7,6 +7,9 @@ factories of the kernels are used as they are; inside `on_host` the library give
 from __future__ import annotations
 
 import ctypes
+import sys
+import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -24,16 +27,34 @@ _DTYPES = {  # XLA_FFI_DataType
 
 def on_host(factory: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     """A kernel for NumPy: native code where the factory's kernel would use it, else `plain`."""
-    kernel, thread = factory(plain), library.THREAD
+    kernel, thread, here = factory(plain), library.THREAD, sys.modules[__name__]
 
     def run(xp: Any, *arguments: Any) -> Any:
-        before, thread.direct = thread.direct, True
+        before, thread.direct = thread.direct, here
         try:
             return kernel(xp, *arguments)
         finally:
             thread.direct = before
 
     return run
+
+
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.last: dict[str, tuple[tuple[Any, ...], int, Any]] = {}  # by name: arrays (weakly), number, results
+
+
+_THREAD = _Thread()
+
+
+def once(name: str, arrays: tuple[Any, ...], number: int, compute: Callable[[], Any]) -> Any:
+    """What was computed last under this name, if it was from the same arrays: their values are never overwritten."""
+    last = _THREAD.last.get(name)
+    if last is not None and last[1] == number and all(held() is a for held, a in zip(last[0], arrays, strict=True)):
+        return last[2]
+    results = compute()
+    _THREAD.last[name] = (tuple([weakref.ref(array) for array in arrays]), number, results)
+    return results
 
 
 _FOUND: dict[str, Any] = {}  # by name; what is not there yet may come
@@ -72,8 +93,42 @@ def call(symbol: str, outputs: Any, operands: tuple[Any, ...], attributes: dict[
     for operand, result in over.items():
         np.copyto(made[result], given[operand])
         given[operand] = made[result]
-    numbers = [len(given), len(made), len(attributes)]
-    for array in (*given, *made):
+    arrays = [*given, *made]
+    numbers, names = _described(len(given), arrays, attributes)
+    problem = _run(symbol, numbers, arrays, names)
+    if problem is not None:
+        raise RuntimeError(f"({symbol}) {problem.decode(errors='replace')}")
+    # What is behind native code in cold code expects the order of memory that shapes imply.
+    made = [_contiguous(array) for array in made]
+    return tuple(made) if several else made[0]
+
+
+_DESCRIPTIONS: dict[Any, tuple[Any, bytes]] = {}  # of calls, by what decides them: cold code repeats itself
+_MOST_DESCRIPTIONS = 4096
+
+
+def _described(num_operands: int, arrays: list[Any], attributes: dict[str, Any]) -> tuple[Any, bytes]:
+    """What `native/direct.cpp` is told of a call: numbers, and the names of its attributes."""
+    about = [(name, *_identity(value)) for name, value in attributes.items()]
+    key = (num_operands, *[(array.dtype, array.shape) for array in arrays], *about)
+    found = _DESCRIPTIONS.get(key)
+    if found is None:
+        if len(_DESCRIPTIONS) >= _MOST_DESCRIPTIONS:
+            _DESCRIPTIONS.clear()
+        found = _DESCRIPTIONS[key] = _description(num_operands, arrays, attributes)
+    return found
+
+
+def _identity(value: Any) -> tuple[Any, ...]:
+    """Equal for equal attributes alone: 1 is not True."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype, value.shape, value.tobytes()
+    return value.__class__, value
+
+
+def _description(num_operands: int, arrays: list[Any], attributes: dict[str, Any]) -> tuple[Any, bytes]:
+    numbers = [num_operands, len(arrays) - num_operands, len(attributes)]
+    for array in arrays:
         numbers += [_DTYPES[array.dtype], array.ndim, *array.shape]
     names = b""
     for name, value in sorted(attributes.items()):
@@ -81,16 +136,11 @@ def call(symbol: str, outputs: Any, operands: tuple[Any, ...], attributes: dict[
         dtype = _DTYPES[values.dtype]
         if values.dtype == np.float32:
             values = values.view(np.int32)  # its bits travel
-        assert values.dtype.kind in "bi", f"{symbol}: the attribute {name} cannot travel as an integer"
+        assert values.dtype.kind in "bi", f"the attribute {name} cannot travel as an integer"
         numbers += [_ARRAY if values.ndim else _SCALAR, dtype, len(name), values.size]
         numbers += values.reshape(-1).astype(np.int64).tolist()
         names += name.encode()
-    problem = _run(symbol, np.array(numbers, np.int64), [*given, *made], names)
-    if problem is not None:
-        raise RuntimeError(f"({symbol}) {problem.decode(errors='replace')}")
-    # What is behind native code in cold code expects the order of memory that shapes imply.
-    made = [np.ascontiguousarray(array).reshape(array.shape) for array in made]
-    return tuple(made) if several else made[0]
+    return np.array(numbers, np.int64), names
 
 
 def _run(symbol: str, numbers: Any, arrays: list[Any], names: bytes) -> bytes | None:
@@ -99,16 +149,19 @@ def _run(symbol: str, numbers: Any, arrays: list[Any], names: bytes) -> bytes | 
     return _caller()(handler(symbol), numbers.ctypes.data, ctypes.addressof(pointers), names)
 
 
+def _contiguous(array: Any) -> Any:
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
 def _in_memory(operand: Any) -> Any:
     """An operand as native code reads it: shape as it is, elements in the order that was asked for."""
-    if not isinstance(operand, library.Image):
-        return np.ascontiguousarray(operand).reshape(np.shape(operand))
-    order = operand.order
-    return np.ascontiguousarray(operand.array.transpose(order)).transpose(np.argsort(order))
+    if operand.__class__ is not library.Image:
+        return _contiguous(np.asarray(operand))
+    return _contiguous(operand.array.transpose(operand.order)).transpose(operand.inverse)
 
 
 def _room(out: Any) -> Any:
-    if not isinstance(out, library.Image):
+    if out.__class__ is not library.Image:
         return np.empty(out.shape, out.dtype)
-    order = out.order
-    return np.empty([out.array.shape[axis] for axis in order], out.array.dtype).transpose(np.argsort(order))
+    shape = out.array.shape
+    return np.empty([shape[axis] for axis in out.order], out.array.dtype).transpose(out.inverse)

@@ -13,6 +13,7 @@ import platform
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -113,9 +114,8 @@ def handlers() -> set[str]:
 
 def target(symbol: str) -> str | None:
     """The name by which XLA knows a native kernel, or None when the XLA kernel must do."""
-    if THREAD.direct:
-        from . import direct
-
+    direct = THREAD.direct
+    if direct is not None:
         return symbol if flags.get("FLAGS_native_kernels") and direct.handler(symbol) is not None else None
     if not flags.get("FLAGS_native_kernels") or _unsuitable():
         return None
@@ -160,10 +160,8 @@ def call(symbol: str, outputs: Any, *operands: Any, over: dict[int, int] | None 
 
     `over` says which operands have results written over them (operand: result); XLA copies those that others need.
     """
-    if THREAD.direct:
-        from . import direct
-
-        return direct.call(symbol, outputs, operands, attributes, over or {})
+    if THREAD.direct is not None:
+        return THREAD.direct.call(symbol, outputs, operands, attributes, over or {})
     name = target(symbol)
     assert name is not None
     several = isinstance(outputs, (list, tuple))
@@ -192,6 +190,12 @@ class Image:
         """Its axes as they lie in memory."""
         return (0, *range(2, len(self.array.shape)), 1)
 
+    @property
+    def inverse(self) -> tuple[int, ...]:
+        """Where its axes are found in that order."""
+        last = len(self.array.shape) - 1
+        return (0, last, *range(1, last))
+
 
 def _layout(operand: Any) -> tuple[int, ...] | None:
     return operand.order if isinstance(operand, Image) else None
@@ -207,7 +211,7 @@ class _Shaped:
 
 def shaped(shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
     """A result of a native kernel."""
-    if THREAD.direct:
+    if THREAD.direct is not None:
         return _Shaped(shape, np.dtype(dtype))
     return started_jax().ShapeDtypeStruct(shape, np.dtype(dtype))
 
@@ -215,8 +219,13 @@ def shaped(shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
 # ---- without XLA (see direct.py) -----------------------------------------------------------------
 
 
+def once(name: str, arrays: tuple[Any, ...], number: int, compute: Callable[[], Any]) -> Any:
+    """Results that several operations ask for, one after the other. XLA sees by itself that calls are equal."""
+    return compute() if THREAD.direct is None else THREAD.direct.once(name, arrays, number, compute)
+
+
 class _Thread(threading.local):
-    direct = False  # kernels are given NumPy arrays and work at once
+    direct: Any = None  # the module direct.py where kernels are given NumPy arrays and work at once
 
 
 THREAD = _Thread()

@@ -60,22 +60,32 @@ def _is_row(broadcast: Shape, length: int, x: Any) -> bool:
 
 def _in_memory(*arrays: Any) -> tuple[list[Any], bool]:
     """Images as operands, and whether their channels lie side by side: always but in cold code, which has planes."""
-    last = not library.THREAD.direct or arrays[0].ndim == 2
+    last = library.THREAD.direct is None or arrays[0].ndim == 2
     return [library.Image(array) if last and array.ndim > 2 else array for array in arrays], last
 
 
 def _moments(x: Any, channel: int) -> tuple[Any, Any]:
-    shape = library.shaped((x.shape[channel],))
-    operands, last = _in_memory(_as_image(x, channel))
-    return library.call("ChannelMoments", (shape, shape), *operands, last=last)
+    def compute() -> tuple[Any, Any]:
+        shape = library.shaped((x.shape[channel],))
+        operands, last = _in_memory(_as_image(x, channel))
+        return library.call("ChannelMoments", (shape, shape), *operands, last=last)
+
+    return library.once("moments", (x,), channel, compute)
 
 
-def _grad_sums(x: Any, y: Any, mean: Any, channel: int, activation: str = "", *parameters: Any) -> tuple[Any, Any]:
+def _grad_sums(x: Any, y: Any, mean: Any, channel: int) -> tuple[Any, Any]:
+    def compute() -> tuple[Any, Any]:
+        shape = library.shaped((x.shape[channel],))
+        operands, last = _in_memory(_as_image(x, channel), _as_image(y, channel))
+        return library.call("ChannelGradSums", (shape, shape), *operands, mean, last=last, activation=np.int64(0))
+
+    return library.once("grad_sums", (x, y), channel, compute)
+
+
+def _grad_sums_through(activation: str, x: Any, y: Any, mean: Any, channel: int, *parameters: Any) -> tuple[Any, Any]:
+    """The same for the gradient `y` behind an activation."""
     shape = library.shaped((x.shape[channel],))
     images = _as_image(x, channel), _as_image(y, channel)
-    if not activation:
-        operands, last = _in_memory(*images)
-        return library.call("ChannelGradSums", (shape, shape), *operands, mean, last=last, activation=np.int64(0))
     operands = [library.Image(image) if image.ndim > 2 else image for image in images]
     number = np.int64(SLOPES[activation][0])
     return library.call("ChannelGradSums", (shape, shape), *operands, mean, *parameters, last=True, activation=number)
@@ -93,8 +103,13 @@ def _taken_in(xp: Any, x: Any, y: Any, moments: Any, sums: Any, epsilon: float, 
     scale = factor if weight is None else factor * weight.reshape(-1)
     # dx = scale * (y - mean(y) - standardised x * mean(y * standardised x))
     slope, level = along * factor * factor / count, total / count
-    inner = y - _along(level, x, channel) - (x - _along(mean, x, channel)) * _along(slope, x, channel)
-    return inner * _along(scale, x, channel)
+    # Each step writes over the one before where arrays can be written.
+    through = x - _along(mean, x, channel)
+    through *= _along(slope, x, channel)
+    inner = y - _along(level, x, channel)
+    inner -= through
+    inner *= _along(scale, x, channel)
+    return inner
 
 
 @chosen
@@ -116,20 +131,24 @@ def native_normalise(fallback: Callable[..., Any]) -> Callable[..., Any]:
         if channel is not None and _suits("ChannelMoments", x, weight, bias):
             mean, variance = _moments(x, channel)
             scale = 1 / xp.sqrt(variance + np.float32(epsilon))
-            out = (x - _along(mean, x, channel)) * _along(scale, x, channel)
-        else:
-            length = _row_length(x, view, axes)
-            if length is None or length < 8 or not _suits("RowNorm", x, weight, bias):
-                return fallback(xp, x, weight, bias, epsilon, view, axes, broadcast, centred)
-            fused = _is_row(broadcast, length, x)
-            inside = [p.reshape(length) for p in (weight, bias) if p is not None and fused]
-            out = library.call(
-                "RowNorm", library.shaped((x.size // length, length)), x.reshape(-1, length),
-                np.float32(epsilon), *inside, centred=bool(centred),
-                has_weight=bool(fused and weight is not None), has_bias=bool(fused and bias is not None),
-            ).reshape(x.shape)  # fmt: skip
-            if fused:
-                return out
+            scale = scale if weight is None else scale * weight.reshape(-1)
+            out = x - _along(mean, x, channel)
+            out *= _along(scale, x, channel)
+            if bias is not None:
+                out += _along(bias, x, channel)
+            return out
+        length = _row_length(x, view, axes)
+        if length is None or length < 8 or not _suits("RowNorm", x, weight, bias):
+            return fallback(xp, x, weight, bias, epsilon, view, axes, broadcast, centred)
+        fused = _is_row(broadcast, length, x)
+        inside = [p.reshape(length) for p in (weight, bias) if p is not None and fused]
+        out = library.call(
+            "RowNorm", library.shaped((x.size // length, length)), x.reshape(-1, length),
+            np.float32(epsilon), *inside, centred=bool(centred),
+            has_weight=bool(fused and weight is not None), has_bias=bool(fused and bias is not None),
+        ).reshape(x.shape)  # fmt: skip
+        if fused:
+            return out
         if weight is not None:
             out = out * weight.reshape(broadcast)
         return out if bias is None else out + bias.reshape(broadcast)
@@ -224,7 +243,7 @@ def native_grad_through(fallback: Callable[..., Any]) -> Callable[..., Any]:
         factor = 1 / xp.sqrt(variance + np.float32(epsilon))
         scale = factor if weight is None else factor * weight.reshape(-1)
         shift = xp.zeros_like(mean) if bias is None else bias.reshape(-1)
-        sums = _grad_sums(x, y, mean, channel, activation, scale, shift)
+        sums = _grad_sums_through(activation, x, y, mean, channel, scale, shift)
         if wanted == "bias":
             return sums[0].reshape(broadcast)
         if wanted == "weight":

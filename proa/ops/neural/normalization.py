@@ -255,7 +255,9 @@ for _primitive, _native, _on_gpu in (
     _operation.kernels["gpu"] = _on_gpu(_operation.kernel)
     _operation.kernels["numpy"] = on_host(_native, _operation.kernel)
 
-normalise_grad_bias.operation.kernels["cpu"] = native.native_grad_bias(normalise_grad_bias.operation.kernel)
+_bias = normalise_grad_bias.operation  # type: ignore[attr-defined]
+_bias.kernels["cpu"] = native.native_grad_bias(_bias.kernel)
+_bias.kernels["numpy"] = on_host(native.native_grad_bias, _bias.kernel)
 
 _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import paddle
-from common import report, train
+from common import FLOAT, report, train
 from ppdet.modeling.architectures import PicoDet
 from ppdet.modeling.assigners import ATSSAssigner, TaskAlignedAssigner
 from ppdet.modeling.backbones import LCNet
@@ -26,14 +26,14 @@ head = PicoHeadV2(
 )  # fmt: skip
 model = PicoDet(backbone, neck, head)
 batch = {
-    "image": paddle.to_tensor(np.random.default_rng(0).normal(size=(2, 3, 128, 128)).astype("float32")),
+    "image": paddle.to_tensor(np.random.default_rng(0).normal(size=(2, 3, 128, 128)).astype(FLOAT)),
     "im_shape": paddle.to_tensor([[128.0, 128.0]] * 2), "scale_factor": paddle.to_tensor([[1.0, 1.0]] * 2),
     "im_id": paddle.to_tensor([[0], [1]]), "epoch_id": 1, "pad_gt_mask": paddle.ones([2, 1, 1]),
     "gt_bbox": paddle.to_tensor([[[5.0, 5.0, 30.0, 30.0]], [[10.0, 20.0, 50.0, 60.0]]]),
     "gt_class": paddle.to_tensor([[[1]], [[2]]]),
 }  # fmt: skip
-optimizer = paddle.optimizer.Momentum(0.005, parameters=model.parameters())
-losses = train("PicoDet", model, optimizer, lambda: model(batch)["loss"], 10)
+optimizer = paddle.optimizer.Momentum(0.0005, parameters=model.parameters())
+losses = train("PicoDet", model, optimizer, lambda: model(batch)["loss"])
 model.eval()
 found = model(batch)
 assert found["bbox"].shape[1] == 6, found

@@ -2,7 +2,7 @@
 
 import paddle
 import ppsci
-from common import report
+from common import STEPS, report, start_alike, timed
 
 ppsci.utils.misc.set_random_seed(1)
 model = ppsci.arch.MLP(("x", "y"), ("u", "v", "p"), 3, 20, "tanh")
@@ -17,14 +17,16 @@ border = ppsci.constraint.BoundaryConstraint(
     {"u": lambda out: out["u"]}, {"u": 1}, rectangle, {**loading, "batch_size": 16}, ppsci.loss.MSELoss("sum"), name="border"
 )  # fmt: skip
 constraints = {"inside": inside, "border": border}
+start_alike("MLP", model)
 optimizer = ppsci.optimizer.Adam(1e-3)(model)
 solver = ppsci.solver.Solver(
     model, constraints, "output", optimizer, epochs=1, iters_per_epoch=5, equation=equations, geom={"rectangle": rectangle}
 )  # fmt: skip
 losses = []
-for _ in range(4):
-    solver.train()
-    losses.append(float(solver.train_loss_info["loss"].avg))
+with timed("MLP"):
+    for _ in range(STEPS // 5):
+        solver.train()
+        losses.append(float(solver.train_loss_info["loss"].avg))
 assert losses[-1] < losses[0], losses
 state = paddle.load("output/checkpoints/latest.pdparams")
 assert set(state) == set(model.state_dict())

@@ -3,12 +3,12 @@
 import numpy as np
 import paddle
 import pgl
-from common import report, survives_saving, train
+from common import FLOAT, report, survives_saving, train
 
 paddle.seed(1)
 random = np.random.default_rng(0)
 edges = [(int(a), int(b)) for a, b in random.integers(0, 12, (40, 2))]
-features = random.normal(size=(12, 8)).astype("float32")
+features = random.normal(size=(12, 8)).astype(FLOAT)
 graph = pgl.Graph(num_nodes=12, edges=edges, node_feat={"words": features}).tensor()
 labels = paddle.to_tensor(random.integers(0, 3, 12))
 

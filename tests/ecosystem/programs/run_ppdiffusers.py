@@ -2,7 +2,7 @@
 
 import numpy as np
 import paddle
-from common import report, survives_saving, train
+from common import FLOAT, report, survives_saving, train
 from ppdiffusers import DDPMScheduler, UNet2DModel
 
 paddle.seed(1)
@@ -16,7 +16,7 @@ def build():
 
 
 random = np.random.default_rng(0)
-pictures, noise = (paddle.to_tensor(random.normal(size=(2, 1, 16, 16)).astype("float32")) for _ in range(2))
+pictures, noise = (paddle.to_tensor(random.normal(size=(2, 1, 16, 16)).astype(FLOAT)) for _ in range(2))
 times = paddle.to_tensor([3, 700])
 noisy = DDPMScheduler(num_train_timesteps=1000).add_noise(pictures, noise, times)
 model = build()

@@ -68,7 +68,7 @@ struct Taps {
 
 // How many tasks `lines` are divided into.
 inline int64_t line_tasks(ffi::ThreadPool& pool, int64_t lines, double work) {
-  return work < 50000 ? 1 : larger<int64_t>(smaller<int64_t>(lines, 4 * threads_of(pool)), 1);
+  return work < 200000 ? 1 : larger<int64_t>(smaller<int64_t>(lines, 4 * threads_of(pool)), 1);
 }
 
 // `whole` vectors are the rule; the last channels may be fewer.
