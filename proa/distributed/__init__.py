@@ -14,6 +14,7 @@ a collective is the identity, a group holds one process, `fleet.init` has little
     shard_*.py       layers, optimisers and loaders on a mesh
     parallelize.py   a model on a mesh by a dictionary (plans.py: what may be done to layers; pipeline.py: stages)
     dist_model.py    `to_static`; strategy.py: its settings
+    planner/         `auto_parallel`: how a model is best trained on many devices
     parallel.py      DataParallel
     fleet/           fleet.init, strategies, parallel layers, recompute
 """
@@ -71,6 +72,7 @@ from .mesh import ProcessMesh, get_mesh, set_mesh
 from .parallel import DataParallel
 from .parallelize import parallelize
 from .placement import Partial, Placement, ReduceType, Replicate, Shard
+from .planner import auto_parallel, load_plan
 from .plans import (
     ColWiseParallel,
     PrepareLayerInput,
@@ -95,10 +97,10 @@ __all__ = [
     "Placement", "PrepareLayerInput", "PrepareLayerOutput", "ProcessMesh", "ReduceOp", "ReduceType", "Replicate",
     "RowWiseParallel", "SequenceParallelBegin", "SequenceParallelDisable", "SequenceParallelEnable",
     "SequenceParallelEnd", "Shard", "ShardingStage1", "ShardingStage2", "ShardingStage3", "SplitPoint", "Strategy",
-    "all_gather", "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "barrier", "broadcast",
+    "all_gather", "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "auto_parallel", "barrier", "broadcast",
     "broadcast_object_list", "destroy_process_group", "dtensor_from_fn", "dtensor_from_local", "dtensor_to_local",
     "fleet", "gather", "get_backend", "get_group", "get_mesh", "get_rank", "get_world_size", "init_parallel_env",
-    "irecv", "is_available", "is_initialized", "isend", "launch", "load_state_dict", "local_map", "new_group",
+    "irecv", "is_available", "is_initialized", "isend", "launch", "load_plan", "load_state_dict", "local_map", "new_group",
     "parallelize", "recv", "recv_object_list", "reduce", "reduce_scatter", "reshard", "save_state_dict", "scatter",
     "scatter_object_list", "send", "send_object_list", "set_mesh", "shard_dataloader", "shard_layer",
     "shard_optimizer", "shard_scaler", "shard_tensor", "sharding", "spawn", "stream", "to_static",
