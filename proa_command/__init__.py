@@ -46,18 +46,20 @@ def build_parser() -> argparse.ArgumentParser:
     verify.set_defaults(module="proa.cli.verify")
 
     plan = commands.add_parser(
-        "plan", help="say how a script's model is best trained on many devices",
+        "plan", usage="proa plan [options] SCRIPT [-- arguments of the script]",
+        help="say how a script's model is best trained on many devices",
         description="Runs a training script up to its first backward pass, without computing or allocating anything for the "
         "model, and looks for the fastest way to train it on many devices that fits into their memory. Arguments of the "
         "script come after --.",
     )  # fmt: skip
     plan.add_argument("script", metavar="SCRIPT", help="a training script")
-    plan.add_argument("arguments", nargs="*", metavar="...", help="handed to the script (after --)")
     plan.add_argument("--devices", type=int, required=True, metavar="N", help="how many devices there are")
     plan.add_argument("--device", default="h200", metavar="NAME", help="h200, a100, tpu-v5p …, or a .toml file (h200)")
     plan.add_argument("--memory", metavar="SIZE", help="memory of a device, such as 141GB (that of its data sheet)")
     plan.add_argument("--batch", type=int, metavar="N", help="samples a step, over all devices (those of the script)")
-    plan.add_argument("--fix", action="append", default=[], metavar="NAME=VALUE", help="settle a part: model=8, stage=1")
+    plan.add_argument(
+        "--fix", action="append", default=[], metavar="NAME=VALUE", help="settle a part: model=8, stage=1"
+    )
     plan.add_argument("--count", type=int, default=8, metavar="N", help="how many plans to show (8)")
     plan.add_argument("--output", metavar="FILE", help="write the plan as a TOML file")
     plan.add_argument("--picture", metavar="FILE", help="draw the plans")
@@ -77,7 +79,13 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command line; gives the exit status."""
     parser = build_parser()
-    chosen = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    handed_on: list[str] = []
+    if words[:1] == ["plan"] and "--" in words:  # argparse would take them for options of its own that it does not know
+        words, handed_on = words[: words.index("--")], words[words.index("--") + 1 :]
+    chosen = parser.parse_args(words)
+    if chosen.command == "plan":
+        chosen.arguments = handed_on
     if chosen.version:
         print(f"proa {version()}")
         return 0

@@ -27,7 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
     print(plan.table(arguments.count))
     if arguments.output:
         plan.save(arguments.output)
-        print(f"The plan is in {arguments.output}; dist.load_plan({arguments.output!r}).apply(model, optimizer) does it.")
+        print(
+            f"The plan is in {arguments.output}; dist.load_plan({arguments.output!r}).apply(model, optimizer) does it."
+        )
     if arguments.picture:
         plan.picture(arguments.picture)
         print(f"The picture is in {arguments.picture}.")

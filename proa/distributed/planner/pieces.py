@@ -121,8 +121,8 @@ class _Units:
             return
         self.names, self.begins = names[first:], begins[first:]
         self.count = len(self.begins)
-        if any(self._read_behind(self.unit(number)) - self.taken for number in range(self.count - 1)):
-            self.count = 0  # something behind the units reads more of one of them than the next unit does
+        if any(self._read_behind(self.unit(number)) for number in range(self.count - 1)):
+            self.count = 0  # something behind the units reads others than the last: a shorter model would lack them
 
     def unit(self, number: int) -> Sequence[Instruction]:
         begin = self.begins[number]

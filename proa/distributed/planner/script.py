@@ -64,7 +64,8 @@ class _FirstStep(Observer):
         loss, optimizer = _from_callers(sys._getframe())
         own = {id(tensor) for tensor in (*self.model.parameters(), *self.model.buffers())}
         given = [tensor for tensor in self.segment.inputs if id(tensor) not in own and tensor._aval.shape]
-        self.result = finish(self.segment, loss, self.model, {id(t) for t in given[:1] + _like(given)}, self.notes, optimizer)
+        batch = {id(tensor) for tensor in _like(given)}
+        self.result = finish(self.segment, loss, self.model, batch, self.notes, optimizer)
         raise Reached
 
     def close(self) -> None:
@@ -75,7 +76,7 @@ class _FirstStep(Observer):
 
 def _like(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Those with as many rows as the first: the parts of a batch."""
-    return [one for one in tensors if one._aval.shape[0] == tensors[0]._aval.shape[0]]
+    return [one for one in tensors if one._aval.shape[0] == tensors[0]._aval.shape[0]] if tensors else []
 
 
 def _from_callers(frame: types.FrameType | None) -> tuple[Any, Any]:
@@ -97,10 +98,8 @@ def _optimizers(frame: types.FrameType) -> Iterator[Any]:
         if hasattr(type(value), "_accumulator_names"):
             yield value
     for value in variables:
-        if not isinstance(value, (type, types.ModuleType)):
-            yield from (v for v in vars(value).values() if hasattr(type(v), "_accumulator_names")) if hasattr(
-                value, "__dict__"
-            ) else ()
+        if not isinstance(value, (type, types.ModuleType)) and hasattr(value, "__dict__"):
+            yield from (inner for inner in vars(value).values() if hasattr(type(inner), "_accumulator_names"))
 
 
 def trace_script(path: str, arguments: Sequence[str] = ()) -> Traced:
@@ -127,5 +126,7 @@ def trace_script(path: str, arguments: Sequence[str] = ()) -> Traced:
         observer.close()
         sys.argv, sys.path[:] = before
     if observer.result is None:
-        raise runtime_error("proa plan", "the script ended before a first backward()", path, "plan a script that trains")
+        raise runtime_error(
+            "proa plan", "the script ended before a first backward()", path, "plan a script that trains"
+        )
     return observer.result

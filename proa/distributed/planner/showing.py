@@ -31,9 +31,10 @@ def reason(plan: Any) -> str:
         second = others[0]
         gains = {key: second.seconds[key] - best.seconds[key] for key in _SECONDS}
         key = max(gains, key=lambda name: gains[name])
+        gain = second.total_seconds / best.total_seconds - 1
         wins = (
-            f"{second.total_seconds / best.total_seconds - 1:.0%} faster than the next mesh ({second.choice}), "
-            f"most of it in {key}: {_time(best.seconds[key])} instead of {_time(second.seconds[key])}"
+            f"{f'{gain:.0%} faster than' if gain >= 0.01 else 'about as fast as'} the next mesh ({second.choice}), "
+            f"which takes longer in {key}: {_time(second.seconds[key])} instead of {_time(best.seconds[key])}"
         )
     left = len(plan.estimates) - plan.fitting
     return f"{best.choice}: {wins}. {plan.fitting} plans fit, {left} do not."
