@@ -54,6 +54,26 @@ def build_parser() -> argparse.ArgumentParser:
     verify.add_argument("--json", action="store_true", help="print the verdicts as JSON")
     verify.set_defaults(module="proa.cli.verify")
 
+    plan = commands.add_parser(
+        "plan", usage="proa plan [options] SCRIPT [-- arguments of the script]",
+        help="say how a script's model is best trained on many devices",
+        description="Runs a training script up to its first backward pass, without computing or allocating anything for the "
+        "model, and looks for the fastest way to train it on many devices that fits into their memory. Arguments of the "
+        "script come after --.",
+    )  # fmt: skip
+    plan.add_argument("script", metavar="SCRIPT", help="a training script")
+    plan.add_argument("--devices", type=int, required=True, metavar="N", help="how many devices there are")
+    plan.add_argument("--device", default="h200", metavar="NAME", help="h200, a100, tpu-v5p …, or a .toml file (h200)")
+    plan.add_argument("--memory", metavar="SIZE", help="memory of a device, such as 141GB (that of its data sheet)")
+    plan.add_argument("--batch", type=int, metavar="N", help="samples a step, over all devices (those of the script)")
+    plan.add_argument(
+        "--fix", action="append", default=[], metavar="NAME=VALUE", help="settle a part: model=8, stage=1"
+    )
+    plan.add_argument("--count", type=int, default=8, metavar="N", help="how many plans to show (8)")
+    plan.add_argument("--output", metavar="FILE", help="write the plan as a TOML file")
+    plan.add_argument("--picture", metavar="FILE", help="draw the plans")
+    plan.set_defaults(module="proa.cli.plan")
+
     completion = commands.add_parser(
         "completion", help="print the completion script of a shell",
         description='Prints a script for a shell to read: eval "$(proa completion bash)" in ~/.bashrc, '
@@ -65,15 +85,23 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _handed_on(words: list[str]) -> tuple[list[str], list[str]]:
+    """What the parser reads, and what a command reads itself: argparse has no argument that may begin with a dash."""
+    if words[:1] == ["launch"]:
+        return words[:1], words[1:]
+    if words[:1] == ["plan"] and "--" in words:
+        return words[: words.index("--")], words[words.index("--") + 1 :]
+    return words, []
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command line; gives the exit status."""
     parser = build_parser()
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    # The launcher reads its own options: argparse has no argument that may begin with a dash.
-    launched = given[1:] if given[:1] == ["launch"] else []
-    chosen = parser.parse_args(given[: len(given) - len(launched)])
-    if chosen.command == "launch":
-        chosen.arguments = launched
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    words, handed_on = _handed_on(words)
+    chosen = parser.parse_args(words)
+    if chosen.command in ("launch", "plan"):
+        chosen.arguments = handed_on
     if chosen.version:
         print(f"proa {version()}")
         return 0

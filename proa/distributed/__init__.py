@@ -19,6 +19,7 @@ identity, a group holds one process, and nothing is cut or run. How processes me
     dist_model.py    `to_static`; strategy.py: its settings
     parallel.py      DataParallel; gradients.py: many tensors exchanged in few pieces
     ps/              tables of features on servers, for recommendation
+    planner/         `auto_parallel`: how a model is best trained on many devices
     fleet/           fleet.init, strategies, parallel layers, recompute
 """
 
@@ -94,6 +95,7 @@ from .more_plans import ContextParallel, ConvParallel, PrepareContextParallel
 from .parallel import DataParallel
 from .parallelize import parallelize
 from .placement import Partial, Placement, ReduceType, Replicate, Shard
+from .planner import auto_parallel, load_plan
 from .plans import (
     ColWiseParallel,
     PrepareLayerInput,
@@ -121,13 +123,14 @@ __all__ = [
     "ReduceOp", "ReduceType", "Replicate", "RowWiseParallel", "SequenceParallelBegin", "SequenceParallelDisable",
     "SequenceParallelEnable", "SequenceParallelEnd", "Shard", "ShardedStateDict", "ShardedWeight", "ShardingStage1",
     "ShardingStage2", "ShardingStage3", "ShowClickEntry", "SplitPoint", "Strategy", "all_gather",
-    "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "barrier", "batch_isend_irecv", "broadcast",
-    "broadcast_object_list", "build_sharded_state_dict", "destroy_process_group", "dtensor_from_fn",
-    "dtensor_from_local", "dtensor_to_local", "enable_auto_dp", "fleet", "gather", "get_backend", "get_group",
-    "get_mesh", "get_rank", "get_world_size", "in_auto_parallel_align_mode", "init_parallel_env", "irecv",
-    "is_available", "is_initialized", "isend", "launch", "load_merged_state_dict", "load_state_dict", "local_map",
-    "new_group", "parallelize", "recv", "recv_object_list", "reduce", "reduce_scatter", "reshard", "rpc",
-    "save_state_dict", "scatter", "scatter_object_list", "send", "send_object_list", "set_mesh", "shard_dataloader",
-    "shard_layer", "shard_op", "shard_optimizer", "shard_scaler", "shard_tensor", "shard_weight", "sharding",
-    "spawn", "split", "stream", "to_distributed", "to_static", "unshard_dtensor", "wait",
+    "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "auto_parallel", "barrier",
+    "batch_isend_irecv", "broadcast", "broadcast_object_list", "build_sharded_state_dict", "destroy_process_group",
+    "dtensor_from_fn", "dtensor_from_local", "dtensor_to_local", "enable_auto_dp", "fleet", "gather", "get_backend",
+    "get_group", "get_mesh", "get_rank", "get_world_size", "in_auto_parallel_align_mode", "init_parallel_env",
+    "irecv", "is_available", "is_initialized", "isend", "launch", "load_merged_state_dict", "load_plan",
+    "load_state_dict", "local_map", "new_group", "parallelize", "recv", "recv_object_list", "reduce",
+    "reduce_scatter", "reshard", "rpc", "save_state_dict", "scatter", "scatter_object_list", "send",
+    "send_object_list", "set_mesh", "shard_dataloader", "shard_layer", "shard_op", "shard_optimizer",
+    "shard_scaler", "shard_tensor", "shard_weight", "sharding", "spawn", "split", "stream", "to_distributed",
+    "to_static", "unshard_dtensor", "wait",
 ]  # fmt: skip
