@@ -18,6 +18,7 @@ identity, a group holds one process, and nothing is cut or run. How processes me
     parallelize.py   a model on a mesh by a dictionary (plans.py: what may be done to layers; pipeline.py: stages)
     dist_model.py    `to_static`; strategy.py: its settings
     parallel.py      DataParallel; gradients.py: many tensors exchanged in few pieces
+    passes.py        changes of static programs by name
     ps/              tables of features on servers, for recommendation
     planner/         `auto_parallel`: how a model is best trained on many devices
     fleet/           fleet.init, strategies, parallel layers, recompute

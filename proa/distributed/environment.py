@@ -84,10 +84,11 @@ _state = {"initialized": False}
 
 
 @boundary
-def init_parallel_env() -> Any:
+def init_parallel_env(nccl_config: Any = None) -> Any:
     """Meets the other processes of the job and gives the group of all of them. In a job of one there is nobody to meet.
 
     To be called at the start of the program: processes must meet before devices are used (RuntimeError afterwards).
+    `nccl_config` is taken and changes nothing: XLA sets its communicators up.
     """
     from .group import forget, global_group
 

@@ -33,5 +33,5 @@ def layer_to_str(base: str, *args: Any, **kwargs: Any) -> str:
     return f"{base}({', '.join(given)})"
 
 
-def check_memory_usage(message: str = "") -> None:
+def check_memory_usage(msg: str = "") -> None:
     """Memory is asked for with paddle.device.cuda.memory_allocated()."""
