@@ -25,9 +25,9 @@ class SpawnContext:
     def join(self, timeout: float | None = None) -> bool:
         """Waits for them; True when all are done. Where one fails the others are ended, and its error is shown here."""
         end = None if timeout is None else time.monotonic() + timeout
-        while any(process.exitcode is None for process in self.processes):
+        # Asked once in each round: waiting for nobody, since the last one has just ended, would never be over.
+        while running := [process.sentinel for process in self.processes if process.exitcode is None]:
             left = None if end is None else max(0.0, end - time.monotonic())
-            running = [process.sentinel for process in self.processes if process.exitcode is None]
             ended = multiprocessing.connection.wait(running, left)
             if any(process.exitcode for process in self.processes):
                 break
