@@ -14,6 +14,7 @@ import pytest
 import proa as paddle
 import proa.distributed as dist
 from proa.distributed import fleet
+from proa.distributed.fleet.server_mode import ServerMode
 from proa.distributed.ps.client import Client, LocalServer, Unavailable
 from proa.distributed.ps.communicator import Background, Geo
 from proa.distributed.ps.config import TableConfig
@@ -477,6 +478,21 @@ def test_sparse_embedding_asks_the_servers(monkeypatch) -> None:
                 paddle.static.nn.sparse_embedding(fed, [128, 16], param_attr=attr)
     finally:
         paddle.disable_static()
+
+
+def test_tables_are_written_for_others(tmp_path) -> None:
+    session = Session([LocalServer(TableServer()), LocalServer(TableServer())])
+    set_session(session)
+    session.create(TableConfig("t", 2, initial_range=0.5))
+    ids = np.arange(-20, 20, dtype=np.int64)
+    expected = session.client.pull("t", ids)
+    ServerMode(None, None).save_tables(str(tmp_path / "out"))
+    parts = [paddle.load(str(tmp_path / "out" / f"t.{number}.safetensors"), return_numpy=True) for number in range(2)]
+    assert all(len(part["features"]) for part in parts), "both servers have some"
+    features = np.concatenate([part["features"] for part in parts])
+    weights = np.concatenate([part["weights"] for part in parts])
+    np.testing.assert_array_equal(np.sort(features), ids)
+    np.testing.assert_array_equal(weights[np.argsort(features)], expected)
 
 
 # ---- roles ---------------------------------------------------------------------------------------
