@@ -17,7 +17,7 @@ import proa as paddle
 import proa.distributed as dist
 from proa.distributed.checkpoint import merge_sharded_state_dict, saving
 from proa.distributed.checkpoint.metadata import LocalTensorIndex, LocalTensorMetadata, Metadata
-from proa.distributed.checkpoint.pieces import choose_writers
+from proa.distributed.checkpoint.pieces import choose_writers, held_pieces
 from proa.framework.content import NAME_TABLE
 from proa.framework.io import clear_async_save_task_queue
 
@@ -224,6 +224,16 @@ def test_a_save_in_the_background_takes_the_values_of_the_call(tmp_path) -> None
     dist.save_state_dict(numbered(3.0), str(tmp_path), async_save=True)
     clear_async_save_task_queue()
     assert [loaded(tmp_path, number) for number in range(3)] == [1, 2, 3]
+
+
+def test_the_copy_for_the_background_shares_no_memory() -> None:
+    """Buffers of tensors are reused by compiled steps: what the thread writes must lie elsewhere."""
+    tensors = [paddle.rand([100, 10]), paddle.arange(5), (paddle.rand([8]) * 2).astype("bfloat16")]
+    pieces = [piece for n, tensor in enumerate(tensors) for piece in held_pieces(str(n), tensor, 0)]
+    copies = saving._snapshot(pieces)
+    for tensor, piece, copy in zip(tensors, pieces, copies):
+        assert copy.tobytes() == np.asarray(tensor._data()).tobytes()
+        assert not np.shares_memory(copy, np.asarray(piece.source))
 
 
 def test_a_save_that_fails_in_the_background_is_told(tmp_path, monkeypatch) -> None:

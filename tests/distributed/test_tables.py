@@ -14,6 +14,7 @@ import pytest
 import proa as paddle
 import proa.distributed as dist
 from proa.distributed import fleet
+from proa.distributed.fleet.server_mode import ServerMode
 from proa.distributed.ps.client import Client, LocalServer, Unavailable
 from proa.distributed.ps.communicator import Background, Geo
 from proa.distributed.ps.config import TableConfig
@@ -203,7 +204,7 @@ def test_a_server_that_starts_again_has_everything(tmp_path, memory_rows: int) -
     everything = np.arange(3000, dtype=np.int64)
     for _ in range(4):
         server, client = durable(tmp_path, memory_rows=memory_rows, segment_bytes=40_000)
-        random_updates(client, reference, random, 12)
+        random_updates(client, reference, random, 14)  # the last ones are in the log alone, or ahead of it in the store
         np.testing.assert_array_equal(client.pull("t", everything), reference.pull("t", everything))
         os.close(server._lock)  # the process is gone: nothing is closed, nothing written any more
         server._log.close()
@@ -219,13 +220,16 @@ def test_a_server_that_starts_again_has_everything(tmp_path, memory_rows: int) -
 
 
 @needs_lmdb
-def test_what_was_forgotten_does_not_come_back(tmp_path) -> None:
+def test_what_was_forgotten_does_not_come_back(tmp_path, monkeypatch) -> None:
     server, client = durable(tmp_path, max_age=0)
     ids = np.arange(10, dtype=np.int64)
     client.update("push", "t", ids, np.ones((10, 4), np.float32), ones(10))
     assert client.everywhere("shrink", "t", 1) == [0]
     client.update("push", "t", ids[:3], np.ones((3, 4), np.float32), ones(3))
     expected = client.pull("t", ids)
+    monkeypatch.setattr(Log, "forget_old", lambda _: None)  # it ends before old segments are removed
+    server.compact()
+    monkeypatch.undo()
     os.close(server._lock)
     server._log.close()
     server._stores[0].close()
@@ -477,6 +481,21 @@ def test_sparse_embedding_asks_the_servers(monkeypatch) -> None:
                 paddle.static.nn.sparse_embedding(fed, [128, 16], param_attr=attr)
     finally:
         paddle.disable_static()
+
+
+def test_tables_are_written_for_others(tmp_path) -> None:
+    session = Session([LocalServer(TableServer()), LocalServer(TableServer())])
+    set_session(session)
+    session.create(TableConfig("t", 2, initial_range=0.5))
+    ids = np.arange(-20, 20, dtype=np.int64)
+    expected = session.client.pull("t", ids)
+    ServerMode(None, None).save_tables(str(tmp_path / "out"))
+    parts = [paddle.load(str(tmp_path / "out" / f"t.{number}.safetensors"), return_numpy=True) for number in range(2)]
+    assert all(len(part["features"]) for part in parts), "both servers have some"
+    features = np.concatenate([part["features"] for part in parts])
+    weights = np.concatenate([part["weights"] for part in parts])
+    np.testing.assert_array_equal(np.sort(features), ids)
+    np.testing.assert_array_equal(weights[np.argsort(features)], expected)
 
 
 # ---- roles ---------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import zlib
 from typing import Any
 
+from ...core import job
 from ...core.errors import value_error
 from ..environment import require_one_process
 
@@ -49,7 +49,7 @@ class Processes:
         """What each process gave (plain data), in the order of their ranks."""
         if len(self.ranks) == 1:
             return [value]
-        client = _client()
+        client = job.client()
         prefix = f"{self._prefix}/{next(self._rounds)}"
         client.key_value_set_bytes(f"{prefix}/{self.rank}", zlib.compress(json.dumps(value).encode(), 1))
         return [
@@ -58,7 +58,7 @@ class Processes:
         ]
 
     def _wait(self, client: Any, prefix: str, rank: int) -> bytes:
-        milliseconds = int(os.environ.get("PADDLE_PG_TIMEOUT") or 1_800_000)
+        milliseconds = job.milliseconds_to_wait()
         try:
             return client.blocking_key_value_get_bytes(f"{prefix}/{rank}", milliseconds)
         except Exception as error:
@@ -77,9 +77,3 @@ def _position(where: str) -> tuple[int, int]:
         require_one_process(where)
         return 0, 1
     return jax.process_index(), jax.process_count()
-
-
-def _client() -> Any:
-    from jax._src import distributed  # JAX offers the store under no public name
-
-    return distributed.global_state.client

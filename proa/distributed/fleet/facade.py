@@ -190,6 +190,10 @@ class Fleet:
         if self._servers is not None:
             self._servers.stop_worker()
 
+    def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
+        """Writes all tables of the servers into a folder, as safetensors of features and weights; called by one worker."""
+        self._server_mode("save_persistables").save_tables(dirname)
+
     def shrink(self, threshold: int | None = None) -> int:
         """A new day (or day `threshold`) for the tables: what is too old or too rare is forgotten; gives what is left."""
         return self._server_mode("shrink").shrink(threshold)

@@ -12,6 +12,8 @@ import time
 from typing import Any
 
 from ...core.errors import value_error
+from ...framework import safetensors
+from ...framework.writing import replacing
 from ...static.nn.common import on_servers
 from ..ps.cluster import Head, RayServer, connect, disconnect, start_server
 from ..ps.embedding import ServerOptimizer, sparse_embedding
@@ -108,6 +110,19 @@ class ServerMode:
                 "(fleet.distributed_optimizer) call fleet.init_worker() first: the parameters go to the servers."
             )
         return ServerOptimizer(optimizer)
+
+    def save_tables(self, folder: str) -> list[str]:
+        """Writes every table, a file of safetensors for each server's part: `features` and their `weights`."""
+        session = current_session()
+        session.communicator.flush()
+        os.makedirs(folder, exist_ok=True)
+        written = []
+        for name in session.configs:
+            for number, (ids, weights) in enumerate(session.client.everywhere("export", name)):
+                written.append(os.path.join(os.path.realpath(folder), f"{name}.{number}.safetensors"))
+                with replacing(written[-1]) as file:
+                    safetensors.write(file, {"features": ids, "weights": weights})
+        return written
 
     def shrink(self, day: int | None) -> int:
         """A new day for all tables: features that are too old or too rare are forgotten; gives how many are left."""

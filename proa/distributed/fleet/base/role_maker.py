@@ -92,7 +92,10 @@ class PaddleCloudRoleMaker(RoleMakerBase):
 
 
 class UserDefinedRoleMaker(PaddleCloudRoleMaker):
-    """The role as the program says it: `current_id`, `role`, `worker_num`, `server_endpoints`."""
+    """The role as the program says it: `current_id`, `role`, `worker_num`, `server_endpoints`. Nothing here needs Gloo."""
+
+    def __init__(self, is_collective: bool = False, init_gloo: bool = False, **kwargs: Any) -> None:
+        super().__init__(is_collective, **kwargs)
 
     def __init__(self, is_collective: bool = False, init_gloo: bool = False, **kwargs: Any) -> None:
         super().__init__(is_collective, **kwargs)
