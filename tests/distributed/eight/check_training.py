@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from proa import distributed as dist
 from proa import nn
 from proa.distributed.pipeline import assign_stages, run_micro_batches
 from proa.io import DataLoader, Dataset
-from tests.distributed import forms
+from tests.distributed import forms, models
 from tests.distributed.models import GPT, MLP, batch, loss_of
 
 GRID = dist.ProcessMesh([[0, 1, 2, 3], [4, 5, 6, 7]], ["dp", "mp"])
@@ -24,9 +25,25 @@ def numbers(*shape: int) -> np.ndarray:
     return np.random.default_rng(sum(shape)).normal(size=shape).astype("float32")
 
 
+@pytest.fixture
+def one_layer() -> Iterator[None]:
+    """The GPT of the forms with one layer: compiling four takes four times as long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "LAYERS", 1)
+        yield
+
+
 @pytest.fixture(scope="module")
-def single() -> dict[str, list[float]]:
-    return {name: forms.losses(None, name == "GPT", False, 5)[0] for name in ("GPT", "MLP")}
+def known() -> dict[str, list[float]]:
+    return {}
+
+
+@pytest.fixture
+def single(one_layer: None, known: dict[str, list[float]], model: str) -> dict[str, list[float]]:
+    """The losses of one device, by the name of the model; computed once."""
+    if model not in known:
+        known[model] = forms.losses(None, model == "GPT", False, 5)[0]
+    return known
 
 
 @pytest.mark.parametrize(
@@ -106,6 +123,30 @@ def test_states_are_laid_out_by_a_function() -> None:
             dist.shard_optimizer(optimizer, None, bad)
     with pytest.raises(ValueError, match="no mesh is known"):
         dist.shard_optimizer(paddle.optimizer.SGD(0.1, parameters=nn.Linear(2, 2).parameters()), dist.ShardingStage1(0))
+
+
+def test_mixed_precision() -> None:
+    def losses(spread: bool) -> list[float]:
+        paddle.seed(4)
+        model = nn.Linear(16, 8)
+        optimizer: Any = paddle.optimizer.AdamW(0.01, parameters=model.parameters())
+        if spread:
+            dist.shard_layer(model, GRID)
+            optimizer = dist.shard_optimizer(optimizer, dist.ShardingStage2("dp"))
+        found = []
+        for _ in range(4):
+            x = paddle.to_tensor(numbers(8, 16))
+            with paddle.amp.auto_cast(dtype="bfloat16"):
+                loss = (model(dist.shard_tensor(x, GRID, [S(0)]) if spread else x).astype("float32") ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            found.append(float(loss))
+        return found
+
+    np.testing.assert_allclose(losses(True), losses(False), rtol=1e-2)
+    scaler = paddle.amp.GradScaler()
+    assert dist.shard_scaler(scaler) is scaler
 
 
 class Rows(Dataset):
