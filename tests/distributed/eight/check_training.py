@@ -13,6 +13,7 @@ from proa import distributed as dist
 from proa import nn
 from proa.distributed.pipeline import assign_stages, run_micro_batches
 from proa.io import DataLoader, Dataset
+from proa.ir import kept
 from tests.distributed import forms, models
 from tests.distributed.models import GPT, MLP, batch, loss_of
 
@@ -101,6 +102,25 @@ def test_stages_cut_what_they_say(stage: int, state: int, weight: int) -> None:
     assert moment._data().addressable_shards[0].data.shape == (2, 64)
     assert model.weight._data().addressable_shards[0].data.shape == (2 if stage == 3 else 16, 64)
     assert (state, weight) == (8, 8 if stage == 3 else 64)
+
+
+def test_a_step_is_one_program_that_writes_over_its_state() -> None:
+    model = nn.Linear(16, 48)
+    optimizer = paddle.optimizer.Adam(0.1, parameters=model.parameters())
+    dist.shard_layer(model, LINE)
+    optimizer = dist.shard_optimizer(optimizer, dist.ShardingStage1("x"))
+    before = set(kept.PROGRAMS)
+    for _ in range(4):
+        loss = (model(dist.shard_tensor(numbers(8, 16), LINE, [S(0)])) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        assert float(loss) > 0
+    made = [record for key, record in kept.PROGRAMS.items() if key not in before]
+    steps = [record for record in made if record.hits > 1]
+    assert len(steps) == 1
+    assert steps[0].hits == 4
+    assert steps[0].donated >= 6  # weight and bias, each with two moments
 
 
 def test_states_are_laid_out_by_a_function() -> None:
