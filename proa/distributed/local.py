@@ -23,7 +23,7 @@ from ..ops.shape.joining import concat
 from ..ops.shape.manipulation import unsqueeze
 from . import parts
 from .layouts import attributes_of, extent_at, partial_axes
-from .mesh import ProcessMesh, own_coordinate, own_devices
+from .mesh import ProcessMesh, own_devices
 from .placement import Partial, Placement, Shard
 
 
@@ -162,8 +162,3 @@ def _on_own_device(source: Tensor, extent: list[tuple[int, int]]) -> Tensor:
         node.out_aval, node.sharding = result._aval, value.sharding
         result._node, result.stop_gradient = node, False
     return result
-
-
-def coordinate(mesh: ProcessMesh) -> tuple[int, ...]:
-    """Where this process stands in a mesh; at its beginning if it has no device there."""
-    return own_coordinate(mesh) or (0,) * mesh.ndim

@@ -152,25 +152,22 @@ def _same_place(operation: Operation, operands: Sequence[Any]) -> list[Any]:
 
 
 def _same_mesh(operation: Operation, operands: Sequence[Any]) -> list[Any]:
-    """Operands on the same devices, in a segment that spans no others. A parameter stays where the user has laid it out, and
-    small things follow large ones: a mask that was made beside one stage of a pipeline serves another."""
+    """Operands on the same devices, in a segment that spans no others. A parameter stays where the user has laid it out,
+    data goes where results are, and small things follow large ones: a mask that was made beside one stage of a pipeline
+    serves another."""
     flush_current()
     tensors = [operand for operand in operands if isinstance(operand, Tensor)]
     found = [(tensor, devices) for tensor in tensors if (devices := meshes.devices_of(value_of(tensor))) is not None]
-    laid_out = [(tensor, devices) for tensor, devices in found if tensor._layout is not None]
-    if len(laid_out) < len(found):  # data goes where results are
-        laid_out = [(tensor, devices) for tensor, devices in laid_out if not tensor.stop_gradient]
-    chosen = {devices for _, devices in laid_out}
-    if len(chosen) > 1:
+    if not found:
+        return list(operands)
+    loose = [(tensor, devices) for tensor, devices in found if tensor._layout is None]
+    fixed = {d for tensor, d in found if tensor._layout is not None and not (loose and tensor.stop_gradient)}
+    if len(fixed) > 1:
         raise operation.error(
-            ValueError, f"the tensors lie on different meshes, of the devices {' and '.join(map(str, sorted(chosen)))}",
+            ValueError, f"the tensors lie on different meshes, of the devices {' and '.join(map(str, sorted(fixed)))}",
             [o._aval if isinstance(o, Tensor) else None for o in operands], fix="bring them together with dist.reshard()",
         )  # fmt: skip
-    if chosen or not found:
-        target = chosen.pop() if chosen else ()
-    else:
-        loose = [pair for pair in found if pair[0]._layout is None] or found
-        target = max(loose, key=lambda pair: pair[0]._aval.size)[1]
+    target = fixed.pop() if fixed else max(loose, key=lambda pair: pair[0]._aval.size)[1]
     elsewhere = {id(tensor) for tensor, devices in found if devices != target}
     return [put_whole(operand, target) if id(operand) in elsewhere else operand for operand in operands]
 

@@ -172,7 +172,7 @@ def bring_together(inputs: list[Any], devices: tuple[int, ...]) -> None:
             inputs[position] = put(value, whole_on(devices))
 
 
-# The results of the last program on each list of virtual devices of a CPU.
+# The smallest result of the last program on each list of virtual devices of a CPU; all are there when one is.
 _LAST: dict[tuple[int, ...], Any] = {}
 
 
@@ -182,9 +182,9 @@ def wait_for_last(devices: tuple[int, ...] | None) -> None:
     if not _LAST or devices is None or len(devices) < 2:
         return
     for others in [others for others in _LAST if not set(others).isdisjoint(devices)]:
-        for value in _LAST.pop(others, ()):
-            if not value.is_deleted():
-                value.block_until_ready()
+        value = _LAST.pop(others, None)
+        if value is not None and not value.is_deleted():
+            value.block_until_ready()
 
 
 def note_last(devices: tuple[int, ...] | None, results: Any) -> None:
@@ -192,7 +192,7 @@ def note_last(devices: tuple[int, ...] | None, results: Any) -> None:
     if devices is not None and len(devices) > 1:
         arrays = [value for value in results if value.__class__ is not _ndarray]
         if arrays and next(iter(arrays[0].sharding.device_set)).platform == "cpu":
-            _LAST[devices] = arrays
+            _LAST[devices] = min(arrays, key=lambda array: array.nbytes)
 
 
 def put(value: Any, sharding: Any) -> Any:

@@ -166,6 +166,7 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     if Mode.sharded:
         segment.devices = segment.devices or ending.devices
     if segment.devices is not None:
+        meshes.wait_for_last(segment.devices)  # before it is asked who else refers to its results
         meshes.bring_together(segment.inputs, segment.devices)
     compiled = ending.compiled  # another thread may drop it from the ending at any time
     if root.immediate or forking.State.lost:  # a forked process has no XLA

@@ -13,7 +13,8 @@ from ..core.place import CPU, parse_place
 from ..eager.declare import op
 from ..eager.infer import same
 from ..eager.moving import moved, relayed
-from ..eager.tensor import Tensor
+from ..eager.tensor import Tensor, alias
+from ..eager.views import replace_value
 from ..ir import meshes
 from ..ir.recorder import LOCAL, flush_current, note_sharded
 from ..ir.recording_mode import Mode
@@ -76,9 +77,9 @@ def constrain(x: Tensor, attributes: tuple[Any, ...]) -> Tensor:
         return relayed(x, sharding)
     if segment.devices not in (None, wanted):
         flush_current()
-        segment = LOCAL.segment
     result = lay_out(x, *attributes)
-    LOCAL.segment.devices = wanted if result._segment is LOCAL.segment else LOCAL.segment.devices
+    if result._segment is LOCAL.segment:  # it may have run at once
+        LOCAL.segment.devices = wanted
     return result
 
 
@@ -104,11 +105,7 @@ def _on_one_device(x: Tensor, number: int) -> Tensor:
 
 def keep_layout(tensor: Tensor) -> None:
     """Lays out anew what has just been computed for a tensor that the user laid out: XLA may have cut it otherwise."""
-    layout = tensor._layout
-    if layout is not None:
-        from ..eager.tensor import alias
-        from ..eager.views import replace_value
-
+    if tensor._layout is not None:
         replace_value(tensor, alias(tensor))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from proa import distributed as dist
 from proa import nn
 from proa.distributed.pipeline import assign_stages, run_micro_batches
 from proa.io import DataLoader, Dataset
-from tests.distributed import forms
+from proa.ir import kept
+from tests.distributed import forms, models
 from tests.distributed.models import GPT, MLP, batch, loss_of
 
 GRID = dist.ProcessMesh([[0, 1, 2, 3], [4, 5, 6, 7]], ["dp", "mp"])
@@ -24,9 +26,25 @@ def numbers(*shape: int) -> np.ndarray:
     return np.random.default_rng(sum(shape)).normal(size=shape).astype("float32")
 
 
+@pytest.fixture
+def one_layer() -> Iterator[None]:
+    """The GPT of the forms with one layer: compiling four takes four times as long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "LAYERS", 1)
+        yield
+
+
 @pytest.fixture(scope="module")
-def single() -> dict[str, list[float]]:
-    return {name: forms.losses(None, name == "GPT", False, 5)[0] for name in ("GPT", "MLP")}
+def known() -> dict[str, list[float]]:
+    return {}
+
+
+@pytest.fixture
+def single(one_layer: None, known: dict[str, list[float]], model: str) -> dict[str, list[float]]:
+    """The losses of one device, by the name of the model; computed once."""
+    if model not in known:
+        known[model] = forms.losses(None, model == "GPT", False, 5)[0]
+    return known
 
 
 @pytest.mark.parametrize(
@@ -86,6 +104,25 @@ def test_stages_cut_what_they_say(stage: int, state: int, weight: int) -> None:
     assert (state, weight) == (8, 8 if stage == 3 else 64)
 
 
+def test_a_step_is_one_program_that_writes_over_its_state() -> None:
+    model = nn.Linear(16, 48)
+    optimizer = paddle.optimizer.Adam(0.1, parameters=model.parameters())
+    dist.shard_layer(model, LINE)
+    optimizer = dist.shard_optimizer(optimizer, dist.ShardingStage1("x"))
+    before = set(kept.PROGRAMS)
+    for _ in range(4):
+        loss = (model(dist.shard_tensor(numbers(8, 16), LINE, [S(0)])) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        assert float(loss) > 0
+    made = [record for key, record in kept.PROGRAMS.items() if key not in before]
+    steps = [record for record in made if record.hits > 1]
+    assert len(steps) == 1
+    assert steps[0].hits == 4
+    assert steps[0].donated >= 6  # weight and bias, each with two moments
+
+
 def test_states_are_laid_out_by_a_function() -> None:
     asked: list[str] = []
 
@@ -106,6 +143,30 @@ def test_states_are_laid_out_by_a_function() -> None:
             dist.shard_optimizer(optimizer, None, bad)
     with pytest.raises(ValueError, match="no mesh is known"):
         dist.shard_optimizer(paddle.optimizer.SGD(0.1, parameters=nn.Linear(2, 2).parameters()), dist.ShardingStage1(0))
+
+
+def test_mixed_precision() -> None:
+    def losses(spread: bool) -> list[float]:
+        paddle.seed(4)
+        model = nn.Linear(16, 8)
+        optimizer: Any = paddle.optimizer.AdamW(0.01, parameters=model.parameters())
+        if spread:
+            dist.shard_layer(model, GRID)
+            optimizer = dist.shard_optimizer(optimizer, dist.ShardingStage2("dp"))
+        found = []
+        for _ in range(4):
+            x = paddle.to_tensor(numbers(8, 16))
+            with paddle.amp.auto_cast(dtype="bfloat16"):
+                loss = (model(dist.shard_tensor(x, GRID, [S(0)]) if spread else x).astype("float32") ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            found.append(float(loss))
+        return found
+
+    np.testing.assert_allclose(losses(True), losses(False), rtol=1e-2)
+    scaler = paddle.amp.GradScaler()
+    assert dist.shard_scaler(scaler) is scaler
 
 
 class Rows(Dataset):

@@ -97,9 +97,6 @@ class UserDefinedRoleMaker(PaddleCloudRoleMaker):
     def __init__(self, is_collective: bool = False, init_gloo: bool = False, **kwargs: Any) -> None:
         super().__init__(is_collective, **kwargs)
 
-    def __init__(self, is_collective: bool = False, init_gloo: bool = False, **kwargs: Any) -> None:
-        super().__init__(is_collective, **kwargs)
-
     def _read(self) -> None:
         given = self._kwargs
         self._role = given.get("role", Role.WORKER)
