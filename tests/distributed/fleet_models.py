@@ -171,8 +171,11 @@ def mlp(depth: int = 3, **options: Any) -> Any:
 
 def tokens(step: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
     """A batch of sequences and what follows each token."""
-    drawn = np.random.default_rng(step).integers(0, VOCABULARY, (batch, LENGTH + 1))
-    return drawn[:, :-1], drawn[:, 1:]
+    drawn = [np.random.default_rng(step).integers(0, VOCABULARY, batch)]
+    for _ in range(LENGTH):
+        drawn.append((5 * drawn[-1] + 7) % VOCABULARY)
+    sequences = np.stack(drawn, 1)
+    return sequences[:, :-1], sequences[:, 1:]
 
 
 def points(step: int, batch: int) -> tuple[np.ndarray, np.ndarray]:

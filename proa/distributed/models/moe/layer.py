@@ -12,8 +12,8 @@ from ....nn.container import LayerList
 from ....nn.layer import Layer
 from ....ops.index.gather import gather
 from ....ops.shape.joining import concat, split
+from ...fleet.layers.mpu.sequence_ops import GatherOp, ScatterOp
 from ...fleet.recompute import recompute
-from ...fleet.utils.sequence_parallel_utils import GatherOp, ScatterOp
 from ...group import Group
 from ...operations import sum_forward
 from .gates import BaseGate, GShardGate, NaiveGate, SwitchGate
