@@ -21,6 +21,8 @@ from . import fleet_forms
 from .processes import run_processes
 
 nn = paddle.nn
+# What pays is compiled, and not everything that comes three times, as other tests have it: these steps are small.
+_SMALL = {"PROA_HOT_THRESHOLD": "0"}
 
 
 def test_processes_are_arranged_as_in_paddle() -> None:
@@ -42,9 +44,7 @@ def test_degrees_multiply_to_the_number_of_processes() -> None:
     assert strategy.arrangement(8) == {"data": 2, "pipe": 2, "sharding": 1, "sep": 1, "context": 1, "model": 2}
     strategy.hybrid_configs = {"order": ["mp", "pp", "dp"]}
     assert list(strategy.arrangement(8))[:3] == ["model", "pipe", "data"]
-    with pytest.raises(
-        ValueError, match=r"number of processes, 6; received hybrid_configs\['pp_degree'\]: 2, .*'mp_degree'\]: 2"
-    ):
+    with pytest.raises(ValueError, match=r"number of processes, 6; received hybrid_configs\['pp_degree'\]: 2, .*: 2;"):
         strategy.arrangement(6)
     strategy.hybrid_configs = {"order": ["mp", "dp"]}
     with pytest.raises(ValueError, match="the order of axes must name each"):
@@ -128,18 +128,19 @@ def test_experts_take_as_many_tokens_as_they_can() -> None:
 
 def test_divided_models_in_two_processes() -> None:
     names = ["layers", "randomness", "levels", "ring", "experts", "pipeline", "overflow"]
-    for output in run_processes(2, ["-m", "tests.distributed.fleet_worker", ",".join(names)]):
+    for output in run_processes(2, ["-m", "tests.distributed.fleet_worker", ",".join(names)], 100, **_SMALL):
         assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
 
 
 def test_two_forms_train_as_one_process() -> None:
     names = ["mp", "pp interleaved"]
-    outputs = run_processes(2, ["-m", "tests.distributed.fleet_forms", "--worker", ",".join(names), "6"])
+    outputs = run_processes(2, ["-m", "tests.distributed.fleet_forms", "--worker", ",".join(names), "6"], 100, **_SMALL)
     for output in outputs:
         lines = [
             line.removeprefix(fleet_forms.MARK) for line in output.splitlines() if line.startswith(fleet_forms.MARK)
         ]
         for name, found in zip(names, map(json.loads, lines), strict=True):
-            expected = fleet_forms.expected_losses(fleet_forms.FORMS[name], 6)
+            with paddle.jit.eager_mode("immediate"):
+                expected = fleet_forms.expected_losses(fleet_forms.FORMS[name], 6)
             np.testing.assert_allclose(found, expected, atol=fleet_forms.TOLERANCE)
             assert expected[0] != expected[-1]
