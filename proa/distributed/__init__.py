@@ -11,10 +11,10 @@ identity, a group holds one process, and nothing is cut or run. How processes me
     movements.py     what each exchange does to arrays, on
     exchange.py      lines of processes: compiled programs, their order, time limits; store.py: few words between processes
     launching.py     `spawn`, `launch`
-    checkpoint.py    state dictionaries of a job; sharding.py: optimiser state that would be divided
+    checkpoint.py    state dictionaries of a job; sharding.py: optimiser states, gradients and parameters divided
     placement.py     meshes and placements of one process
     parallel.py      DataParallel
-    fleet/           fleet.init, strategies, parallel layers, recompute
+    fleet/           fleet.init, strategies, divided models and optimisers, recompute; models/: mixtures of experts
 """
 
 from __future__ import annotations

@@ -47,6 +47,8 @@ FORMS = {
     "pp F-then-B": Form(2, {"pp_degree": 2}, accumulate=4, options={"schedule": "F-then-B"}),
     "pp interleaved": Form(2, {"pp_degree": 2}, accumulate=4, options={"depth": 4, "num_virtual_pipeline_stages": 2}),
     "ep": Form(2, {"dp_degree": 2, "ep_degree": 2}, "moe"),
+    "experts in dp": Form(2, {"dp_degree": 2}, "moe"),
+    "ep x pp": Form(4, {"pp_degree": 2, "ep_degree": 2}, "moe", accumulate=2),
     "sep": Form(2, {"sep_degree": 2}),
     "dp x mp": Form(4, {"dp_degree": 2, "mp_degree": 2}),
     "sharding x mp": Form(4, {"sharding_degree": 2, "mp_degree": 2}),
@@ -63,9 +65,11 @@ def _made(form: Form) -> Any:
     options = {name: value for name, value in form.options.items() if name != "schedule"}
     groups = models.fleet.get_hybrid_communicate_group()
     if form.model == "moe":
-        share = EXPERTS // groups.get_expert_parallel_world_size()
-        model = models.gpt(experts=lambda: models.experts(share), **options)
-        models.fill(model, share * groups.get_expert_parallel_rank())
+        group = groups.get_expert_parallel_group()
+        group = group if group.nranks > 1 else groups.get_data_parallel_group()
+        share = EXPERTS // group.nranks
+        model = models.gpt(experts=lambda: models.experts(share, group), **options)
+        models.fill(model, share * group.rank)
     else:
         model = getattr(models, form.model)(**options)
         models.fill(model)

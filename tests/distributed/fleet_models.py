@@ -183,10 +183,9 @@ def points(step: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
     return drawn[0], np.tanh(drawn[1])
 
 
-def experts(count: int) -> Any:
+def experts(count: int, group: Any) -> Any:
     """A layer with `count` experts in this process; every token goes to two, whose weights are their scores."""
     from proa.incubate.distributed.models.moe import MoELayer
 
-    group = fleet.get_hybrid_communicate_group().get_expert_parallel_group()
     made = [Feedforward(parallel.ColumnParallelLinear, parallel.RowParallelLinear) for _ in range(count)]
     return MoELayer(HIDDEN, nn.LayerList(made), {"type": "naive", "top_k": 2}, group)

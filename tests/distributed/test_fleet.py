@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import pathlib
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from proa.distributed import fleet
 from proa.distributed.fleet.meta_parallel.parallel_layers.pp_layers import LayerDesc, cut
 from proa.distributed.fleet.meta_parallel.schedules import Action, forward_then_backward, one_forward_one_backward
 from proa.distributed.models.moe.routing import limit_by_capacity
+from tools.run_doc_examples import example_source
 
 from . import fleet_forms
 from .processes import run_processes
@@ -130,6 +132,15 @@ def test_divided_models_in_two_processes() -> None:
     names = ["layers", "randomness", "levels", "ring", "experts", "pipeline", "overflow"]
     for output in run_processes(2, ["-m", "tests.distributed.fleet_worker", ",".join(names)], 100, **_SMALL):
         assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
+
+
+def test_the_documented_example_runs_in_two_processes() -> None:
+    root = pathlib.Path(__file__).resolve().parents[2]
+    example = example_source((root / "docs" / "fleet.md").read_text(encoding="utf-8"))
+    assert "ColumnParallelLinear" in example
+    shown = "print('columns', model._layers.first.weight.shape)"
+    for output in run_processes(2, ["-c", f"{example}\n{shown}"], 100, **_SMALL):
+        assert "[8, 16]" in output
 
 
 def test_two_forms_train_as_one_process() -> None:

@@ -166,7 +166,7 @@ class Fleet:
         """An optimiser that exchanges what is divided; where that is data alone, `distributed_model` does it already."""
         if strategy is not None:
             self._user_defined_strategy = strategy
-        if self._hcg is None or divides_data_only(self._hcg):
+        if self._hcg is None or divides_data_only(self._hcg, optimizer._parameter_list):
             return optimizer
         return HybridParallelOptimizer(optimizer, self._hcg, self._user_defined_strategy)
 

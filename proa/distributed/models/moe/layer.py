@@ -47,6 +47,7 @@ class MoELayer(Layer):
             for parameter in self.experts.parameters():
                 # Nobody else has it: it is not averaged, and its norm counts here.
                 parameter.no_sync = parameter.expert = parameter.is_distributed = True
+                parameter.expert_group = self.group
         if self.mp_group is not None:
             ranks = tuple(self.mp_group.ranks)
             for parameter in self.gate.parameters():
