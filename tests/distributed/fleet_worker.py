@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from proa.distributed import fleet
 from proa.distributed.fleet import meta_parallel as parallel
 from proa.distributed.fleet.layers.mpu import mp_ops
 from proa.distributed.fleet.layers.mpu.random import get_rng_state_tracker
+from proa.distributed.fleet.meta_parallel.sharding.whole import Piece
 from proa.distributed.fleet.recompute import recompute, recompute_hybrid
 from proa.distributed.fleet.utils import sequence_parallel_utils as sequence
 from proa.distributed.utils.moe_utils import global_gather, global_scatter
@@ -133,7 +136,10 @@ def levels() -> None:
             assert layer[1].bias.shape == [1], "small parameters stay whole"
         for _ in range(2):
             for part in inputs[rank]:
-                (model(paddle.to_tensor(part)) ** 2).mean().backward()
+                loss = (model(paddle.to_tensor(part)) ** 2).mean()
+                with counting_gathers() as gathers:
+                    loss.backward()
+                assert (len(gathers) > 0) == (level == "p_g_os"), "the tape keeps pieces"
             if level == "os_g":
                 kept = [each for each in layer.parameters() if each._grad is not None]
                 assert 0 < len(kept) < 4
@@ -151,6 +157,18 @@ def levels() -> None:
     for other in results[1:]:
         np.testing.assert_allclose(other, results[0], rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(results[0], _by_hand(first, inputs), rtol=1e-4, atol=1e-6)
+
+
+@contextlib.contextmanager
+def counting_gathers() -> Iterator[list[Any]]:
+    """The parameters that are gathered inside the block."""
+    found: list[Any] = []
+    whole_of = Piece.whole
+    Piece.whole = lambda self: (found.append(self), whole_of(self))[1]  # type: ignore[method-assign]
+    try:
+        yield found
+    finally:
+        Piece.whole = whole_of  # type: ignore[method-assign]
 
 
 def _by_hand(first: np.ndarray, inputs: np.ndarray) -> np.ndarray:
@@ -248,8 +266,12 @@ class Pair(nn.Layer):
 
 def pipeline() -> None:
     """Several tensors between stages, batches as lists, evaluation, and what is refused."""
-    start({"accumulate_steps": 2}, pp_degree=2)
+    groups = start({"accumulate_steps": 2}, pp_degree=2)
     rank = dist.get_rank()
+    assert (groups.get_stage_id(), groups.is_first_stage, groups.is_last_stage) == (rank, rank == 0, rank == 1)
+    assert groups.get_rank_from_stage(1) == 1
+    assert [group.ranks for group in groups.get_p2p_groups()] == [[0, 1]] * 4
+    assert (groups.get_data_parallel_world_size(), groups.get_moe_sharding_parallel_world_size()) == (1, 0)
     model = parallel.PipelineLayer([parallel.LayerDesc(Pair)] * 3 + [lambda given: given[0]], loss_fn=nn.MSELoss())
     assert model.segment_parts == [0, 2, 4]
     assert next(iter(model.state_dict())) == f"{2 * rank}.linear.weight"
