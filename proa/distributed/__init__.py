@@ -11,7 +11,7 @@ identity, a group holds one process, and nothing is cut or run. How processes me
     movements.py     what each exchange does to arrays, on
     exchange.py      lines of processes: compiled programs, their order, time limits; store.py: few words between processes
     launching/       `spawn`, `launch`; rpc.py: functions called in another process
-    checkpoint/      state dictionaries of a job; sharding.py: optimiser state that would be divided
+    checkpoint/      state dictionaries of a job; sharding.py: optimiser states, gradients and parameters divided
     placement.py     Shard, Replicate, Partial; mesh.py: ProcessMesh
     dtensor.py       tensors on a mesh (layouts.py, parts.py, local.py: where their parts lie)
     shard_*.py       layers, optimisers and loaders on a mesh
@@ -21,7 +21,7 @@ identity, a group holds one process, and nothing is cut or run. How processes me
     passes.py        changes of static programs by name
     ps/              tables of features on servers, for recommendation
     planner/         `auto_parallel`: how a model is best trained on many devices
-    fleet/           fleet.init, strategies, parallel layers, recompute
+    fleet/           fleet.init, strategies, divided models and optimisers, recompute; models/: mixtures of experts
 """
 
 from __future__ import annotations

@@ -171,8 +171,11 @@ def mlp(depth: int = 3, **options: Any) -> Any:
 
 def tokens(step: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
     """A batch of sequences and what follows each token."""
-    drawn = np.random.default_rng(step).integers(0, VOCABULARY, (batch, LENGTH + 1))
-    return drawn[:, :-1], drawn[:, 1:]
+    drawn = [np.random.default_rng(step).integers(0, VOCABULARY, batch)]
+    for _ in range(LENGTH):
+        drawn.append((5 * drawn[-1] + 7) % VOCABULARY)
+    sequences = np.stack(drawn, 1)
+    return sequences[:, :-1], sequences[:, 1:]
 
 
 def points(step: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
@@ -180,10 +183,9 @@ def points(step: int, batch: int) -> tuple[np.ndarray, np.ndarray]:
     return drawn[0], np.tanh(drawn[1])
 
 
-def experts(count: int) -> Any:
+def experts(count: int, group: Any) -> Any:
     """A layer with `count` experts in this process; every token goes to two, whose weights are their scores."""
     from proa.incubate.distributed.models.moe import MoELayer
 
-    group = fleet.get_hybrid_communicate_group().get_expert_parallel_group()
     made = [Feedforward(parallel.ColumnParallelLinear, parallel.RowParallelLinear) for _ in range(count)]
     return MoELayer(HIDDEN, nn.LayerList(made), {"type": "naive", "top_k": 2}, group)

@@ -1,18 +1,19 @@
 """`paddle.distributed.fleet`: preparing a job, and what its models are made of.
 
-facade.py        Fleet: `fleet.init`, `distributed_model`, ranks
-base/            strategies, roles, topologies
-layers/mpu/      layers whose weights are divided, and their random states
-meta_parallel/   models that are divided
-utils/           sequence parallelism, mixed precision, loggers
-recompute.py     less memory for more arithmetic
+facade.py          Fleet: `fleet.init`, `distributed_model`, ranks; model.py: which wrapper a model gets
+base/              strategies, roles, topologies, what processes keep alike
+layers/mpu/        layers whose weights are divided, and their random states
+meta_parallel/     models that are divided: wrappers, pipelines, sharding, ring attention
+meta_optimizers/   optimisers that exchange gradients, norms and parameters
+utils/             sequence parallelism, mixed precision, loggers
+recompute.py       less memory for more arithmetic
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from . import meta_parallel, recompute, utils
+from . import meta_optimizers, meta_parallel, recompute, utils
 from .base.role_maker import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker
 from .base.strategy import DistributedStrategy
 from .base.topology import CommunicateTopology, HybridCommunicateGroup
@@ -26,5 +27,5 @@ util: Any = fleet.util
 
 __all__ = [
     "CommunicateTopology", "DistributedStrategy", "Fleet", "HybridCommunicateGroup", "PaddleCloudRoleMaker", "Role",
-    "UserDefinedRoleMaker", "UtilBase", "fleet", "meta_parallel", "recompute", "util", "utils",
+    "UserDefinedRoleMaker", "UtilBase", "fleet", "meta_optimizers", "meta_parallel", "recompute", "util", "utils",
 ]  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ...core.errors import type_error
 from ..environment import ParallelMode
 from ..parallel import DataParallel
+from .base.synchronising import is_of_expert
 from .meta_parallel import (
     PipelineLayer,
     PipelineParallel,
@@ -23,15 +25,16 @@ _WRAPPERS = {
 }
 
 
-def divides_data_only(hcg: Any) -> bool:
+def divides_data_only(hcg: Any, parameters: Iterable[Any]) -> bool:
     """Whether nothing but data is divided: neither the model, nor its experts, nor the optimiser's states."""
-    return hcg.get_parallel_mode() == ParallelMode.DATA_PARALLEL and hcg.get_group("expert").nranks == 1
+    mode, degree = hcg.get_parallel_mode(), hcg.get_group("expert").nranks
+    return mode == ParallelMode.DATA_PARALLEL and degree == 1 and not any(map(is_of_expert, parameters))
 
 
 def wrapped(model: Any, hcg: Any, strategy: Any) -> Any:
     """The model under its wrapper."""
     mode = hcg.get_parallel_mode()
-    if divides_data_only(hcg):
+    if divides_data_only(hcg, model.parameters()):
         return DataParallel(
             model, comm_buffer_size=getattr(strategy, "fuse_grad_size_in_MB", 32),
             find_unused_parameters=bool(getattr(strategy, "find_unused_parameters", False)),

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...core.errors import type_error, value_error
+from ...core.dtype import is_differentiable
+from ...core.errors import type_error, value_error, warn
+from ...eager.tensor import Tensor
 from ...ops.recompute import recompute_call
+from .layers.mpu.random import get_rng_state_tracker
+from .layers.mpu.sequence_ops import GatherOp, ScatterOp
 
 
 def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """`function(*args, **kwargs)`, whose intermediate results are not kept for the backward pass but computed again.
 
-    `preserve_rng_state` (True): the second run draws the same random numbers, so that dropout drops the same elements.
+    `preserve_rng_state` (True): the second run draws the same random numbers, so that dropout drops the same elements, also
+    from the named states of `get_rng_state_tracker()`.
     `use_reentrant` is accepted for Paddle's sake: there is one way, which does what both of Paddle's do (also for inputs
     without gradient, for `paddle.grad`, and for gradients of gradients).
     """
@@ -20,7 +25,59 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     kwargs.pop("use_reentrant", True)
     if not callable(function):
         raise type_error("recompute", "the first argument must be a Layer or a function", type(function).__name__)
+    if preserve and get_rng_state_tracker().states_:
+        function = _drawing_again(function)
     return recompute_call(function, args, kwargs, bool(preserve))
+
+
+def _drawing_again(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, every later run of which begins with the named random states of the first, and leaves them alone."""
+    tracker = get_rng_state_tracker()
+    begin = tracker.get_states_tracker()
+    runs = 0
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        nonlocal runs
+        runs += 1
+        if runs == 1:
+            return function(*args, **kwargs)
+        now = tracker.get_states_tracker()
+        tracker.set_states_tracker(begin)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            tracker.set_states_tracker(now)
+
+    return run
+
+
+def recompute_hybrid(ctx: dict[str, Any], function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`recompute` beside divided weights. `ctx`: "mp_group", and "partition" (False), whether each of its processes keeps
+    a part only of the inputs, which all of them have: the parts are gathered before each run. "offload" is not done."""
+    group = ctx.get("mp_group")
+    if group is None:
+        raise value_error("recompute_hybrid", "ctx must have the key 'mp_group'", f"{sorted(ctx)}")
+    if ctx.get("offload"):
+        warn("(recompute_hybrid) offload: inputs stay on the device.")
+    if not ctx.get("partition") or group.nranks == 1:
+        return recompute(function, *args, **kwargs)
+    shapes: dict[int, list[int]] = {}
+
+    def keep(position: int, value: Any) -> Any:
+        divisible = isinstance(value, Tensor) and is_differentiable(value._aval.dtype)
+        if not divisible or value._aval.size % group.nranks:
+            return value
+        shapes[position] = value.shape
+        return ScatterOp.apply(value.reshape([-1]), group=group)
+
+    def run(*kept: Any, **more: Any) -> Any:
+        whole = [
+            GatherOp.apply(value, group=group).reshape(shapes[position]) if position in shapes else value
+            for position, value in enumerate(kept)
+        ]
+        return function(*whole, **more)
+
+    return recompute(run, *(keep(position, value) for position, value in enumerate(args)), **kwargs)
 
 
 def recompute_sequential(

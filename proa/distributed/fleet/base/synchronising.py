@@ -12,7 +12,7 @@ from ...group import Group
 
 
 def is_of_expert(parameter: Any) -> bool:
-    """Whether a parameter belongs to an expert, which the processes of an expert group do not share."""
+    """Whether a parameter belongs to an expert, which the processes of its `expert_group` do not share."""
     return getattr(parameter, "no_sync", False)
 
 
@@ -35,7 +35,7 @@ def begin_together(model: Layer, hcg: Any) -> None:
     begin_alike(model, hcg.get_group("model"), also_divided=False)
     begin_alike(model, hcg.get_group("sharding"))
     begin_alike(model, hcg.get_group("same"))
-    if any(map(is_of_expert, model.parameters())):
+    if hcg.get_group("expert").nranks > 1 and any(map(is_of_expert, model.parameters())):
         begin_alike(model, hcg.get_group("moe_sharding"), experts=True)
 
 
@@ -53,7 +53,7 @@ def average_over_data(parameters: Sequence[Any], hcg: Any, find_unused: bool = F
         sources = same.nranks * hcg.get_group("sharding").nranks
         for parameter in experts:
             parameter._grad = parameter._grad * (1.0 / sources)
-        if experts and holders.nranks > 1:
+        if experts and hcg.get_group("expert").nranks > 1 and holders.nranks > 1:
             average([parameter._grad for parameter in experts], holders, reduction="sum")
         if others and same.nranks > 1 and find_unused:
             average_gradients(others, same)

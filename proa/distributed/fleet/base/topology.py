@@ -178,6 +178,10 @@ class HybridCommunicateGroup:
     def get_pp_mp_parallel_group(self) -> Group:
         return self._groups["pipe_model"]
 
+    def get_moe_sharding_parallel_world_size(self) -> int:
+        """How many processes hold the same experts; 0 without an `ep_degree`, as programs ask for it."""
+        return self._groups["moe_sharding"].nranks if self._groups["expert"].nranks > 1 else 0
+
     def get_p2p_groups(self) -> tuple[Group | None, ...]:
         """Groups of two for messages to the next and previous stage, and from them; None with one stage."""
         return self._p2p
@@ -202,7 +206,8 @@ def _methods_of(axis: str) -> dict[str, Callable[[HybridCommunicateGroup], Any]]
 for _axis, _method in _METHODS.items():
     for _what, _function in _methods_of(_axis).items():
         _function.__name__ = f"get_{_method}_{_what}"
-        setattr(HybridCommunicateGroup, _function.__name__, _function)
+        if _function.__name__ not in vars(HybridCommunicateGroup):
+            setattr(HybridCommunicateGroup, _function.__name__, _function)
 
 
 def set_hybrid_communicate_group(group: HybridCommunicateGroup | None) -> None:

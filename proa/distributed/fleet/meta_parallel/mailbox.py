@@ -32,6 +32,8 @@ def _header(tensors: Sequence[Tensor]) -> Tensor:
     numbers = [len(tensors)]
     for tensor in tensors:
         shape = tensor.shape
+        if tensor._aval.dtype.name not in _DTYPES:
+            raise value_error("PipelineParallel", f"stages hand on tensors of {', '.join(_DTYPES)}", f"{tensor._aval}")
         numbers += [_DTYPES.index(tensor._aval.dtype.name), int(tensor.stop_gradient), len(shape), *shape]
     if len(numbers) > _HEADER:
         raise value_error("PipelineParallel", "a stage hands on a few tensors of few axes", f"{len(tensors)} tensors")
@@ -57,7 +59,7 @@ class Mailbox:
         self._expected = {sender: deque(self._sent_here(sender, plan)) for sender, plan in enumerate(plans)}
         self._arrived: dict[tuple[bool, int, int], list[Tensor]] = {}
         self._shapes: dict[tuple[int, int], list[Aval]] = {}
-        self._tasks: list[Any] = []
+        self._tasks: deque[Any] = deque()
 
     def _sent_here(self, sender: int, plan: Sequence[Action]) -> list[tuple[bool, int, int]]:
         """What another stage sends to this one, in its order: (forwards, part it is for, micro-batch)."""
@@ -73,7 +75,7 @@ class Mailbox:
         self._shapes[part, micro] = [output._aval for output in outputs if not output.stop_gradient]
         receiver = self.ranks[(part + 1) % len(self.ranks)]
         for tensor in (_header(outputs), *(output.detach() for output in outputs)):
-            self._tasks.append(isend(tensor, receiver))
+            self._send(tensor, receiver)
 
     def send_gradients(self, part: int, inputs: Sequence[Tensor]) -> None:
         """Hands the gradients of a part's inputs back to the one before."""
@@ -81,7 +83,12 @@ class Mailbox:
         for tensor in inputs:
             if not tensor.stop_gradient:
                 gradient = tensor._grad if tensor._grad is not None else zeros_of(tensor._aval)
-                self._tasks.append(isend(gradient, receiver))
+                self._send(gradient, receiver)
+
+    def _send(self, tensor: Tensor, receiver: int) -> None:
+        while self._tasks and self._tasks[0].is_completed():
+            self._tasks.popleft().wait()  # raises what went wrong; and lets go of memory
+        self._tasks.append(isend(tensor, receiver))
 
     def activations(self, part: int, micro: int) -> list[Tensor]:
         """The inputs of a part, from the one before."""
@@ -112,6 +119,5 @@ class Mailbox:
 
     def close(self) -> None:
         """Waits until all messages are received."""
-        for task in self._tasks:
-            task.wait()
-        self._tasks.clear()
+        while self._tasks:
+            self._tasks.popleft().wait()

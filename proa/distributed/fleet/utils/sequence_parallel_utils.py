@@ -10,92 +10,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....autograd.py_layer import PyLayer
 from ....core.errors import value_error
 from ....eager.engine import after_backward
-from ....eager.tensor import Tensor
 from ....nn import functional as F
-from ....ops.shape.joining import concat, split
 from ...gradients import average
 from ...group import Group
-from ...operations import all_gather_op, reduce_scatter_op
 from ..base.topology import get_hybrid_communicate_group
 from ..layers.mpu.mp_layers import ColumnParallelLinear, RowParallelLinear, model_parallel_group
+from ..layers.mpu.sequence_ops import (
+    AllGatherOp,
+    GatherOp,
+    ReduceScatterOp,
+    ScatterOp,
+    all_gather,
+    reduce_scatter,
+    scatter,
+)
 
-
-def scatter(input: Tensor, group: Group | None = None, axis: int = 0) -> Tensor:
-    """This process's piece of the sequence."""
-    found = model_parallel_group(group)
-    if found is None:
-        return input
-    if input.shape[axis] % found.nranks:
-        raise value_error(
-            "ScatterOp", f"the sequence must divide into {found.nranks} equal pieces, one for each process",
-            f"input: {input._aval}, axis {axis}", "pad the sequence",
-        )  # fmt: skip
-    return split(input, found.nranks, axis=axis)[found.rank]
-
-
-def all_gather(input: Tensor, group: Group | None = None, axis: int = 0) -> Tensor:
-    """The whole sequence."""
-    found = model_parallel_group(group)
-    if found is None:
-        return input
-    whole = all_gather_op(input, tuple(found.ranks))
-    return whole if axis == 0 else concat(split(whole, found.nranks, axis=0), axis=axis)
-
-
-def reduce_scatter(input: Tensor, group: Group | None = None, axis: int = 0) -> Tensor:
-    """This process's piece of the sum over the group."""
-    found = model_parallel_group(group)
-    if found is None:
-        return input
-    pieces = input if axis == 0 else concat(split(input, found.nranks, axis=axis), axis=0)
-    return reduce_scatter_op(pieces, tuple(found.ranks), "sum")
-
-
-class _Exchange(PyLayer):
-    """An exchange along the sequence, whose gradient is another one."""
-
-    there: Any
-    back: Any
-
-    @classmethod
-    def apply(cls, input: Tensor, axis: int = 0, group: Group | None = None) -> Tensor:
-        return input if model_parallel_group(group) is None else super().apply(input, axis, group, cls)
-
-    @staticmethod
-    def forward(ctx: Any, input: Tensor, axis: int, group: Group | None, kind: Any) -> Tensor:
-        ctx.axis, ctx.group, ctx.kind = axis, group, kind
-        return kind.there(input, group, axis)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:
-        return ctx.kind.back(gradient, ctx.group, ctx.axis)
-
-
-class ScatterOp(_Exchange):
-    """Each process takes its piece of what all have; gradients are gathered."""
-
-    there, back = staticmethod(scatter), staticmethod(all_gather)
-
-
-class GatherOp(_Exchange):
-    """Each process gets the whole, and all do the same with it: each takes its piece of the gradient."""
-
-    there, back = staticmethod(all_gather), staticmethod(scatter)
-
-
-class AllGatherOp(_Exchange):
-    """Each process gets the whole, and does something else with it: gradients are summed."""
-
-    there, back = staticmethod(all_gather), staticmethod(reduce_scatter)
-
-
-class ReduceScatterOp(_Exchange):
-    """Each process takes its piece of the sum; gradients are gathered."""
-
-    there, back = staticmethod(reduce_scatter), staticmethod(all_gather)
+__all__ = [
+    "AllGatherOp", "ColumnSequenceParallelLinear", "GatherOp", "ReduceScatterOp", "RowSequenceParallelLinear", "ScatterOp",
+    "all_gather", "create_fused_allreduce_gradient_hooks", "is_sequence_parallel_parameter",
+    "mark_as_sequence_parallel_parameter", "reduce_scatter", "register_sequence_parallel_allreduce_hooks", "scatter",
+]  # fmt: skip
 
 
 class ColumnSequenceParallelLinear(ColumnParallelLinear):

@@ -12,8 +12,8 @@ from ....nn.container import LayerList
 from ....nn.layer import Layer
 from ....ops.index.gather import gather
 from ....ops.shape.joining import concat, split
+from ...fleet.layers.mpu.sequence_ops import GatherOp, ScatterOp
 from ...fleet.recompute import recompute
-from ...fleet.utils.sequence_parallel_utils import GatherOp, ScatterOp
 from ...group import Group
 from ...operations import sum_forward
 from .gates import BaseGate, GShardGate, NaiveGate, SwitchGate
@@ -47,6 +47,7 @@ class MoELayer(Layer):
             for parameter in self.experts.parameters():
                 # Nobody else has it: it is not averaged, and its norm counts here.
                 parameter.no_sync = parameter.expert = parameter.is_distributed = True
+                parameter.expert_group = self.group
         if self.mp_group is not None:
             ranks = tuple(self.mp_group.ranks)
             for parameter in self.gate.parameters():

@@ -7,6 +7,7 @@ from typing import Any
 
 from .....core.tracebacks import boundary
 from .....ir.recorder import recording_gradients
+from ...base.clipping import Clips, GroupClip
 from ...base.synchronising import is_of_expert
 from ...meta_parallel.sharding.shares import Shares
 from ...utils.hybrid_parallel_util import obtain_optimizer_parameters_list
@@ -19,7 +20,8 @@ class DygraphShardingOptimizer:
         self._inner_opt, self._hcg = optimizer, hcg
         group = group if hcg is None else hcg.get_group("sharding")
         shared = [each for each in obtain_optimizer_parameters_list(optimizer) if not is_of_expert(each)]
-        self._shares = Shares(shared, group)
+        self._shares, self._group = Shares(shared, group), group
+        self._clips: Clips | None = None  # where it steps by itself
 
     def reduce_gradients(self, parameter_list: Sequence[Any], hcg: Any = None) -> list[Any]:
         """Gives this process's parameters their mean gradients; gives these parameters. Experts are nobody else's."""
@@ -34,10 +36,14 @@ class DygraphShardingOptimizer:
 
     @boundary
     def step(self) -> None:
+        """One update; called in all processes of the group together."""
+        if self._clips is None:
+            self._clips = Clips(self._inner_opt, lambda clip: GroupClip(clip, self._group))
         parameters = [each for each in obtain_optimizer_parameters_list(self) if not each.stop_gradient]
         with recording_gradients(False):
             own = self.reduce_gradients(parameters)
-        self.apply_gradients([(parameter, parameter.grad) for parameter in own])
+            pairs = self._clips([(parameter, parameter.grad) for parameter in own])
+        self.apply_gradients(pairs)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_inner_opt":

@@ -34,16 +34,18 @@ class HybridParallelClipGrad(ClipOverProcesses):
         return all(self._hcg.get_group(axis).rank == 0 for axis in alike)
 
     def _squares(self, params_grads: Pairs) -> Tensor:
-        experts = [grad for parameter, grad in params_grads if is_of_expert(parameter)]
+        experts = [pair for pair in params_grads if is_of_expert(pair[0])]
         others = [
             grad for parameter, grad in params_grads if not is_of_expert(parameter) and self._counts_here(parameter)
         ]
         total = summed(sum_of_squares(others), self._hcg.get_check_parallel_group())
-        if self._hcg.get_group("expert").nranks == 1:
+        group = self._hcg.get_group("expert")
+        if group.nranks == 1 and not experts:
             return total
-        # Stages have other experts, and the runs of a stage the same ones.
-        group = self._hcg.get_group("pipe")
-        return total + summed(summed(sum_of_squares(experts), self._hcg.get_group("expert")), group)
+        # Without an ep_degree experts know their group. Stages have other experts.
+        group = group if group.nranks > 1 else experts[0][0].expert_group
+        squares = summed(sum_of_squares(grad for _, grad in experts), group)
+        return total + summed(squares, self._hcg.get_group("pipe"))
 
 
 class HybridParallelOptimizer:

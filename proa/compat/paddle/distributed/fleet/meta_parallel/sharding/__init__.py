@@ -1,0 +1,1 @@
+"""Inner names of `paddle.distributed.fleet.meta_parallel.sharding`."""
