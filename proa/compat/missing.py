@@ -53,7 +53,7 @@ def missing_class(dotted: str) -> type:
 
 
 class MissingTable(dict[str, Any]):
-    """A table of that name which raises when it is looked into."""
+    """A table of that name without entries: libraries list them when they are imported. Asking for one raises."""
 
     def __init__(self, dotted: str) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class MissingTable(dict[str, Any]):
     def _raise(self, *arguments: Any, **named: Any) -> Any:
         raise NotImplementedError(_sentence(self._dotted))
 
-    __getitem__ = __iter__ = __contains__ = __len__ = keys = values = items = get = _raise  # type: ignore[assignment]
+    __getitem__ = __contains__ = get = _raise  # type: ignore[assignment]
 
 
 def _sentence(dotted: str) -> str:

@@ -52,6 +52,8 @@ PACKAGES = {
     "paddlesci": Package("1.4.0", ("colorlog", "h5py", "hydra-core", "imageio", "matplotlib", "meshio", "pyevtk", "pyvista",
                                    "pyyaml", "requests", "scikit-learn", "scikit-optimize", "scipy", "seaborn", "sympy",
                                    "tqdm", "typing-extensions", "wget", "einops")),
+    "paddlespeech": Package("1.5.0", ("ffmpeg", "ffmpy", "flatten-dict", "inflect", "jieba", "librosa", "loguru", "pypinyin",
+                                      "setuptools<80", "soundfile", "timer", "tqdm", "typeguard", "visualdl")),
     # Its setup.py changes `__builtins__`, which works outside of pip's build environment only.
     "pgl": Package("2.2.6", ("tqdm",), before=("cython", "setuptools<80", "wheel"),
                    options=("--no-use-pep517", "--no-build-isolation")),

@@ -163,6 +163,32 @@ def test_linspace_eye_meshgrid() -> None:
     np.testing.assert_array_equal(columns.numpy(), expected[1])
 
 
+def test_a_leaf_is_given_other_numbers_and_stays_a_leaf() -> None:
+    """As observed in Paddle 3.3.1."""
+    x = paddle.ones([2])
+    x.stop_gradient = False
+    paddle.assign(paddle.to_tensor([5.0, 6.0]), output=x)
+    assert (x.numpy().tolist(), x.is_leaf, x.stop_gradient) == ([5.0, 6.0], True, False)
+    paddle.assign(np.array([1.0, 3.0], "float32"), output=x)
+    (x * x).sum().backward()
+    assert x.grad.numpy().tolist() == [2.0, 6.0]
+    squares = x * x
+    paddle.assign(paddle.to_tensor([5.0, 6.0]), output=x)
+    with pytest.raises(RuntimeError):  # the old numbers are needed, and gone
+        squares.sum().backward()
+    with pytest.raises(ValueError, match=r"\(assign\) a leaf tensor"):
+        paddle.assign(x * 2, output=x)
+
+
+def test_what_is_written_into_a_result_cuts_its_history() -> None:
+    x = paddle.ones([2])
+    x.stop_gradient = False
+    y = x * 3
+    paddle.assign(paddle.to_tensor([5.0, 6.0]), output=y)
+    (y * x).sum().backward()
+    assert x.grad.numpy().tolist() == [5.0, 6.0]
+
+
 def test_assign() -> None:
     assert paddle.assign([1.0, 2]).dtype == paddle.float64
     assert paddle.assign(3).shape == [1]

@@ -17,6 +17,7 @@ from ...core.symbols import is_symbolic, plain
 from ...core.tracebacks import trim
 from ...eager.declare import op, public
 from ...eager.infer import same
+from ...eager.modes import no_grad
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import assign_in_place, take_over
@@ -115,7 +116,10 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
         return copied
     require_tensor("assign", "output", output)
     if output._aval.shape == copied._aval.shape:
-        return assign_in_place(output, copied, "assign")
+        if not (copied.stop_gradient and output.is_leaf):
+            return assign_in_place(output, copied, "assign")
+        with no_grad():  # a parameter may be given other numbers, and stays a leaf
+            return assign_in_place(output, copied, "assign")
     take_over(output, copied)  # Paddle lets the output take any shape
     return output
 

@@ -16,7 +16,7 @@ labels = paddle.to_tensor(random.integers(0, 3, (2, 64, 64)))
 losses = {}
 for build in (UNet, BiSeNetV2):
     model = build(num_classes=3)
-    optimizer = paddle.optimizer.SGD(0.005, parameters=model.parameters())
+    optimizer = paddle.optimizer.SGD(0.02, parameters=model.parameters())
     loss_of = lambda model=model: sum(  # noqa: E731
         paddle.nn.functional.cross_entropy(logits, labels, axis=1) for logits in model(pictures)
     )
