@@ -136,7 +136,9 @@ def sheet(bench: Bench) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tools.calibrate_device", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.calibrate_device", description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("--output", metavar="FILE", help="where to write the data sheet (default: print it)")
     parser.add_argument("--virtual", type=int, metavar="N", help="measure N virtual devices of the CPU")
     parser.add_argument("--size", type=int, default=512, metavar="N", help="of the matrices that are multiplied (512)")
