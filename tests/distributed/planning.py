@@ -52,7 +52,7 @@ def plans_of(pieces: Any, batch: int) -> list[Any]:
 
 
 def measure(name: str, choice: dict[str, Any]) -> float:
-    """Seconds of a training step under a plan: the mean of the three fastest, which other work on the machine disturbs least."""
+    """Seconds of a training step under a plan: the mean of the three fastest, which are disturbed least by other work."""
     import numpy as np
 
     import proa as paddle

@@ -57,6 +57,18 @@ def test_one_and_two_layers_tell_what_four_cost(gpt: Traced, ways: int) -> None:
     assert (exchanged[2] > 0) == (ways > 1)
 
 
+def test_what_recomputed_layers_keep_is_compiled_too(gpt: Traced) -> None:
+    pieces = take_apart(gpt)
+    whole, two, three, four = searching.measured(
+        pieces,
+        [Variant(1, 1, 4, False, ()), *(Variant(1, 1, units, False, (), recompute=True) for units in (2, 3, 4))],
+    ).values()
+    kept = three["temporary"] - two["temporary"]
+    assert 0 < kept < 0.5 * (whole["temporary"] - two["temporary"]) / 2
+    assert two["temporary"] + 2 * kept == pytest.approx(four["temporary"], rel=0.1)
+    assert four["flops"] > 1.15 * whole["flops"]
+
+
 def test_what_xla_counts_is_what_there_is_to_do(gpt: Traced) -> None:
     """Operations of products, counted by hand: two for each weight, token and pass, and three passes."""
     pieces = take_apart(gpt)
