@@ -25,6 +25,7 @@ from ...ir.lowering import lower_program
 from ...ir.recorder import recording_gradients
 from ...ir.xla import started_jax
 from ...ops.layout import constrain
+from ...ops.recompute import recompute_call
 from ..layouts import attributes_of
 from ..mesh import ProcessMesh
 from ..placement import Placement, Replicate, Shard
@@ -46,6 +47,7 @@ class Variant:
     units: int
     sequence: bool  # whether activations between units are cut along the sequence over the model's axis
     cuts: tuple[tuple[str, int], ...]  # parameters by name, and the dimension that the model's axis cuts
+    recompute: bool = False  # whether units keep what they are given only, and compute the rest again
 
     @property
     def devices(self) -> int:
@@ -121,7 +123,7 @@ class Step:
             for argument, result in pieces.carried.items():
                 entry = pieces.entries[argument]
                 given[argument] = self._between(results[result] if results else self._value(entry))
-            results = self._run(pieces.unit, given)
+            results = self._run(pieces.unit, given, self.variant.recompute)
         ended = {argument: self._between(results[result]) for argument, result in pieces.exits.items()}
         return self._run(pieces.last, ended)[0]
 
@@ -131,8 +133,12 @@ class Step:
             self.known[number] = self._input(number)
         return self.known[number]
 
-    def _run(self, piece: Piece, given: dict[int, Tensor]) -> list[Tensor]:
+    def _run(self, piece: Piece, given: dict[int, Tensor], recompute: bool = False) -> list[Tensor]:
         inputs = [given[a] if a in given else self._value(a) for a in piece.arguments]
+        if recompute:
+            return recompute_call(
+                lambda *tensors: replay_program(piece.program, tensors, piece.scalars), inputs, {}, True
+            )
         return replay_program(piece.program, inputs, piece.scalars)
 
     def _between(self, x: Tensor) -> Tensor:

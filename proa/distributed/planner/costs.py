@@ -137,12 +137,14 @@ class CostModel:
     def __init__(
         self, pieces: Pieces, device: Device, batch: int, dtype: str, optimizer: dict[str, Any],
         measured: Callable[[Choice], Measured], extra: tuple[Figures, Figures],
+        kept: float,
     ) -> None:  # fmt: skip
         self.pieces, self.device, self.batch, self.optimizer = pieces, device, batch, optimizer
         self.flops = device.flops_of(dtype)
         self.measured = measured
         self.extra_unit, self.extra_rest = extra  # exchanged over the data's axis beside gradients
         self.carried = self._carried()
+        self.kept = max(kept, self.carried)  # by a unit that is computed again
 
     def _carried(self) -> float:
         """Bytes that go from a unit to the next, for all samples that were traced."""
@@ -252,7 +254,7 @@ class CostModel:
         under_way = min(choice.pipeline, choice.micro_batches)
         kept = measured.unit.temporary
         if choice.recompute:
-            kept = min(kept, self.carried / (choice.model if choice.sequence else 1))
+            kept = min(kept, self.kept / (choice.model if choice.sequence else 1))
         activations = units * kept * under_way + measured.rest.temporary
         if choice.recompute:
             activations += measured.unit.temporary

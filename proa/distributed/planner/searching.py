@@ -20,6 +20,9 @@ from .tracing import Traced
 from .worker import measured
 
 _WIDEST = 16  # devices that share a layer, at most
+# Units of the steps that are compiled with recomputation. With a single one its own activations are what needs most memory,
+# wherever that is; from two on each adds what it keeps.
+_RECOMPUTED = (2, 3)
 _PATHS = ("data", "model", "pipeline", "stage", "sequence", "recompute", "micro_batches")
 
 
@@ -98,13 +101,18 @@ def cuts_for(pieces: Pieces, ways: int) -> dict[str, int]:
 class _Compiled:
     """The variants that a search needs, and what XLA says of them."""
 
-    def __init__(self, pieces: Pieces, wanted: set[tuple[int, bool]], data: bool) -> None:
+    def __init__(self, pieces: Pieces, possible: list[Choice]) -> None:
         self.pieces = pieces
+        wanted = {(choice.model, choice.sequence) for choice in possible}
+        data = any(choice.data > 1 for choice in possible)
+        recompute = any(choice.recompute for choice in possible)
         self.units = (1, 2) if pieces.count else (0,)
         variants = [self.variant(1, model, sequence, n) for model, sequence in sorted(wanted) for n in self.units]
         self.has_data = data and pieces.samples % 2 == 0
         if self.has_data:
             variants += [self.variant(2, 1, False, n) for n in self.units]
+        self.recomputed = [Variant(1, 1, n, False, (), True) for n in _RECOMPUTED] if recompute else []
+        variants += self.recomputed
         self.found = {variant: Figures.of(figures) for variant, figures in measured(pieces, variants).items()}
 
     def variant(self, data: int, model: int, sequence: bool, units: int) -> Variant:
@@ -121,6 +129,14 @@ class _Compiled:
     def measured(self, choice: Choice) -> Measured:
         unit, rest = self.split(1, choice.model, choice.sequence)
         return Measured(unit, rest, cuts_for(self.pieces, choice.model))
+
+    def kept(self) -> float:
+        """Bytes that a unit keeps for the backward pass if it is computed again there.
+
+        One device is compiled: what units are given is not cut by tensor parallelism (but along the sequence).
+        """
+        fewer, more = (self.found[variant] for variant in self.recomputed) if self.recomputed else (Figures(),) * 2
+        return max(0.0, more.temporary - fewer.temporary)
 
     def extra(self) -> tuple[Figures, Figures]:
         """What is exchanged over the data's axis beside gradients: where code mixes samples, as batch norm does.
@@ -155,9 +171,9 @@ def search(
             f"no plan divides a batch of {batch} among {devices} devices" + (f" with {wishes}" if wishes else ""),
             f"batch: {batch}, devices: {devices}", "choose a batch that is a multiple of the devices, or settle less",
         )  # fmt: skip
-    compiled = _Compiled(pieces, {(c.model, c.sequence) for c in possible}, any(c.data > 1 for c in possible))
+    compiled = _Compiled(pieces, possible)
     model = CostModel(
-        pieces, device, batch, main_dtype(pieces), traced.optimizer, compiled.measured, compiled.extra()
+        pieces, device, batch, main_dtype(pieces), traced.optimizer, compiled.measured, compiled.extra(), compiled.kept()
     )  # fmt: skip
     estimates = [model.estimate(choice) for choice in possible]
     fitting = sorted((e for e in estimates if model.fits(e, memory)), key=_order)
