@@ -52,11 +52,21 @@ from .environment import (
     destroy_process_group,
     get_rank,
     get_world_size,
+    gloo_barrier,
+    gloo_init_parallel_env,
+    gloo_release,
     init_parallel_env,
     is_available,
     is_initialized,
 )
-from .group import get_backend, get_group, new_group
+from .group import (
+    create_nccl_config,
+    get_backend,
+    get_group,
+    new_group,
+    restart_process_group,
+    shutdown_process_group,
+)
 from .launching import launch as launch_processes
 from .launching import spawn
 from .parallel import DataParallel
@@ -85,10 +95,12 @@ launch = launch_processes  # noqa: F811
 __all__ = [
     "DataParallel", "P2POp", "ParallelEnv", "ParallelMode", "Partial", "Placement", "ProcessMesh", "ReduceOp",
     "ReduceType", "Replicate", "Shard", "all_gather", "all_gather_object", "all_reduce", "alltoall",
-    "alltoall_single", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "destroy_process_group",
-    "dtensor_from_fn", "fleet", "gather", "get_backend", "get_group", "get_mesh", "get_rank", "get_world_size",
-    "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "launch", "load_state_dict", "new_group",
-    "recv", "recv_object_list", "reduce", "reduce_scatter", "reshard", "rpc", "save_state_dict", "scatter",
+    "alltoall_single", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "create_nccl_config",
+    "destroy_process_group", "dtensor_from_fn", "fleet", "gather", "get_backend", "get_group", "get_mesh", "get_rank",
+    "get_world_size", "gloo_barrier", "gloo_init_parallel_env", "gloo_release", "init_parallel_env", "irecv",
+    "is_available", "is_initialized", "isend", "launch", "load_state_dict", "new_group", "recv", "recv_object_list",
+    "reduce", "reduce_scatter", "reshard", "restart_process_group", "rpc", "save_state_dict", "scatter",
     "scatter_object_list", "send", "send_object_list", "set_mesh", "shard_dataloader", "shard_layer",
-    "shard_optimizer", "shard_scaler", "shard_tensor", "sharding", "spawn", "stream", "unshard_dtensor", "wait",
+    "shard_optimizer", "shard_scaler", "shard_tensor", "sharding", "shutdown_process_group", "spawn", "stream",
+    "unshard_dtensor", "wait",
 ]  # fmt: skip

@@ -115,26 +115,33 @@ def _message_name(sender: int, receiver: int) -> str:
 
 
 @boundary
-def send_object_list(object_list: list[Any], dst: int = 0, group: Group | None = None) -> None:
-    """Sends objects to process `dst`, which calls `recv_object_list`."""
+def send_object_list(
+    object_list: list[Any], dst: int | None = None, group: Group | None = None, dst_in_group: int | None = None
+) -> None:
+    """Sends objects to process `dst` (or the one at `dst_in_group` of the group), which calls `recv_object_list`."""
     found = resolve("send_object_list", group)
     if found is not None:
-        position("send_object_list", found, dst, "dst")
-        _not_itself("send_object_list", dst)
-        _write(_message_name(job.rank(), dst), list(object_list), [dst])
+        receiver = _other("send_object_list", found, dst, dst_in_group, "dst")
+        _write(_message_name(job.rank(), receiver), list(object_list), [receiver])
 
 
 @boundary
-def recv_object_list(object_list: list[Any], src: int | None = None, group: Group | None = None) -> None:
-    """Receives the objects that process `src` sends, in place."""
+def recv_object_list(
+    object_list: list[Any], src: int | None = None, group: Group | None = None, src_in_group: int | None = None
+) -> None:
+    """Receives the objects that process `src` (or the one at `src_in_group` of the group) sends, in place."""
     found = resolve("recv_object_list", group)
     if found is not None:
-        sender = found.ranks[0] if src is None else src
-        position("recv_object_list", found, sender, "src")
-        _not_itself("recv_object_list", sender)
+        sender = _other("recv_object_list", found, src, src_in_group, "src")
         object_list[:] = _read("recv_object_list", _message_name(sender, job.rank()), found, sender)
 
 
-def _not_itself(where: str, rank: int) -> None:
-    if rank == job.rank():
-        raise failed_check(where, "a process exchanges messages with another one", f"its own number, {rank}")
+def _other(where: str, group: Group, rank: int | None, in_group: int | None, name: str) -> int:
+    """The process that is meant, by its number in the job or in the group; without any, the group's first."""
+    if rank is not None and in_group is not None:
+        raise failed_check(where, f"give {name} or {name}_in_group", f"{rank} and {in_group}")
+    chosen = rank if rank is not None else group.get_global_rank(in_group or 0)
+    position(where, group, chosen, name)
+    if chosen == job.rank():
+        raise failed_check(where, "a process exchanges messages with another one", f"its own number, {chosen}")
+    return chosen
