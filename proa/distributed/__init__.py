@@ -84,11 +84,21 @@ from .environment import (
     destroy_process_group,
     get_rank,
     get_world_size,
+    gloo_barrier,
+    gloo_init_parallel_env,
+    gloo_release,
     init_parallel_env,
     is_available,
     is_initialized,
 )
-from .group import get_backend, get_group, new_group
+from .group import (
+    create_nccl_config,
+    get_backend,
+    get_group,
+    new_group,
+    restart_process_group,
+    shutdown_process_group,
+)
 from .launching import launch as launch_processes
 from .launching import spawn
 from .mesh import ProcessMesh, get_mesh, set_mesh
@@ -125,13 +135,14 @@ __all__ = [
     "SequenceParallelEnable", "SequenceParallelEnd", "Shard", "ShardedStateDict", "ShardedWeight", "ShardingStage1",
     "ShardingStage2", "ShardingStage3", "ShowClickEntry", "SplitPoint", "Strategy", "all_gather",
     "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "auto_parallel", "barrier",
-    "batch_isend_irecv", "broadcast", "broadcast_object_list", "build_sharded_state_dict", "destroy_process_group",
-    "dtensor_from_fn", "dtensor_from_local", "dtensor_to_local", "enable_auto_dp", "fleet", "gather", "get_backend",
-    "get_group", "get_mesh", "get_rank", "get_world_size", "in_auto_parallel_align_mode", "init_parallel_env",
-    "irecv", "is_available", "is_initialized", "isend", "launch", "load_merged_state_dict", "load_plan",
-    "load_state_dict", "local_map", "new_group", "parallelize", "recv", "recv_object_list", "reduce",
-    "reduce_scatter", "reshard", "rpc", "save_state_dict", "scatter", "scatter_object_list", "send",
-    "send_object_list", "set_mesh", "shard_dataloader", "shard_layer", "shard_op", "shard_optimizer",
-    "shard_scaler", "shard_tensor", "shard_weight", "sharding", "spawn", "split", "stream", "to_distributed",
-    "to_static", "unshard_dtensor", "wait",
+    "batch_isend_irecv", "broadcast", "broadcast_object_list", "build_sharded_state_dict", "create_nccl_config",
+    "destroy_process_group", "dtensor_from_fn", "dtensor_from_local", "dtensor_to_local", "enable_auto_dp", "fleet",
+    "gather", "get_backend", "get_group", "get_mesh", "get_rank", "get_world_size", "gloo_barrier",
+    "gloo_init_parallel_env", "gloo_release", "in_auto_parallel_align_mode", "init_parallel_env", "irecv",
+    "is_available", "is_initialized", "isend", "launch", "load_merged_state_dict", "load_plan", "load_state_dict",
+    "local_map", "new_group", "parallelize", "recv", "recv_object_list", "reduce", "reduce_scatter", "reshard",
+    "restart_process_group", "rpc", "save_state_dict", "scatter", "scatter_object_list", "send", "send_object_list",
+    "set_mesh", "shard_dataloader", "shard_layer", "shard_op", "shard_optimizer", "shard_scaler", "shard_tensor",
+    "shard_weight", "sharding", "shutdown_process_group", "spawn", "split", "stream", "to_distributed", "to_static",
+    "unshard_dtensor", "wait",
 ]  # fmt: skip

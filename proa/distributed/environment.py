@@ -126,3 +126,21 @@ def get_rank(group: Any = None) -> int:
 def get_world_size(group: Any = None) -> int:
     """How many processes there are, in a group or the job."""
     return job.size() if group is None else group.world_size
+
+
+@boundary
+def gloo_init_parallel_env(rank_id: int, rank_num: int, server_endpoint: str) -> None:
+    """As `init_parallel_env`, for process `rank_id` of `rank_num`, which meet at `server_endpoint`."""
+    os.environ.update({job.RANK: str(rank_id), job.SIZE: str(rank_num), job.MASTER: server_endpoint})
+    init_parallel_env()
+
+
+def gloo_barrier() -> None:
+    """Waits for all processes."""
+    from .group import barrier
+
+    barrier()
+
+
+def gloo_release() -> None:
+    """Nothing is held that the end of the process does not release."""

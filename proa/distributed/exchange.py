@@ -174,6 +174,10 @@ class Line:
         on_host = self._sharding.mesh.devices.flat[self.position].platform == "cpu"
         return (np.asarray(result) if on_host else result).reshape(shape)
 
+    def forget_programs(self) -> None:
+        """Behind the calls that were begun."""
+        self.begin("shutdown_process_group", "", self._programs.clear).wait()
+
     def drain(self) -> None:
         """Waits for the last call that was begun: a message may still be on its way when the process ends."""
         if self._last is not None and not job.State.status:

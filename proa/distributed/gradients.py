@@ -1,7 +1,7 @@
 """Gradients and parameters of many tensors, exchanged in few large pieces.
 
-Tensors of a dtype are laid end to end into buckets. Packing belongs to the recorded step, so that a training step is two
-programs with the exchange between them: forward, backward and packing; unpacking and update.
+Tensors of a dtype are laid end to end into buckets (`packing.py`). A training step is two programs with the exchange between
+them: forward and backward, and the update.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from ..eager.engine import zeros_of
 from ..eager.tensor import Tensor, wrap
 from ..eager.views import replace_value
 from ..ir.recorder import recording_gradients
-from ..ops.basic import reshape_to
-from ..ops.shape.joining import concat, split
 from . import operations
 from .group import Group
 from .objects import all_gather_object
@@ -40,35 +38,23 @@ def buckets(tensors: Sequence[Tensor], megabytes: float) -> Iterator[list[Tensor
     yield from (bucket for bucket, _ in open_buckets.values() if bucket)
 
 
-def _pack(tensors: Sequence[Tensor]) -> Tensor:
-    vectors = [reshape_to(tensor, (tensor._aval.size,)) for tensor in tensors]
-    return concat(vectors) if len(vectors) > 1 else vectors[0]
-
-
-def _unpack(packed: Tensor, tensors: Sequence[Tensor]) -> None:
-    sizes = [tensor._aval.size for tensor in tensors]
-    parts = split(packed, sizes) if len(sizes) > 1 else [packed]
-    for tensor, part in zip(tensors, parts, strict=True):
-        replace_value(tensor, reshape_to(part, tensor._aval.shape))
-
-
 def average(tensors: Sequence[Tensor], group: Group, megabytes: float = MEGABYTES, reduction: str = "avg") -> None:
     """Gives tensors the mean (or another reduction) of those of all processes, in place."""
-    ranks = tuple(group.ranks)
     with recording_gradients(False):
-        groups = list(buckets(tensors, megabytes))
-        packed = [_pack(bucket) for bucket in groups]  # all of them before the first exchange, which ends the segment
-        reduced = [operations.all_reduce_op(each, reduction, ranks) for each in packed]
-        for each, bucket in zip(reduced, groups, strict=True):
-            _unpack(each, bucket)
+        for bucket in buckets(tensors, megabytes):
+            _replace(bucket, operations.reduce_all_op(bucket, reduction, tuple(group.ranks)))
 
 
 def broadcast_from(tensors: Sequence[Tensor], group: Group, source: int, megabytes: float = MEGABYTES) -> None:
     """Gives tensors the values of the process at position `source`, in place."""
-    ranks = tuple(group.ranks)
     with recording_gradients(False):
         for bucket in buckets(tensors, megabytes):
-            _unpack(operations.broadcast_op(_pack(bucket), ranks, source), bucket)
+            _replace(bucket, operations.broadcast_all_op(bucket, tuple(group.ranks), source))
+
+
+def _replace(tensors: Sequence[Tensor], values: Sequence[Tensor]) -> None:
+    for tensor, value in zip(tensors, values, strict=True):
+        replace_value(tensor, value)
 
 
 def average_gradients(

@@ -179,3 +179,20 @@ def barrier(group: Group | None = None) -> None:
     found = resolve("barrier", group)
     if found is not None and found.nranks > 1:
         store.meet("barrier", found.next_name("barrier"), found.ranks, found.milliseconds)
+
+
+def shutdown_process_group(group: Group | None = None) -> None:
+    """Lets go of the programs of a group; they are made again when it is used."""
+    found = resolve("shutdown_process_group", group)
+    if found is not None and found.nranks > 1:
+        line_of(found.ranks).forget_programs()
+
+
+def restart_process_group(group: Group | None = None) -> None:
+    """Has a group's communicator ready again, which it is."""
+    resolve("restart_process_group", group)
+
+
+def create_nccl_config(nccl_config: dict[str, Any] | None = None) -> dict[str, Any] | None:
+    """The settings, as `new_group` takes them. XLA configures NCCL by itself: they change nothing."""
+    return None if nccl_config is None else dict(nccl_config)

@@ -22,7 +22,17 @@ _SIZES_PER_DOUBLING = 4
 
 def _begin(line: Line, name: str, value: Any, shape: Sequence[int], kind: Any, body: Callable[[Any], Any]) -> Call:
     shown = f"{value.dtype}{list(value.shape)}"
+    _require_own(name, value)
     return line.begin(name, shown, lambda: line.shaped(line.run(kind, body, value), shape))
+
+
+def _require_own(name: str, value: Any) -> None:
+    sharding = getattr(value, "sharding", None)
+    if sharding is not None and len(sharding.device_set) > 1:
+        raise value_error(
+            name, "each process gives a tensor of its own, and this one is spread over devices",
+            f"{value.dtype}{list(value.shape)}", "use reshard(), or give it its local part",
+        )  # fmt: skip
 
 
 def _nothing(line: Line, name: str, result: Any) -> Call:
@@ -180,6 +190,7 @@ def all_to_all(line: Line, value: Any, sizes: Sequence[int] | None = None, wante
             return lax.all_to_all(x.reshape(count, -1), AXIS, 0, 0).reshape(-1)
 
         return _begin(line, "alltoall", value, value.shape, "alltoall", body)
+    _require_own("alltoall", value)
     own = [value.shape[0] // count] * count if sizes is None else list(sizes)
     expected = None if wanted is None else list(wanted)
     shown = f"{value.dtype}{list(value.shape)} in pieces of {own}"

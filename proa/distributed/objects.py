@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import job
-from ..core.errors import failed_check, value_error
+from ..core.errors import failed_check
 from ..core.tracebacks import boundary
 from . import store
 from .group import Group, position, resolve
@@ -118,39 +118,30 @@ def _message_name(sender: int, receiver: int) -> str:
 def send_object_list(
     object_list: list[Any], dst: int | None = None, group: Group | None = None, dst_in_group: int | None = None
 ) -> None:
-    """Sends objects to process `dst` (or to number `dst_in_group` of the group), which calls `recv_object_list`."""
+    """Sends objects to process `dst` (or the one at `dst_in_group` of the group), which calls `recv_object_list`."""
     found = resolve("send_object_list", group)
     if found is not None:
-        dst = _one_of("send_object_list", found, dst, dst_in_group, 0)
-        position("send_object_list", found, dst, "dst")
-        _not_itself("send_object_list", dst)
-        _write(_message_name(job.rank(), dst), list(object_list), [dst])
+        receiver = _other("send_object_list", found, dst, dst_in_group, "dst")
+        _write(_message_name(job.rank(), receiver), list(object_list), [receiver])
 
 
 @boundary
 def recv_object_list(
     object_list: list[Any], src: int | None = None, group: Group | None = None, src_in_group: int | None = None
 ) -> None:
-    """Receives the objects that process `src` (or number `src_in_group` of the group) sends, in place."""
+    """Receives the objects that process `src` (or the one at `src_in_group` of the group) sends, in place."""
     found = resolve("recv_object_list", group)
     if found is not None:
-        sender = _one_of("recv_object_list", found, src, src_in_group, found.ranks[0])
-        position("recv_object_list", found, sender, "src")
-        _not_itself("recv_object_list", sender)
+        sender = _other("recv_object_list", found, src, src_in_group, "src")
         object_list[:] = _read("recv_object_list", _message_name(sender, job.rank()), found, sender)
 
 
-def _one_of(where: str, group: Group, rank: int | None, number: int | None, default: int) -> int:
-    """The other process, which is given by its number in the job or by that in the group."""
-    if number is None:
-        return default if rank is None else rank
-    if rank is not None:
-        raise value_error(where, "a process is given by its number in the job or in the group", f"{rank} and {number}")
-    if not 0 <= number < group.nranks:
-        raise value_error(where, f"the group has {group.nranks} processes", f"number {number} of it")
-    return group.ranks[number]
-
-
-def _not_itself(where: str, rank: int) -> None:
-    if rank == job.rank():
-        raise failed_check(where, "a process exchanges messages with another one", f"its own number, {rank}")
+def _other(where: str, group: Group, rank: int | None, in_group: int | None, name: str) -> int:
+    """The process that is meant, by its number in the job or in the group; without any, the group's first."""
+    if rank is not None and in_group is not None:
+        raise failed_check(where, f"give {name} or {name}_in_group", f"{rank} and {in_group}")
+    chosen = rank if rank is not None else group.get_global_rank(in_group or 0)
+    position(where, group, chosen, name)
+    if chosen == job.rank():
+        raise failed_check(where, "a process exchanges messages with another one", f"its own number, {chosen}")
+    return chosen

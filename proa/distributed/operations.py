@@ -13,7 +13,7 @@ from ..core.aval import Aval
 from ..eager.declare import op
 from ..eager.infer import same_shape
 from ..eager.tensor import Tensor
-from . import movements
+from . import movements, packing
 from .exchange import line_of
 
 Ranks = tuple[int, ...]
@@ -138,3 +138,21 @@ def gather_op(xp: Any, x: Any, ranks: tuple[int, ...], target: int) -> Any:
 def scatter_op(xp: Any, x: Any, ranks: tuple[int, ...], source: int) -> Any:
     """This process's part of the tensor at position `source`; the others' only have its shape."""
     return movements.scatter(line_of(ranks), x, source).wait()
+
+
+def _infer_all(operation: Any, operands: Any, attributes: Any, place: Any) -> tuple[Aval, ...]:
+    return tuple(operands)
+
+
+@op("x", variadic=True, outputs="list", infer=_infer_all, alone=True, name="group_reduce_all")
+def reduce_all_op(xp: Any, x: list[Any], reduction: str, ranks: tuple[int, ...]) -> Any:
+    """The reductions of many tensors of one dtype, exchanged as one piece."""
+    packed = packing.pack(x)
+    return packing.unpack(movements.all_reduce(line_of(ranks), packed, reduction).wait(), x)
+
+
+@op("x", variadic=True, outputs="list", infer=_infer_all, alone=True, name="group_broadcast_all")
+def broadcast_all_op(xp: Any, x: list[Any], ranks: tuple[int, ...], source: int) -> Any:
+    """Many tensors of one dtype as those of the process at position `source`, exchanged as one piece."""
+    packed = packing.pack(x)
+    return packing.unpack(movements.broadcast(line_of(ranks), packed, source).wait(), x)

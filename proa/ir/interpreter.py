@@ -85,7 +85,9 @@ def run_alone(program: Program, inputs: list[Any]) -> list[Any]:
 
     def call(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
         try:
-            results = instruction.operation.kernel(None, *arguments, *instruction.attributes)
+            operation = instruction.operation
+            given = [arguments] if operation.variadic else arguments
+            results = operation.kernel(None, *given, *instruction.attributes)
         except Exception as error:
             raise Problem(error, instruction.index) from error
         return cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)

@@ -200,8 +200,8 @@ def work(small: bool) -> None:
     dist.init_parallel_env()
     size, rank = dist.get_world_size(), dist.get_rank()
     everybody = list(range(size))
-    dtypes = DTYPES if not small else ("bool", "int8", "int64", "bfloat16", "float32", "complex64")
-    shapes = SHAPES if not small else ((), (2, 0, 3), (7,), (3, 5))
+    dtypes = DTYPES if not small else ("bool", "int64", "bfloat16", "complex64")
+    shapes = SHAPES if not small else ((), (2, 0, 3), (7, 1))
     for dtype in dtypes:
         for shape in shapes:
             check_reductions(None, everybody, shape, dtype)

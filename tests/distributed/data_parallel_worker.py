@@ -123,6 +123,14 @@ def mixed() -> None:
         np.testing.assert_array_equal(first, second)
 
 
+def native() -> None:
+    """A process's own programs use native kernels as in a job of one, until a tensor spans processes."""
+    from proa.kernels.cpu import library
+    from proa.kernels.cpu.library import _other_machine
+
+    assert library._unsuitable() == _other_machine()
+
+
 def parallel_operators() -> None:
     """Tensor parallelism's operators beside the whole computation in one process."""
     rank = dist.get_rank()

@@ -7,6 +7,7 @@ import sys
 import time
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -119,6 +120,14 @@ def refusals() -> None:
     function = paddle.jit.to_static(lambda t: operations.all_reduce_op(t, "sum", (0, 1)), full_graph=True)
     with pytest.raises(RuntimeError, match="one call at a time, which a graph cannot hold"):
         function(x)
+    devices = jax.sharding.Mesh(np.array(jax.devices()), ("x",))
+    everywhere = jax.sharding.NamedSharding(devices, jax.sharding.PartitionSpec())
+    spread = paddle.to_tensor(jax.make_array_from_callback((2,), everywhere, lambda _: np.ones(2, "float32")))
+    with pytest.raises(ValueError, match="each process gives a tensor of its own, and this one is spread over devices"):
+        dist.all_reduce(spread)
+    dist.shutdown_process_group()
+    dist.restart_process_group()
+    dist.gloo_barrier()
     dist.all_reduce(x)
     assert x.numpy().tolist() == [2.0] * 3
 

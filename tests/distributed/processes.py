@@ -29,7 +29,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def run_processes(
-    count: int, arguments: Sequence[str], limit: float = 120, expect: Sequence[int] | None = None, **more: str
+    count: int, arguments: Sequence[str], limit: float = 240, expect: Sequence[int] | None = None, **more: str
 ) -> list[str]:
     """Runs `python *arguments` as `count` processes of a job and gives what each printed.
 

@@ -18,6 +18,8 @@ from proa.distributed.launching import options, rounds
 from .killing import WORKER, run
 from .processes import ROOT, environment
 
+# Several processes on two cores, beside whatever else runs there.
+pytestmark = pytest.mark.timeout(300)
 # A script that needs nothing of the package, so that starting it costs nothing.
 PLAIN = """
 import os, pathlib, signal, sys, time

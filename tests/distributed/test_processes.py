@@ -10,6 +10,8 @@ from proa.distributed import store
 
 from .processes import run_processes
 
+# Several processes on two cores, beside whatever else runs there.
+pytestmark = pytest.mark.timeout(300)
 WORKER = "tests.distributed.group_worker"
 
 
@@ -28,7 +30,7 @@ def test_gradients_and_memory_and_order() -> None:
 
 
 def test_data_is_divided_and_gradients_are_averaged() -> None:
-    names = ["regression", "passes", "unused", "different", "mixed", "parallel_operators", "fleet_job"]
+    names = ["regression", "passes", "unused", "different", "mixed", "native", "parallel_operators", "fleet_job"]
     for output in run_processes(2, ["-m", "tests.distributed.data_parallel_worker", ",".join(names)]):
         assert [line for line in output.splitlines() if line.endswith(" done")] == [f"{name} done" for name in names]
 

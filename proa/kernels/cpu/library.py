@@ -21,6 +21,7 @@ import numpy as np
 from ...core import flags
 from ...core.locks import new_lock
 from ...ir import cache
+from ...ir.recording_mode import Mode
 from ...ir.xla import started_jax
 from . import background, compiled
 
@@ -98,11 +99,19 @@ def _other_machine() -> str:
 
 
 @functools.cache
+def _has_several_devices() -> bool:
+    return started_jax().local_device_count("cpu") > 1
+
+
 def _unsuitable() -> str:
-    """Why native kernels cannot be used in this process at all, or an empty text."""
+    """Why native kernels cannot be used in this process, as it is now, or an empty text.
+
+    In a job each process has programs of its own, for its one device; from the first tensor on that spans several, programs
+    may span them, too.
+    """
     if _other_machine():
         return _other_machine()
-    if started_jax().device_count("cpu") > 1:  # those of other processes count as well
+    if Mode.sharded or _has_several_devices():
         return "XLA cannot divide them among several CPU devices"
     return ""
 
