@@ -383,16 +383,25 @@ class Layer(PaddleNames):
 
     def to(self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None) -> Layer:
         """Moves parameters and buffers to a device, and floating ones to a data type; in place."""
+        return self._to_impl(device, dtype, blocking, non_blocking)
+
+    def _to_impl(
+        self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None,
+        include_sublayers: bool = True, floating_only: bool = False,
+    ) -> Layer:  # fmt: skip
+        """What `to` does: libraries put another `to` before it."""
         if isinstance(device, Tensor):
             device, dtype = device.place, device.dtype
         place = None if device is None else parse_place(device)
         kind = None if dtype is None else to_numpy_dtype(dtype)
-        self._convert(place, kind, ())
+        self._convert(place, kind, (), include_sublayers)
         return self
 
-    def _convert(self, place: Any, kind: np.dtype | None, excluded: tuple[type, ...]) -> None:
+    def _convert(
+        self, place: Any, kind: np.dtype | None, excluded: tuple[type, ...], include_sublayers: bool = True
+    ) -> None:
         with recording_gradients(False):
-            for layer in self.sublayers(include_self=True):
+            for layer in self.sublayers(include_self=True) if include_sublayers else [self]:
                 if excluded and isinstance(layer, excluded):
                     continue
                 if kind is not None:

@@ -58,9 +58,6 @@ class PaddleNames:
         """The tensor elsewhere or in another type."""
         return tensor.to(device, dtype)
 
-    def _to_impl(self, device: Any = None, dtype: Any = None, blocking: Any = None, **more: Any) -> Any:
-        return self.to(device, dtype, blocking)
-
     def _obtain_parameters_buffers(self) -> list[Any]:
         """All parameters and buffers."""
         return [*self.parameters(), *self.buffers()]

@@ -455,3 +455,24 @@ def test_layers_follow_the_default_type():
         assert {p.dtype.name for layer in layers for p in layer.parameters()} == {"float64"}
     finally:
         paddle.set_default_dtype("float32")
+
+
+def test_a_library_may_put_another_to_before_paddles(monkeypatch):
+    """As ppdiffusers does."""
+    calls = []
+
+    def to(self=None, device=None, dtype=None, blocking=None):
+        calls.append(dtype)
+        return self._to_impl(
+            device=device, dtype=dtype, blocking=blocking, include_sublayers=True, floating_only=True
+        )  # fmt: skip
+
+    monkeypatch.setattr(nn.Layer, "to", to)
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1D(2))
+    assert model.to(dtype="float64") is model
+    assert {value.dtype for value in model.state_dict().values()} == {paddle.float64}
+    assert calls == ["float64"]
+    model._to_impl(dtype="float32", include_sublayers=False)
+    assert {value.dtype for value in model.state_dict().values()} == {paddle.float64}
+    model[0]._to_impl(dtype="float32", include_sublayers=False)
+    assert model[0].weight.dtype == paddle.float32
