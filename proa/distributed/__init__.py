@@ -56,6 +56,7 @@ from .environment import (
     is_available,
     is_initialized,
 )
+from .fleet.layers.mpu.split import split
 from .group import get_backend, get_group, new_group
 from .launching import launch as launch_processes
 from .launching import spawn
@@ -90,5 +91,5 @@ __all__ = [
     "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "launch", "load_state_dict", "new_group",
     "recv", "recv_object_list", "reduce", "reduce_scatter", "reshard", "save_state_dict", "scatter",
     "scatter_object_list", "send", "send_object_list", "set_mesh", "shard_dataloader", "shard_layer",
-    "shard_optimizer", "shard_scaler", "shard_tensor", "sharding", "spawn", "stream", "unshard_dtensor", "wait",
+    "shard_optimizer", "shard_scaler", "shard_tensor", "sharding", "spawn", "split", "stream", "unshard_dtensor", "wait",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import pathlib
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -116,6 +117,43 @@ def test_layers_are_cut_into_stages() -> None:
     ):  # fmt: skip
         with pytest.raises(ValueError, match=words):
             cut(mixed, parts, method)
+
+
+@pytest.fixture
+def static_mode() -> Iterator[None]:
+    paddle.enable_static()
+    yield
+    paddle.disable_static()
+
+
+def test_split_makes_layers_and_so_is_refused_in_eager_code() -> None:
+    with pytest.raises(
+        ValueError, match=r"only a static program keeps; received eager code; use .*ColumnParallelLinear"
+    ):
+        paddle.distributed.split(paddle.ones([2, 3]), (3, 4), "linear")
+
+
+def test_split_is_a_divided_layer_of_a_static_program(static_mode: None) -> None:
+    numbers = np.arange(12, dtype="float32").reshape(3, 4)
+    weight = paddle.ParamAttr(initializer=nn.initializer.Assign(numbers))
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        x, ids = paddle.static.data("x", [2, 3], "float32"), paddle.static.data("ids", [2], "int64")
+        results = [
+            paddle.distributed.split(x, (3, 4), "linear", axis=axis, weight_attr=weight, bias_attr=False)
+            for axis in (0, 1)
+        ]
+        results.append(paddle.distributed.split(ids, (3, 4), "embedding", weight_attr=weight))
+        with pytest.raises(ValueError, match="num_partitions must be the mp_degree"):
+            paddle.distributed.split(x, (3, 4), "linear", num_partitions=2)
+        with pytest.raises(ValueError, match="operation must be 'linear'"):
+            paddle.distributed.split(x, (3, 4), "convolution")
+    executor = paddle.static.Executor()
+    executor.run(startup)
+    given = np.random.default_rng(0).normal(size=(2, 3)).astype("float32")
+    found = executor.run(main, feed={"x": given, "ids": np.array([2, 0])}, fetch_list=results)
+    for one, expected in zip(found, [given @ numbers, given @ numbers, numbers[[2, 0]]], strict=True):
+        np.testing.assert_allclose(one, expected, rtol=1e-5)
 
 
 def test_experts_take_as_many_tokens_as_they_can() -> None:
