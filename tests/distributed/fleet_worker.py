@@ -242,6 +242,16 @@ def experts() -> None:
         for i in range(2)
     )
     np.testing.assert_allclose(found.reshape(-1, 3), by_hand, rtol=1e-4, atol=1e-5)
+    # Processes that divide weights have the same tokens: each sends a half of them, and all get everything.
+    same = np.random.default_rng(5).normal(size=(2, 4, 3)).astype("float32")
+    results = []
+    for mp_group in (None, group):
+        out = MoELayer(3, made, gate, group, mp_group)(paddle.to_tensor(same))
+        (out**2).sum().backward()
+        results.append([out.numpy(), gate.gate.weight.grad.numpy()])
+        gate.clear_gradients()
+    for alone, halves in zip(*results, strict=True):
+        np.testing.assert_allclose(halves, alone, rtol=1e-4, atol=1e-5)
     for kind in ("gshard", "switch"):
         limited = MoELayer(3, made, {"type": kind}, group)
         limited.train()

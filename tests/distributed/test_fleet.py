@@ -17,6 +17,7 @@ import proa as paddle
 from proa.distributed import fleet
 from proa.distributed.fleet.meta_parallel.parallel_layers.pp_layers import LayerDesc, cut
 from proa.distributed.fleet.meta_parallel.schedules import Action, forward_then_backward, one_forward_one_backward
+from proa.distributed.models.moe import GShardGate, SwitchGate
 from proa.distributed.models.moe.routing import limit_by_capacity
 from tools.run_doc_examples import example_source
 
@@ -164,6 +165,31 @@ def test_experts_take_as_many_tokens_as_they_can() -> None:
         places = np.flatnonzero(chosen.ravel() == expert)
         np.testing.assert_array_equal(np.flatnonzero(limited.ravel() == expert), places[:5])
     assert (limited[chosen == -1] == -1).all()
+
+
+def test_gates_choose_and_balance_as_those_of_paddle() -> None:
+    random = np.random.default_rng(0)
+    x, weight = random.normal(size=(7, 4)).astype("float32"), random.normal(size=(4, 3)).astype("float32")
+    gates = [GShardGate(4, 3, 1, random_routing=False), SwitchGate(4, 3, 1, switch_eps=0.0)]
+    for gate in gates:
+        gate.gate.weight.set_value(weight)
+        gate.gate.bias.set_value(np.zeros(3, "float32"))
+    scores = x @ weight
+    values, chosen = gates[0](paddle.to_tensor(x))
+    np.testing.assert_array_equal(chosen.numpy(), np.argsort(-scores, 1)[:, :2])
+    np.testing.assert_allclose(values.numpy(), -np.sort(-scores, 1)[:, :2], rtol=1e-5)
+    assert gates[0].get_loss().item() == pytest.approx(2.02655649, rel=1e-6)  # of Paddle 3.3.1
+    gates[1].eval()
+    gates[1].capacity = (1.2, 2 / 7)  # two tokens for each expert
+    values, chosen = gates[1](paddle.to_tensor(x))
+    probabilities = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    np.testing.assert_allclose(values.numpy(), probabilities.max(1, keepdims=True), rtol=1e-5)
+    best = scores.argmax(1)
+    kept = [expert if list(best[:place]).count(expert) < 2 else -1 for place, expert in enumerate(best)]
+    assert chosen.numpy().ravel().tolist() == kept
+    share = np.bincount([expert for expert in kept if expert >= 0], minlength=3) / sum(expert >= 0 for expert in kept)
+    expected = (share * probabilities.sum(0) / sum(expert >= 0 for expert in kept)).sum() * 3
+    assert gates[1].get_loss().item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_divided_models_in_two_processes() -> None:
