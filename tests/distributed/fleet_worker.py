@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -146,6 +148,14 @@ def levels() -> None:
                 assert sum(map(len, everywhere([each.name for each in kept]))) >= 4
             divided.step()
             divided.clear_grad()
+            if level == "p_g_os":  # it goes on with its pieces
+                with tempfile.TemporaryDirectory() as folder:
+                    dist.sharding.save_group_sharded_model(model, folder, divided)
+                    saved = paddle.load(f"{folder}/model.pdmodel") if rank == 0 else {}
+                    assert os.path.exists(f"{folder}/model.pdopt.{rank}")
+                assert [list(value.shape) for value in saved.values()] == (
+                    [[4, 5], [5], [5, 1], [1]] if rank == 0 else []
+                )
         states = [value for name, value in divided.state_dict().items() if "velocity" in name]
         counts = everywhere(sum(int(state.size) for state in states))
         assert sum(counts) == 31 + 2 * (level == "p_g_os"), (
