@@ -83,11 +83,18 @@ def split(
     x: Tensor, size: Sequence[int], operation: str, axis: int = 0, num_partitions: int = 1, gather_out: bool = True,
     weight_attr: Any = None, bias_attr: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """A new linear layer or embedding whose weight is cut into `num_partitions` over the mesh (`set_mesh`), applied to `x`.
+    """A new linear layer or embedding whose weight is cut into `num_partitions`, applied to `x`.
+
+    It is cut over the axis 'mp' of the mesh (`set_mesh`); without one, in a static program, over fleet's processes.
 
     A linear layer is cut by rows (`axis=0`) or columns (`axis=1`), an embedding by rows. With `gather_out=False` the result
     of columns stays cut.
     """
+    mesh = get_mesh()
+    if mesh is None:
+        from .fleet.layers.mpu.split import split_among_processes
+
+        return split_among_processes(x, size, operation, axis, num_partitions, gather_out, weight_attr, bias_attr, name)
     if operation not in ("linear", "embedding"):
         raise value_error("split", "operation is 'linear' or 'embedding'", repr(operation))
     if axis not in (0, 1) or (operation == "embedding" and axis != 0):
@@ -101,8 +108,7 @@ def split(
         layer = Linear(rows, columns, weight_attr, bias_attr, name)
     if num_partitions == 1:
         return layer(x)
-    mesh = get_mesh()
-    if mesh is None or "mp" not in mesh.dim_names or mesh.get_dim_size("mp") != num_partitions:
+    if "mp" not in mesh.dim_names or mesh.get_dim_size("mp") != num_partitions:
         raise value_error(
             "split", f"a mesh with an axis 'mp' of {num_partitions} devices is needed", f"mesh: {mesh!r}",
             "call dist.set_mesh() before",

@@ -45,14 +45,13 @@ def group_sharded_parallel(
 def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> None:
     """Writes `model.pdmodel` and, with an optimiser, `model.pdopt` into a folder: the states, as Paddle names the files.
 
-    Called in all processes; the first one writes the model. Each writes the optimiser states it has, into `model.pdopt` or,
-    in a job of several, `model.pdopt` with the process's number.
+    Called in all processes; the first one writes the model, whole. Each writes the optimiser states it has, in a job of
+    several into a file that ends in its number.
     """
-    if isinstance(model, GroupShardedStage3):
-        model.get_all_parameters()
+    state = model.whole_state_dict() if isinstance(model, GroupShardedStage3) else model.state_dict()
     os.makedirs(output, exist_ok=True)
     if job.rank() == 0:
-        save(model.state_dict(), os.path.join(output, "model.pdmodel"))
+        save(state, os.path.join(output, "model.pdmodel"))
     if optimizer is not None:
         number = f".{job.rank()}" if job.size() > 1 else ""
         save(optimizer.state_dict(), os.path.join(output, f"model.pdopt{number}"))

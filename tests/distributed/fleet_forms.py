@@ -52,6 +52,11 @@ FORMS = {
     "sep": Form(2, {"sep_degree": 2}),
     "dp x mp": Form(4, {"dp_degree": 2, "mp_degree": 2}),
     "sharding x mp": Form(4, {"sharding_degree": 2, "mp_degree": 2}),
+    "dp x sep": Form(4, {"dp_degree": 2, "sep_degree": 2}),
+    "sharding x pp": Form(4, {"sharding_degree": 2, "pp_degree": 2}, accumulate=2),
+    "sequence parallel x pp": Form(
+        4, {"mp_degree": 2, "pp_degree": 2}, options={"sequence_parallel": True}, accumulate=2
+    ),
     "mp x pp": Form(4, {"mp_degree": 2, "pp_degree": 2}, accumulate=4),
     "dp x mp x pp": Form(8, {"dp_degree": 2, "mp_degree": 2, "pp_degree": 2}, accumulate=2),
     "dp x mp x pp mlp": Form(8, {"dp_degree": 2, "mp_degree": 2, "pp_degree": 2}, "mlp", accumulate=2),
@@ -127,7 +132,7 @@ def train(form: Form, steps: int = STEPS) -> list[float]:
     else:
         model, optimizer = fleet.distributed_model(inner), fleet.distributed_optimizer(optimizer)
     if form.options.get("sequence_parallel"):
-        fleet.utils.sequence_parallel_utils.register_sequence_parallel_allreduce_hooks(model, 1)
+        fleet.utils.sequence_parallel_utils.register_sequence_parallel_allreduce_hooks(model, form.accumulate)
     data = models.points if form.model == "mlp" else models.tokens
     losses = []
     for step in range(steps):
@@ -183,19 +188,19 @@ def difference(name: str, steps: int = STEPS) -> tuple[float, float, float]:
 
 
 def main(names: list[str]) -> int:
-    print(f"{'form':<20} processes  first loss  last loss   difference   seconds")
+    print(f"{'form':<24} processes  first loss  last loss   difference   seconds")
     failed = []
     for name in names or list(FORMS):
         begin = time.monotonic()
         try:
             largest, first, last = difference(name)
         except AssertionError as error:
-            print(f"{name:<20} failed\n{error}", flush=True)
+            print(f"{name:<24} failed\n{error}", flush=True)
             failed.append(name)
             continue
         seconds = time.monotonic() - begin
         print(
-            f"{name:<20} {FORMS[name].processes:>9}  {first:10.6f} {last:10.6f}   {largest:10.2e}  {seconds:8.1f}",
+            f"{name:<24} {FORMS[name].processes:>9}  {first:10.6f} {last:10.6f}   {largest:10.2e}  {seconds:8.1f}",
             flush=True,
         )
         if not largest < TOLERANCE:

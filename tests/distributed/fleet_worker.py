@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -146,6 +148,14 @@ def levels() -> None:
                 assert sum(map(len, everywhere([each.name for each in kept]))) >= 4
             divided.step()
             divided.clear_grad()
+            if level == "p_g_os":  # it goes on with its pieces
+                with tempfile.TemporaryDirectory() as folder:
+                    dist.sharding.save_group_sharded_model(model, folder, divided)
+                    saved = paddle.load(f"{folder}/model.pdmodel") if rank == 0 else {}
+                    assert os.path.exists(f"{folder}/model.pdopt.{rank}")
+                assert [list(value.shape) for value in saved.values()] == (
+                    [[4, 5], [5], [5, 1], [1]] if rank == 0 else []
+                )
         states = [value for name, value in divided.state_dict().items() if "velocity" in name]
         counts = everywhere(sum(int(state.size) for state in states))
         assert sum(counts) == 31 + 2 * (level == "p_g_os"), (
@@ -242,6 +252,16 @@ def experts() -> None:
         for i in range(2)
     )
     np.testing.assert_allclose(found.reshape(-1, 3), by_hand, rtol=1e-4, atol=1e-5)
+    # Processes that divide weights have the same tokens: each sends a half of them, and all get everything.
+    same = np.random.default_rng(5).normal(size=(2, 4, 3)).astype("float32")
+    results = []
+    for mp_group in (None, group):
+        out = MoELayer(3, made, gate, group, mp_group)(paddle.to_tensor(same))
+        (out**2).sum().backward()
+        results.append([out.numpy(), gate.gate.weight.grad.numpy()])
+        gate.clear_gradients()
+    for alone, halves in zip(*results, strict=True):
+        np.testing.assert_allclose(halves, alone, rtol=1e-4, atol=1e-5)
     for kind in ("gshard", "switch"):
         limited = MoELayer(3, made, {"type": kind}, group)
         limited.train()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import pathlib
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import proa as paddle
 from proa.distributed import fleet
 from proa.distributed.fleet.meta_parallel.parallel_layers.pp_layers import LayerDesc, cut
 from proa.distributed.fleet.meta_parallel.schedules import Action, forward_then_backward, one_forward_one_backward
+from proa.distributed.models.moe import GShardGate, SwitchGate
 from proa.distributed.models.moe.routing import limit_by_capacity
 from tools.run_doc_examples import example_source
 
@@ -118,6 +120,43 @@ def test_layers_are_cut_into_stages() -> None:
             cut(mixed, parts, method)
 
 
+@pytest.fixture
+def static_mode() -> Iterator[None]:
+    paddle.enable_static()
+    yield
+    paddle.disable_static()
+
+
+def test_split_makes_layers_and_so_is_refused_in_eager_code() -> None:
+    with pytest.raises(
+        ValueError, match=r"only a static program keeps; received eager code; use .*ColumnParallelLinear"
+    ):
+        paddle.distributed.split(paddle.ones([2, 3]), (3, 4), "linear")
+
+
+def test_split_is_a_divided_layer_of_a_static_program(static_mode: None) -> None:
+    numbers = np.arange(12, dtype="float32").reshape(3, 4)
+    weight = paddle.ParamAttr(initializer=nn.initializer.Assign(numbers))
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        x, ids = paddle.static.data("x", [2, 3], "float32"), paddle.static.data("ids", [2], "int64")
+        results = [
+            paddle.distributed.split(x, (3, 4), "linear", axis=axis, weight_attr=weight, bias_attr=False)
+            for axis in (0, 1)
+        ]
+        results.append(paddle.distributed.split(ids, (3, 4), "embedding", weight_attr=weight))
+        with pytest.raises(ValueError, match="num_partitions must be the mp_degree"):
+            paddle.distributed.split(x, (3, 4), "linear", num_partitions=2)
+        with pytest.raises(ValueError, match="operation must be 'linear'"):
+            paddle.distributed.split(x, (3, 4), "convolution")
+    executor = paddle.static.Executor()
+    executor.run(startup)
+    given = np.random.default_rng(0).normal(size=(2, 3)).astype("float32")
+    found = executor.run(main, feed={"x": given, "ids": np.array([2, 0])}, fetch_list=results)
+    for one, expected in zip(found, [given @ numbers, given @ numbers, numbers[[2, 0]]], strict=True):
+        np.testing.assert_allclose(one, expected, rtol=1e-5)
+
+
 def test_experts_take_as_many_tokens_as_they_can() -> None:
     random = np.random.default_rng(0)
     chosen = random.integers(-1, 3, (20, 2))
@@ -126,6 +165,31 @@ def test_experts_take_as_many_tokens_as_they_can() -> None:
         places = np.flatnonzero(chosen.ravel() == expert)
         np.testing.assert_array_equal(np.flatnonzero(limited.ravel() == expert), places[:5])
     assert (limited[chosen == -1] == -1).all()
+
+
+def test_gates_choose_and_balance_as_those_of_paddle() -> None:
+    random = np.random.default_rng(0)
+    x, weight = random.normal(size=(7, 4)).astype("float32"), random.normal(size=(4, 3)).astype("float32")
+    gates = [GShardGate(4, 3, 1, random_routing=False), SwitchGate(4, 3, 1, switch_eps=0.0)]
+    for gate in gates:
+        gate.gate.weight.set_value(weight)
+        gate.gate.bias.set_value(np.zeros(3, "float32"))
+    scores = x @ weight
+    values, chosen = gates[0](paddle.to_tensor(x))
+    np.testing.assert_array_equal(chosen.numpy(), np.argsort(-scores, 1)[:, :2])
+    np.testing.assert_allclose(values.numpy(), -np.sort(-scores, 1)[:, :2], rtol=1e-5)
+    assert gates[0].get_loss().item() == pytest.approx(2.02655649, rel=1e-6)  # of Paddle 3.3.1
+    gates[1].eval()
+    gates[1].capacity = (1.2, 2 / 7)  # two tokens for each expert
+    values, chosen = gates[1](paddle.to_tensor(x))
+    probabilities = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    np.testing.assert_allclose(values.numpy(), probabilities.max(1, keepdims=True), rtol=1e-5)
+    best = scores.argmax(1)
+    kept = [expert if list(best[:place]).count(expert) < 2 else -1 for place, expert in enumerate(best)]
+    assert chosen.numpy().ravel().tolist() == kept
+    share = np.bincount([expert for expert in kept if expert >= 0], minlength=3) / sum(expert >= 0 for expert in kept)
+    expected = (share * probabilities.sum(0) / sum(expert >= 0 for expert in kept)).sum() * 3
+    assert gates[1].get_loss().item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_divided_models_in_two_processes() -> None:

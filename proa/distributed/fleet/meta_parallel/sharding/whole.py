@@ -115,8 +115,16 @@ class GroupShardedStage3(Wrapper):
         with saved_tensors_hooks(_pack, _unpack):
             return self._layers(*inputs, **kwargs)
 
+    def whole_state_dict(self) -> dict[str, Any]:
+        """The model's state dictionary with whole parameters; called in all processes, which go on as they were."""
+        with recording_gradients(False):
+            return {
+                name: self._pieces[id(tensor)].whole() if id(tensor) in self._pieces else tensor
+                for name, tensor in self._layers.state_dict().items()
+            }
+
     def get_all_parameters(self, convert2cpu: bool = False) -> list[Any]:
-        """Gives the model its whole parameters back, to be saved; there is no training afterwards."""
+        """Gives the model its whole parameters back, for good: there is no training afterwards."""
         for piece in self._pieces.values():
             with recording_gradients(False):
                 replace_value(piece.parameter, piece.whole())
