@@ -24,6 +24,7 @@ from ...ir.capture import Capturing
 from ...ir.lowering import lower_program
 from ...ir.recorder import recording_gradients
 from ...ir.xla import started_jax
+from ...ops.basic import sum as total
 from ...ops.layout import constrain
 from ...ops.recompute import recompute_call
 from ..layouts import attributes_of
@@ -70,17 +71,14 @@ class Step:
         return attributes_of(shape, self.mesh, placements)
 
     def compiled(self) -> Any:
-        """The executable of loss and gradients."""
+        """The executable of the loss and of gradients that are used up at once."""
         with Capturing(CPU) as segment, recording_gradients(True):
             self.segment = segment
             loss = self._forward()
             grads = gradients([loss], [tensor for tensor, _ in self.parameters])
-            kept = [
-                constrain(grad, layout)
-                for grad, (_, layout) in zip(grads, self.parameters, strict=True)
-                if grad is not None
-            ]
-            numbers = [number_of(segment, one) for one in (loss, *kept)]
+            found = zip(grads, self.parameters, strict=True)
+            used = [_used(constrain(grad, layout)) for grad, (_, layout) in found if grad is not None]
+            numbers = [number_of(segment, one) for one in (loss, *used)]
             program = segment.program(tuple(numbers)).slice(tuple(numbers))
             scalars = list(segment.scalars)
             segment.updates()
@@ -148,6 +146,12 @@ class Step:
             return x
         cut = 1 if self.variant.sequence and len(shape) > 2 else None
         return constrain(x, self.layout(shape, 0, cut))
+
+
+def _used(grad: Tensor) -> Tensor:
+    """A number that all of a gradient goes into. Were gradients results, XLA would keep other values where they go in the
+    end, and what it says of memory would not hold for gradients that are cut or dropped."""
+    return total(grad * grad)
 
 
 def measure(pieces: Pieces, variant: Variant) -> dict[str, Any]:
