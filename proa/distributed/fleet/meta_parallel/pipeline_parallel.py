@@ -137,6 +137,7 @@ class _Run:
         self.owner, self.scaler, self.loss_fn = owner, scaler, loss_fn
         self.inputs, self.labels = data if isinstance(data, (list, tuple)) and len(data) == 2 else (data, None)
         self.plan, self.count = plans[owner.stage_id], owner.accumulate_steps
+        self.trains = not all(action.is_forward for action in self.plan)
         self.box = Mailbox(owner.stage_id, owner._ranks, plans, owner.num_model_chunks)
         self.passing: dict[tuple[int, int], tuple[list[Tensor], list[Tensor]]] = {}
         self.results: list[Tensor] = []
@@ -165,7 +166,8 @@ class _Run:
         else:
             outputs = list(output) if isinstance(output, (list, tuple)) else [output]
             self.box.send_activations(part, micro, outputs)
-        self.passing[part, micro] = (inputs, outputs)
+        if self.trains:
+            self.passing[part, micro] = (inputs, outputs)
 
     def _finished(self, output: Any, micro: int) -> Any:
         """The scaled loss of a micro-batch; or what the model gives."""

@@ -59,8 +59,9 @@ def cut_evenly(count: int, parts: int) -> list[int]:
 
 
 def _name_of(given: Any) -> str:
-    made = given.layer_func if isinstance(given, LayerDesc) else type(given)
-    return getattr(given, "__name__", made.__name__) if not isinstance(given, (LayerDesc, Layer)) else made.__name__
+    if isinstance(given, LayerDesc):
+        return given.layer_func.__name__
+    return getattr(given, "__name__", type(given).__name__)
 
 
 def cut(layers: Sequence[Any], parts: int, method: Any) -> list[int]:
