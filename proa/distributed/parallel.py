@@ -53,7 +53,7 @@ class DataParallel(Layer):
             self._join(found)
 
     def _join(self, group: Group) -> None:
-        sync_params_buffers(self._layers, group, group.ranks[0])
+        sync_params_buffers(self._layers, group, group.ranks[0], is_model_parallel=True)
         for parameter in self._trained():
             parameter._register_backward_hook(self._gradient_arrived)
 
