@@ -20,6 +20,9 @@ from proa.distributed.planner.worker import measured
 
 from . import models
 
+# The first test that searches compiles for all: a dozen programs, more than a minute on a busy machine.
+pytestmark = pytest.mark.timeout(400)
+
 
 @pytest.fixture(scope="module")
 def gpt() -> Traced:
@@ -64,8 +67,8 @@ def test_what_recomputed_layers_keep_is_compiled_too(gpt: Traced) -> None:
         [Variant(1, 1, 4, False, ()), *(Variant(1, 1, units, False, (), recompute=True) for units in (2, 3, 4))],
     ).values()
     kept = three["temporary"] - two["temporary"]
-    assert 0 < kept < 0.5 * (whole["temporary"] - two["temporary"]) / 2
-    assert two["temporary"] + 2 * kept == pytest.approx(four["temporary"], rel=0.1)
+    assert 0 < kept < 0.5 * whole["temporary"] / 4
+    assert two["temporary"] + 2 * kept == pytest.approx(four["temporary"], rel=0.15)
     assert four["flops"] > 1.15 * whole["flops"]
 
 

@@ -111,6 +111,7 @@ class Weights:
     size: float = 0.0
     elements: float = 0.0
     trained: float = 0.0  # bytes of those that have gradients
+    count: float = 0.0  # of those
 
 
 def weights_of(pieces: Pieces, cuts: dict[str, int], ways: int) -> tuple[Weights, Weights]:
@@ -127,6 +128,7 @@ def weights_of(pieces: Pieces, cuts: dict[str, int], ways: int) -> tuple[Weights
         into.size += source.size / part
         if source.trainable:
             into.trained += source.size / part
+            into.count += 1
             into.elements += math.prod(source.shape) / part
     return unit, rest
 
@@ -159,7 +161,9 @@ class CostModel:
         unit, rest = weights_of(self.pieces, measured.cuts, choice.model)
         units = math.ceil(self.pieces.count / choice.pipeline)
         scale = self.batch / (choice.data * choice.micro_batches) / self.pieces.samples
-        weights = Weights(*(units * getattr(unit, k) + getattr(rest, k) for k in ("size", "elements", "trained")))
+        weights = Weights(
+            *(units * getattr(unit, k) + getattr(rest, k) for k in ("size", "elements", "trained", "count"))
+        )
         return Estimate(
             choice,
             self._seconds(choice, measured, units, scale, weights, unit, rest),
@@ -221,12 +225,14 @@ class CostModel:
             return 0.0
         reduce = "reduce-scatter" if choice.stage >= 2 else "all-reduce"
         times = choice.micro_batches
+        # Sums are put together into one; what is cut goes parameter by parameter, each with a latency of its own.
+        count = max(1.0, weights.count)
         exposed = times * link.seconds(reduce, weights.trained, choice.data)
         if choice.stage == 3:
             gathers = (3 if choice.recompute else 2) * times
         else:
             gathers = 1 if choice.stage else 0
-        exposed += gathers * link.seconds("all-gather", weights.trained, choice.data)
+        exposed += gathers * count * link.seconds("all-gather", weights.trained / count, choice.data)
         return max(exposed * (1 - self.device.overlap), exposed - compute * (1 - FORWARD) * self.device.overlap)
 
     def _pipeline_seconds(self, choice: Choice, seconds: float, scale: float) -> float:

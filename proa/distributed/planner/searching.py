@@ -20,9 +20,9 @@ from .tracing import Traced
 from .worker import measured
 
 _WIDEST = 16  # devices that share a layer, at most
-# Units of the steps that are compiled with recomputation. With a single one its own activations are what needs most memory,
-# wherever that is; from two on each adds what it keeps.
-_RECOMPUTED = (2, 3)
+# Units of the steps that are compiled with recomputation. In deeper steps XLA puts off some products for gradients, and
+# keeps their operands, which two or three units do not show.
+_RECOMPUTED = (4, 12)
 _PATHS = ("data", "model", "pipeline", "stage", "sequence", "recompute", "micro_batches")
 
 
@@ -136,7 +136,7 @@ class _Compiled:
         One device is compiled: what units are given is not cut by tensor parallelism (but along the sequence).
         """
         fewer, more = (self.found[variant] for variant in self.recomputed) if self.recomputed else (Figures(),) * 2
-        return max(0.0, more.temporary - fewer.temporary)
+        return max(0.0, more.temporary - fewer.temporary) / (_RECOMPUTED[1] - _RECOMPUTED[0])
 
     def extra(self) -> tuple[Figures, Figures]:
         """What is exchanged over the data's axis beside gradients: where code mixes samples, as batch norm does.

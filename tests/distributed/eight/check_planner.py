@@ -16,7 +16,7 @@ from proa.distributed.planner.searching import cuts_for
 from proa.distributed.planner.tracing import trace
 from tests.distributed import models
 
-STEPS = 3
+STEPS = 2
 
 
 def train(choice: Choice | None) -> tuple[list[float], Any]:
@@ -40,12 +40,9 @@ def alone() -> list[float]:
 
 @pytest.mark.parametrize(
     "choice",
-    [
-        Choice(data=8, stage=1), Choice(data=2, model=4, stage=3, sequence=True), Choice(data=4, model=2, recompute=True),
-        Choice(data=2, model=2, pipeline=2, micro_batches=2),
-    ],
+    [Choice(data=2, model=4, stage=3, sequence=True), Choice(data=4, model=2, stage=1, recompute=True)],
     ids=str,
-)  # fmt: skip
+)
 def test_a_plan_changes_no_numbers(choice: Choice, alone: list[float]) -> None:
     losses, model = train(choice)
     np.testing.assert_allclose(losses, alone, rtol=2e-4)
