@@ -26,7 +26,7 @@ identity, a group holds one process, and nothing is cut or run. How processes me
 
 from __future__ import annotations
 
-from . import fleet, launch, rpc, sharding, stream
+from . import auto_parallel, fleet, launch, rpc, sharding, stream
 from .annotations import (
     DistAttr,
     enable_auto_dp,
@@ -106,7 +106,7 @@ from .more_plans import ContextParallel, ConvParallel, PrepareContextParallel
 from .parallel import DataParallel
 from .parallelize import parallelize
 from .placement import Partial, Placement, ReduceType, Replicate, Shard
-from .planner import auto_parallel, load_plan
+from .planner import load_plan
 from .plans import (
     ColWiseParallel,
     PrepareLayerInput,

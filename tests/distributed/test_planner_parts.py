@@ -323,3 +323,15 @@ def test_a_pattern_that_names_no_parameter_is_an_error() -> None:
         plan.apply(models.MLP())
     with pytest.raises(TypeError, match="model must be a Layer"):
         plan.apply(None)  # type: ignore[arg-type]
+
+
+def test_paddles_module_of_the_same_name_is_still_there() -> None:
+    import importlib
+
+    import proa.distributed as dist
+
+    module = importlib.import_module("proa.distributed.auto_parallel")
+    assert dist.auto_parallel is module
+    assert importlib.import_module("proa.distributed.auto_parallel.api").shard_tensor is dist.shard_tensor
+    with pytest.raises(TypeError, match="Layer"):
+        dist.auto_parallel(3, [1])

@@ -1,0 +1,18 @@
+"""`paddle.distributed.auto_parallel`: Paddle's module of that name, which can be called here: `auto_parallel(model, …)`
+plans how a model is best trained on many devices (see `planner/`)."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+from .planner import auto_parallel
+
+
+class _Called(types.ModuleType):
+    """A module that is a function, too: programs import the one, and people plan with the other."""
+
+    __call__ = staticmethod(auto_parallel)
+
+
+sys.modules[__name__].__class__ = _Called
