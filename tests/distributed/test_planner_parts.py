@@ -328,10 +328,11 @@ def test_a_pattern_that_names_no_parameter_is_an_error() -> None:
 def test_paddles_module_of_the_same_name_is_still_there() -> None:
     import importlib
 
+    import proa
     import proa.distributed as dist
 
     module = importlib.import_module("proa.distributed.auto_parallel")
     assert dist.auto_parallel is module
     assert importlib.import_module("proa.distributed.auto_parallel.api").shard_tensor is dist.shard_tensor
-    with pytest.raises(TypeError, match="Layer"):
-        dist.auto_parallel(3, [1])
+    with pytest.raises(ValueError, match="devices is at least 1"):
+        dist.auto_parallel(proa.nn.Linear(2, 2), [proa.ones([1, 2])], devices=0)
