@@ -194,8 +194,10 @@ def _local_value(self: Tensor) -> Tensor:
         return locals_of(self, _required("_local_value", self), first=True)[0]
 
 
-def _num_shard(self: Tensor) -> int:
-    layout = _required("_num_shard", self)
+def _num_shard(self: Tensor) -> int | None:
+    layout = found_layout(self)
+    if layout is None:
+        return None
     return int(
         np.prod([n for n, p in zip(layout.mesh.shape, layout.placements, strict=True) if p.is_shard()], initial=1)
     )
@@ -206,5 +208,5 @@ Tensor.process_mesh = property(_process_mesh, doc="The mesh that the tensor lies
 Tensor.placements = property(_placements, doc="How the tensor lies on each axis of its mesh, or None.")  # type: ignore[attr-defined]
 Tensor._local_shape = property(_local_shape, doc="The shape of this process's part.")  # type: ignore[attr-defined]
 Tensor._local_value = _local_value  # type: ignore[attr-defined]
-Tensor.num_shard = property(_num_shard, doc="Into how many parts the tensor is cut.")  # type: ignore[attr-defined]
+Tensor.num_shard = property(_num_shard, doc="Into how many parts the tensor is cut, or None.")  # type: ignore[attr-defined]
 Tensor._unsafe_local_value = _local_value  # type: ignore[attr-defined]

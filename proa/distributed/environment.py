@@ -71,15 +71,6 @@ class ParallelEnv:
     dev_id = device_id
 
 
-def require_one_process(where: str) -> None:
-    """Raises where several processes would each compute something of their own."""
-    if job.size() > 1:
-        raise NotImplementedError(
-            f"({where}) this is not divided among processes yet; the job has {job.size()}. Run one process; a batch sharded "
-            "over its devices is summed."
-        )
-
-
 _state = {"initialized": False}
 
 

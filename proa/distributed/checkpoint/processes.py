@@ -13,8 +13,7 @@ import zlib
 from typing import Any
 
 from ...core import job
-from ...core.errors import value_error
-from ..environment import require_one_process
+from ...core.errors import runtime_error, value_error
 
 _operations: dict[tuple[int, ...], Any] = {}  # for each group of processes, the number of its next operation
 
@@ -74,6 +73,9 @@ def _position(where: str) -> tuple[int, int]:
     import jax
 
     if not jax.distributed.is_initialized():
-        require_one_process(where)
+        if job.size() > 1:
+            raise runtime_error(
+                where, f"the {job.size()} processes of the job have not met", fix="call init_parallel_env() before"
+            )
         return 0, 1
     return jax.process_index(), jax.process_count()
