@@ -245,15 +245,26 @@ def backward(
     if Mode.sharded:
         meeting_point()
     roots = [_root(t, g, "backward") for t, g in zip(tensors, given) if not t.stop_gradient]
-    run_engine(roots, _deliver_to_leaf, retain_graph, create_graph=False)
-    if _ENDING.callbacks:
+    _ENDING.depth += 1
+    try:
+        run_engine(roots, _deliver_to_leaf, retain_graph, create_graph=False)
+    except BaseException:
+        if _ENDING.depth == 1:
+            _ENDING.callbacks = None  # they were meant for gradients that will not come
+        raise
+    finally:
+        _ENDING.depth -= 1
+    if _ENDING.callbacks and not _ENDING.depth:
         _run_callbacks()
     if Mode.sharded:
         meeting_point()
 
 
 class _Ending(threading.local):
+    """What this thread does when a backward pass is over; one that a hook starts inside another is a part of that."""
+
     callbacks: dict[Any, Callable[[], None]] | None = None
+    depth = 0
 
 
 _ENDING = _Ending()
