@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..core import flags
@@ -41,6 +40,8 @@ _MOST_ATTEMPTS = 6
 _MOST_BUCKETS = 8
 # What a padded program costs to compile, beside the exact one: it has more instructions.
 _PADDED = 1.5
+# How many times the work of a close bucket a wide one may be.
+_MUCH_WIDER = 2.0
 # How often a size comes, on average, in a family whose sizes keep changing.
 _RARE = 3
 # The part of its last walks (some four of them) that were of another size than the one before.
@@ -108,6 +109,11 @@ class Family:
 
         general = generalise(example, program)
         plan = plan_padding(general.program, general.program.inputs)
+        if plan.reasons and general.has_multiples:  # perhaps it was chance that sizes were multiples of others
+            apart = generalise(example, program, multiples=False)
+            other = plan_padding(apart.program, apart.program.inputs)
+            if len(other.reasons) < len(plan.reasons):
+                general, plan = apart, other
         self.reasons = list(plan.reasons)
         if plan.sizes:
             self.general, self.plan = general, PaddingPlan(general, plan)
@@ -124,7 +130,7 @@ class Family:
 class Member:
     """One path of a family."""
 
-    __slots__ = ("always", "exact", "family", "fitted", "hot", "known", "real", "whole")
+    __slots__ = ("always", "exact", "family", "fitted", "hot", "known", "real", "wasted", "whole")
 
     def __init__(self, family: Family, whole: float, hot: float, always: bool) -> None:
         self.family = family
@@ -134,6 +140,12 @@ class Member:
         self.real: dict[Symbol, int] = {}
         self.exact: dict[Symbol, int] = {}
         self.fitted: Fitted | None = None
+        self.wasted = 0.0  # work that went into padding it
+
+    @property
+    def has_earned_its_own(self) -> bool:
+        """Whether what was spent on padding this path would have paid for a program of its own."""
+        return self.wasted >= self.family.price / _PADDED
 
     @property
     def work(self) -> float:
@@ -214,11 +226,11 @@ def executable(member: Member, program: Program, inputs: list[Any], scalars: lis
             return None
         bucket = family.bucket_for(member)
         if bucket is None:
-            bucket = _new_bucket(member, (_coarse, _finer)) if pays else None
+            bucket = _new_bucket(member) if pays else None
         elif bucket.compiled is not None and _wants_finer(family, member, bucket):
             bucket.wasted = 0.0
-            bucket = _new_bucket(member, (_finer,)) or bucket
-        if bucket is None or (bucket.compiled is None and not _compile(family, bucket, program, inputs, scalars)):
+            bucket = _new_bucket(member, finer=True) or bucket
+        if bucket is None or (bucket.compiled is None and not _compile(member, bucket, program, inputs, scalars)):
             return None
         member.fitted = Fitted(bucket, member.real, program)
         return _used(member, member.fitted)
@@ -226,7 +238,9 @@ def executable(member: Member, program: Program, inputs: list[Any], scalars: lis
 
 def _used(member: Member, fitted: Fitted) -> Fitted:
     bucket = fitted.bucket
-    bucket.wasted += max(0.0, bucket.hot - member.hot)
+    wasted = max(0.0, bucket.hot - member.hot)
+    bucket.wasted += wasted
+    member.wasted += wasted
     kept.note_use(bucket.record())
     return fitted
 
@@ -240,34 +254,42 @@ def _wants_finer(family: Family, member: Member, bucket: Bucket) -> bool:
     )
 
 
-def _new_bucket(member: Member, choices: tuple[Callable[[dict[Symbol, int]], dict[Symbol, int]], ...]) -> Bucket | None:
-    """A bucket for the sizes of a path that is worth compiling: as far as the next power of two, or closer; of its very
-    sizes where no others fit (a table may be no longer than that)."""
+def _new_bucket(member: Member, finer: bool = False) -> Bucket | None:
+    """A bucket for the sizes of a path that is worth compiling: as far as the next power of two, unless a closer one is half
+    the work (pictures grow in two directions); of its very sizes where no others fit (a table may be no longer)."""
+    family = member.family
+    if len(family.buckets) >= min(_MOST_BUCKETS, flags.get("FLAGS_max_programs")):
+        return None
+    close = _bucket(member, _finer(member.real))
+    wide = None if finer else _bucket(member, _coarse(member.real))
+    if wide is not None and (close is None or wide.hot <= _MUCH_WIDER * close.hot):
+        return wide
+    return close or _bucket(member, dict(member.real))
+
+
+def _bucket(member: Member, sizes: dict[Symbol, int]) -> Bucket | None:
+    """The bucket of these sizes; None where the path cannot be padded to them, or gains nothing by it."""
     from .bucketed import Bucket
 
     family = member.family
     plan = family.plan
     assert plan is not None
-    if len(family.buckets) >= min(_MOST_BUCKETS, flags.get("FLAGS_max_programs")):
+    if not plan.plan.holds_for(plan.all_sizes(sizes, member.exact)):
         return None
-    for choose in (*choices, dict[Symbol, int]):
-        sizes = choose(member.real)
-        if plan.plan.holds_for(plan.all_sizes(sizes, member.exact)):
-            try:
-                bucket = Bucket(plan, sizes, member.exact, family.place)
-            except Exception:  # such sizes are too large for something, or not what the formulas say
-                continue
-            if member.gains_by(bucket):
-                return bucket
-    return None
+    try:
+        bucket = Bucket(plan, sizes, member.exact, family.place)
+    except Exception:  # such sizes are too large for something, or not what the formulas say
+        return None
+    return bucket if member.gains_by(bucket) else None
 
 
-def _compile(family: Family, bucket: Bucket, program: Program, inputs: list[Any], scalars: list[Any]) -> bool:
+def _compile(member: Member, bucket: Bucket, program: Program, inputs: list[Any], scalars: list[Any]) -> bool:
     """Compiles a bucket; where that fails its family goes on without any."""
+    family, real = member.family, member.real
     if cupy_tier.READING:
         cupy_tier.settle()  # what CuPy still reads would not be donated
     try:
-        bucket.make(program, inputs, scalars, family.place, donatable(inputs))
+        bucket.make(program, real, inputs, scalars, donatable(inputs))
     except Exception as error:
         family.reasons.append(f"{type(error).__name__}: {error}")
         family.general, family.attempts = None, _MOST_ATTEMPTS

@@ -155,7 +155,7 @@ def _blas(xp: Any, x: Any, y: Any) -> Any:
         largest = [max(abs(int(v.min())), abs(int(v.max()))) for v in (x, y)]
         if largest[0] * largest[1] * x.shape[-1] < 2**53:
             product = np.matmul(x.astype(np.float64), y.astype(np.float64))
-            return product.astype(np.int64).astype(x.dtype)
+            return product.astype(np.int64).astype(x.dtype, copy=False)
     return xp.matmul(x, y)
 
 

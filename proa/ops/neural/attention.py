@@ -118,7 +118,7 @@ def attention_grad_value(
     # The values say nothing that is needed here; with them the three gradients have equal operands, and native code
     # computes them together.
     weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, keys), mask, scale, causal)
-    return xp.swapaxes(xp.matmul(xp.swapaxes(weights, -1, -2), _heads_first(xp, y)), 1, 2).astype(y.dtype)
+    return xp.swapaxes(xp.matmul(xp.swapaxes(weights, -1, -2), _heads_first(xp, y)), 1, 2).astype(y.dtype, copy=False)
 
 
 attention.operation.kernels["cpu"] = in_float32(native.native_attention(attention.operation.kernel))  # type: ignore[attr-defined]
