@@ -101,11 +101,8 @@ class Bucket:
         """Inputs, as long as this bucket has them."""
         values = list(inputs)
         for position, shape in self.shapes.items():
-            value, factors = values[position], self.factors[position]
-            if len(factors) == len(shape):
-                values[position] = padded(value, shape, self.place)
-            else:
-                values[position] = padded(value.reshape(real[position]), factors, self.place).reshape(shape)
+            if tuple(values[position].shape) != shape:
+                values[position] = _filled(values[position], real[position], self.factors[position], shape, self.place)
         return values
 
     def record(self) -> BucketRecord:
@@ -143,8 +140,13 @@ class Fitted:
         self.num_flags = bucket.compiled.num_flags
         self.sizes = [np.asarray(real[symbol], _SIZE) for symbol in bucket.plan.order]
         self.factors = bucket.real_factors(real)
-        avals = {number: aval for i in program.instructions for number, aval in zip(i.made, i.outputs, strict=True)}
-        self.shapes = [(position, avals[program.outputs[position]].shape) for position in bucket.plan.cut]
+        wanted = {program.outputs[position]: position for position in bucket.plan.cut}
+        self.shapes = [
+            (wanted[number], aval.shape)
+            for i in (program.instructions if wanted else ())
+            for number, aval in zip(i.made, i.outputs, strict=True)
+            if number in wanted
+        ]
 
     @property
     def donated(self) -> tuple[int, ...]:
@@ -159,19 +161,23 @@ class Fitted:
 
 def padded(value: Any, shape: tuple[int, ...], place: Place) -> Any:
     """An array with zeros up to a shape."""
-    if tuple(value.shape) == shape:
-        return value
+    real = tuple(value.shape)
+    return value if real == shape else _filled(value, real, shape, shape, place)
+
+
+def _filled(value: Any, real: tuple[int, ...], longer: tuple[int, ...], shape: tuple[int, ...], place: Place) -> Any:
+    """An array that is seen as one of the shape `real`, with zeros up to `longer`, in the end of `shape`."""
     host = value.__class__ is np.ndarray or is_on_host(value)
+    if not host and cupy_tier.serves(place):
+        return cupy_tier.filled(value, real, longer, shape, place)
     if host or value.nbytes <= _BY_WAY_OF_THE_HOST:
-        longer = np.zeros(shape, value.dtype)
-        longer[tuple([slice(0, size) for size in value.shape])] = np.asarray(value)
-        return longer
-    if cupy_tier.serves(place):
-        return cupy_tier.padded(value, shape, place)
+        made = np.zeros(longer, value.dtype)
+        made[tuple([slice(0, size) for size in real])] = np.asarray(value).reshape(real)
+        return made.reshape(shape)
     from .xla import started_jax
 
-    pairs = [(0, size - before) for size, before in zip(shape, value.shape, strict=True)]
-    return started_jax().numpy.pad(value, pairs)
+    pairs = [(0, size - before) for size, before in zip(longer, real, strict=True)]
+    return started_jax().numpy.pad(value.reshape(real), pairs).reshape(shape)
 
 
 def cut(value: Any, shape: tuple[int, ...], place: Place) -> Any:

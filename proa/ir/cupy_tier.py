@@ -212,13 +212,14 @@ def _run(device: CupyDevice, program: Program, inputs: list[Any], scalars: list[
     return values
 
 
-def padded(value: Any, shape: tuple[int, ...], place: Place) -> Any:
-    """An array of JAX's with zeros up to a shape; XLA would compile that for every size."""
+def filled(value: Any, real: tuple[int, ...], longer: tuple[int, ...], shape: tuple[int, ...], place: Place) -> Any:
+    """An array of JAX's, seen as one of the shape `real`, with zeros up to `longer`, in the end of `shape`; XLA would
+    compile that for every size."""
 
     def work(device: CupyDevice) -> Any:
-        longer = device.cupy.zeros(shape, value.dtype)
-        longer[tuple([slice(0, size) for size in value.shape])] = device.entered(value)
-        return longer
+        made = device.cupy.zeros(longer, value.dtype)
+        made[tuple([slice(0, size) for size in real])] = device.entered(value).reshape(real)
+        return made if longer == shape else made.reshape(shape)
 
     return _at_once(work, place)
 

@@ -54,8 +54,9 @@ FAMILIES: OrderedDict[Any, Family] = OrderedDict()
 class Family:
     """Paths with the same operations: what they cost together, and what they share."""
 
-    def __init__(self, program: Program, place: Any) -> None:
+    def __init__(self, program: Program, place: Any, rough: Any) -> None:
         self.place = place
+        self.rough = rough
         self.price = _PADDED * cost.compiling_work(program, None, place)
         self.num_instructions = len(program.instructions)
         self.examples: list[Program] = []
@@ -118,6 +119,7 @@ class Family:
         if plan.sizes:
             self.general, self.plan = general, PaddingPlan(general, plan)
             self.examples = []
+            _UNDERSTOOD.setdefault(self.rough, []).append(self)
         else:
             self.attempts = _MOST_ATTEMPTS  # the rules will not be others for other sizes
 
@@ -162,19 +164,22 @@ class Member:
         if family.general is None:
             family.learn(program)
         if self.known is None and family.general is not None:
-            assert family.plan is not None
-            self.known = family.general.match(program) or Known()
-            found = family.plan.sizes_of(self.known) if self.known else None
-            if found is None:
-                self.known = Known()
-            else:
-                self.real, self.exact = found
+            self.take_sizes(family.general.match(program) or Known())
         return bool(self.known)
+
+    def take_sizes(self, known: Known) -> None:
+        """Takes over what the family's symbols are here; nothing where its plan does not hold for them."""
+        assert self.family.plan is not None
+        found = self.family.plan.sizes_of(known) if known else None
+        self.known = known if found is not None else Known()
+        if found is not None:
+            self.real, self.exact = found
 
 
 # The first path of each length: signatures are compared once a second one comes, which most paths never see.
 _FIRST: OrderedDict[Any, Any] = OrderedDict()
 _RELATED: set[Any] = set()  # where a second one came
+_UNDERSTOOD: dict[Any, list[Family]] = {}  # families that have a General, by the length of their paths
 
 
 def join(ending: Any, place: Any, key: Any, always: bool) -> Any:
@@ -193,15 +198,22 @@ def join(ending: Any, place: Any, key: Any, always: bool) -> Any:
         if first is None or (first.program.inputs == program.inputs and rough not in _RELATED):
             return None
         _RELATED.add(rough)
+        found = _understood(rough, program)
         whole, hot = cost.works(program, place)
         if whole - hot < _WORTH and not always:
             return False
+        if found is not None:
+            family, known = found
+            family.members += 1
+            member = Member(family, whole, hot, always)
+            member.take_sizes(known)
+            return member
         exact = (key, signature(program))
         family = FAMILIES.get(exact)
         if family is None:
-            family = FAMILIES[exact] = Family(program, place)
+            family = FAMILIES[exact] = Family(program, place, rough)
             while len(FAMILIES) > _MOST_FAMILIES:
-                FAMILIES.popitem(last=False)
+                _forget(FAMILIES.popitem(last=False)[1])
             if first is not ending and signature(first.program) == exact[1]:
                 family.members, family.examples = 1, [first.program]
                 family.restlessness = 1.0 / max(1, first.count)
@@ -211,6 +223,21 @@ def join(ending: Any, place: Any, key: Any, always: bool) -> Any:
             if family.general is None and len(family.examples) < 2:
                 family.examples.append(program)
     return Member(family, whole, hot, always)
+
+
+def _understood(rough: Any, program: Program) -> tuple[Family, Known] | None:
+    """The family of whose General a path is a case, and its sizes there."""
+    for family in _UNDERSTOOD.get(rough, ()):
+        known = family.general.match(program) if family.general is not None else None
+        if known:
+            return family, known
+    return None
+
+
+def _forget(family: Family) -> None:
+    related = _UNDERSTOOD.get(family.rough, [])
+    if family in related:
+        related.remove(family)
 
 
 def executable(member: Member, program: Program, inputs: list[Any], scalars: list[Any], pays: bool) -> Fitted | None:
@@ -294,6 +321,7 @@ def _compile(member: Member, bucket: Bucket, program: Program, inputs: list[Any]
         family.reasons.append(f"{type(error).__name__}: {error}")
         family.general, family.attempts = None, _MOST_ATTEMPTS
         family.buckets = []
+        _forget(family)
         report.note_failure(bucket.record(), error)
         return False
     if bucket not in family.buckets:
@@ -326,3 +354,4 @@ def forget_families() -> None:
         FAMILIES.clear()
         _FIRST.clear()
         _RELATED.clear()
+        _UNDERSTOOD.clear()

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.aval import Aval, make_aval
-from ..core.symbols import Symbol, SymbolicSize, UnknownSize, plain
+from ..core.symbols import Symbol, SymbolicSize, UnknownSize, is_symbolic, plain
 from .assumptions import Assumptions
 from .dimensions import Known, symbols_in
 from .editing import Editor
@@ -50,34 +50,83 @@ def _skeleton(value: Any) -> Any:
 class General:
     """A Program whose inputs have symbols for sizes; the numbers in it are formulas of these."""
 
-    __slots__ = ("has_multiples", "program", "symbols")
+    __slots__ = ("_steps", "has_multiples", "program", "symbols")
 
     def __init__(self, program: Program, symbols: tuple[Symbol, ...], has_multiples: bool) -> None:
         self.program = program
         self.symbols = symbols
         self.has_multiples = has_multiples  # whether sizes of inputs are multiples of others
+        spellings: dict[str, int] = {}
+        # Each instruction with the number of its attributes, if these have formulas: many are spelled alike.
+        self._steps = [
+            (i, spellings.setdefault(repr(_spelled(i.attributes)), len(spellings)) if symbols_in(i.attributes) else -1)
+            for i in program.instructions
+        ]
 
     def match(self, program: Program) -> Known | None:
-        """The sizes for which this is a program, instruction by instruction; None where it is not."""
+        """The sizes for which this is a program, instruction by instruction; None where it is not.
+
+        Every new path of a family comes through here, so what is alike is computed once.
+        """
+        own = self.program
+        if len(own.instructions) != len(program.instructions) or own.outputs != program.outputs:
+            return None
         known = Known()
         try:
-            known.learn_inputs(self.program.inputs, program.inputs)
-            if any(known[symbol] <= _SPECIAL for symbol in self.symbols):
+            if not self._learn_inputs(known, program):
                 return None
-            for general, actual in zip(self.program.instructions, program.instructions, strict=True):
-                attributes = known.resolve(general.attributes)
-                if attributes is not actual.attributes and attribute_key(attributes) != attribute_key(
-                    actual.attributes
-                ):
+            attributes: dict[int, Any] = {}
+            shapes: dict[Aval, Aval] = {}
+            for (general, number), actual in zip(self._steps, program.instructions, strict=True):
+                if general.operation is not actual.operation or general.operands != actual.operands:
                     return None
-                if len(general.outputs) != len(actual.outputs):
+                wanted = general.attributes
+                if number >= 0:
+                    wanted = attributes.get(number)
+                    if wanted is None:
+                        wanted = attributes[number] = known.resolve(general.attributes)
+                if general.flagged != actual.flagged or not _same(wanted, actual.attributes):
                     return None
-                for before, now in zip(general.outputs, actual.outputs, strict=True):
-                    if before is not now:
+                outputs = actual.outputs
+                if len(general.outputs) != len(outputs):
+                    return None
+                for before, now in zip(general.outputs, outputs, strict=True):
+                    if before is not now and shapes.get(before) is not now:
                         known.learn(before, now)
+                        shapes[before] = now
         except UnknownSize:
             return None
         return known
+
+    def _learn_inputs(self, known: Known, program: Program) -> bool:
+        if len(self.program.inputs) != len(program.inputs):
+            return False
+        for before, now in zip(self.program.inputs, program.inputs, strict=True):
+            if before is not now and (before.dtype != now.dtype or before.ndim != now.ndim):
+                return False
+        known.learn_inputs(self.program.inputs, program.inputs)
+        return all(known[symbol] > _SPECIAL for symbol in self.symbols)
+
+
+def _spelled(value: Any) -> Any:
+    """Attributes with the expressions of their sizes to see."""
+    if value.__class__ is tuple:
+        return tuple([_spelled(part) for part in value])
+    return (
+        value.expression if isinstance(value, SymbolicSize) else value if is_symbolic(value) else attribute_key(value)
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two attributes are the same for a kernel, types and signs of zero included."""
+    if one is other:
+        return True
+    kind = one.__class__
+    if kind is not other.__class__:
+        return False
+    if kind is tuple:
+        return len(one) == len(other) and all(map(_same, one, other))
+    return one == other if kind is int or kind is str else attribute_key(one) == attribute_key(other)
 
 
 def generalise(first: Program, second: Program, multiples: bool = True) -> General:

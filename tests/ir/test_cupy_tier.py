@@ -278,7 +278,9 @@ def test_the_pool_is_what_xla_leaves(share: str, most: float, monkeypatch: pytes
 def test_arrays_are_filled_up_and_cut_without_a_compiler(device: Any) -> None:
     device.cupy.zeros = lambda shape, dtype: owned(np.zeros(shape, dtype))
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
-    longer = cupy_tier.padded(jax.numpy.asarray(x), (4, 5), CPU)
+    longer = cupy_tier.filled(jax.numpy.asarray(x), (2, 3), (4, 5), (4, 5), CPU)
     np.testing.assert_array_equal(longer, np.pad(x, ((0, 2), (0, 2))))
     np.testing.assert_array_equal(cupy_tier.cut(longer, (slice(0, 2), slice(0, 3)), CPU), x)
-    assert len(cupy_tier.READING) == 2  # what was read is held
+    flat = cupy_tier.filled(jax.numpy.asarray(x.reshape(-1)), (2, 3), (2, 5), (10,), CPU)
+    np.testing.assert_array_equal(flat, np.pad(x, ((0, 0), (0, 2))).reshape(-1))
+    assert len(cupy_tier.READING) == 3  # what was read is held
