@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.random  # noqa: F401  (loaded when first used; Paddle loads it when it is imported)
+import numpy.random  # (loaded when first used; Paddle loads it when it is imported)
 
 ROWS: dict[str, Callable[[Any], float]] = {}
 
