@@ -3,8 +3,8 @@
     python -m tests.onnx.functions [--only cumsum,gather] [--unknown] [--show]
 
 Each sample (see `proa/eager/samples.py`) is captured as a model of its own, translated, checked by the package onnx and run
-on the same arrays; with `--unknown`, every size of the model is unknown before it runs. What cannot be captured (results whose size depends on values) or has no counterpart in ONNX is
-counted apart; what is translated must agree.
+on the same arrays; with `--unknown`, every size of the model is unknown before it runs. What cannot be captured (results
+whose size depends on values) or has no counterpart in ONNX is counted apart; what is translated must agree.
 """
 
 from __future__ import annotations

@@ -133,6 +133,7 @@ class Draft:
         self.assumed: dict[int, Tensor] = {}
         # What is computed beforehand, from tensors of outside alone (see prepare.py): the tensor that stands for each.
         self.prepared: list[tuple[Value, Tensor]] = []
+        self.portable = False  # whether it leaves this machine: no operation of its kernels may come in
 
     @staticmethod
     def of(graph: Graph) -> Draft:
