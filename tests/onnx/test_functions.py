@@ -30,11 +30,12 @@ def test_samples_agree_with_the_runtime(name: str) -> None:
         assert left_out != "", title
 
 
-def test_most_samples_are_compared() -> None:
-    """So that what is left out cannot grow unnoticed: these ten were looked at by hand."""
-    for name in ("add", "linalg.matmul", "conv2d", "nn.functional.gelu", "concat", "topk", "where", "einsum",
-                 "cumsum", "nn.functional.grid_sample"):  # fmt: skip
-        assert [tried(function, case) for _, function, case in _CASES[name][:3]] == [None] * len(_CASES[name][:3]), name
+def test_what_models_use_is_compared() -> None:
+    """So that what is left out cannot grow unnoticed."""
+    for name in ("add", "matmul", "conv2d", "gelu", "concat", "topk", "where", "einsum", "cumsum", "grid_sample",
+                 "interpolate", "layer_norm", "one_hot", "argsort", "gather_nd"):  # fmt: skip
+        found = [tried(function, case) for title, function, case in samples([name]) if not title.startswith("sparse")]
+        assert found.count(None) >= 0.7 * len(found) > 0, (name, found)
 
 
 # These need sizes that are computed inside the graph.

@@ -256,12 +256,12 @@ def cast(b: Builder, c: Call) -> Made:
     return b.cast(x, c.dtype)
 
 
-@translates("assign", "covering", "lay_out", "print", "row_numbers")
+@translates("assign", "covering", "lay_out", "row_numbers")
 def assign(b: Builder, c: Call) -> Made:
     return b.copied(c.operands[0])
 
 
-@translates("barrier")
+@translates("barrier", "print")
 def barrier(b: Builder, c: Call) -> list[Made]:
     return [b.copied(x) for x in c.operands]
 
