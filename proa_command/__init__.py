@@ -61,7 +61,9 @@ def build_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     export.add_argument("kind", choices=("onnx",), metavar="FORMAT", help="onnx")
     export.add_argument("model", metavar="MODEL", help="a .proa file, or Paddle's model files: their prefix or folder")
-    export.add_argument("-o", "--output", metavar="FILE", help="where to write (beside the model, with the ending .onnx)")
+    export.add_argument(
+        "-o", "--output", metavar="FILE", help="where to write (beside the model, with the ending .onnx)"
+    )
     export.add_argument("--opset", type=int, default=17, metavar="N", help="the oldest opset to use, from 17 on (17)")
     export.add_argument(
         "--shape", action="append", default=[], metavar="NAME=SIZES",
