@@ -148,6 +148,11 @@ def _is_whole(draft: Draft, numbers: Value) -> bool:
     """Whether a constant is whole numbers of 8 bits; that floats are is looked up, and again when they change."""
     if numbers.aval.dtype.name == "int8":
         return True
+    maker = numbers.maker
+    if maker is not None and maker.name == "cast":
+        return isinstance(maker.operands[0], Value) and _is_whole(draft, maker.operands[0])
+    if maker is not None and maker.name == "to_levels":
+        return maker.attribute("low") >= _LOW and maker.attribute("high") <= _HIGH
     if numbers.tensor is None or numbers.aval.dtype.name != "float32":
         return False
     values = np.asarray(numbers.tensor._data())

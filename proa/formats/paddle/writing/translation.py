@@ -136,7 +136,7 @@ class Translation:
 
 def graph_to_model(graph: Graph, names: dict[int, str] | None = None) -> Model:
     """The Model of a graph's results. `names` gives captured tensors (by id) the names their values are saved under."""
-    from . import control, elementwise, helpers, indexing, linear, losses, neural, randomness, recurrent, shapes  # noqa: F401
+    from . import control, elementwise, helpers, indexing, linear, losses, neural, quantised, randomness, recurrent, shapes  # noqa: F401
 
     for guard in graph.assumptions.guards.values():
         if guard.by_user and not guard.is_certain:
