@@ -27,7 +27,9 @@ class SingleLayerConfig:
         for name, given in (("activation", activation), ("weight", weight)):
             if given is not None and not isinstance(given, QuanterFactory):
                 raise type_error(
-                    "QuantConfig", f"{name} must be an observer or quanter such as AbsmaxObserver(), or None", f"{given!r}"
+                    "QuantConfig",
+                    f"{name} must be an observer or quanter such as AbsmaxObserver(), or None",
+                    f"{given!r}",
                 )
         self._activation, self._weight = activation, weight
 
@@ -91,7 +93,9 @@ class QuantConfig:
         for one in _each(layer_name):
             if not isinstance(one, str):
                 raise type_error(
-                    "QuantConfig.add_name_config", "layer_name must be a layer's full_name(), or a list of them", f"{one!r}"
+                    "QuantConfig.add_name_config",
+                    "layer_name must be a layer's full_name(), or a list of them",
+                    f"{one!r}",
                 )
             self._prefix2config[one] = SingleLayerConfig(activation, weight)
 

@@ -57,7 +57,9 @@ ObserverFactory = QuanterFactory
 def quanter(class_name: str) -> Callable[[type], type]:
     """Decorates a class of quanters: a factory for it gets the given name in the class's module."""
     if not isinstance(class_name, str) or not class_name.isidentifier():
-        raise type_error("quanter", "class_name must be the name of the factory", f"{class_name!r}", "write @quanter('Name')")
+        raise type_error(
+            "quanter", "class_name must be the name of the factory", f"{class_name!r}", "write @quanter('Name')"
+        )
     caller = sys._getframe(1)
 
     def decorate(target: type) -> type:

@@ -123,9 +123,7 @@ def _watchers(layer: Any) -> list[Any]:
 
 
 def _has_seen(layer: Any) -> bool:
-    return all(
-        scales_of(watcher) is not None for watcher in _watchers(layer) if isinstance(watcher, BaseObserver)
-    )
+    return all(scales_of(watcher) is not None for watcher in _watchers(layer) if isinstance(watcher, BaseObserver))
 
 
 def _without_observers(layer: Any) -> Layer:
@@ -145,7 +143,9 @@ class QAT(Quantization):
         """The model with quanters in front of its layers and their weights; train it, then `convert` it."""
         if isinstance(model, Layer) and not model.training:
             raise failed_check(
-                "QAT.quantize", "the model is in evaluation mode", fix="call model.train() first, or use PTQ to calibrate"
+                "QAT.quantize",
+                "the model is in evaluation mode",
+                fix="call model.train() first, or use PTQ to calibrate",
             )
         return self._prepared(model, inplace)
 

@@ -78,7 +78,7 @@ def test_what_is_said_of_a_layer_goes_before_its_type_and_its_parent() -> None:
     config.add_layer_config(model.conv)
     made: Any = PTQ(config).quantize(model)
     assert made.fc.activation_quanter is not None
-    assert made.seq[0].activation_quanter is None and made.seq[0].weight_quanter is None
+    assert (made.seq[0].activation_quanter, made.seq[0].weight_quanter) == (None, None)
     assert made.conv.activation_quanter is None
     assert "AbsmaxObserver(quant_bits=8)" in config.details()
     inside = QuantConfig(None, None)
@@ -128,7 +128,8 @@ def test_stubs_take_their_own_observer_or_the_configs() -> None:
     assert (made.first._observer.bit_length(), made.second._observer.bit_length()) == (4, 8)
     made(paddle.to_tensor([1.0, -2.0]))
     converted = PTQ(QuantConfig(OBSERVER, OBSERVER)).convert(made)
-    assert converted(paddle.to_tensor([1.0, 0.1])).numpy().tolist() == pytest.approx([73 * 2 / 127, 0.0])  # 1 is 4 / 7 of 2, then 73 / 127
+    # 1 is nearest to 4 / 7 of 2, and that to 73 / 127.
+    assert converted(paddle.to_tensor([1.0, 0.1])).numpy() == pytest.approx([73 * 2 / 127, 0.0])
 
 
 def test_quanters_of_ones_own() -> None:

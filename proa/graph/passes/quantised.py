@@ -27,6 +27,30 @@ _NO_ENDING = ("", 0.0, 0.0)
 _LAYERS = ("conv", "linear", "matmul")
 
 
+@register_pass(level=2, order=4)  # in front of common subexpressions
+def equal_scales(draft: Draft) -> int:
+    """Scales of grids that are equal numbers become one, so that numbers on the same grid are seen to be the same.
+
+    Invariant: only tensors whose present values are equal, bit by bit; when one of them changes, the passes run again.
+    """
+    first: dict[bytes, Value] = {}
+    changes = 0
+    for node in draft.nodes:
+        scale = node.operands[1] if node.name in ("to_levels", "from_levels") else None
+        if not isinstance(scale, Value) or scale.tensor is None or scale.aval.size != 1:
+            continue
+        if id(scale.tensor) in draft.updated:
+            continue
+        array = np.asarray(scale.tensor._data())
+        known = first.setdefault(array.dtype.str.encode() + str(array.shape).encode() + array.tobytes(), scale)
+        if known is not scale:
+            assert known.tensor is not None
+            draft.assumed.update({id(t): t for t in (scale.tensor, known.tensor)})
+            draft.replace(scale, known)
+            changes += 1
+    return changes
+
+
 @register_pass(level=2, order=70)  # behind the passes that fold batch norms into weights
 def quantised_layers(draft: Draft) -> int:
     """conv, linear or matmul of numbers on a grid, with what stands behind them."""

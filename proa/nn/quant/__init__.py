@@ -1,11 +1,11 @@
 """`paddle.nn.quant`: layers that imitate quantised arithmetic in training, and linear layers with quantised weights.
 
-    format.py             grids that are fixed; layers that are converted
-    qat/                  Linear and Conv2D with a quanter or observer for input and weight (`paddle.quantization` makes them)
-    stub.py               a place for an observer
-    functional_layers.py  functions as layers
-    quant_layers.py       the older layers of quantisation-aware training
-    weights.py            weights in 8 or 4 bits
+format.py             grids that are fixed; layers that are converted
+qat/                  Linear and Conv2D with a quanter or observer for input and weight (`paddle.quantization` makes them)
+stub.py               a place for an observer
+functional_layers.py  functions as layers
+quant_layers.py       the older layers of quantisation-aware training
+weights.py            weights in 8 or 4 bits
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Grids that are fixed: what observers and quanters become when a model is converted.
 
-A grid is a scale (one, one for each channel along `quant_axis`, or one for each group of inputs and output) and a number of
-bits: x / scale * levels, rounded. The two halves are operations of their own (`ops/quantised/levels.py`), so that saved models
-hold them as quantize_linear and dequantize_linear, and the passes for inference find them. Grids are symmetric: Paddle's
-operations take a zero point and do not use it, so there is one in the state only.
+A grid is a scale (one, one for each channel along `quant_axis`, or one for each group of inputs and output) and a number
+of bits: x / scale * levels, rounded. The two halves are operations of their own (`ops/quantised/levels.py`), so that saved
+models hold them as quantize_linear and dequantize_linear, and the passes for inference find them. Grids are symmetric:
+Paddle's operations take a zero point and do not use it, so there is one in the state only.
 """
 
 from __future__ import annotations

@@ -25,7 +25,9 @@ class GroupWiseWeightObserverLayer(UniformObserver):
         inputs, outputs = input.shape
         if inputs % self._group_size:
             raise failed_check(
-                where, "group_size must be a factor of input channels", f"{inputs} inputs, group_size: {self._group_size}"
+                where,
+                "group_size must be a factor of input channels",
+                f"{inputs} inputs, group_size: {self._group_size}",
             )
         groups = input.abs().reshape([inputs // self._group_size, self._group_size, outputs])
         self._scale = groups.max(1).astype("float32")

@@ -71,8 +71,8 @@ class Histogram:
         used = int(np.flatnonzero(self.counts)[-1]) + 1 if self.counts.any() else 0
         if used <= levels + 1:
             return self.largest
-        best, least = used, math.inf
-        for end in range(levels + 1, used + 1, max(1, (used - levels) // 256)):
+        best, least = used, self._divergence(used, levels + 1)
+        for end in range(used, levels, -max(1, (used - levels) // 256)):
             divergence = self._divergence(end, levels + 1)
             if divergence < least:
                 best, least = end, divergence
@@ -80,6 +80,7 @@ class Histogram:
 
     def _divergence(self, end: int, cells: int) -> float:
         inside = self.counts[:end].astype(np.float64)
+        inside[0] = 0.0  # zeros lie on every grid: behind a ReLU they would outweigh everything that is lost
         real = inside.copy()
         real[-1] += self.counts[end:].sum()  # what lies beyond is put at the end of the grid
         cell = np.minimum(np.arange(end) * cells // end, cells - 1)
@@ -119,9 +120,7 @@ class _HistogramObserver(UniformObserver):
 class HistObserverLayer(_HistogramObserver):
     """A reach that holds a share of all values."""
 
-    def __init__(
-        self, layer: Any, quant_bits: int = 8, bins_count: int = 2048, percent: float = 0.99999
-    ) -> None:
+    def __init__(self, layer: Any, quant_bits: int = 8, bins_count: int = 2048, percent: float = 0.99999) -> None:
         super().__init__(quant_bits, bins_count)
         if not 0.0 < percent <= 1.0:
             raise value_error("HistObserver", "percent must be above 0 and at most 1", f"percent: {percent}")

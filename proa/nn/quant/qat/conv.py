@@ -27,6 +27,4 @@ class QuantedConv2D(QuantedLayer):
             )
             padding = 0
         x, weight = self._rounded(input)
-        return F.conv2d(
-            x, weight, self.bias, self._stride, padding, self._dilation, self._groups, self._data_format
-        )
+        return F.conv2d(x, weight, self.bias, self._stride, padding, self._dilation, self._groups, self._data_format)
