@@ -42,8 +42,9 @@ def prune_channels(
     `inputs` is an example of what the model is called with (a tensor, or several in a list). The model is captured, and
     channels are followed through residuals, batch norms, depthwise convolutions, concatenations and flattening; channels
     that are joined by any of these go together. Of each such group the channels go whose filters are smallest (`"l2"` or
-    `"l1"`), at least one stays, and what is left is a multiple of `multiple_of` where that is possible. The model's own results keep their
-    size, and so do those of layers in `exclude` (objects or names). Train the result further: it has lost something.
+    `"l1"`), at least one stays, and what is left is a multiple of `multiple_of` where that is possible. The model's own
+    results keep their size, and so do those of layers in `exclude` (objects or names). Train the result further: it has
+    lost something.
 
         small = proa.compress.prune_channels(model, paddle.zeros([1, 3, 224, 224]), 0.5, exclude=["fc"])
     """
