@@ -51,7 +51,7 @@ def equal_scales(draft: Draft) -> int:
     return changes
 
 
-@register_pass(level=2, order=70)  # behind the passes that fold batch norms into weights
+@register_pass(level=2, order=70, native=True)  # behind the passes that fold batch norms into weights
 def quantised_layers(draft: Draft) -> int:
     """conv, linear or matmul of numbers on a grid, with what stands behind them."""
     from ...kernels.cpu import quantised
