@@ -94,7 +94,5 @@ def _fitted(source: Source, shapes: dict[str, list[int]]) -> Source:
     chosen = _chosen({given.name: given.shape for given in source.graph.inputs}, shapes)
     if any(size < 0 for sizes in chosen.values() for size in sizes):
         raise value_error("export", "of a .proa file all unknown sizes are fixed, or none", f"{chosen}")
-    tensors = [
-        tensor_from_data(np.zeros(chosen[given.name], given.aval.dtype)) for given in source.graph.inputs
-    ]
+    tensors = [tensor_from_data(np.zeros(chosen[given.name], given.aval.dtype)) for given in source.graph.inputs]
     return Source(source.graph.fitted(tensors), source.output_names, source.weights)

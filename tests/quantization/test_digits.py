@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,12 @@ def calibrated(config: QuantConfig) -> nn.Layer:
     for x, _ in batches()[:3]:
         model(x)
     return ptq.convert(model)
+
+
+@functools.cache
+def in_bytes() -> nn.Layer:
+    """The usual one; do not change it."""
+    return calibrated(only_layers(observers.AbsmaxObserver(), observers.AbsMaxChannelWiseWeightObserver()))
 
 
 def test_the_model_is_good_to_begin_with() -> None:
@@ -76,7 +84,7 @@ def test_four_bits_are_worse_than_eight() -> None:  # that rounding happens at a
 
 @pytest.mark.parametrize("form", ["json", "pdmodel", "proa"])
 def test_saved_models_compute_the_same(form: str, tmp_path: Path) -> None:
-    model = calibrated(only_layers(observers.AbsmaxObserver(), observers.AbsMaxChannelWiseWeightObserver()))
+    model = in_bytes()
     path = str(tmp_path / "digits")
     paddle.jit.save(model, path, input_spec=SPEC, format=form)
     loaded = paddle.jit.load(path)
@@ -96,9 +104,15 @@ def _instructions(path: str) -> list[str]:
     return [i.operation.name for i in graph.optimised().program.instructions]
 
 
+def _predicted(predictor: Any, x: np.ndarray) -> np.ndarray:
+    predictor.get_input_handle(predictor.get_input_names()[0]).copy_from_cpu(x)
+    predictor.run()
+    return predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+
+
 @pytest.mark.skipif(not quantised.is_available(), reason="no native kernels")
 def test_the_predictor_multiplies_bytes(tmp_path: Path) -> None:
-    model = calibrated(only_layers(observers.AbsmaxObserver(), observers.AbsMaxChannelWiseWeightObserver()))
+    model = in_bytes()
     path = str(tmp_path / "digits")
     paddle.jit.save(model, path, input_spec=SPEC)
     names = _instructions(path)
@@ -107,10 +121,7 @@ def test_the_predictor_multiplies_bytes(tmp_path: Path) -> None:
     assert not {"to_levels", "from_levels", "fused_conv", "fused_linear", "conv", "linear"} & set(names)
     predictor = create_predictor(Config(f"{path}.json", f"{path}.pdiparams"))
     x = data()[0][NUM_TRAIN:]
-    handle = predictor.get_input_handle(predictor.get_input_names()[0])
-    handle.copy_from_cpu(x)
-    predictor.run()
-    found = predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+    found = _predicted(predictor, x)
     assert (found.argmax(1) == model(paddle.to_tensor(x)).numpy().argmax(1)).mean() > 0.998
 
 
@@ -128,7 +139,7 @@ def test_a_trained_model_need_not_be_converted(tmp_path: Path) -> None:
 
 
 def test_paddles_operations_stand_in_the_files(tmp_path: Path) -> None:
-    model = calibrated(only_layers(observers.AbsmaxObserver(), observers.AbsMaxChannelWiseWeightObserver()))
+    model = in_bytes()
     for form, back in (("pdmodel", "dequantize_linear"), ("json", "fake_channel_wise_dequantize_max_abs")):
         path = str(tmp_path / form)
         paddle.jit.save(model, path, input_spec=SPEC, format=form)
@@ -146,3 +157,48 @@ def test_state_of_a_converted_model_loads_again() -> None:
     assert (missing, unexpected) == ([], [])
     x = batches()[0][0]
     np.testing.assert_array_equal(other(x).numpy(), model(x).numpy())
+
+
+def test_other_engines_get_whole_numbers(tmp_path: Path) -> None:
+    onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    model = in_bytes()
+    path = str(tmp_path / "digits")
+    # A number on the border between two steps may fall to either side, in the engine as here.
+    paddle.onnx.export(model, path, input_spec=SPEC, tolerance=0.1)
+    graph = onnx.load(f"{path}.onnx").graph
+    kinds = [node.op_type for node in graph.node]
+    assert (kinds.count("QuantizeLinear"), kinds.count("DequantizeLinear")) == (5, 10)
+    assert "BatchNormalization" not in kinds
+    assert "Mul" not in kinds  # what a batch norm multiplies with is in the scales
+    weights = {i.name: i for i in graph.initializer if len(i.dims) > 1}
+    assert {i.data_type for i in weights.values()} == {onnx.TensorProto.INT8}
+    session = runtime.InferenceSession(f"{path}.onnx", providers=["CPUExecutionProvider"])
+    x = data()[0][NUM_TRAIN:]
+    found = session.run(None, {session.get_inputs()[0].name: x})[0]
+    expected = model(paddle.to_tensor(x)).numpy()
+    assert np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
+    assert (found.argmax(1) == expected.argmax(1)).mean() > 0.998
+
+
+def test_predictors_in_many_threads(tmp_path: Path) -> None:
+    model = in_bytes()
+    path = str(tmp_path / "digits")
+    paddle.jit.save(model, path, input_spec=SPEC)
+    x = data()[0][NUM_TRAIN:]
+    predictor = create_predictor(Config(f"{path}.json", f"{path}.pdiparams"))
+    expected = _predicted(predictor, x)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda i: _predicted(predictor.clone(), x[i : i + 100]), range(0, 800, 100)))
+    for start, result in zip(range(0, 800, 100), found, strict=True):
+        np.testing.assert_allclose(result, expected[start : start + 100], atol=1e-4)
+
+
+def test_converting_twice_and_models_without_quantised_layers() -> None:
+    config = only_layers(observers.AbsmaxObserver(), observers.AbsMaxChannelWiseWeightObserver())
+    model = calibrated(config)
+    again = PTQ(config).convert(model)  # nothing is left to convert
+    x = batches()[0][0]
+    np.testing.assert_allclose(again(x).numpy(), model(x).numpy(), atol=1e-4)
+    plain = nn.Sequential(nn.ReLU())
+    plain.eval()
+    assert PTQ(config).convert(PTQ(config).quantize(plain))(paddle.to_tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]
