@@ -7,6 +7,7 @@
     quanters/       round values while a model is trained
     quantize.py     QAT and PTQ: layers replaced, later converted
     whole.py        whole models in one call
+    saved.py        Paddle's files in, quantised files out
     weight_only.py  linear layers with weights in 8 or 4 bits
     wrapper.py      a layer with an observer in front of it
 
@@ -21,9 +22,10 @@ from .base import BaseObserver, BaseQuanter
 from .config import QuantConfig
 from .factory import quanter
 from .quantize import PTQ, QAT
+from .saved import int8_saved_model
 from .whole import int8_model, weight_only_model
 
 __all__ = [
-    "PTQ", "QAT", "BaseObserver", "BaseQuanter", "QuantConfig", "int8_model", "observers", "quanter", "quanters",
-    "weight_only_model",
+    "PTQ", "QAT", "BaseObserver", "BaseQuanter", "QuantConfig", "int8_model", "int8_saved_model", "observers", "quanter",
+    "quanters", "weight_only_model",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from ...core.place import CPU
 from .draft import Draft, Node, Scalar, Value
 from .fusion import activation_of, only_user
 from .nature import constants
-from .registry import register_pass
+from .registry import FINAL, register_pass
 
 _LEVELS, _LOW, _HIGH = 127, -128, 127
 _ZERO = 128  # of whole numbers from -128 to 127 as uint8
@@ -88,7 +88,7 @@ def _axis_of_factor(shape: tuple[int, ...], factor: tuple[int, ...]) -> int | No
     return axes[0] if len(full) == len(shape) and len(axes) == 1 and full[axes[0]] == shape[axes[0]] else None
 
 
-@register_pass(level=2, order=70, native=True)
+@register_pass(level=2, order=FINAL, native=True)  # when everything is folded that can be
 def quantised_layers(draft: Draft) -> int:
     """conv, linear or matmul of numbers on a grid, with what stands behind them."""
     from ...kernels.cpu import quantised
