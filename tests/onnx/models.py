@@ -84,9 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
                 continue
             verdict = "good" if max(recorded, worst) <= TOLERANCE else "BAD"
             good += verdict == "good"
-            print(
-                f"{name}: {verdict}, error {recorded:.1e} and {worst:.1e}, {nodes} nodes, {seconds:.1f} s", flush=True
-            )
+            print(f"{name}: {verdict}, error {recorded:.1e} and {worst:.1e}, {nodes} nodes, {seconds:.1f} s", flush=True)
     print(f"{good} of {count} models are good")
     return 0 if good == count else 1
 
