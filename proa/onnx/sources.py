@@ -82,7 +82,7 @@ def _of_paddle(loaded: LoadedModel, shapes: Sequence[Sequence[int]] | None) -> S
 def prepared(graph: Graph) -> Graph:
     """The graph after the passes that hold for every size: batch norms folded, constants computed."""
     for level in (2, 1):
-        made = optimise(graph, level, portable=True)
+        made = optimise(graph, level, native=False)
         if all(guard.is_certain for guard in made.assumptions.guards.values()):
             return made
     return graph

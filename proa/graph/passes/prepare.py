@@ -5,8 +5,7 @@ operations) leave the graph; it gets their results as further tensors from outsi
 runs and again whenever one of the tensors they come from has changed (see `proa.graph.optimised.Preparation`).
 
 Invariant: the same values arrive. Random and checked operations, what a run of the graph changes, and whatever depends on an
-unknown size stay; so do results much larger than what they are computed from, and, in a graph that is exported, weights
-that bytes stand for (`from_levels`) with what is made of them.
+unknown size stay; so do results much larger than what they are computed from.
 """
 
 from __future__ import annotations
@@ -27,8 +26,9 @@ _GROWTH = 2  # how much larger than its sources a large result may be
 def prepared_constants(draft: Draft) -> int:
     """Takes what does not depend on the inputs out of the graph."""
     fixed = constants(draft)
-    if draft.portable:
-        _keep_levels(draft, fixed)
+    if not draft.native:
+        # Weights on a grid go to other engines as the whole numbers they are.
+        fixed -= {id(node.output) for node in draft.nodes if node.name == "from_levels"}
     prepared = 0
     for node in list(draft.nodes):
         for value in node.outputs:
@@ -43,15 +43,6 @@ def prepared_constants(draft: Draft) -> int:
                 prepared += 1
     dead_code(draft)
     return prepared
-
-
-def _keep_levels(draft: Draft, fixed: set[int]) -> None:
-    """Takes weights in bytes out of what is fixed, and all that depends on them."""
-    kept: set[int] = set()
-    for node in draft.nodes:
-        if node.name == "from_levels" or any(id(operand) in kept for operand in node.operands):
-            kept.update(map(id, node.outputs))
-    fixed -= kept
 
 
 def _all_fixed(node: Node, fixed: set[int]) -> bool:

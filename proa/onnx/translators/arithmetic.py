@@ -8,7 +8,6 @@ from typing import Any
 from ...core.symbols import whole_part
 from ..builder import Builder, Made, broadcast_sizes, is_unknown
 from ..registry import Call, translates
-from .quantised import scaled_weight
 
 _INTEGERS = ("int", "uint")
 # Ours -> ONNX's; the type of the result is the operand's.
@@ -43,10 +42,6 @@ def plain_binary(b: Builder, operator: str, c: Call) -> Made:
 def sums(b: Builder, c: Call) -> Made:
     if c.dtype == "bool":
         return plain_binary(b, "Or" if c.name == "add" else "And", c)
-    if c.name == "multiply" and b.grids:
-        weight = scaled_weight(b, *c.operands) or scaled_weight(b, *c.operands[::-1])
-        if weight is not None:
-            return weight
     return plain_binary(b, {"add": "Add", "subtract": "Sub", "multiply": "Mul"}[c.name], c)
 
 

@@ -67,29 +67,21 @@ class Grid(NamedTuple):
 
 
 def _dequantised(b: Builder, whole: Made, step: Made, axis: int | None) -> Made:
+    whole, step = _with_positive_steps(b, whole, step, axis)
     where = {} if axis is None else {"axis": axis}
     result = b.emit("DequantizeLinear", [whole, step, _zero(b, step)], ("float32", whole.sizes), **where)
     b.grids[result.name] = Grid(whole, step, axis)
     return result
 
 
-def scaled_weight(b: Builder, weight: Any, factor: Any) -> Made | None:
-    """A weight in bytes times one number for each channel (a folded batch norm) as a weight in bytes; None for others."""
-    grid = b.grids.get(weight.name) if isinstance(weight, Made) else None
-    if grid is None or not isinstance(factor, Made) or factor.array is None:
-        return None
-    if grid.whole.array is None or grid.step.array is None or grid.axis is None or factor.dtype != "float32":
-        return None
-    rank, channels = grid.whole.ndim, grid.whole.sizes[grid.axis]
-    spread = tuple(channels if axis == grid.axis else 1 for axis in range(rank))
-    if (1,) * (rank - factor.ndim) + factor.sizes != spread:
-        return None
-    numbers = factor.array.reshape(channels)
-    steps = grid.step.array * np.abs(numbers)
-    if not (np.isfinite(steps) & (steps > 0)).all() or grid.whole.array.min(initial=0) == _LOW:
-        return None  # a step of 0, or -128 that would be turned around
-    turned = grid.whole.array * np.where(numbers < 0, -1, 1).astype(np.int8).reshape(spread)
-    return _dequantised(b, b.constant(turned.astype(np.int8)), b.constant(steps.astype(np.float32)), grid.axis)
+def _with_positive_steps(b: Builder, whole: Made, step: Made, axis: int | None) -> tuple[Made, Made]:
+    """Steps below 0 (a batch norm with negative weights was folded into them) turn the numbers around: kernels want none."""
+    if whole.array is None or step.array is None or not (step.array < 0).any() or whole.array.min(initial=0) == _LOW:
+        return whole, step
+    signs = np.where(step.array < 0, -1, 1).astype(np.int8)
+    if axis is not None:
+        signs = signs.reshape([-1 if place == axis else 1 for place in range(whole.ndim)])
+    return b.constant(whole.array * signs), b.constant(np.abs(step.array))
 
 
 def whole_bias(b: Builder, x: Made, weight: Made, bias: Made | None) -> Made | None:
