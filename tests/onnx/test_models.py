@@ -248,3 +248,28 @@ def test_weights_in_8_bits_stay_in_8_bits() -> None:
     assert "DequantizeLinear" in operators(proto)
     x = drawn(3, 16)
     np.testing.assert_allclose(run(proto, x)[0], product(paddle.to_tensor(x)).numpy(), atol=1e-4)
+
+
+def test_a_model_that_was_quantised_after_training() -> None:
+    from proa.quantization import PTQ, QuantConfig, observers
+
+    config = QuantConfig(None, None)
+    config.add_type_config(
+        [paddle.nn.Conv2D, paddle.nn.Linear], activation=observers.AbsmaxObserver(),
+        weight=observers.AbsMaxChannelWiseWeightObserver(),
+    )  # fmt: skip
+    nn = paddle.nn
+    whole = nn.Sequential(nn.Conv2D(3, 8, 3), nn.BatchNorm2D(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 10))
+    whole.eval()
+    ptq = PTQ(config)
+    observed = ptq.quantize(whole)
+    x = drawn(4, 3, 8, 8)
+    observed(paddle.to_tensor(x))
+    layer = ptq.convert(observed)
+    layer.eval()
+    proto = model_of(layer, [InputSpec([None, 3, 8, 8], "float32", "x")])
+    assert operators(proto) == {"QuantizeLinear", "DequantizeLinear", "Conv", "Relu", "Reshape", "Gemm"}
+    assert {w.data_type for w in proto.graph.initializer if len(w.dims) > 1} == {onnx.TensorProto.INT8}
+    (found,) = run(proto, x)
+    np.testing.assert_allclose(found, layer(paddle.to_tensor(x)).numpy(), atol=0.02)
+    np.testing.assert_allclose(found, whole(paddle.to_tensor(x)).numpy(), atol=0.1)

@@ -6,7 +6,7 @@ numbers between the two; where one follows the other, the bytes go from one to t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
