@@ -273,3 +273,41 @@ def test_a_model_that_was_quantised_after_training() -> None:
     (found,) = run(proto, x)
     np.testing.assert_allclose(found, layer(paddle.to_tensor(x)).numpy(), atol=0.02)
     np.testing.assert_allclose(found, whole(paddle.to_tensor(x)).numpy(), atol=0.1)
+
+
+# ---- shapes that values decide -------------------------------------------------------------------------------------
+
+
+class Detector(paddle.nn.Layer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.shift = paddle.nn.Linear(4, 4)
+
+    def forward(self, boxes: Any, scores: Any) -> Any:
+        boxes = boxes + self.shift(boxes) * 0.01
+        chosen = scores > 0.3
+        boxes, scores = boxes[chosen], paddle.masked_select(scores, chosen)
+        kept = paddle.vision.ops.nms(boxes, 0.5, scores)
+        return paddle.gather(boxes, kept) * 2, kept, paddle.nonzero(chosen)
+
+
+@pytest.mark.parametrize("count", [1, 5, 40])
+def test_suppression_of_boxes_and_other_results_whose_sizes_values_decide(count: int) -> None:
+    layer = Detector()
+    proto = model_of(layer, [InputSpec([None, 4], "float32", "boxes"), InputSpec([None], "float32", "scores")])
+    assert {"NonMaxSuppression", "NonZero"} <= operators(proto)
+    random = np.random.default_rng(count)
+    corners = random.uniform(0, 10, (count, 2))
+    boxes = np.concatenate([corners, corners + random.uniform(1, 5, (count, 2))], 1).astype("float32")
+    scores = random.uniform(0.2, 1, count).astype("float32")
+    scores[0] = 0.9
+    found = run(proto, boxes, scores)
+    for theirs, ours in zip(found, layer(paddle.to_tensor(boxes), paddle.to_tensor(scores)), strict=True):
+        np.testing.assert_allclose(theirs, ours.numpy(), rtol=1e-5, atol=1e-5)
+
+
+def test_values_that_decide_shapes_in_a_way_that_onnx_has_no_operator_for() -> None:
+    with pytest.raises(
+        NotImplementedError, match=r"values decide the shape of what unique gives.*\n  at .*test_models.py:"
+    ):
+        model_of(lambda x: paddle.unique(x), [InputSpec([None], "float32", "x")])

@@ -86,9 +86,9 @@ def classify(b: Builder, c: Call) -> Made:
     x = c.operands[0]
     if not x.dtype.startswith(("float", "bfloat")):
         return b.expand(b.scalar(c.name == "isfinite", "bool"), x.sizes)
-    tests = {"isnan": ("IsNaN",), "isinf": ("IsInf",), "isfinite": ("IsNaN", "IsInf")}[c.name]
-    found = [b.emit(test, [x], c.types[0]) for test in tests]
-    return b.invert(b.binary("Or", *found)) if len(found) == 2 else found[0]
+    if c.name != "isfinite":
+        return b.emit("IsNaN" if c.name == "isnan" else "IsInf", [x], c.types[0])
+    return b.invert(b.binary("Or", b.is_nan(x), b.emit("IsInf", [x], c.types[0])))
 
 
 @translates("where")

@@ -81,10 +81,13 @@ def _divided(b: Builder, means: Made, x: Made, window: Any, divisor: Any) -> Mad
     if not isinstance(divisor, str):
         return b.with_number("Mul", means, count / divisor)
     if any(map(is_unknown, x.sizes[2:])):
-        if any(is_unknown(n) for pair in window[2] for n in pair) or any(a != b for a, b in window[2]):
+        if any(is_unknown(n) for pair in window[2] for n in pair) or any(
+            before != behind for before, behind in window[2]
+        ):
             raise NotImplementedError("padding that depends on an unknown dimension, counted in the mean")
         return means
-    shares = count / _divisors(Window(x.sizes, *window, False), divisor)
+    kernel, stride, padding = window
+    shares = count / _divisors(Window(x.sizes, kernel, stride, padding, False), divisor)
     return means if (shares == 1).all() else b.binary("Mul", means, b.constant(shares, means.dtype))
 
 

@@ -72,8 +72,8 @@ no_counterpart(
     "gather_tree",
 )  # fmt: skip
 no_counterpart(
-    "values decide the shape of its result, or it is a call of Python code",
-    "deferred_call", "py_func",
+    "it calls Python code of the user, which no file can hold",
+    "py_func",
 )  # fmt: skip
 no_counterpart(
     "it exchanges data between processes, and a model in a file is one process",
