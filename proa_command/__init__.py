@@ -54,6 +54,26 @@ def build_parser() -> argparse.ArgumentParser:
     verify.add_argument("--json", action="store_true", help="print the verdicts as JSON")
     verify.set_defaults(module="proa.cli.verify")
 
+    export = commands.add_parser(
+        "export", help="write a saved model in another format, checked and run before it is handed out",
+        description="Writes a saved model as an ONNX file. The file is checked and run by ONNX Runtime, and its results are "
+        "compared with proa's, before it appears; a certificate with what was compared is written beside it.",
+    )  # fmt: skip
+    export.add_argument("kind", choices=("onnx",), metavar="FORMAT", help="onnx")
+    export.add_argument("model", metavar="MODEL", help="a .proa file, or Paddle's model files: their prefix or folder")
+    export.add_argument(
+        "-o", "--output", metavar="FILE", help="where to write (beside the model, with the ending .onnx)"
+    )
+    export.add_argument("--opset", type=int, default=17, metavar="N", help="the oldest opset to use, from 17 on (17)")
+    export.add_argument(
+        "--shape", action="append", default=[], metavar="NAME=SIZES",
+        help="fixed sizes of an input, such as x=1,3,224,224 (-1: free)",
+    )  # fmt: skip
+    export.add_argument("--tolerance", type=float, metavar="E", help="largest difference allowed (1e-4 in float32)")
+    export.add_argument("--external-data", action="store_true", help="write the weights into a file of their own")
+    export.add_argument("--no-verify", action="store_true", help="write without running the file")
+    export.set_defaults(module="proa.cli.export")
+
     plan = commands.add_parser(
         "plan", usage="proa plan [options] SCRIPT [-- arguments of the script]",
         help="say how a script's model is best trained on many devices",
