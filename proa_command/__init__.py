@@ -54,6 +54,19 @@ def build_parser() -> argparse.ArgumentParser:
     verify.add_argument("--json", action="store_true", help="print the verdicts as JSON")
     verify.set_defaults(module="proa.cli.verify")
 
+    convert = commands.add_parser(
+        "convert", help="turn a model of another kind into one of proa's or Paddle's",
+        description="Reads a model (.onnx), writes it as proa's own file or as Paddle's, and compares the "
+        "results of both. What was compared is in OUTPUT.certificate.json; nothing else is written unless they agree.",
+    )  # fmt: skip
+    convert.add_argument("model", metavar="MODEL", help="the model's file")
+    convert.add_argument(
+        "-o", "--output", metavar="OUTPUT", help="a .proa file, or the prefix of Paddle's files (beside the model)"
+    )
+    convert.add_argument("--inputs", metavar="FILE", help="an .npz with inputs to compare with (made up)")
+    convert.add_argument("--tolerance", type=float, default=1e-4, metavar="X", help="largest difference (1e-4)")
+    convert.set_defaults(module="proa.cli.convert")
+
     plan = commands.add_parser(
         "plan", usage="proa plan [options] SCRIPT [-- arguments of the script]",
         help="say how a script's model is best trained on many devices",

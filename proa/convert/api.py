@@ -1,0 +1,54 @@
+"""`convert`: which kind of file this is, and what reads it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..core.errors import value_error
+from ..core.tracebacks import boundary
+from .certificate import Certificate
+from .conversion import Source, convert_source
+from .samples import InputShape
+
+
+@boundary
+def convert(
+    path: Any, output: Any = None, *, inputs: Any = None, rtol: float = 1e-4, atol: float = 1e-4
+) -> Certificate:
+    """Converts a model file and says how far its results are from those of the engine it came from.
+
+    `output` ends in ".proa", or is the prefix of Paddle's files; without it the result lies beside the model. `inputs` are
+    arrays to compare with (a list, or the path of an `.npz`); without them some are made up. Nothing but the certificate
+    (`OUTPUT.certificate.json`) is written unless the results agree.
+    """
+    path = os.fspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"(convert) {path} does not exist.")
+    stem, ending = os.path.splitext(path)
+    source = source_of(path, ending.lower())
+    return convert_source(source, os.fspath(output or f"{stem}.proa"), inputs=inputs, rtol=rtol, atol=atol)
+
+
+def source_of(path: str, ending: str) -> Source:
+    if ending == ".onnx":
+        return _onnx(path)
+    raise value_error("convert", "the kind of a model is known by its ending: .onnx", path)
+
+
+def _onnx(path: str) -> Source:
+    from .onnx.loading import from_onnx
+    from .onnx.reading import read_onnx
+    from .onnx.reference import Reference
+
+    def inputs() -> list[InputShape]:
+        model = read_onnx(path)
+        return [
+            InputShape(value.name, value.shape or (), value.dtype, names)
+            for value, names in zip(model.inputs, model.dimension_names, strict=True)
+        ]
+
+    return Source(path, "ONNX", lambda: from_onnx(path), lambda: Reference(path), inputs)
+
+
+__all__ = ["convert"]
