@@ -57,7 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
     convert = commands.add_parser(
         "convert", help="turn a model of another kind into one of proa's or Paddle's",
         description="Reads a model (.onnx), writes it as proa's own file or as Paddle's, and compares the "
-        "results of both. What was compared is in OUTPUT.certificate.json; nothing else is written unless they agree.",
+        "results of both. What was compared is in OUTPUT-certificate.json; nothing else is written unless they agree.",
     )  # fmt: skip
     convert.add_argument("model", metavar="MODEL", help="the model's file")
     convert.add_argument(

@@ -20,7 +20,7 @@ def convert(
 
     `output` ends in ".proa", or is the prefix of Paddle's files; without it the result lies beside the model. `inputs` are
     arrays to compare with (a list, or the path of an `.npz`); without them some are made up. Nothing but the certificate
-    (`OUTPUT.certificate.json`) is written unless the results agree.
+    (`OUTPUT-certificate.json`) is written unless the results agree.
     """
     path = os.fspath(path)
     if not os.path.exists(path):
@@ -37,6 +37,7 @@ def source_of(path: str, ending: str) -> Source:
 
 
 def _onnx(path: str) -> Source:
+    from .onnx.difference import first_difference
     from .onnx.loading import from_onnx
     from .onnx.reading import read_onnx
     from .onnx.reference import Reference
@@ -48,7 +49,10 @@ def _onnx(path: str) -> Source:
             for value, names in zip(model.inputs, model.dimension_names, strict=True)
         ]
 
-    return Source(path, "ONNX", lambda: from_onnx(path), lambda: Reference(path), inputs)
+    return Source(
+        path, "ONNX", lambda: from_onnx(path), lambda: Reference(path), inputs,
+        find_difference=lambda arrays, rtol, atol: first_difference(path, arrays, rtol, atol),
+    )  # fmt: skip
 
 
 __all__ = ["convert"]

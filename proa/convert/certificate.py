@@ -127,7 +127,7 @@ def check_result(name: str, ours: Any, theirs: Any, rtol: float, atol: float) ->
     same = (mine == other) | (np.isnan(mine) & np.isnan(other))
     with np.errstate(invalid="ignore"):
         error = np.where(same, 0.0, np.abs(mine - other))
-        good = same | (error <= atol + rtol * np.abs(other))
+        good = same | (np.isfinite(other) & (error <= atol + rtol * np.abs(other)))
         scale = np.abs(other).max(initial=0.0, where=np.isfinite(other)) or 1.0
     found.largest_error = float(error.max(initial=0.0))
     found.largest_relative_error = found.largest_error / float(scale)

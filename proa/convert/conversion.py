@@ -79,7 +79,8 @@ def convert_source(
 
 
 def certificate_path(output: str) -> str:
-    return f"{output.removesuffix(_OWN)}.certificate.json"
+    """Beside the result. Not `OUTPUT.certificate.json`: that is where Paddle's files have a method of that name."""
+    return f"{output.removesuffix(_OWN)}-certificate.json"
 
 
 def _versions() -> dict[str, str]:

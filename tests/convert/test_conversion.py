@@ -32,8 +32,8 @@ def entries(folder):
 def test_a_conversion_writes_the_model_and_its_certificate(tmp_path, onnx_file, output):
     assert main(["convert", str(onnx_file), "-o", str(tmp_path / output)]) == 0
     files = ["model.proa"] if output.endswith(".proa") else ["model.json", "model.pdiparams"]
-    assert entries(tmp_path / "out") == sorted(["model.certificate.json", *files])
-    written = json.loads((tmp_path / "out/model.certificate.json").read_text())
+    assert entries(tmp_path / "out") == sorted(["model-certificate.json", *files])
+    written = json.loads((tmp_path / "out/model-certificate.json").read_text())
     assert written["agrees"] is True
     assert written["reference"].startswith("ONNX Runtime")
     assert set(written["checksums"]) == set(files)
@@ -58,8 +58,8 @@ def test_a_model_that_differs_is_not_written(tmp_path, onnx_file, monkeypatch):
     with pytest.raises(NotEquivalent, match="gives other results: y: 10 of 10 elements differ"):
         convert(onnx_file)
     assert (tmp_path / "model.proa").read_bytes() == b"before"
-    assert entries(tmp_path) == ["model.certificate.json", "model.onnx", "model.proa"]
-    written = json.loads((tmp_path / "model.certificate.json").read_text())
+    assert entries(tmp_path) == ["model-certificate.json", "model.onnx", "model.proa"]
+    written = json.loads((tmp_path / "model-certificate.json").read_text())
     assert (written["agrees"], written["output"]) == (False, None)
     assert written["checks"][0][0]["largest_error"] > 1e-3
     assert written["first_difference"]["operator"] == "Relu"
@@ -86,10 +86,10 @@ def test_operators_without_translators_are_in_the_certificate(tmp_path, capsys):
         convert(path)
     assert main(["convert", str(path)]) == 1
     assert "com.example.Mystery" in capsys.readouterr().err
-    written = json.loads((tmp_path / "odd.certificate.json").read_text())
+    written = json.loads((tmp_path / "odd-certificate.json").read_text())
     assert written["uncovered"] == [{"operator": "com.example.Mystery", "place": "odd"}]
     assert written["agrees"] is False
-    assert entries(tmp_path) == ["odd.certificate.json", "odd.onnx"]
+    assert entries(tmp_path) == ["odd-certificate.json", "odd.onnx"]
 
 
 def test_inputs_of_the_user(tmp_path, onnx_file):

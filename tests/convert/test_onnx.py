@@ -35,19 +35,32 @@ def randoms(*shape, seed=0):
     return np.random.default_rng(seed).normal(size=shape).astype("float32")
 
 
-def test_all_operator_tests_of_the_package_but_the_named_ones_pass():
-    failed, count = [], 0
-    for case in node_tests.collect():
-        if node_tests.kind_of(case) != "numbers":
-            continue
-        count += 1
+def failures(cases):
+    failed = []
+    for case in cases:
         try:
             node_tests.run_case(case)
         except Exception as error:
             failed.append(f"{case.name}: {error!r:.200}")
-    assert count > 1000  # of 1,663 in onnx 1.23
+    return failed
+
+
+def numbers():
+    return [case for case in node_tests.collect() if node_tests.kind_of(case) == "numbers"]
+
+
+def test_a_quarter_of_the_operator_tests_of_the_package_pass_but_for_the_named_ones():
+    cases = numbers()[::4]
+    assert len(cases) > 250  # of 416 in onnx 1.23
+    assert [line for line in failures(cases) if not any(known in line for known in KNOWN)] == []
+
+
+@pytest.mark.slow
+def test_all_operator_tests_of_the_package_pass_but_for_the_named_ones():
+    cases = numbers()
+    failed = failures(cases)
     assert [line for line in failed if not any(known in line for known in KNOWN)] == []
-    assert len(failed) < 0.02 * count
+    assert len(failed) < 0.02 * len(cases)
 
 
 @pytest.mark.parametrize(
