@@ -12,6 +12,7 @@ from .certificate import Certificate
 from .conversion import NotEquivalent
 from .layer import ConvertedLayer
 from .onnx import from_onnx
+from .torch import from_torch
 from .uncovered import UncoveredOperators
 
-__all__ = ["Certificate", "ConvertedLayer", "NotEquivalent", "UncoveredOperators", "convert", "from_onnx"]
+__all__ = ["Certificate", "ConvertedLayer", "NotEquivalent", "UncoveredOperators", "convert", "from_onnx", "from_torch"]

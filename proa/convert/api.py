@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from ..core.errors import value_error
 from ..core.tracebacks import boundary
 from .certificate import Certificate
@@ -33,7 +35,9 @@ def convert(
 def source_of(path: str, ending: str) -> Source:
     if ending == ".onnx":
         return _onnx(path)
-    raise value_error("convert", "the kind of a model is known by its ending: .onnx", path)
+    if ending == ".pt2":
+        return _torch(path)
+    raise value_error("convert", "the kind of a model is known by its ending: .onnx, .pt2", path)
 
 
 def _onnx(path: str) -> Source:
@@ -53,6 +57,42 @@ def _onnx(path: str) -> Source:
         path, "ONNX", lambda: from_onnx(path), lambda: Reference(path), inputs,
         find_difference=lambda arrays, rtol, atol: first_difference(path, arrays, rtol, atol),
     )  # fmt: skip
+
+
+def _torch(path: str) -> Source:
+    from .torch.loading import layer_of
+    from .torch.reading import exported, read_program
+    from .torch.reference import Reference
+
+    original = exported(path)
+    program = read_program(original)
+
+    def inputs() -> list[InputShape]:
+        return [InputShape(one.name, one.shape, one.dtype, one.dimension_names) for one in program.inputs]
+
+    def examples() -> list[list[np.ndarray]]:
+        """Those that the program was exported with, and the same one larger along every dimension that may change."""
+        if program.examples is None:
+            return []
+        return [program.examples, *_larger(program)]
+
+    name = os.path.basename(path).removesuffix(".pt2")
+    return Source(
+        path, "PyTorch", lambda: layer_of(program, name), lambda: Reference(original), inputs, examples
+    )  # fmt: skip
+
+
+def _larger(program: Any) -> list[list[np.ndarray]]:
+    """The examples with one more element along their unknown dimensions; nothing where all sizes are fixed."""
+    if all(size >= 0 for one in program.inputs for size in one.shape):
+        return []
+    found = []
+    for one, array in zip(program.inputs, program.examples, strict=True):
+        for axis, size in enumerate(one.shape):
+            if size < 0:
+                array = np.concatenate([array, np.take(array, [0], axis)], axis)
+        found.append(array)
+    return [found]
 
 
 __all__ = ["convert"]

@@ -149,25 +149,31 @@ def _tried(
     if source.examples is not None:
         sets = source.examples()
         if sets:
-            return sets, [reference(arrays) for arrays in sets]
+            return _taken(sets, reference, certificate)
     failure: Exception | None = None
     for first, *others in tries(shapes):
         try:
-            sets, expected = [first], [reference(first)]
+            return _taken([first, *others], reference, certificate)
         except Exception as error:  # whatever an engine raises for inputs that it does not take
             failure = failure or error
-            continue
-        for arrays in others:
-            try:
-                expected.append(reference(arrays))
-                sets.append(arrays)
-            except Exception as error:
-                certificate.notes.append(f"The model itself does not take the second set of sizes: {str(error)[:200]}")
-        return sets, expected
     raise value_error(
         "convert", f"the model takes none of the inputs that were made up for it: {failure}", "",
         "give some with --inputs FILE.npz",
     )  # fmt: skip
+
+
+def _taken(
+    sets: list[list[np.ndarray]], reference: Any, certificate: Certificate
+) -> tuple[list[list[np.ndarray]], list[list[np.ndarray]]]:
+    """The first set must be one that the model takes; the others may have sizes that it was never meant for."""
+    kept, expected = [sets[0]], [reference(sets[0])]
+    for arrays in sets[1:]:
+        try:
+            expected.append(reference(arrays))
+            kept.append(arrays)
+        except Exception as error:
+            certificate.notes.append(f"The model itself does not take a second set of sizes: {str(error)[:200]}")
+    return kept, expected
 
 
 def _saved(layer: ConvertedLayer, path: str, arrays: Sequence[np.ndarray]) -> list[str]:
