@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import value_error
 from ..core.tracebacks import boundary
+from . import tensorflow
 from .certificate import Certificate
 from .conversion import Source, convert_source
 from .samples import InputShape
@@ -27,17 +29,29 @@ def convert(
     path = os.fspath(path)
     if not os.path.exists(path):
         raise FileNotFoundError(f"(convert) {path} does not exist.")
-    stem, ending = os.path.splitext(path)
-    source = source_of(path, ending.lower())
-    return convert_source(source, os.fspath(output or f"{stem}.proa"), inputs=inputs, rtol=rtol, atol=atol)
+    target = os.fspath(output or default_output(path))
+    kind = os.path.splitext(path)[1].lower()
+    options: dict[str, Any] = {"inputs": inputs, "rtol": rtol, "atol": atol}
+    if kind == ".onnx":
+        return convert_source(_onnx(path), target, **options)
+    if kind == ".pt2":
+        return convert_source(_torch(path), target, **options)
+    if kind in tensorflow.ENDINGS or tensorflow.is_saved_model(path):
+        with tempfile.TemporaryDirectory() as folder:
+            written = os.path.join(folder, "model.onnx")
+            tensorflow.to_onnx(path, written)
+            source = _onnx(written)
+            source.path, source.kind = path, "TensorFlow (by tf2onnx)"
+            return convert_source(source, target, **options)
+    raise value_error(
+        "convert", "the kind of a model is known by its ending (.onnx, .pt2, .pb, .tflite, .h5, .keras, a SavedModel)", path,
+        "weights alone (.pt, .pth, .safetensors) go onto a layer: load_torch_weights(layer, path), or --onto MODULE:NAME",
+    )  # fmt: skip
 
 
-def source_of(path: str, ending: str) -> Source:
-    if ending == ".onnx":
-        return _onnx(path)
-    if ending == ".pt2":
-        return _torch(path)
-    raise value_error("convert", "the kind of a model is known by its ending: .onnx, .pt2", path)
+def default_output(path: str) -> str:
+    """Beside the model, with our ending."""
+    return f"{os.path.splitext(path.rstrip(os.sep))[0]}.proa"
 
 
 def _onnx(path: str) -> Source:

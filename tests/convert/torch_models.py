@@ -258,8 +258,8 @@ def exported(name: str) -> Any:
     model, inputs = MODELS[name]()
     batch = torch.export.Dim("batch", min=2, max=64)
     shapes = tuple({0: batch} for _ in inputs)
-    if isinstance(model, (Only, nn.Sequential)):
-        shapes = (shapes,)  # they take *inputs, or one under another name
+    if isinstance(model, Only):
+        shapes = (shapes,)  # it takes *given
     try:
         return torch.export.export(model.eval(), inputs, dynamic_shapes=shapes)
     except Exception:
@@ -269,6 +269,7 @@ def exported(name: str) -> Any:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("-k", default="", help="only models with this in their names")
+    parser.add_argument("--onnx", action="store_true", help="by way of ONNX, as torch.onnx.export writes it")
     parser.add_argument("--errors", action="store_true", help="print where a conversion fails")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -281,8 +282,11 @@ def main() -> int:
             started = time.time()
             try:
                 program = exported(name)
-                path = os.path.join(folder, f"{name.split()[0]}.pt2")
-                torch.export.save(program, path)
+                path = os.path.join(folder, f"{name.split()[0]}.{'onnx' if arguments.onnx else 'pt2'}")
+                if arguments.onnx:
+                    torch.onnx.export(program, f=path, dynamo=True, verbose=False)
+                else:
+                    torch.export.save(program, path)
                 certificate = convert(path, os.path.join(folder, f"{name.split()[0]}.proa"))
                 sizes = [one[0]["shape"][0] for one in certificate.inputs]
                 print(f"{name}: agrees, largest error {certificate.largest_error:.1e}, batches {sizes}, "

@@ -274,6 +274,22 @@ def nothing(*_arguments: Any, **_named: Any) -> None:
     return None
 
 
+@reads("copy")
+def copy(x: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
+    return paddle.expand(source.astype(x.dtype), list(x._aval.shape))
+
+
+@reads("fill")
+def fill(x: Tensor, value: Any) -> Tensor:
+    return paddle.expand(as_tensor(value, x).astype(x.dtype), list(x._aval.shape))
+
+
+@reads("item", "_local_scalar_dense")
+def item(x: Tensor) -> Any:
+    """A number that decides what is computed: such a program runs operation by operation."""
+    return x.item()
+
+
 _ACTIVATIONS = {
     "relu": "relu", "relu6": "relu6", "silu": "silu", "mish": "mish", "hardswish": "hardswish", "softsign": "softsign",
     "selu": "selu", "log_sigmoid": "log_sigmoid",

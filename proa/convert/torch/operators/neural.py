@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ....eager.tensor import Tensor
-from ....formats.paddle.reading.functions import F, paddle
+from ....formats.paddle.reading.functions import F, fft, paddle
 from ...onnx.operators.attention import _softmax
 from ...onnx.operators.windows import Windows
 from ..registry import reads
@@ -298,3 +298,63 @@ def mse_loss(x: Tensor, y: Tensor, reduction: int = 1) -> Tensor:
 @reads("cosine_similarity")
 def cosine_similarity(x: Tensor, y: Tensor, axis: int = 1, epsilon: float = 1e-8) -> Tensor:
     return F.cosine_similarity(x, y, axis, epsilon)
+
+
+@reads("native_group_norm")
+def native_group_norm(
+    x: Tensor, weight: Any, bias: Any, batch: Any, channels: Any, size: Any, groups: int, epsilon: float
+) -> Any:
+    return group_norm(x, groups, weight, bias, epsilon), None, None
+
+
+@reads("_native_batch_norm_legit")
+def native_batch_norm(
+    x: Tensor, weight: Any, bias: Any, mean: Any, variance: Any, training: bool, momentum: float, epsilon: float
+) -> Any:
+    return batch_norm(x, weight, bias, mean, variance, training, momentum, epsilon), None, None
+
+
+@reads("_native_batch_norm_legit.no_stats")
+def native_batch_norm_of_batch(
+    x: Tensor, weight: Any, bias: Any, training: bool, momentum: float, epsilon: float
+) -> Any:
+    return batch_norm(x, weight, bias, None, None, True, momentum, epsilon), None, None
+
+
+@reads("native_dropout")
+def native_dropout(x: Tensor, chance: float, train: Any = None) -> Any:
+    return x, paddle.ones_like(x).astype("bool")
+
+
+@reads("_cdist_forward", "cdist")
+def cdist(x: Tensor, y: Tensor, p: float = 2.0, mode: Any = None) -> Tensor:
+    return paddle.cdist(x, y, p)
+
+
+@reads("_fft_r2c")
+def fft_of_real(x: Tensor, axes: list[int], norm: int, onesided: bool) -> Tensor:
+    last = x._aval.shape[axes[-1]]
+    made = fft.fftn(x.astype("complex64" if x.dtype.name == "float32" else "complex128"), None, axes)
+    made = paddle.slice(made, [axes[-1] % x.ndim], [0], [last // 2 + 1]) if onesided else made
+    return _normalised(made, x, axes, norm)
+
+
+@reads("_fft_c2c")
+def fft_of_complex(x: Tensor, axes: list[int], norm: int, forward: bool) -> Tensor:
+    made = fft.fftn(x, None, axes) if forward else fft.ifftn(x, None, axes, norm="forward")
+    return _normalised(made, x, axes, norm)
+
+
+@reads("_fft_c2r")
+def fft_to_real(x: Tensor, axes: list[int], norm: int, last: Any) -> Tensor:
+    whole = [*(x._aval.shape[axis] for axis in axes[:-1]), last]
+    made = fft.irfftn(x, whole, axes, norm="forward")
+    return _normalised(made, made, axes, norm)
+
+
+def _normalised(made: Tensor, x: Tensor, axes: list[int], norm: int) -> Tensor:
+    """0: not at all, 1: by the root of the count, 2: by the count."""
+    count: Any = 1
+    for axis in axes:
+        count = count * x._aval.shape[axis]
+    return made if norm == 0 else made / (math.sqrt(count) if norm == 1 else count)

@@ -283,3 +283,8 @@ def complex_(x: Tensor, y: Tensor) -> Tensor:
 @reads("polar")
 def polar(size: Tensor, angle: Tensor) -> Tensor:
     return paddle.complex(size * paddle.cos(angle), size * paddle.sin(angle))
+
+
+@reads("as_strided")
+def as_strided(x: Tensor, size: Any, stride: Any, offset: Any = 0) -> Tensor:
+    return paddle.as_strided(x, list(size), list(stride), offset or 0)
