@@ -10,7 +10,6 @@ from typing import Any
 
 from ..convert.api import convert, default_output
 from ..convert.certificate import Certificate
-from ..convert.conversion import certificate_path
 from ..convert.weights import load_torch_weights
 from ..framework import save
 
@@ -25,7 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except (ValueError, TypeError, OSError, ImportError, NotImplementedError, RuntimeError, MemoryError) as error:
         print(f"proa convert: {error}", file=sys.stderr)
-        print(f"Nothing was converted; what is known is in {certificate_path(output)}.", file=sys.stderr)
+        for note in getattr(error, "__notes__", ()):
+            print(note, file=sys.stderr)
         return 1
     print("\n".join(lines(certificate)))
     return 0

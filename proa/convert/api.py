@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 from typing import Any
@@ -78,21 +79,19 @@ def _torch(path: str) -> Source:
     from .torch.reading import exported, read_program
     from .torch.reference import Reference
 
-    original = exported(path)
-    program = read_program(original)
+    original = functools.cache(lambda: exported(path))
+    program = functools.cache(lambda: read_program(original()))
 
     def inputs() -> list[InputShape]:
-        return [InputShape(one.name, one.shape, one.dtype, one.dimension_names) for one in program.inputs]
+        return [InputShape(one.name, one.shape, one.dtype, one.dimension_names) for one in program().inputs]
 
     def examples() -> list[list[np.ndarray]]:
         """Those that the program was exported with, and the same one larger along every dimension that may change."""
-        if program.examples is None:
-            return []
-        return [program.examples, *_larger(program)]
+        return [] if program().examples is None else [program().examples, *_larger(program())]
 
     name = os.path.basename(path).removesuffix(".pt2")
     return Source(
-        path, "PyTorch", lambda: layer_of(program, name), lambda: Reference(original), inputs, examples
+        path, "PyTorch", lambda: layer_of(program(), name), lambda: Reference(original()), inputs, examples
     )  # fmt: skip
 
 

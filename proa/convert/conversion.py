@@ -65,12 +65,11 @@ def convert_source(
     workplace = tempfile.mkdtemp(dir=folder, prefix=".converting-")
     try:
         _converted(source, output, workplace, certificate, inputs, rtol, atol)
-    except UncoveredOperators as error:
-        certificate.uncovered = [asdict(entry) for entry in error.missing]
-        certificate.reason = str(error)
-        raise
     except Exception as error:
+        if isinstance(error, UncoveredOperators):
+            certificate.uncovered = [asdict(entry) for entry in error.missing]
         certificate.reason = certificate.reason or f"{type(error).__name__}: {error}"
+        error.add_note(f"Nothing was converted; what is known is in {path}.")
         raise
     finally:
         shutil.rmtree(workplace, ignore_errors=True)

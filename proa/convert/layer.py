@@ -27,7 +27,8 @@ class ConvertedLayer(Layer):
 
     Its weights are ordinary parameters under the names that they have in the model. For each shape of the inputs the model
     is captured as a Graph; where a gradient is wanted its operations are recorded one by one, as those of any layer. A model
-    whose results have sizes that depend on values runs operation by operation (`reason` says why).
+    whose results have sizes that depend on values runs operation by operation (`reason` says why). It stays what the file
+    holds, a model for evaluation: `train()` brings back neither dropout nor the statistics of a batch.
     """
 
     def __init__(

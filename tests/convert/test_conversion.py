@@ -140,3 +140,22 @@ def test_what_a_check_says():
     assert near.agrees
     assert near.largest_error == pytest.approx(1e-3, rel=1e-3)
     assert "1 of 2 elements differ" in check_result("n", np.int64([1, 2]), np.int64([1, 3]), 1, 1).reason
+
+
+def test_unknown_dimensions_of_two_inputs_stay_unknown(tmp_path):
+    """Attention between two inputs: the fused kernel would give the size of the other one, which is the same at run time only."""
+    make = helper.make_node
+    nodes = [
+        make("Transpose", ["k"], ["turned"], perm=[0, 1, 3, 2]),
+        make("MatMul", ["q", "turned"], ["scores"]),
+        make("Mul", ["scores", "factor"], ["scaled"]),
+        make("Softmax", ["scaled"], ["weights"], axis=-1),
+        make("MatMul", ["weights", "k"], ["y"]),
+    ]
+    inputs = [value("q", ["batch", 2, 5, 4]), value("k", ["batch", 2, 6, 4])]
+    proto = model(nodes, inputs, [value("y", ["batch", 2, 5, 4])], {"factor": np.float32(0.5)})
+    path = tmp_path / "attention.onnx"
+    path.write_bytes(proto.SerializeToString())
+    certificate = convert(path)
+    assert certificate.fixed_dimensions == []
+    assert [one[0]["shape"][0] for one in certificate.inputs] == [2, 3]
