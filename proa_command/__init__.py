@@ -56,7 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     convert = commands.add_parser(
         "convert", help="turn a model of another kind into one of proa's or Paddle's",
-        description="Reads a model (.onnx, .pt2, one of TensorFlow's), writes it as proa's own file or as Paddle's, and "
+        description="Reads a model (ONNX, PyTorch, Caffe, TensorFlow), writes it as proa's own file or as Paddle's, and "
         "compares the results of both. What was compared is in OUTPUT-certificate.json; nothing else is written unless they "
         "agree. With --onto, weights of PyTorch (.safetensors, .pt, .pth) are given to a model of yours.",
     )  # fmt: skip

@@ -37,6 +37,8 @@ def convert(
         return convert_source(_onnx(path), target, **options)
     if kind == ".pt2":
         return convert_source(_torch(path), target, **options)
+    if kind == ".caffemodel":
+        return convert_source(_caffe(path), target, **options)
     if kind in tensorflow.ENDINGS or tensorflow.is_saved_model(path):
         with tempfile.TemporaryDirectory() as folder:
             written = os.path.join(folder, "model.onnx")
@@ -45,7 +47,7 @@ def convert(
             source.path, source.kind = path, "TensorFlow (by tf2onnx)"
             return convert_source(source, target, **options)
     raise value_error(
-        "convert", "the kind of a model is known by its ending (.onnx, .pt2, .pb, .tflite, .h5, .keras, a SavedModel)", path,
+        "convert", "the kind of a model is known by its ending: .onnx, .pt2, .caffemodel, or one of TensorFlow's", path,
         "weights alone (.pt, .pth, .safetensors) go onto a layer: load_torch_weights(layer, path), or --onto MODULE:NAME",
     )  # fmt: skip
 
@@ -71,6 +73,26 @@ def _onnx(path: str) -> Source:
     return Source(
         path, "ONNX", lambda: from_onnx(path), lambda: Reference(path), inputs,
         find_difference=lambda arrays, rtol, atol: first_difference(path, arrays, rtol, atol),
+    )  # fmt: skip
+
+
+def _caffe(path: str) -> Source:
+    from .caffe.loading import layer_of
+    from .caffe.reading import read_caffe
+    from .caffe.reference import Reference
+
+    stem = os.path.splitext(path)[0]
+    prototxt = f"{stem}.prototxt"
+    if not os.path.isfile(prototxt):
+        raise FileNotFoundError(f"(convert) {prototxt}, which says what the network is, must lie beside {path}.")
+    net = functools.cache(lambda: read_caffe(prototxt, path))
+
+    def inputs() -> list[InputShape]:
+        return [InputShape(name, [-1, *shape[1:]], "float32", ["batch"]) for name, shape in net().inputs.items()]
+
+    return Source(
+        path, "Caffe", lambda: layer_of(net(), os.path.basename(stem)),
+        lambda: Reference(prototxt, path, list(net().inputs), net().outputs), inputs,
     )  # fmt: skip
 
 

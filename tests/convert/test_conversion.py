@@ -143,7 +143,7 @@ def test_what_a_check_says():
 
 
 def test_unknown_dimensions_of_two_inputs_stay_unknown(tmp_path):
-    """Attention between two inputs: the fused kernel would give the size of the other one, which is the same at run time only."""
+    """Attention between two inputs: the fused form would have the size of the other one, equal only at run time."""
     make = helper.make_node
     nodes = [
         make("Transpose", ["k"], ["turned"], perm=[0, 1, 3, 2]),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 from ....eager.tensor import Tensor
 from ....formats.paddle.reading.functions import F, fft, paddle
 from ...onnx.operators.attention import _softmax
+from ...onnx.operators.normalization import standardised
 from ...onnx.operators.windows import Windows
 from ..registry import reads
 from .promotion import real
@@ -44,6 +46,31 @@ def outer(x: Tensor, y: Tensor) -> Tensor:
 @reads("bilinear")
 def bilinear(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return F.bilinear(x, y, weight, None if bias is None else bias.reshape([1, -1]))
+
+
+def _batched(function: Any) -> Any:
+    """torch also takes one sample without a batch: the rank of a function's windows says which axes there must be."""
+
+    @functools.wraps(function)
+    def call(x: Tensor, *arguments: Any, rank: int, **named: Any) -> Any:
+        if x.ndim == rank + 2:
+            return function(x, *arguments, **named)
+        made = function(x.unsqueeze(0), *arguments, **named)
+        return tuple(one.squeeze(0) for one in made) if isinstance(made, tuple) else made.squeeze(0)
+
+    return call
+
+
+def _reads_pools(names: str) -> Any:
+    """Registers a function for the forms with one, two and three spatial axes: `name` with 1d, 2d and 3d behind it."""
+
+    def register(function: Any) -> Any:
+        for name in names.split():
+            for rank in (1, 2, 3):
+                reads(f"{name}{rank}d")(functools.partial(_batched(function), rank=rank))
+        return function
+
+    return register
 
 
 def _each(value: Any, rank: int) -> list[int]:
@@ -85,18 +112,16 @@ def conv_transpose(
     )  # fmt: skip
 
 
-@reads("max_pool1d", "max_pool2d", "max_pool3d")
+@_reads_pools("max_pool")
 def max_pool(
     x: Tensor, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    from functools import reduce
-
     rank = x.ndim - 2
     kernel, dilation, padding = _each(kernel, rank), _each(dilation, rank), _each(padding, rank)
     stride = _each(stride, rank) if stride else kernel
     if any(d != 1 for d in dilation):
         windows = Windows(x._aval.shape[2:], kernel, stride, dilation, padding * 2, "NOTSET", ceil_mode)
-        return reduce(paddle.maximum, windows.elements(x, float("-inf")))
+        return functools.reduce(paddle.maximum, windows.elements(x, float("-inf")))
     return getattr(F, f"max_pool{rank}d")(x, kernel, stride, padding, ceil_mode=ceil_mode)
 
 
@@ -110,7 +135,7 @@ def max_pool_with_indices(
     return values, places.astype("int64")
 
 
-@reads("avg_pool1d", "avg_pool2d", "avg_pool3d")
+@_reads_pools("avg_pool")
 def avg_pool(
     x: Tensor, kernel: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
     divisor: Any = None,
@@ -125,21 +150,21 @@ def avg_pool(
     )  # fmt: skip
 
 
-@reads(
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d"
-)
+@_reads_pools("adaptive_avg_pool _adaptive_avg_pool")
 def adaptive_avg_pool(x: Tensor, size: Any) -> Tensor:
-    rank = len(size) if isinstance(size, (list, tuple)) else x.ndim - 2
+    rank = x.ndim - 2
     wanted = _each(size, rank)
     if all(n == 1 for n in wanted):
         return paddle.mean(x, list(range(x.ndim - rank, x.ndim)), keepdim=True)
     return getattr(F, f"adaptive_avg_pool{rank}d")(x, wanted if rank > 1 else wanted[0])
 
 
-@reads("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
+@_reads_pools("adaptive_max_pool")
 def adaptive_max_pool(x: Tensor, size: Any) -> Any:
     wanted = _each(size, x.ndim - 2)
-    return getattr(F, f"adaptive_max_pool{x.ndim - 2}d")(x, wanted if x.ndim > 3 else wanted[0], return_mask=True)
+    function = getattr(F, f"adaptive_max_pool{x.ndim - 2}d")
+    values, places = function(x, wanted if x.ndim > 3 else wanted[0], return_mask=True)
+    return values, places.astype("int64")
 
 
 @reads("batch_norm", "_native_batch_norm_legit_no_training", "cudnn_batch_norm")
@@ -163,7 +188,9 @@ def layer_norm(
 
 @reads("native_layer_norm")
 def native_layer_norm(x: Tensor, shape: Any, weight: Any, bias: Any, epsilon: float) -> Any:
-    return layer_norm(x, shape, weight, bias, epsilon), None, None
+    axes = list(range(x.ndim - len(shape), x.ndim))
+    _, mean, inverse = standardised(x, axes, epsilon)
+    return layer_norm(x, shape, weight, bias, epsilon), mean, inverse
 
 
 @reads("rms_norm", "_fused_rms_norm")
@@ -304,7 +331,8 @@ def cosine_similarity(x: Tensor, y: Tensor, axis: int = 1, epsilon: float = 1e-8
 def native_group_norm(
     x: Tensor, weight: Any, bias: Any, batch: Any, channels: Any, size: Any, groups: int, epsilon: float
 ) -> Any:
-    return group_norm(x, groups, weight, bias, epsilon), None, None
+    _, mean, inverse = standardised(x.reshape([x._aval.shape[0], groups, -1]), [2], epsilon)
+    return group_norm(x, groups, weight, bias, epsilon), mean.squeeze(2), inverse.squeeze(2)
 
 
 @reads("_native_batch_norm_legit")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....core.symbols import maximum
 from ....eager.tensor import Tensor
 from ....formats.paddle.reading.functions import linalg, paddle
 from ..registry import reads
@@ -37,7 +38,7 @@ def _variance(x: Tensor, axis: Any, correction: Any, keep: bool) -> Tensor:
         count = count * x._aval.shape[one]
     mean_ = paddle.mean(x, axes, keepdim=True)
     squares = paddle.sum((x - mean_) * (x - mean_), axes, keepdim=keep)
-    return squares / (count - (1 if correction is None else correction))
+    return squares / maximum(count - (1 if correction is None else correction), 0)
 
 
 @reads("var.correction", "var")
@@ -140,6 +141,8 @@ def norm(x: Tensor, order: Any = 2, axis: Any = None, keep: bool = False, dtype:
 def _norm(x: Tensor, order: Any, axis: Any, keep: bool) -> Tensor:
     if order == 2:
         return paddle.sqrt(paddle.sum(x * x, _axes(axis), keepdim=keep))
+    if order == 0:
+        return paddle.sum((x != 0).astype(x.dtype), _axes(axis), keepdim=keep)
     if order == 1:
         return paddle.sum(paddle.abs(x), _axes(axis), keepdim=keep)
     if order in (float("inf"), float("-inf")):

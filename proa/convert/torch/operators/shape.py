@@ -287,4 +287,4 @@ def polar(size: Tensor, angle: Tensor) -> Tensor:
 
 @reads("as_strided")
 def as_strided(x: Tensor, size: Any, stride: Any, offset: Any = 0) -> Tensor:
-    return paddle.as_strided(x, list(size), list(stride), offset or 0)
+    return paddle.as_strided(x, list(size), list(stride), (offset or 0) * x._aval.dtype.itemsize)
