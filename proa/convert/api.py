@@ -44,7 +44,7 @@ def convert(
             written = os.path.join(folder, "model.onnx")
             tensorflow.to_onnx(path, written)
             source = _onnx(written)
-            source.path, source.kind = path, "TensorFlow (by tf2onnx)"
+            source.path, source.kind = path, "TensorFlow, by tf2onnx; compared with the ONNX file"
             return convert_source(source, target, **options)
     raise value_error(
         "convert", "the kind of a model is known by its ending: .onnx, .pt2, .caffemodel, or one of TensorFlow's", path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -164,6 +165,11 @@ def maximum(x: Tensor, y: Tensor) -> Tensor:
 @reads("minimum", "min.other")
 def minimum(x: Tensor, y: Tensor) -> Tensor:
     return paddle.minimum(*promoted(x, y))
+
+
+for _name in ("fmax", "fmin", "copysign", "gcd", "lcm", "logaddexp"):
+    reads(_name)(lambda x, y, _ours=_name: getattr(paddle, _ours)(*promoted(x, y)))
+reads("exp2")(lambda x: paddle.exp(real(x) * math.log(2)))
 
 
 @reads("clamp", "clip", "clamp_min", "clamp_max", "clamp.Tensor")
