@@ -74,6 +74,21 @@ def build_parser() -> argparse.ArgumentParser:
     export.add_argument("--no-verify", action="store_true", help="write without running the file")
     export.set_defaults(module="proa.cli.export")
 
+    convert = commands.add_parser(
+        "convert", help="turn a model of another kind into one of proa's or Paddle's",
+        description="Reads a model (ONNX, PyTorch, Caffe, TensorFlow), writes it as proa's own file or as Paddle's, and "
+        "compares the results of both. What was compared is in OUTPUT-certificate.json; nothing else is written unless they "
+        "agree. With --onto, weights of PyTorch (.safetensors, .pt, .pth) are given to a model of yours.",
+    )  # fmt: skip
+    convert.add_argument("model", metavar="MODEL", help="the model's file")
+    convert.add_argument(
+        "-o", "--output", metavar="OUTPUT", help="a .proa file, or the prefix of Paddle's files (beside the model)"
+    )
+    convert.add_argument("--inputs", metavar="FILE", help="an .npz with inputs to compare with (made up)")
+    convert.add_argument("--onto", metavar="MODULE:NAME", help="a class or function that makes the model for weights")
+    convert.add_argument("--tolerance", type=float, default=1e-4, metavar="X", help="largest difference (1e-4)")
+    convert.set_defaults(module="proa.cli.convert")
+
     plan = commands.add_parser(
         "plan", usage="proa plan [options] SCRIPT [-- arguments of the script]",
         help="say how a script's model is best trained on many devices",
