@@ -51,7 +51,12 @@ _AVX512 = _AVX2 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 _VNNI512 = ("-march=x86-64-v4", "-mavx512vnni")
 VARIANTS = (  # of each machine the best one first
     Variant(
-        "avx512bf16", "x86_64", (*_VNNI512, "-mavx512bf16"), _AVX512 | {"avx512_vnni", "avx512_bf16"}, "avx512vnni", "BF16"
+        "avx512bf16",
+        "x86_64",
+        (*_VNNI512, "-mavx512bf16"),
+        _AVX512 | {"avx512_vnni", "avx512_bf16"},
+        "avx512vnni",
+        "BF16",
     ),
     Variant("avx512vnni", "x86_64", _VNNI512, _AVX512 | {"avx512_vnni"}, "avx512", "VNNI"),
     Variant("avx512", "x86_64", ("-march=x86-64-v4",), _AVX512),

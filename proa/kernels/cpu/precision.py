@@ -1,11 +1,11 @@
 """16-bit floats on the CPU: which products are computed in what.
 
-Where the processor multiplies bfloat16 by itself (`compiled.multiplies_bfloat16`), products of it go to kernels of their own;
-they sum in float32 and round once. Everywhere else, and in float16, operands are widened to float32, which is exact and what
-Paddle computes as well.
+Where the processor multiplies bfloat16 by itself (`compiled.multiplies_bfloat16`), products of it go to kernels of their
+own (bfloat.py); they sum in float32 and round once. Everywhere else, and in float16, operands are widened to float32, which
+is exact and what Paddle computes as well.
 
-`low_products` makes the same kernels take products of float32, which then round their operands to bfloat16. Nothing else
-becomes less precise: that is how a model that was saved in float32 may be run twice as fast, by who has looked at its answers.
+`low_products` makes the same kernels take products of float32, whose operands they then round to bfloat16. Nothing else
+becomes less precise: a model that was saved in float32 may run quicker that way, for whoever has compared its answers.
 """
 
 from __future__ import annotations

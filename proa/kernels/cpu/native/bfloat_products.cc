@@ -1,27 +1,8 @@
 // Handlers of matrix products in bfloat16 for XLA.
-#include "pairs.h"
+#include "pair_matrices.h"
 #include "products.h"
 
 namespace proa {
-
-static bool is_number(const ffi::AnyBuffer& buffer) {
-  return buffer.element_type() == ffi::BF16 || buffer.element_type() == ffi::F32;
-}
-
-static Numbers numbers_of(const ffi::AnyBuffer& buffer) {
-  return {buffer.untyped_data(), buffer.element_type() == ffi::F32};
-}
-
-// A bias as floats.
-static const float* widened_bias(const ffi::AnyBuffer& bias, int64_t count) {
-  if (bias.element_type() == ffi::F32) return static_cast<const float*>(bias.untyped_data());
-  float* to = scratch<6>(round_up(count, kLanes));
-  const auto* from = static_cast<const uint16_t*>(bias.untyped_data());
-  for (int64_t i = 0; i < count; i += kLanes) {
-    store(to + i, widened(load_halves(from + i, static_cast<int>(smaller<int64_t>(kLanes, count - i)))));
-  }
-  return to;
-}
 
 struct BfloatProduct {
   Numbers left, right;
@@ -66,12 +47,8 @@ static ffi::Error bfloat_product(ffi::ThreadPool pool, ffi::AnyBuffer left, ffi:
     return ffi::Error::InvalidArgument("product: the shapes do not fit");
   }
   Finish finish;
-  if (more.size() == 1) {
-    auto bias = more.get<ffi::AnyBuffer>(0);
-    if (!bias.has_value() || !is_number(*bias) || static_cast<int64_t>(bias->element_count()) != columns) {
-      return ffi::Error::InvalidArgument("product: the bias does not fit");
-    }
-    finish.column_bias = widened_bias(*bias, columns);
+  if (more.size() > 0 && !read_bias(more, columns, finish.column_bias)) {
+    return ffi::Error::InvalidArgument("product: the bias does not fit");
   }
   const BfloatProduct product{numbers_of(left), numbers_of(right), rows, columns, depth, transpose_left, transpose_right,
                               out->untyped_data(), out->element_type() == ffi::BF16};

@@ -75,7 +75,7 @@ static void multiply_panels(const Matrix& left, const float* panels, int64_t dep
     }
     return;
   }
-  const Blocks blocks(depth, column1 - column0);
+  const BlockSizes blocks(depth, column1 - column0);
   const int step = rows_of_panels(rows, kStreamedRows);
   const int64_t block_columns = rows <= 3 * kStreamedRows ? kPanel : round_up(blocks.columns, kPanel);
   for (int64_t j0 = column0; j0 < column1; j0 += block_columns) {

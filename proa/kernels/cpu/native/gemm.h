@@ -18,12 +18,6 @@ constexpr int kStreamedRows = kLanes == 16 ? 8 : kLanes == 8 ? 4 : 6;
 constexpr int kStreamedWidth = kStreamedVectors * kLanes;
 constexpr int64_t kAhead = 12;  // steps of k by which b is asked for in advance
 
-// The arithmetic of floats.
-struct Singles {
-  static Vector spread(const float* value) { return all(*value); }
-  static Vector add(Vector sum, Vector value, Vector column) { return sum + value * column; }
-};
-
 // What is done to a sum before it is stored, once all of k is in it.
 struct Finish {
   const float* column_bias = nullptr;
@@ -296,9 +290,9 @@ struct Result {
 constexpr int64_t kPackedRows = 1 << 19;  // floats of a (2 MiB): they come back from the second or third cache in order
 
 // Blocks of a streamed product: a panel of rows of a (12 KiB) stays in the first cache, a block of b (576 KiB) in the second.
-struct Blocks {
+struct BlockSizes {
   int64_t pieces, depth, columns;
-  Blocks(int64_t whole_depth, int64_t whole_columns) {
+  BlockSizes(int64_t whole_depth, int64_t whole_columns) {
     pieces = larger<int64_t>(ceil_div(whole_depth, 384), 1);
     depth = larger<int64_t>(ceil_div(whole_depth, pieces), 1);
     columns = smaller(round_up(whole_columns, kLanes), 384 * 384 / depth / kStreamedWidth * kStreamedWidth);
@@ -319,7 +313,7 @@ void multiply(int64_t rows, int64_t columns, int64_t depth, const Left& left, co
               bool accumulate, const Finish& finish) {
   using Arithmetic = typename Left::Arithmetic;
   if (rows < 1 || columns < 1) return;
-  const Blocks blocks(depth, columns);
+  const BlockSizes blocks(depth, columns);
   const int step = rows_of_panels(rows, kStreamedRows);
   const bool few = rows <= 3 * kStreamedRows;
   const bool in_rows = left.lies_in_rows(), packs = left.is_packed();
@@ -346,7 +340,7 @@ void multiply(int64_t rows, int64_t columns, int64_t depth, const Left& left, co
     if (few) {
       if (packs) left.pack_panels(packed_left, 0, rows, step, k0, some);
       for (int64_t j = 0; j < columns;) {
-        const int vectors = Blocks::vectors_of(columns - j), width = vectors * kLanes;
+        const int vectors = BlockSizes::vectors_of(columns - j), width = vectors * kLanes;
         const int count = static_cast<int>(smaller<int64_t>(width, columns - j));
         const float* b = right.direct(k0, j, count, width);
         const int64_t b_step = b ? right.direct_step() : width;
@@ -365,7 +359,7 @@ void multiply(int64_t rows, int64_t columns, int64_t depth, const Left& left, co
       for (int64_t j0 = 0; j0 < columns; j0 += blocks.columns) {
         const int64_t j1 = smaller(columns, j0 + blocks.columns);
         for (int64_t j = j0; j < j1;) {
-          const int width = Blocks::vectors_of(j1 - j) * kLanes;
+          const int width = BlockSizes::vectors_of(j1 - j) * kLanes;
           right.pack_right(packed_right + (j - j0) * some, k0, some, j, static_cast<int>(smaller<int64_t>(width, j1 - j)),
                            width);
           j += width;
@@ -373,7 +367,7 @@ void multiply(int64_t rows, int64_t columns, int64_t depth, const Left& left, co
         for (int64_t i = i0; i < i1; i += step) {
           const float* a = packs ? packed_left + (i - i0) * some : left.row(i, k0);
           for (int64_t j = j0; j < j1;) {
-            const int vectors = Blocks::vectors_of(j1 - j), width = vectors * kLanes;
+            const int vectors = BlockSizes::vectors_of(j1 - j), width = vectors * kLanes;
             const float* next = out.data + (j + width < j1 ? i * out.step + j + width : (i + step) * out.step + j0);
             compute(i, j, a, packed_right + (j - j0) * some, width, vectors, next);
             j += width;

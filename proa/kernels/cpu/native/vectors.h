@@ -71,6 +71,12 @@ inline void store_up_to(float* p, Vector v, int count) {
   else store_some(p, v, count);
 }
 
+// The arithmetic of floats, for tiles that may compute in another one (pairs.h).
+struct Singles {
+  static Vector spread(const float* value) { return all(*value); }
+  static Vector add(Vector sum, Vector value, Vector column) { return sum + value * column; }
+};
+
 // Bits of bfloat16: the upper half of a float's.
 typedef uint16_t Halves __attribute__((vector_size(kLanes * 2), aligned(2), may_alias));
 typedef uint32_t Bits __attribute__((vector_size(kLanes * 4), aligned(4), may_alias));
@@ -103,6 +109,14 @@ inline void store_halves(uint16_t* p, Halves halves, int count) {
 #else
   std::memcpy(p, &halves, sizeof(uint16_t) * count);
 #endif
+}
+inline Vector load_up_to(const uint16_t* p, int count) { return widened(load_halves(p, count)); }
+inline float value_of(float value) { return value; }
+inline float value_of(uint16_t bits) {
+  const uint32_t wide = uint32_t(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof(value));
+  return value;
 }
 inline void store_rounded(uint16_t* p, Vector v, int count) { store_halves(p, rounded(v), count); }
 
