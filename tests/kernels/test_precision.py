@@ -77,7 +77,9 @@ def test_attention_in_bfloat16() -> None:
     for _ in range(STEPS):
         found = functional.scaled_dot_product_attention(*tensors, is_causal=True)
         assert str(found.dtype) == "paddle.bfloat16"
-        assert np.abs(found.astype("float64").numpy() / expected - 1).max() <= 1.01 * 2.0**-8
+        # The result is rounded once; where weights are multiplied as bfloat16, as all operands of products, they were too.
+        roundings = 2 if compiled.multiplies_bfloat16() else 1
+        assert np.abs(found.astype("float64").numpy() / expected - 1).max() <= 1.01 * roundings * 2.0**-8
 
 
 @needs_native

@@ -1,8 +1,9 @@
 """Products in bfloat16 by native code, on processors that multiply it by themselves.
 
 Operands are bfloat16, or float32 inside `precision.low_products`, which is rounded to bfloat16 while it is packed; sums are
-float32, and a result of bfloat16 is rounded once. Each function takes what the operation's kernel takes and gives None where
-the kernel for float32 should do it.
+float32. A result of bfloat16 is rounded once; the gradient of a weight is left in float32, and whoever runs the kernel casts
+it to the inferred type. Each function takes what the operation's kernel takes and gives None where the kernel for float32
+should do it.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ def _multiply(x: Any, y: Any, transpose_x: bool, transpose_y: bool, bias: Any = 
     columns = y.shape[-2] if transpose_y else y.shape[-1]
     if not enough(math.prod(x.shape[:-2]) * rows * columns * depth, _WORTHWHILE):
         return None
+    # A product over rows is the gradient of a weight, which is wanted in float32: whoever wants it low rounds it.
+    dtype = FLOAT32 if transpose_x and not transpose_y else x.dtype
     return library.call(
-        "BfloatProduct", library.shaped((*x.shape[:-2], rows, columns), x.dtype), x, y, *([] if bias is None else [bias]),
+        "BfloatProduct", library.shaped((*x.shape[:-2], rows, columns), dtype), x, y, *([] if bias is None else [bias]),
         transpose_left=bool(transpose_x), transpose_right=bool(transpose_y),
     )  # fmt: skip
 
@@ -115,7 +118,7 @@ def bfloat_grad_weight(xp: Any, x: Any, y: Any, shape: tuple[int, ...], *attribu
     if depthwise.fits(image.shape, shape, window):
         return None
     operands = [library.Image(image), library.Image(first(y, window))]
-    return _call("BfloatConvolutionGradWeight", library.shaped(shape, x.dtype), operands, shape, window)
+    return _call("BfloatConvolutionGradWeight", library.shaped(shape), operands, shape, window)
 
 
 # ---- attention -----------------------------------------------------------------------------------

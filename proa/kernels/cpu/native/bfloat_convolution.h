@@ -184,7 +184,12 @@ inline void convolve_pairs_weight(ffi::ThreadPool& pool, const Convolution& s, N
       finish.rounded_step = columns;
     }
     float* sums = in_order && !dw.rounds ? static_cast<float*>(dw.data) + place : scratch<7>(filters * columns);
-    multiply_matrices(pool, filters, columns, ceil_div(positions, 2), left, right, sums, finish);
+    if (s.reads_positions()) {
+      const RightPairs lines{{{images + group * channels, false}, 1, s.channels, positions}};
+      multiply_matrices(pool, filters, columns, ceil_div(positions, 2), left, lines, sums, finish);
+    } else {
+      multiply_matrices(pool, filters, columns, ceil_div(positions, 2), left, right, sums, finish);
+    }
     if (in_order) continue;
     parallel_some(pool, filters * columns, filters, [&](int64_t filter) {
       const float* from = sums + filter * columns;

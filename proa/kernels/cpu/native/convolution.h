@@ -14,6 +14,12 @@ struct Convolution {
   int64_t group_channels() const { return channels / groups; }
   int64_t group_filters() const { return filters / groups; }
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  // Whether each position is computed from the same position alone.
+  bool reads_positions() const {
+    bool alone = true;
+    for (int a = 0; a < 3; a++) alone &= kernel[a] == 1 && stride[a] == 1 && before[a] == 0 && out[a] == extent[a];
+    return alone;
+  }
 
   // Calls body(tap of each axis, its number).
   template <class Body>

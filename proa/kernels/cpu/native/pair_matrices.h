@@ -22,6 +22,14 @@ struct PairLines {
   // Whether pairs can be read where they lie.
   bool has_pairs() const { return along_depth() && !numbers.wide && step % 2 == 0 && depth % 2 == 0; }
 
+  // Lines that lie far apart are asked for: nobody else sees them coming.
+  void ask_for(int64_t line, int64_t k) const {
+    if (2 * k + 1 >= depth) return;
+    const Numbers here = numbers.at(line * step + 2 * k * depth_step);
+    __builtin_prefetch(here.data);
+    __builtin_prefetch(here.at(depth_step).data);
+  }
+
   // Two lines of `count` numbers of one pair of the depth, from line `first` on.
   Vector pairs_of(int64_t first, int64_t k, int count) const {
     const Numbers here = numbers.at(first * step + 2 * k * depth_step);
@@ -49,7 +57,17 @@ struct LeftPairs : PairLines {
     for (int64_t r0 = 0; r0 < rows; r0 += 8 * panel) {
       const int64_t end = smaller(rows, r0 + 8 * panel);
       for (int64_t k = 0; k < pairs; k++) {
-        for (int64_t r = r0; r < end; r += panel) {
+        int64_t r = r0;
+        if (panel == kLanes / 2) {  // a vector has the rows of two panels
+          for (; r + kLanes <= end; r += kLanes) {
+            const Vector both = pairs_of(first + r, k0 + k, kLanes);
+            ask_for(first + r, k0 + k + kAhead);
+            std::memcpy(to + r * pairs + k * panel, &both, sizeof(float) * panel);
+            std::memcpy(to + (r + panel) * pairs + k * panel, reinterpret_cast<const float*>(&both) + panel,
+                        sizeof(float) * panel);
+          }
+        }
+        for (; r < end; r += panel) {
           const int some = static_cast<int>(smaller<int64_t>(panel, end - r));
           float* here = to + r * pairs + k * some;
           for (int i = 0; i < some; i += kLanes) {
@@ -73,6 +91,7 @@ struct RightPairs : PairLines {
       for (int64_t k = 0; k < pairs; k++) {
         for (int j = 0; j < width; j += kLanes) {
           const int count = larger(smaller(kLanes, columns - j), 0);
+          ask_for(first + j + width, k0 + k);  // what the next columns need
           store(to + k * width + j, count > 0 ? pairs_of(first + j, k0 + k, count) : Vector{});
         }
       }
