@@ -234,10 +234,11 @@ def test_attention_and_its_gradients(queries: int, keys: int, width: int, causal
     for number in range(3):
         kernel = bfloat.bfloat_attention_gradient(number)
         found.append(directly(kernel, low(g), *operands, None, scale, causal))
-    # Weights and slopes are rounded before they are multiplied: each adds at most a rounding of what it is multiplied by.
+    # Weights and slopes are rounded before they are multiplied, and slopes come from a result with rounded weights.
+    mean = (weights @ np.abs(V) * np.abs(G)).sum(-1, keepdims=True)
+    steep = np.abs(slopes) + weights * scale * mean
     sizes = [
-        weights @ np.abs(V), np.abs(slopes) @ np.abs(K), np.abs(slopes).swapaxes(-1, -2) @ np.abs(Q),
-        weights.swapaxes(-1, -2) @ np.abs(G),
+        weights @ np.abs(V), steep @ np.abs(K), steep.swapaxes(-1, -2) @ np.abs(Q), weights.swapaxes(-1, -2) @ np.abs(G),
     ]  # fmt: skip
     for one, want, size in zip(found, expected, sizes, strict=True):
         assert one.dtype == np.float32

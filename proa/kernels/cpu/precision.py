@@ -51,12 +51,17 @@ _THREAD = _Thread()
 
 @contextmanager
 def low_products(on: bool = True) -> Iterator[None]:
-    """Programs that are lowered inside multiply float32 as bfloat16, where the processor does that by itself."""
+    """Programs that are optimised and lowered inside multiply float32 as bfloat16, where the processor does so by itself."""
     before, _THREAD.low = _THREAD.low, on
     try:
         yield
     finally:
         _THREAD.low = before
+
+
+def wants_low() -> bool:
+    """Whether products of float32 are computed in bfloat16 here."""
+    return _THREAD.low and compiled.multiplies_bfloat16()
 
 
 def is_low(symbol: str, *arrays: Any) -> bool:
