@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype import BFLOAT16
 from ...core.errors import value_error
 from ...eager.declare import op, public
 from ...eager.infer import normalise_axis, same
@@ -86,6 +87,21 @@ def _relu_slope_by_bits(xp: Any, outer: Any, result: Any) -> Any:
 
 
 relu_slope.operation.kernels["numpy"] = _relu_slope_by_bits  # type: ignore[attr-defined]
+
+
+def _relu_slope_of_halves(xp: Any, outer: Any, result: Any) -> Any:
+    """The same for XLA on a CPU, which would choose among widened bfloat16 and write that to memory."""
+    if outer.dtype != BFLOAT16 or result.dtype != BFLOAT16:
+        return xp.where(result > 0, outer, outer.dtype.type(0))
+    from jax.lax import bitcast_convert_type
+
+    bits = bitcast_convert_type(result, np.int16)
+    positive = (bits > 0) & (bits <= 0x7F80)  # above are NaN
+    kept = xp.where(positive, bitcast_convert_type(outer, np.int16), np.int16(0))
+    return bitcast_convert_type(kept, BFLOAT16)
+
+
+relu_slope.operation.kernels["cpu"] = _relu_slope_of_halves  # type: ignore[attr-defined]
 
 
 @samples(*_PLAIN, reference=lambda x: np.maximum(x, 0))
