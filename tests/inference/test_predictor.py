@@ -102,11 +102,11 @@ def test_one_graph_for_each_shape(picture: inference.Predictor) -> None:
     given, _ = case("picture")
     for _ in range(3):
         clone.run([paddle.to_tensor(given)])
-    before = len(clone._loaded._graphs)
+    before = len(clone._engine._kept)
     clone.run([paddle.to_tensor(given[:1])])
-    assert len(clone._loaded._graphs) == before + 1
+    assert len(clone._engine._kept) == before + 1
     clone.run([paddle.to_tensor(given[:1])])
-    assert len(clone._loaded._graphs) == before + 1
+    assert len(clone._engine._kept) == before + 1
 
 
 def test_a_pool_loads_once() -> None:

@@ -67,10 +67,12 @@ def read_graph(
     parameters: dict[str, Tensor] | None = None,
     shapes: Sequence[Sequence[int]] | None = None,
     *,
+    examples: Sequence[Sequence[int]] | None = None,
     place: Place | None = None,
     name: str = "model",
 ) -> Graph:
-    """The Graph of a model. With `shapes`, for inputs of just these shapes; results are a list in the model's order."""
+    """The Graph of a model. With `shapes`, for inputs of just these shapes; with `examples`, for these and all that lead
+    the same way through the model. Results are a list in the model's order."""
     held = make_parameters(model, place) if parameters is None else parameters
     specs = [
         _Spec(value.name, (value.shape or ()) if shapes is None else shapes[position], value.dtype)
@@ -82,6 +84,7 @@ def read_graph(
         specs,
         name=name,
         place=place,
+        examples=examples,
         build=lambda tensors: Translation(model, held).run(tensors),
     )
 
