@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtype import is_supported
 from ..core.errors import runtime_error, type_error, value_error
+from ..core.place import CPU
 from ..eager.tensor import Tensor as DataTensor
-from ..eager.tensor import tensor_from_data
+from ..eager.tensor import tensor_from_data, wrap
 from .kinds import DataType, data_type_of
 
 
@@ -97,7 +99,7 @@ class Tensor:
             raise type_error("Tensor.copy_from_cpu", "text cannot be fed; encode it as numbers", "a list of str")
         if not isinstance(data, np.ndarray):
             raise type_error("Tensor.copy_from_cpu", "a NumPy array is needed", type(data).__name__)
-        self._feed(tensor_from_data(np.array(data), place=self._place))
+        self._feed(tensor_from_data(data, place=self._place))  # which copies
 
     def copy_to_cpu(self) -> np.ndarray:
         """A new array with the numbers of an output (or of an input)."""
@@ -108,7 +110,8 @@ class Tensor:
         if isinstance(data, DataTensor):
             self._feed(data if self._place is None or data._aval.place is self._place else data.to(self._place))
         elif isinstance(data, np.ndarray):
-            self._feed(tensor_from_data(data, place=self._place))
+            on_host = self._place in (None, CPU) and data.flags.c_contiguous and is_supported(data.dtype)
+            self._feed(wrap(data) if on_host else tensor_from_data(data, place=self._place))
         else:
             raise type_error("Tensor.share_external_data", "a Tensor or a NumPy array is needed", type(data).__name__)
 
