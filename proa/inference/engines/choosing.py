@@ -33,7 +33,8 @@ from .foreign import ForeignEngine
 
 _FORMAT = 1
 _MOST_VECTORS = 2
-_ROUNDS, _SECONDS = 12, 1.5  # of timing for each vector and candidate: as many rounds as fit, at least three
+_LEAST_ROUNDS, _ROUNDS, _SECONDS = 2, 8, 1.5  # of timing: as many rounds as fit into the seconds for each candidate
+_RUNS = 3  # in a round
 _CLEARLY = 0.98  # another engine has to be that much quicker than ours
 # The largest difference relative to the largest number of a result. Other orders of summation cost 1e-6 for a layer; a
 # wrong layer costs far more than this.
@@ -181,17 +182,18 @@ def difference(found: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> flo
 
 
 def _times(engines: dict[str, Engine], tensors: list[Tensor]) -> dict[str, float]:
-    """The best time of each engine; they take turns, so that a busy moment meets all of them."""
+    """The best time of each engine. They take turns, so that a busy moment meets all of them; the first run of a turn is
+    not counted, because the threads of the engine before may still be looking for work."""
     best = dict.fromkeys(engines, float("inf"))
-    for engine in engines.values():  # caches and threads are warm then
-        _arrays(engine.run(tensors))
     started = time.perf_counter()
     for number in range(_ROUNDS):
         for name, engine in engines.items():
-            before = time.perf_counter()
             _arrays(engine.run(tensors))
-            best[name] = min(best[name], time.perf_counter() - before)
-        if number >= 2 and time.perf_counter() - started > _SECONDS * len(engines):
+            for _ in range(_RUNS):
+                before = time.perf_counter()
+                _arrays(engine.run(tensors))
+                best[name] = min(best[name], time.perf_counter() - before)
+        if number >= _LEAST_ROUNDS - 1 and time.perf_counter() - started > _SECONDS * len(engines):
             break
     return best
 

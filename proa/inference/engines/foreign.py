@@ -100,7 +100,7 @@ class ForeignEngine(Engine):
         from ... import onnx
 
         try:
-            content = onnx.from_graph(graph).SerializeToString()
+            content = onnx.model_of(graph).SerializeToString()
         except Exception as error:  # the package is missing, or an operation has no counterpart: the error says which
             raise Unavailable(f"the model cannot be written as ONNX: {_short(error)}") from error
         try:
