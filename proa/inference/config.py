@@ -325,7 +325,14 @@ class Config:
         if self._options.get("ir_optim") is False:
             level = 0
         capacity = self._options.get("onednn_cache_capacity") or Settings.shapes
-        return Settings(self._threads, _PRECISIONS[self._precision], None if level is None else min(level, 2), capacity)
+        but = self._options.get("mixed_precision_disabled", ())
+        return Settings(
+            threads=self._threads,
+            precision=_PRECISIONS[self._precision],
+            but=tuple(sorted([but] if isinstance(but, str) else but)),
+            level=None if level is None else min(level, 2),
+            shapes=capacity,
+        )
 
     # ---- the rest ------------------------------------------------------------------------------------------------
 

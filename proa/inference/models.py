@@ -10,8 +10,10 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
+from ..amp import auto_cast
 from ..core.errors import runtime_error, value_error
 from ..core.locks import new_lock
 from ..core.place import Place
@@ -19,8 +21,10 @@ from ..eager.tensor import Tensor
 from ..formats.paddle.files import find_files, read_model
 from ..formats.paddle.reading import LoadedModel, read_graph
 from ..formats.paddle.reading.observing import ObservedTranslation
+from ..formats.paddle.reading.translation import Translation
 from ..formats.proa import load_artifact
-from ..graph import Graph
+from ..graph import Graph, capture
+from ..graph.replay import replay
 from ..graph.structure import flatten
 from ..ir.capture import CaptureError
 from ..ir.dimensions import shown_shape
@@ -39,6 +43,30 @@ class Port(NamedTuple):
     shape: tuple[int, ...]
 
 
+class _Spec(NamedTuple):
+    """An input as `capture` wants it."""
+
+    name: str
+    shape: list[int]
+    dtype: str
+
+
+class Casts(NamedTuple):
+    """In which precision products are computed, and for which operations (Paddle's names) that does not hold."""
+
+    precision: str = "float32"
+    but: tuple[str, ...] = ()
+
+    def scope(self) -> Any:
+        """Code that is captured in this scope casts the operands of its operations."""
+        if self.precision == "float32":
+            return nullcontext()
+        return auto_cast(custom_black_list=list(self.but), level="O1", dtype=self.precision)
+
+
+PLAIN = Casts()
+
+
 class Model:
     """What engines and predictors know of a model; the subclasses know where it comes from."""
 
@@ -51,7 +79,7 @@ class Model:
         self.name = name
         self.place = place
         self._files = files
-        self._flexible: list[Graph] = []
+        self._flexible: dict[Casts, list[Graph]] = {}
         self._lock = new_lock()
 
     @property
@@ -62,11 +90,11 @@ class Model:
         """ValueError or TypeError naming the input that does not fit."""
         raise NotImplementedError
 
-    def exact(self, tensors: Sequence[Tensor]) -> Graph | None:
+    def exact(self, tensors: Sequence[Tensor], casts: Casts = PLAIN) -> Graph | None:
         """A Graph for these sizes; None where the model is no graph."""
         raise NotImplementedError
 
-    def flexible(self, tensors: Sequence[Tensor]) -> Graph | None:
+    def flexible(self, tensors: Sequence[Tensor], casts: Casts = PLAIN) -> Graph | None:
         """A Graph for these sizes and all that lead the same way through the model; None where there is none."""
         raise NotImplementedError
 
@@ -77,6 +105,20 @@ class Model:
     def observed(self, tensors: Sequence[Tensor], hooks: Sequence[Any]) -> list[Tensor]:
         """The results, while hooks look at every operation."""
         raise NotImplementedError
+
+    def _cast(self, casts: Casts, build: Any, shapes: Any = None, examples: Any = None) -> Graph:
+        """The Graph of `build(tensors)` with casts in it; its results have the types that the model declares."""
+        wanted = shapes or [port.shape for port in self.inputs]
+        specs = [_Spec(port.name, list(shape), port.dtype) for port, shape in zip(self.inputs, wanted, strict=True)]
+
+        def results(tensors: list[Tensor]) -> list[Tensor]:
+            with casts.scope():
+                made = build(tensors)
+            return [
+                t if t.dtype.name == p.dtype else t.astype(p.dtype) for t, p in zip(made, self.outputs, strict=True)
+            ]
+
+        return capture(build, specs, name=self.name, place=self.place, build=results, examples=examples)
 
     def digest(self) -> str:
         """What tells this model's content from every other's."""
@@ -103,24 +145,27 @@ class PaddleModel(Model):
     def check(self, tensors: Sequence[Tensor]) -> None:
         self.loaded.check(tensors)
 
-    def exact(self, tensors: Sequence[Tensor]) -> Graph | None:
-        return self._read(shapes=[tensor._aval.shape for tensor in tensors])
+    def exact(self, tensors: Sequence[Tensor], casts: Casts = PLAIN) -> Graph | None:
+        return self._read(casts, shapes=[tensor._aval.shape for tensor in tensors])
 
-    def flexible(self, tensors: Sequence[Tensor]) -> Graph | None:
+    def flexible(self, tensors: Sequence[Tensor], casts: Casts = PLAIN) -> Graph | None:
         with self._lock:
-            for graph in self._flexible:
+            known = self._flexible.get(casts, [])
+            for graph in known:
                 if graph.holds_for(tensors):
                     return graph
-            made = self._read(examples=[tensor._aval.shape for tensor in tensors])
+            made = self._read(casts, examples=[tensor._aval.shape for tensor in tensors])
             if made is not None:
-                self._flexible = [*self._flexible[1 - _MOST_FLEXIBLE :], made]
+                self._flexible[casts] = [*known[1 - _MOST_FLEXIBLE :], made]
             return made
 
-    def _read(self, **sizes: Any) -> Graph | None:
+    def _read(self, casts: Casts, **sizes: Any) -> Graph | None:
         if self.reason is not None:
             return None
         try:
-            return read_graph(self.loaded.model, self.loaded.parameters, place=self.place, name=self.name, **sizes)
+            if casts == PLAIN:
+                return read_graph(self.loaded.model, self.loaded.parameters, place=self.place, name=self.name, **sizes)
+            return self._cast(casts, Translation(self.loaded.model, self.loaded.parameters).run, **sizes)
         except CaptureError as error:
             self.reason = error
             return None
@@ -154,11 +199,21 @@ class ArtifactModel(Model):
     def check(self, tensors: Sequence[Tensor]) -> None:
         self.graph.check_inputs(tensors)
 
-    def exact(self, tensors: Sequence[Tensor]) -> Graph:
-        return self.graph.fit(tensors) if self.graph.has_unknown_sizes else self.graph
+    def exact(self, tensors: Sequence[Tensor], casts: Casts = PLAIN) -> Graph:
+        graph = self.flexible(tensors, casts)
+        return graph.fit(tensors) if graph.has_unknown_sizes else graph
 
-    def flexible(self, tensors: Sequence[Tensor]) -> Graph:
-        return self.graph
+    def flexible(self, tensors: Sequence[Tensor], casts: Casts = PLAIN) -> Graph:
+        if casts == PLAIN:
+            return self.graph
+        with self._lock:
+            for graph in self._flexible.get(casts, ()):
+                if graph.holds_for(tensors):
+                    return graph
+            shapes = [tensor._aval.shape for tensor in tensors]
+            made = self._cast(casts, lambda given: results_of(replay(self.graph, given)), examples=shapes)
+            self._flexible[casts] = [*self._flexible.get(casts, [])[1 - _MOST_FLEXIBLE :], made]
+            return made
 
     def observed(self, tensors: Sequence[Tensor], hooks: Sequence[Any]) -> list[Tensor]:
         self.check(tensors)

@@ -6,12 +6,14 @@ by itself. Clones share the model and its engine.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import index_error, runtime_error, type_error, value_error
 from ..core.tracebacks import boundary
 from ..eager.tensor import Tensor as DataTensor
+from ..ir.lowering import give_back_freed_memory
 from .config import Config
 from .engines import AUTO, Engine, Unavailable, make_engine
 from .handles import Desks, Tensor
@@ -112,9 +114,12 @@ class Predictor:
         """Nothing to do: no intermediate tensor outlives a run."""
 
     def try_shrink_memory(self) -> int:
-        """Gives executables back that were not used last, and freed memory to the system. How many bytes the process
-        has lost by that, as far as the system tells."""
-        return self._engine.release()
+        """Gives executables back that were not used last, and freed memory to the system. How many bytes less the
+        process has by that (0 where the system does not tell)."""
+        before = _resident_bytes()
+        self._engine.release()
+        give_back_freed_memory()
+        return max(0, before - _resident_bytes())
 
 
 def _load(config: Config) -> tuple[Model, Engine, list[str]]:
@@ -140,6 +145,14 @@ def _named(handles: dict[str, Tensor], name: str, where: str, kind: str) -> Tens
         names = ", ".join(handles)
         raise runtime_error(f"Predictor.{where}", f"the model has no {kind} of this name; it has {names}", f"{name!r}")
     return found
+
+
+def _resident_bytes() -> int:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def create_predictor(config: Config) -> Predictor:

@@ -49,7 +49,7 @@ class Bucket:
 class Buckets:
     """Runs a graph with unknown sizes, under a budget of executables."""
 
-    def __init__(self, graph: Graph, max_programs: int = 8) -> None:
+    def __init__(self, graph: Graph, max_programs: int = 8, warns: bool = True) -> None:
         self.graph = graph
         self.max_programs = max_programs
         self.plan = plan_padding(graph.program, [given.aval for given in graph.inputs])
@@ -58,7 +58,7 @@ class Buckets:
         self._axes = [[self._class_of(size) for size in given.aval.shape] for given in graph.inputs]
         self.buckets: dict[Any, Bucket] = {}
         self._sizes: dict[Any, tuple[list[Any], list[Any]]] = {}
-        self._warned = False
+        self._warned = not warns
         self._lock = new_lock()
 
     def _class_of(self, size: int) -> Symbol | None:

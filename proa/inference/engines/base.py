@@ -18,6 +18,7 @@ class Settings:
 
     threads: int | None = None  # None: as many as there are cores
     precision: str = "float32"  # in which products are computed: float32, bfloat16 or float16
+    but: tuple[str, ...] = ()  # operations that stay in float32 all the same
     level: int | None = None  # of the passes before compiling; None: the usual one
     shapes: int = 16  # how many shapes an engine may be prepared for at once
 
@@ -43,9 +44,8 @@ class Engine:
         """Lines for `explain()`: what it is, and what it keeps."""
         return [self.name]
 
-    def release(self) -> int:
-        """Gives back what it can make anew; how many bytes that was, where it knows."""
-        return 0
+    def release(self) -> None:
+        """Gives back what it can make anew."""
 
 
 __all__ = ["Engine", "Settings", "Unavailable"]

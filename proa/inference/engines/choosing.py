@@ -22,6 +22,7 @@ import numpy as np
 from ...core.waiting import waiting
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir import cache
+from ...ir.lowering import give_back_freed_memory
 from ...ir.xla import cache_folder
 from ...kernels.cpu.compiled import num_cores, processor
 from ...version import proa_version
@@ -87,6 +88,7 @@ def choose(model: Model, settings: Settings, given: Sequence[Vector]) -> tuple[E
             return _ready(known, model, settings, given), known
     with waiting("measuring engines for a model", "some seconds, once"):
         engine, choice = _measure(model, settings, given)
+    give_back_freed_memory()  # the others had the model in memory as well
     try:
         cache.write(path, cache.sealed(json.dumps({"format": _FORMAT, **asdict(choice)}).encode()))
     except OSError as error:

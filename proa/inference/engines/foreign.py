@@ -15,7 +15,7 @@ import numpy as np
 from ...core.errors import warn
 from ...core.locks import new_lock
 from ...core.place import CPU
-from ...eager.tensor import Tensor, tensor_from_data
+from ...eager.tensor import Tensor, wrap
 from ...graph import Graph
 from ..models import Model
 from .base import Engine, Settings, Unavailable
@@ -47,7 +47,7 @@ class ForeignEngine(Engine):
 
     # ---- what subclasses do --------------------------------------------------------------------------------------
 
-    def open(self, content: bytes, names: list[str]) -> Any:
+    def open(self, content: bytes) -> Any:
         """A session for an ONNX file's content; any exception says that it does not take the model."""
         raise NotImplementedError
 
@@ -62,7 +62,7 @@ class ForeignEngine(Engine):
         if session is None:
             return self.own.run(tensors)
         results = self.call(session, [np.ascontiguousarray(tensor._data()) for tensor in tensors])
-        return [tensor_from_data(result, place=CPU) for result in results]
+        return [wrap(np.asarray(result)) for result in results]
 
     def _session_for(self, tensors: Sequence[Tensor]) -> Any:
         self.model.check(tensors)
@@ -104,9 +104,12 @@ class ForeignEngine(Engine):
         except Exception as error:  # the package is missing, or an operation has no counterpart: the error says which
             raise Unavailable(f"the model cannot be written as ONNX: {_short(error)}") from error
         try:
-            return graph, self.open(content, [port.name for port in self.model.inputs])
+            return graph, self.open(content)
         except Exception as error:
             raise Unavailable(f"{self.name} does not take the model: {_short(error)}") from error
+
+    def release(self) -> None:
+        self.own.release()
 
     def described(self) -> list[str]:
         lines = [f"{self.name} {self.library.__version__}: {len(self._sessions)} session(s)"]

@@ -22,18 +22,19 @@ class OnnxRuntimeEngine(ForeignEngine):
             raise Unavailable(f"it computes in float32 on a CPU; {settings.precision} was asked for")
         super().__init__(model, settings)
 
-    def open(self, content: bytes, names: list[str]) -> Any:
+    def open(self, content: bytes) -> Any:
         options = self.library.SessionOptions()
         options.intra_op_num_threads = self.settings.threads or 0
         options.inter_op_num_threads = 1
         options.log_severity_level = 3  # errors: they come as exceptions as well, warnings would go to stderr
         if self.model.has_unknown_sizes:
             options.enable_mem_pattern = False  # which keeps a plan of the memory for every shape, for ever
-        return self.library.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        session = self.library.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        return session, [given.name for given in session.get_inputs()]
 
     def call(self, session: Any, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        names = [given.name for given in session.get_inputs()]
-        return session.run(None, dict(zip(names, arrays, strict=True)))
+        opened, names = session
+        return opened.run(None, dict(zip(names, arrays, strict=True)))
 
 
 __all__ = ["OnnxRuntimeEngine"]

@@ -36,7 +36,7 @@ class OpenVinoEngine(ForeignEngine):
         super().__init__(model, settings)
         self.core = self.library.Core()
 
-    def open(self, content: bytes, names: list[str]) -> _Session:
+    def open(self, content: bytes) -> _Session:
         options: dict[str, Any] = {
             "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_PRECISION_HINT": _PRECISIONS[self.settings.precision],

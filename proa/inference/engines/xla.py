@@ -16,9 +16,8 @@ from ...core.locks import new_lock
 from ...eager.tensor import Tensor
 from ...graph import Graph
 from ...graph.cold import run_op_by_op
-from ...ir.lowering import give_back_freed_memory
 from ...jit.bucketing import Buckets
-from ..models import Model, results_of
+from ..models import Casts, Model, results_of
 from .base import Engine, Settings
 
 _AT_ONCE = 8  # shapes that are compiled when first seen
@@ -45,6 +44,7 @@ class XlaEngine(Engine):
 
     def __init__(self, model: Model, settings: Settings) -> None:
         super().__init__(model, settings)
+        self._casts = Casts(settings.precision, settings.but)
         self._kept: dict[Any, _Kept] = {}
         self._seen: dict[Any, int] = {}
         self._flexible: dict[int, _Flexible] = {}
@@ -73,7 +73,7 @@ class XlaEngine(Engine):
                 return self._kept[key]
             if self.model.reason is not None or not self._deserves(key):
                 return None
-            graph = self.model.exact(tensors)
+            graph = self.model.exact(tensors, self._casts)
             if graph is None:
                 return None
             while len(self._kept) >= self.settings.shapes:
@@ -92,7 +92,7 @@ class XlaEngine(Engine):
         return count > _OFTEN * (1 + self._given_up)
 
     def _run_rare(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        graph = None if self.model.reason is not None else self.model.flexible(tensors)
+        graph = None if self.model.reason is not None else self.model.flexible(tensors, self._casts)
         if graph is None:
             return self.model.directly(tensors)
         with self._lock:
@@ -114,14 +114,12 @@ class XlaEngine(Engine):
             lines += [f"  {line}" for line in flexible.described()]
         return lines
 
-    def release(self) -> int:
+    def release(self) -> None:
         with self._lock:
             self._given_up += max(0, len(self._kept) - 1)
             last = max(self._kept, key=lambda key: self._kept[key].used, default=None)
             self._kept = {last: self._kept[last]} if last is not None else {}
             self._flexible.clear()
-        give_back_freed_memory()
-        return 0
 
 
 class _Flexible:
@@ -130,7 +128,7 @@ class _Flexible:
     def __init__(self, graph: Graph, level: int | None) -> None:
         self.graph = graph  # kept, so that its id stays its own
         self.runner = graph.optimised(level)
-        buckets = Buckets(self.runner, _BUCKETS) if graph.has_unknown_sizes else None
+        buckets = Buckets(self.runner, _BUCKETS, warns=False) if graph.has_unknown_sizes else None
         # Where one size cannot be padded there would be a bucket for each of its values.
         is_padded = buckets is not None and buckets.plan.sizes and not buckets.plan.reasons
         self.buckets = buckets if is_padded else None
