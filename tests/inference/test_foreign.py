@@ -68,6 +68,35 @@ def test_what_onnx_cannot_say_is_left_to_ours(engine: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("engine", INSTALLED)
+def test_sizes_that_a_session_does_not_hold_for_get_another(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    predictor = predictor_of(FIXTURES / "json" / "picture", engine)
+    with np.load(FIXTURES / "json" / "picture.npz") as kept:
+        given, wanted = kept["in_0"], kept["out_0_0"]
+    predictor.run([paddle.to_tensor(given)])
+    [(graph, _)] = predictor._engine._sessions
+    monkeypatch.setattr(graph, "holds_for", lambda tensors: False)
+    np.testing.assert_allclose(predictor.run([paddle.to_tensor(given)])[0].numpy(), wanted, rtol=1e-4, atol=1e-5)
+    assert len(predictor._engine._sessions) == 2
+
+
+@pytest.mark.filterwarnings("ignore:.*left to XLA")
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_an_artifact_for_some_sizes_refuses_others(engine: str, tmp_path: Path) -> None:
+    class Asks(nn.Layer):
+        def forward(self, x: Any) -> Any:
+            return x * 2 if x.shape[0] > 2 else x * 3
+
+    path = str(tmp_path / "m.proa")
+    paddle.jit.save(Asks(), path, input_spec=[paddle.static.InputSpec([None, 2], "float32", "x")])
+    for name in ("xla", engine):
+        predictor = predictor_of(path, name)
+        [found] = predictor.run([paddle.ones([3, 2])])
+        np.testing.assert_array_equal(found.numpy(), np.full((3, 2), 2.0))
+        with pytest.raises(ValueError, match=r"x\.shape\[0\]"):
+            predictor.run([paddle.ones([1, 2])])
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
 def test_wrong_inputs_are_named_as_ever(engine: str) -> None:
     predictor = predictor_of(FIXTURES / "json" / "picture", engine)
     with pytest.raises(ValueError, match="must have the shape"):

@@ -102,6 +102,8 @@ class ForeignEngine(Engine):
             raise Unavailable(f"the model is no graph: {self.model.reason}")
         if graph.updates or graph._draws:
             raise Unavailable("the model changes its own buffers or draws random numbers")
+        if not graph.holds_for(tensors):  # a file that was saved for other sizes: ours says for which
+            raise Unavailable("the model was saved for sizes that lead another way through it")
         with _folder() as folder:
             path = os.path.join(folder, "model.onnx")
             try:
