@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -77,6 +79,31 @@ def test_sizes_that_a_session_does_not_hold_for_get_another(engine: str, monkeyp
     monkeypatch.setattr(graph, "holds_for", lambda tensors: False)
     np.testing.assert_allclose(predictor.run([paddle.to_tensor(given)])[0].numpy(), wanted, rtol=1e-4, atol=1e-5)
     assert len(predictor._engine._sessions) == 2
+
+
+FORKED = """
+import os, signal, sys, warnings
+warnings.simplefilter("ignore")
+import numpy as np, proa as paddle
+config = paddle.inference.Config(sys.argv[1])
+config.set_engine(sys.argv[2])
+predictor = paddle.inference.create_predictor(config)
+x = np.load(sys.argv[1] + ".npz")["in_0"]
+before = predictor.run([paddle.to_tensor(x)])[0].numpy()
+child = os.fork()
+if not child:
+    signal.alarm(60)  # a child that hangs is ended
+    same = np.allclose(predictor.run([paddle.to_tensor(x)])[0].numpy(), before, rtol=1e-4, atol=1e-5)
+    os._exit(0 if same else 3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_a_forked_process_answers(engine: str) -> None:
+    command = [sys.executable, "-c", FORKED, str(FIXTURES / "json" / "picture"), engine]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert answer.returncode == 0, answer.stderr
 
 
 @pytest.mark.filterwarnings("ignore:.*left to XLA")
