@@ -7,11 +7,13 @@ computed from parameters beforehand, and again when those have changed.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.aval import Aval
 from ..core.locks import new_lock
 from ..core.place import CPU, jax_device
 from ..eager.tensor import Tensor, adopt, wrap
@@ -28,58 +30,132 @@ from .passes.draft import Draft, program_of
 from .passes.prepare import cone
 from .passes.registry import PassRecord, generation, run_passes
 
+Release = Callable[[Tensor], None]
 _OFTEN = 8  # preparations before it is asked whether they pay
 _LARGE = 1 << 16  # bytes from which on a tensor is moved to the device once instead of at each run
 
 
-class Preparation:
-    """Computes prepared tensors, anew when a tensor that they come from has another value.
+class Prepared:
+    """One value computed from tensors from outside, anew when one of them has another value.
 
     Values are never overwritten, so a tensor has changed exactly if its value is another object. The old value is
     referred to weakly: an optimiser may still write over it.
     """
 
-    def __init__(self, program: Program, sources: list[Tensor], scalars: list[Any], tensors: list[Tensor]) -> None:
+    def __init__(self, program: Program, sources: list[Tensor], scalars: list[Any], aval: Aval) -> None:
         self.program = program
         self.sources = sources
         self.scalars = scalars
-        self.tensors = tensors
-        self.times = 0
-        self._seen: list[Any] = []
-        self._values: list[Any] = []
+        self.aval = aval
+        self._made: tuple[list[Any], Any] | None = None  # references to the sources' values, and what they gave
         self._compiled: CompiledProgram | None = None
+        self._lock = new_lock()
+
+    def value(self, fixed: bool = False) -> Any:
+        """The value now. `fixed`: the sources never change, and are not looked at again."""
+        found = self._current(fixed)
+        if found is None:
+            with self._lock:
+                found = self._current(fixed)
+                if found is None:
+                    sources = [tensor._data() for tensor in self.sources]
+                    found = self._run(sources)
+                    self._made = ([weakref.ref(value) for value in sources], found)
+        return found
+
+    def _current(self, fixed: bool) -> Any:
+        if self._made is None:
+            return None
+        seen, value = self._made
+        same = fixed or all(ref() is tensor._value for tensor, ref in zip(self.sources, seen, strict=True))
+        return value if same else None
+
+    def _run(self, sources: list[Any]) -> Any:
+        place = self.aval.place
+        if place is CPU and all(isinstance(v, np.ndarray) or len(v.sharding.device_set) == 1 for v in sources):
+            # Nothing to compile: it may run only once.
+            results = run_on_numpy(self.program, [np.asarray(value) for value in sources], self.scalars)
+            return _moved(np.asarray(results[self.program.outputs[0]]), place)
+        if self._compiled is None:
+            self._compiled = CompiledProgram(self.program, sources, self.scalars, place, (), False)
+        return self._compiled(sources, self.scalars)[0]
+
+
+# What the graphs of one model for different sizes prepare from the same parameters in the same way, they prepare once.
+# An entry lives as long as a graph that uses it, and keeps its sources alive, so that their ids stay theirs.
+_SHARED: weakref.WeakValueDictionary[Any, Prepared] = weakref.WeakValueDictionary()
+_SHARING = new_lock()
+
+
+def _shared(made: Prepared) -> Prepared:
+    """This one, or the one that a graph has already which is computed alike from the same tensors."""
+    text = str(made.program)
+    if " object at 0x" in text:
+        return made  # an attribute whose text does not say what it is
+    scalars = tuple((type(number), repr(number)) for number in made.scalars)
+    key = (text, scalars, made.aval, tuple(id(tensor) for tensor in made.sources))
+    with _SHARING:
+        return _SHARED.setdefault(key, made)
+
+
+class Preparation:
+    """The prepared tensors of a graph, and how often they had to be computed.
+
+    Where the tensors that they come from never change (`release` is given), they are computed once, and each source that
+    the graph needs for nothing else is released as soon as it was used.
+    """
+
+    def __init__(
+        self, parts: list[Prepared], tensors: list[Tensor], needed: list[Tensor], release: Release | None
+    ) -> None:
+        self.parts = parts
+        self.tensors = tensors
+        self.release = release
+        self._needed = {id(tensor) for tensor in needed}
+        self.sources = list({id(tensor): tensor for part in parts for tensor in part.sources}.values())
+        self.times = 0
+        self._made: tuple[list[Any], list[Any]] | None = None
         self._lock = new_lock()
 
     def values(self) -> list[Any]:
         """The values of the prepared tensors now."""
-        for tensor, seen in zip(self.sources, self._seen, strict=False):
-            if tensor._value is None or seen() is not tensor._value:
-                break
-        else:
-            if self.times:
-                return self._values
+        made = self._made
+        if made is not None:
+            if self.release is not None:
+                return made[1]
+            for tensor, seen in zip(self.sources, made[0], strict=True):
+                if tensor._value is None or seen() is not tensor._value:
+                    break
+            else:
+                return made[1]
         with self._lock:
-            return self._compute()
+            if self.release is None:
+                return self._compute()
+            if self._made is None:
+                self._made = ([], self._compute_once(self.release))
+            return self._made[1]
+
+    def _compute_once(self, release: Release) -> list[Any]:
+        uses = Counter(id(tensor) for part in self.parts for tensor in part.sources)
+        values: list[Any] = []
+        for part, tensor in zip(self.parts, self.tensors, strict=True):
+            values.append(part.value(fixed=True))
+            adopt(tensor, wrap(values[-1], tensor._aval))
+            for source in part.sources:
+                uses[id(source)] -= 1
+                if not uses[id(source)] and id(source) not in self._needed:
+                    release(source)
+        self.times += 1
+        return values
 
     def _compute(self) -> list[Any]:
-        sources = [tensor._data() for tensor in self.sources]
-        made = self._run(sources)
-        self._seen = [weakref.ref(value) for value in sources]
-        for tensor, value in zip(self.tensors, made, strict=True):
+        seen = [weakref.ref(tensor._data()) for tensor in self.sources]
+        values = [part.value() for part in self.parts]
+        for tensor, value in zip(self.tensors, values, strict=True):
             adopt(tensor, wrap(value, tensor._aval))
         self.times += 1
-        self._values = made
-        return made
-
-    def _run(self, sources: list[Any]) -> list[Any]:
-        place = self.tensors[0]._aval.place
-        if place is CPU and all(isinstance(v, np.ndarray) or len(v.sharding.device_set) == 1 for v in sources):
-            # Nothing to compile: it may run only once.
-            results = run_on_numpy(self.program, [np.asarray(value) for value in sources], self.scalars)
-            return [_moved(np.asarray(results[n]), place) for n in self.program.outputs]
-        if self._compiled is None:
-            self._compiled = CompiledProgram(self.program, sources, self.scalars, place, (), False)
-        return list(self._compiled(sources, self.scalars))
+        self._made = (seen, values)
+        return values
 
 
 class OptimisedGraph(Graph):
@@ -93,6 +169,7 @@ class OptimisedGraph(Graph):
     _num_given: int
     _generation: int
     _assumed: list[tuple[Tensor, Any]]
+    _held: list[Any] | None = None  # where it stays the same
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
         self._runs += 1
@@ -114,8 +191,14 @@ class OptimisedGraph(Graph):
         )
 
     def held_values(self) -> list[Any]:
+        if self._held is not None:
+            return self._held
         held = [on_device(tensor) for tensor in self.captured[: self._num_given]]
-        return held if self.preparation is None else held + self.preparation.values()
+        if self.preparation is not None:
+            held += self.preparation.values()
+        if self.release is not None:
+            self._held = held
+        return held
 
     def sizes(self, tensors: Sequence[Tensor]) -> Known:
         """From the whole Program: a size may come from an instruction that the passes took away."""
@@ -174,22 +257,23 @@ def optimise(graph: Graph, level: int, native: bool = True) -> OptimisedGraph:
     made._runs = 0
     made._num_given = len(given)
     made._generation = generation()
-    made._assumed = [(tensor, tensor._data()) for tensor in draft.assumed.values()]
-    made.preparation = _preparation([prepared[id(tensor)] for tensor in own], own)
+    made._assumed = [] if graph.release is not None else [(t, t._data()) for t in draft.assumed.values()]
+    made.release = graph.release
+    made.preparation = _preparation([prepared[id(tensor)] for tensor in own], own, given, graph.release)
     return made
 
 
-def _preparation(values: list[Any], tensors: list[Tensor]) -> Preparation | None:
-    if not values:
-        return None
-    nodes: dict[int, Any] = {}
-    sources: dict[int, Any] = {}
-    for value in values:
-        some_nodes, some_sources = cone(value)
-        nodes.update((id(node), node) for node in some_nodes)
-        sources.update((id(source), source) for source in some_sources)
-    program, scalars, _ = program_of(_in_order(nodes), list(sources.values()), values)
-    return Preparation(program, [source.tensor for source in sources.values()], scalars, tensors)
+def _preparation(
+    values: list[Any], tensors: list[Tensor], needed: list[Tensor], release: Release | None
+) -> Preparation | None:
+    return Preparation([_prepared(value) for value in values], tensors, needed, release) if values else None
+
+
+def _prepared(value: Any) -> Prepared:
+    nodes, sources = cone(value)
+    ordered = _in_order({id(node): node for node in nodes})
+    program, scalars, _ = program_of(ordered, sources, [value])
+    return _shared(Prepared(program, [source.tensor for source in sources], scalars, value.aval))
 
 
 def _in_order(nodes: dict[int, Any]) -> list[Any]:

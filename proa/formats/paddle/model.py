@@ -55,3 +55,4 @@ class Model:
     block: Block
     outputs: list[Value]
     version: int = 0
+    offsets: dict[str, int] = field(default_factory=dict)  # where in the parameters' file the numbers of each begin

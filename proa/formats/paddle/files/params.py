@@ -24,6 +24,7 @@ _DESCRIPTION = {1: ("data_type", "int"), 2: ("dims", "ints")}
 _LARGEST_DESCRIPTION = 1024
 _MOST_LEVELS = 16
 _LARGEST_STATE = 1 << 20
+_ALIGNMENT = 64
 
 
 def _take(file: BinaryIO, size: int, left: int) -> bytes:
@@ -35,6 +36,13 @@ def _take(file: BinaryIO, size: int, left: int) -> bytes:
     if len(piece) != size:
         raise ValueError("(pdiparams) the file ends within a tensor; it is damaged or still being written")
     return piece
+
+
+def _aligned(size: int) -> np.ndarray:
+    """Bytes that begin where XLA wants its buffers to: it takes them as they are then, instead of copying them."""
+    room = np.empty(size + _ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % _ALIGNMENT
+    return room[start : start + size]
 
 
 def read_tensor(file: BinaryIO, end: int) -> np.ndarray:
@@ -58,7 +66,7 @@ def read_tensor(file: BinaryIO, end: int) -> np.ndarray:
     count = math.prod(dims)
     if count * dtype.itemsize > end - file.tell():
         raise ValueError(f"(pdiparams) a {dtype.name} tensor of sizes {dims} does not fit into the rest of the file")
-    raw = np.empty(count * dtype.itemsize, np.uint8)
+    raw = _aligned(count * dtype.itemsize)
     if file.readinto(raw.data) != raw.size:  # type: ignore[attr-defined]
         raise ValueError("(pdiparams) the file ends within a tensor; it is damaged or still being written")
     if dtype == np.bool_:
@@ -87,8 +95,11 @@ def zeros(value: Value) -> np.ndarray:
     return np.zeros(sizes, dtypes.numpy_dtype(value.dtype))
 
 
-def read_parameters(path: str, names: Iterable[str]) -> dict[str, np.ndarray]:
-    """The parameters of the given names from one combined file, or from a folder with a file for each."""
+def read_parameters(path: str, names: Iterable[str], offsets: dict[str, int] | None = None) -> dict[str, np.ndarray]:
+    """The parameters of the given names from one combined file, or from a folder with a file for each.
+
+    `offsets` is told where in a combined file the elements of each begin.
+    """
     found: dict[str, np.ndarray] = {}
     if os.path.isdir(path):
         for name in names:
@@ -103,6 +114,8 @@ def read_parameters(path: str, names: Iterable[str]) -> dict[str, np.ndarray]:
         for name in sorted(names):
             try:
                 found[name] = read_tensor(file, end)
+                if offsets is not None and found[name].dtype != np.bool_:  # which are not kept as they are read
+                    offsets[name] = file.tell() - found[name].nbytes
             except ValueError as error:
                 raise ValueError(f"{error}; while reading the parameter {name!r} from {path}") from None
         if file.tell() != end:
