@@ -1,0 +1,112 @@
+"""What a model takes and gives: names, data types and shapes, and whether a request fits them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..ir.dimensions import shown_shape
+from .datatypes import DTYPES, name_of
+from .refusals import bad_request
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output. `shape` has -1 for sizes that may be any; None: nothing is known about it."""
+
+    name: str
+    datatype: str
+    shape: tuple[int, ...] | None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return DTYPES[self.datatype]
+
+    def fits(self, shape: Sequence[int]) -> bool:
+        return self.shape is None or (
+            len(shape) == len(self.shape) and all(w in (-1, g) for w, g in zip(self.shape, shape))
+        )
+
+    def shown(self) -> dict[str, Any]:
+        """As metadata says it."""
+        return {"name": self.name, "datatype": self.datatype, "shape": [-1] if self.shape is None else list(self.shape)}
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The inputs and outputs of a model, in order."""
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the first size of everything is free, as it is where rows can be put together."""
+        ports = self.inputs + self.outputs
+        return bool(self.inputs) and all(port.shape and port.shape[0] == -1 for port in ports)
+
+    def ordered(self, given: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """A request's tensors in the model's order; Refused where they do not fit."""
+        arrays = []
+        for port in self.inputs:
+            array = given.get(port.name)
+            if array is None:
+                wanted = ", ".join(each.name for each in self.inputs)
+                raise bad_request(f"the input {port.name} is missing; the model takes {wanted}.")
+            if not port.fits(array.shape):
+                raise bad_request(
+                    f"the input {port.name} must have the shape {list(port.shape or ())} (-1: any size); "
+                    f"received {list(array.shape)}."
+                )
+            arrays.append(array)
+        if len(given) != len(arrays):
+            extra = ", ".join(name for name in given if all(port.name != name for port in self.inputs))
+            raise bad_request(f"the model has no input {extra[:200]}; it takes {self._names(self.inputs)}.")
+        if self.has_rows and len({len(array) for array in arrays}) > 1:
+            raise bad_request(f"all inputs need the same number of rows; received {[len(array) for array in arrays]}.")
+        return arrays
+
+    def input(self, name: str, datatype: Any) -> Port:
+        """The input of this name, if it is of this type."""
+        for port in self.inputs:
+            if port.name == name:
+                if datatype != port.datatype:
+                    raise bad_request(f"the input {name} must be {port.datatype}; received {str(datatype)[:40]}.")
+                return port
+        raise bad_request(f"the model has no input {str(name)[:80]!r}; it takes {self._names(self.inputs)}.")
+
+    def output_index(self, name: Any) -> int:
+        for index, port in enumerate(self.outputs):
+            if port.name == name:
+                return index
+        raise bad_request(f"the model has no output {str(name)[:80]!r}; it gives {self._names(self.outputs)}.")
+
+    @staticmethod
+    def _names(ports: Sequence[Port]) -> str:
+        return ", ".join(port.name for port in ports) or "nothing"
+
+
+def signature_of(predictor: Any) -> Signature:
+    """What a predictor takes and gives; ValueError where the protocol has no such tensors."""
+    loaded = predictor._loaded
+    graph = getattr(loaded, "graph", None)
+    if graph is not None:
+        results = graph.output_avals[: graph.num_results]
+        inputs = [(given.name, given.aval.dtype.name, tuple(given.shape)) for given in graph.inputs]
+        outputs = [
+            (name, aval.dtype.name, tuple(shown_shape(aval.shape)))
+            for name, aval in zip(predictor.get_output_names(), results, strict=True)
+        ]
+    else:
+        inputs, outputs = (
+            [(value.name, value.dtype, None if value.shape is None else tuple(value.shape)) for value in values]
+            for values in (loaded.model.inputs, loaded.model.outputs)
+        )
+    return Signature(_ports(inputs), _ports(outputs))
+
+
+def _ports(values: Sequence[tuple[str, str, tuple[int, ...] | None]]) -> tuple[Port, ...]:
+    return tuple(Port(name, name_of(dtype), shape) for name, dtype, shape in values)
