@@ -97,6 +97,7 @@ _SERVE_OPTIONS = (
     ("--max-queue", int, None, "N", "requests that may wait for a model; more are refused (256)"),
     ("--timeout-ms", float, None, "N", "from the arrival of a request to its answer (30000)"),
     ("--device", str, None, "NAME", "cpu, gpu, gpu:1 … (cpu)"),
+    ("--engine", str, None, "NAME", "what runs models: xla, onnxruntime, openvino or auto (xla)"),
     ("--poll-seconds", float, 5.0, "N", "how often the folders are looked at for changes; 0: never (5)"),
     ("--max-request-mb", float, 64.0, "N", "largest request (64)"),
     ("--max-memory-mb", float, 1024.0, "N", "for all requests together (1024)"),

@@ -11,7 +11,7 @@ from ..serving.logs import set_up
 from ..serving.settings import changed, read_tokens
 
 TOKEN = "PROA_SERVE_TOKEN"
-_OF_MODELS = ("max_batch_size", "batch_delay_ms", "instances", "max_queue", "timeout_ms", "device")
+_OF_MODELS = ("max_batch_size", "batch_delay_ms", "instances", "max_queue", "timeout_ms", "device", "engine")
 _OF_SERVER = (
     "host", "poll_seconds", "keep_going", "max_request_mb", "max_memory_mb", "max_connections", "drain_seconds",
     "certificate", "private_key", "log_requests",

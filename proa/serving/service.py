@@ -212,5 +212,5 @@ def refuse_not_offered(parameters: Mapping[str, Any]) -> None:
 
 
 def _configured(port: Port, batched: bool) -> dict[str, Any]:
-    sizes = [-1] if port.shape is None else list(port.shape)
-    return {"name": port.name, "data_type": f"TYPE_{port.datatype}", "dims": sizes[1:] if batched else sizes}
+    sizes = list(port.shape[1:] if batched else port.shape)
+    return {"name": port.name, "data_type": f"TYPE_{port.datatype}", "dims": sizes}

@@ -23,6 +23,7 @@ class ModelSettings:
     timeout_ms: float = 30_000.0  # from the arrival of a request to its answer
     versions: Any = "all"  # "all", "latest", or a list of numbers
     device: str = "cpu"  # or "gpu", "gpu:1"
+    engine: str = ""  # "xla", "onnxruntime", "openvino", "auto"; nothing: as paddle.inference decides
     warmup: dict[str, list[int]] = field(default_factory=dict)  # shape of each input, where made-up ones do not suit
 
 
@@ -67,9 +68,9 @@ def _check(name: str, value: Any, where: str) -> None:
         numbers = isinstance(value, list) and value and all(type(number) is int and number >= 0 for number in value)
         if value not in ("all", "latest") and not numbers:
             raise ValueError(f'{where}: versions is "all", "latest" or a list of numbers; received {value!r}')
-    elif name == "device":
+    elif name in ("device", "engine"):
         if not isinstance(value, str):
-            raise ValueError(f'{where}: device is "cpu", "gpu" or "gpu:1"; received {value!r}')
+            raise ValueError(f"{where}: {name} is a name; received {value!r}")
     elif not isinstance(value, dict) or not all(_is_shape(shape) for shape in value.values()):
         raise ValueError(f"{where}: warmup is a table of shapes, such as x = [1, 3, 224, 224]; received {value!r}")
 

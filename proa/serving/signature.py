@@ -8,31 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.dimensions import shown_shape
+from ..inference import Predictor
 from .datatypes import DTYPES, name_of
 from .refusals import bad_request
 
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output. `shape` has -1 for sizes that may be any; None: nothing is known about it."""
+    """An input or output; `shape` has -1 for sizes that may be any."""
 
     name: str
     datatype: str
-    shape: tuple[int, ...] | None
+    shape: tuple[int, ...]
 
     @property
     def dtype(self) -> np.dtype[Any]:
         return DTYPES[self.datatype]
 
     def fits(self, shape: Sequence[int]) -> bool:
-        return self.shape is None or (
-            len(shape) == len(self.shape) and all(w in (-1, g) for w, g in zip(self.shape, shape))
-        )
+        return len(shape) == len(self.shape) and all(w in (-1, g) for w, g in zip(self.shape, shape))
 
     def shown(self) -> dict[str, Any]:
         """As metadata says it."""
-        return {"name": self.name, "datatype": self.datatype, "shape": [-1] if self.shape is None else list(self.shape)}
+        return {"name": self.name, "datatype": self.datatype, "shape": list(self.shape)}
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Signature:
                 raise bad_request(f"the input {port.name} is missing; the model takes {wanted}.")
             if not port.fits(array.shape):
                 raise bad_request(
-                    f"the input {port.name} must have the shape {list(port.shape or ())} (-1: any size); "
+                    f"the input {port.name} must have the shape {list(port.shape)} (-1: any size); "
                     f"received {list(array.shape)}."
                 )
             arrays.append(array)
@@ -89,24 +87,11 @@ class Signature:
         return ", ".join(port.name for port in ports) or "nothing"
 
 
-def signature_of(predictor: Any) -> Signature:
+def signature_of(predictor: Predictor) -> Signature:
     """What a predictor takes and gives; ValueError where the protocol has no such tensors."""
-    loaded = predictor._loaded
-    graph = getattr(loaded, "graph", None)
-    if graph is not None:
-        results = graph.output_avals[: graph.num_results]
-        inputs = [(given.name, given.aval.dtype.name, tuple(given.shape)) for given in graph.inputs]
-        outputs = [
-            (name, aval.dtype.name, tuple(shown_shape(aval.shape)))
-            for name, aval in zip(predictor.get_output_names(), results, strict=True)
-        ]
-    else:
-        inputs, outputs = (
-            [(value.name, value.dtype, None if value.shape is None else tuple(value.shape)) for value in values]
-            for values in (loaded.model.inputs, loaded.model.outputs)
-        )
-    return Signature(_ports(inputs), _ports(outputs))
-
-
-def _ports(values: Sequence[tuple[str, str, tuple[int, ...] | None]]) -> tuple[Port, ...]:
-    return tuple(Port(name, name_of(dtype), shape) for name, dtype, shape in values)
+    model = predictor._model
+    inputs, outputs = (
+        tuple(Port(port.name, name_of(port.dtype), tuple(port.shape)) for port in ports)
+        for ports in (model.inputs, model.outputs)
+    )
+    return Signature(inputs, outputs)

@@ -6,15 +6,12 @@ import logging
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..eager.tensor import tensor_from_data
-from ..formats.proa.archive import TESTS, Archive
-from ..formats.proa.tests import from_arrays
-from ..inference import Config, create_predictor
+from ..inference import Config, Predictor, create_predictor
 from .refusals import Kind, Refused
 from .scheduler import Run, Scheduler, batch_sizes
 from .settings import ModelSettings
@@ -31,14 +28,6 @@ class BadModel(Exception):
     """The model cannot be served; the text says why."""
 
 
-@dataclass
-class Sample:
-    """Inputs that the model runs on, and the results that were recorded for them, if any."""
-
-    inputs: list[np.ndarray]
-    outputs: list[np.ndarray] | None = None
-
-
 class Version:
     """A model that answers requests."""
 
@@ -50,40 +39,38 @@ class Version:
         self.notes: list[str] = []
         self.statistics = Statistics()
         started = time.perf_counter()
-        predictor = create_predictor(_config(path, settings.device))
-        self.signature: Signature = signature_of(predictor)
-        runs = [_runner(predictor)] + [_runner(predictor.clone()) for _ in range(settings.instances - 1)]
-        batched = self._warm_up(runs)
-        self.batched = batched
-        self.scheduler = Scheduler(f"{name}/{version}", runs, settings, batched, self.statistics)
+        self._predictor = create_predictor(_config(path, settings))
+        self.signature: Signature = signature_of(self._predictor)
+        run = _runner(self._predictor)
+        self.batched = self._warm_up(run)
+        # A predictor serves any number of threads.
+        runs = [run] * settings.instances
+        self.scheduler = Scheduler(f"{name}/{version}", runs, settings, self.batched, self.statistics)
         self.seconds_to_load = time.perf_counter() - started
 
     # ---- before it is ready ------------------------------------------------------------------------------------------
 
-    def _warm_up(self, runs: Sequence[Run]) -> bool:
+    def _warm_up(self, run: Run) -> bool:
         """Compiles what requests will need, replays recorded results, and says whether rows may run together."""
-        samples = _recorded(self.path, self.signature)
-        for sample in samples:
-            problem = _difference(runs[0](sample.inputs), sample.outputs or [])
+        samples = [vector.inputs for vector in self._predictor._model.recorded]
+        for vector in self._predictor._model.recorded:
+            problem = _difference(run(vector.inputs), vector.outputs or [])
             if problem:
                 raise BadModel(f"it does not give the results that were recorded when it was saved: {problem}")
         if not samples:
-            made = self._made_up(runs[0])
+            made = self._made_up(run)
             if made is None:
                 return False
             samples = [made]
         rows = self.settings.max_batch_size > 1 and self.signature.has_rows
-        if rows and (problem := self._rows_mix(runs[0], samples[0].inputs)):
+        if rows and (problem := self._rows_mix(run, samples[0])):
             self.notes.append(f"requests run one by one: {problem}")
             rows = False
-        for run in runs:
-            for size in batch_sizes(self.settings.max_batch_size) if rows else ():
-                run([_rows(array, size) for array in samples[0].inputs])
-            if not rows:
-                run(samples[0].inputs)
+        for size in batch_sizes(self.settings.max_batch_size) if rows else ():
+            run([_rows(array, size) for array in samples[0]])
         return rows
 
-    def _made_up(self, run: Run) -> Sample | None:
+    def _made_up(self, run: Run) -> list[np.ndarray] | None:
         problem = ""
         for guess in _GUESSES:
             inputs = [self._invented(port, guess) for port in self.signature.inputs]
@@ -93,7 +80,7 @@ class Version:
                 problem = problem or f"{type(error).__name__}: {str(error)[:300]}"
                 continue
             _check_types(self.signature, outputs)
-            return Sample(inputs)
+            return inputs
         self.notes.append(
             f"not warmed up, and its results not checked: it does not run on made-up inputs ({problem}); "
             "give their shapes under [warmup] in config.toml"
@@ -156,8 +143,10 @@ class Version:
         self.scheduler.close()
 
 
-def _config(path: str, device: str) -> Config:
-    config = Config(path)
+def _config(path: str, settings: ModelSettings) -> Config:
+    config, device = Config(path), settings.device
+    if settings.engine:
+        config.set_engine(settings.engine)
     kind, _, number = device.partition(":")
     if kind in ("gpu", "cuda"):
         config.enable_use_gpu(256, int(number or 0))
@@ -168,8 +157,8 @@ def _config(path: str, device: str) -> Config:
     return config
 
 
-def _runner(predictor: Any) -> Run:
-    """Arrays in, arrays out, by one predictor of its own."""
+def _runner(predictor: Predictor) -> Run:
+    """Arrays in, arrays out."""
 
     def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         # Bytes of a request may lie anywhere; tensors need numbers at aligned addresses.
@@ -177,18 +166,6 @@ def _runner(predictor: Any) -> Run:
         return [np.asarray(tensor._data()) for tensor in predictor.run(tensors)]
 
     return run
-
-
-def _recorded(path: str, signature: Signature) -> list[Sample]:
-    """The test vectors of an artifact."""
-    if not path.endswith(".proa"):
-        return []
-    archive = Archive(path)
-    try:
-        tests = from_arrays(archive.tensors(TESTS)) if archive.has(TESTS) else {}
-    finally:
-        archive.close()
-    return [Sample(test.inputs, test.outputs) for test in tests.get("forward", [])]
 
 
 def _rows(array: np.ndarray, size: int) -> np.ndarray:
