@@ -21,10 +21,14 @@ _OF_SERVER = (
 def run(arguments: argparse.Namespace) -> int:
     set_up(arguments.log_format == "json")
     try:
-        Server(arguments.models, settings_of(arguments)).run()
+        server = Server(arguments.models, settings_of(arguments))
+        server.run()
     except (CannotServe, ValueError, OSError) as error:
         print(f"proa serve: {error}", file=sys.stderr)
         return 1
+    if not server.finished:
+        sys.stderr.flush()
+        os._exit(0)  # a thread that loads a model cannot be interrupted, and Python would wait for it
     return 0
 
 

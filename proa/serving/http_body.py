@@ -10,7 +10,7 @@ import numpy as np
 
 from .datatypes import checked_shape, from_bytes, from_json, to_bytes, to_json
 from .refusals import Kind, Refused, bad_request
-from .service import Answer, Question, refuse_not_offered
+from .service import Answer, Question, refuse_not_offered, seconds_of
 from .signature import Signature
 
 HEADER_LENGTH = "inference-header-content-length"
@@ -65,12 +65,10 @@ def read_question(body: bytes, header_length: str | None, signature: Signature) 
         own = _table(entry, "parameters")
         refuse_not_offered(own)
         outputs.append((entry.get("name"), own.get("binary_data", all_binary) is True))
-    timeout = parameters.get("timeout")  # in microseconds
-    is_number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool) and timeout > 0
     identity = message.get("id", "")
     if not isinstance(identity, str):
         raise bad_request(f"id must be a text; received {str(identity)[:60]}.")
-    return Question(inputs, outputs, all_binary, identity, timeout / 1e6 if is_number else None)
+    return Question(inputs, outputs, all_binary, identity, seconds_of(parameters.get("timeout")))
 
 
 def _read_inputs(message: dict[str, Any], rest: memoryview, signature: Signature) -> dict[str, np.ndarray]:

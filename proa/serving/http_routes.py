@@ -32,7 +32,7 @@ class Routes:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._page = files(__package__).joinpath("page.html").read_bytes()
+        self._page = files("proa.serving").joinpath("page.html").read_bytes()
 
     def application(self) -> Starlette:
         paths: list[tuple[str, Endpoint, str]] = [

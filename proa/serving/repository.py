@@ -118,6 +118,8 @@ class Repository:
                 logger.error("the repository cannot be read; what is served stays: %s", error)
                 return
             for key, found in now.items():
+                if self._closed:
+                    return
                 if found.name not in self._unloaded and (at_once or self._seen.get(key) == found):
                     self._follow(found)
             for name, versions in list(self._table.items()):
@@ -152,13 +154,18 @@ class Repository:
             for version in list(self._table[name]):
                 self._drop(name, version, forget=False)
 
-    def close(self) -> None:
-        """Answers what was accepted, and ends all threads."""
-        with self._lock:
-            self._closed = True
+    def close(self, seconds: float = -1) -> bool:
+        """Answers what was accepted, and ends all threads; False if a model was still being loaded after that time."""
+        self._closed = True
+        if not self._lock.acquire(timeout=seconds):
+            return False
+        try:
             for name, versions in list(self._table.items()):
                 for version in list(versions):
                     self._drop(name, version, forget=True)
+        finally:
+            self._lock.release()
+        return True
 
     def _follow(self, found: Found, again: bool = False) -> None:
         """Makes the table say what lies on disk. What could not be loaded before is tried `again`, if so."""

@@ -13,7 +13,7 @@ from .datatypes import NUMBERS, checked_shape, from_bytes, from_numbers, to_byte
 from .guard import OPEN_METHODS, check_token
 from .messages import MESSAGES, METHODS, SERVICE
 from .refusals import Kind, Refused, bad_request
-from .service import Answer, Question, Service, refuse_not_offered
+from .service import Answer, Question, Service, refuse_not_offered, seconds_of
 from .signature import Signature
 
 logger = logging.getLogger("proa.serving")
@@ -169,10 +169,7 @@ def read_question(request: Any, signature: Signature) -> Question:
     for wanted in request.outputs:
         _parameters(wanted)
     outputs = [(wanted.name, True) for wanted in request.outputs]
-    timeout = parameters.get("timeout")
-    return Question(
-        inputs, outputs, True, request.id, timeout / 1e6 if isinstance(timeout, int) and timeout > 0 else None
-    )
+    return Question(inputs, outputs, True, request.id, seconds_of(parameters.get("timeout")))
 
 
 def _parameters(message: Any) -> dict[str, Any]:

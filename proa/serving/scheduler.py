@@ -65,7 +65,7 @@ class Scheduler:
         self._changed = threading.Condition(new_lock())
         self._closed = False
         self._threads = [
-            threading.Thread(target=self._work, args=(run,), name=f"proa serves {name}", daemon=False) for run in runs
+            threading.Thread(target=self._work, args=(run,), name=f"proa serves {name}", daemon=True) for run in runs
         ]
         for thread in self._threads:
             thread.start()

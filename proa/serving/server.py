@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import logging
 import signal
@@ -41,6 +42,7 @@ class Server:
         self.repository = Repository(list(sources), self.settings.model)
         self.http_address: str | None = None
         self.grpc_address: str | None = None
+        self.finished = True  # False if it stopped while a model was being loaded
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Event | None = None
         self._ready = threading.Event()
@@ -56,12 +58,13 @@ class Server:
 
     def start(self) -> Server:
         """Serves in a thread of its own, and returns when all models are ready."""
-        self._thread = threading.Thread(target=self._run_in_thread, name="proa serves")
+        self._thread = threading.Thread(target=self._run_in_thread, name="proa serves", daemon=True)
         self._thread.start()
         self._ready.wait()
         if self._failure is not None:
             self._thread.join()
             raise self._failure
+        atexit.register(self.stop)  # for programs that forget to
         return self
 
     def stop(self) -> None:
@@ -71,6 +74,7 @@ class Server:
                 self._loop.call_soon_threadsafe(self._stopping.set)
         if self._thread is not None:
             self._thread.join()
+        atexit.unregister(self.stop)
 
     def __enter__(self) -> Server:
         return self.start()
@@ -84,7 +88,8 @@ class Server:
                 runner.run(self._serve(with_signals=False))
         except BaseException as error:
             self._failure = error
-            logger.debug("the server has ended", exc_info=True)
+            if self._ready.is_set():  # who called start() is no longer there to be told
+                logger.exception("the server has ended")
         finally:
             self._ready.set()
 
@@ -113,8 +118,9 @@ class Server:
         finally:
             service.draining = True
             await asyncio.gather(*(end() for end in ends if end is not None))
-            await asyncio.to_thread(service.close)
-        logger.info("stopped")
+            # Nobody waits for this loop any more; and when the interpreter ends, no other thread can be started.
+            self.finished = service.close(self.settings.drain_seconds)
+        logger.info("stopped" if self.finished else "stopped while a model was being loaded")
 
     def _listen_to_signals(self) -> None:
         assert self._loop is not None
@@ -181,7 +187,7 @@ class Server:
         from .http_routes import Routes
 
         settings = self.settings
-        bound = _bound(settings.host, settings.http_port)
+        bound = _bound(settings.host, settings.http_port or 0)
         self.http_address = _address(settings.host, bound)
         config = uvicorn.Config(
             Routes(service).application(), log_config=None, access_log=False, lifespan="off", server_header=False,

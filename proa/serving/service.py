@@ -198,10 +198,11 @@ class Service:
     async def in_loader(self, work: Callable[[], None]) -> None:
         await asyncio.get_running_loop().run_in_executor(self._loader, work)
 
-    def close(self) -> None:
-        """Ends the threads of all models, after they have answered what they accepted."""
-        self._loader.shutdown(wait=True, cancel_futures=True)
-        self.repository.close()
+    def close(self, seconds: float) -> bool:
+        """Ends the threads of all models, after they have answered what they accepted. Whether that could be done in time:
+        a model that is being loaded cannot be interrupted."""
+        self._loader.shutdown(wait=False, cancel_futures=True)
+        return self.repository.close(seconds)
 
 
 def refuse_not_offered(parameters: Mapping[str, Any]) -> None:
@@ -209,6 +210,12 @@ def refuse_not_offered(parameters: Mapping[str, Any]) -> None:
     for name in _NOT_OFFERED:
         if parameters.get(name):
             raise Refused(Kind.NOT_OFFERED, f"this server does not offer {name}.")
+
+
+def seconds_of(timeout: Any) -> float | None:
+    """A caller's own limit, which the protocol gives in microseconds."""
+    is_number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool) and timeout > 0
+    return timeout / 1e6 if is_number else None
 
 
 def _configured(port: Port, batched: bool) -> dict[str, Any]:

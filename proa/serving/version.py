@@ -162,7 +162,7 @@ def _runner(predictor: Predictor) -> Run:
 
     def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         # Bytes of a request may lie anywhere; tensors need numbers at aligned addresses.
-        tensors = [tensor_from_data(np.require(array, requirements="AC")) for array in arrays]
+        tensors = [tensor_from_data(np.require(array, requirements=["A", "C"])) for array in arrays]
         return [np.asarray(tensor._data()) for tensor in predictor.run(tensors)]
 
     return run

@@ -253,9 +253,11 @@ def test_versions_that_are_wanted(folder: Path) -> None:
     for wanted, expected in (('"latest"', ["dense/3"]), ("[1, 2]", ["dense/1", "dense/2"]), ("[9]", ["dense/9"])):
         (folder / "dense" / "config.toml").write_text(f"versions = {wanted}\n")
         repository = _opened(folder)
-        assert list(_states(repository)) == expected
-        assert bool(repository.problems) == (expected == ["dense/9"])
-        repository.close()
+        try:
+            assert list(_states(repository)) == expected
+            assert bool(repository.problems) == (expected == ["dense/9"])
+        finally:
+            repository.close()
 
 
 def test_settings_of_a_model(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Callers of a server: threads with tritonclient that ask, misbehave now and then, and check every answer.
 
-`python -m tests.serving.callers WHAT.npz OPTIONS.json` prints what happened as JSON. Run by soak.py; proa is not imported.
+`python -m benchmarks.workloads.callers WHAT.npz OPTIONS.json` prints what happened as JSON. proa is not imported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Caller:
 
     def __init__(self, number: int, arrays: Any, options: dict[str, Any]) -> None:
         self.random = random.Random(1000 * options["seed"] + number)
-        self.protocol = "http" if number % 2 else "grpc"
+        self.protocol = options["protocols"][number % len(options["protocols"])]
         self.library = tritonclient.http if self.protocol == "http" else tritonclient.grpc
         self.address = options[self.protocol]
         self.http = options["http"]
@@ -36,10 +36,11 @@ class Caller:
         self.tally: Counter[str] = Counter()
         self.problems: list[str] = []
 
-    def run(self, until: float) -> None:
+    def run(self, begin: float, until: float) -> None:
         # Without this, a broken connection of the HTTP client would wait for ever.
         options = {"connection_timeout": 60, "network_timeout": 60} if self.protocol == "http" else {}
         client = self.library.InferenceServerClient(self.address, **options)
+        time.sleep(max(0.0, begin - time.time()))
         while time.time() < until and len(self.problems) < 3:
             if self.random.random() < self.misbehaving:
                 kind = self.random.choice(["malformed", "oversized", "aborted"])
@@ -119,7 +120,7 @@ def main(path: str, options_path: str) -> None:
     with np.load(path) as file:
         arrays = {name: file[name] for name in file.files}
     callers = [Caller(number, arrays, options) for number in range(options["callers"])]
-    threads = [threading.Thread(target=caller.run, args=(options["until"],)) for caller in callers]
+    threads = [threading.Thread(target=caller.run, args=(options["begin"], options["until"])) for caller in callers]
     for thread in threads:
         thread.start()
     for thread in threads:
