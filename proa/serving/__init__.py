@@ -2,7 +2,7 @@
 
     server.py       Server: both protocols, the models, an orderly end
     service.py      what is answered, whichever protocol asks
-    http_routes.py  paths of HTTP; http_body.py: its bodies
+    http_routes.py  paths of HTTP; http_body.py: its bodies; http_server.py: uvicorn, bounded
     rpc.py          methods of gRPC; messages.py: its messages
     guard.py        who may ask
     repository.py   models that come, change and go; folders.py: where they lie

@@ -11,7 +11,7 @@ from .settings import LOOPBACK, ServerSettings
 
 # Anybody may see whether the server lives, and the page, which knows nothing until it is given a token.
 OPEN_PATHS = ("/", "/v2/health/live", "/v2/health/ready")
-OPEN_METHODS = ("ServerLive", "ServerReady", "Check")
+OPEN_METHODS = ("ServerLive", "ServerReady")
 
 
 def check_token(authorization: str | None, tokens: Iterable[str]) -> None:

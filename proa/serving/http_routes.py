@@ -21,7 +21,9 @@ from .service import Service
 
 logger = logging.getLogger("proa.serving")
 
-_LONG_JSON = 1 << 16  # bytes that are parsed beside the event loop, which would stand still meanwhile
+_MUCH_JSON = (
+    1 << 16
+)  # bytes from which on it is read and written beside the event loop, which would stand still meanwhile
 
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -67,12 +69,14 @@ class Routes:
         length = _content_length(request)
         if length is not None and length > service.max_bytes:
             raise _too_large(service)
-        # What comes in pieces of unknown number may become as large as is allowed.
-        with service.admitted(service.max_bytes if length is None else length):
-            body = unpacked(await self._body(request), request.headers.get("content-encoding"), service.max_bytes)
-            header_length = request.headers.get(HEADER_LENGTH)
+        encoding, header_length = request.headers.get("content-encoding"), request.headers.get(HEADER_LENGTH)
+        # What is packed, or comes in pieces of unknown number, may become as large as is allowed.
+        with service.admitted(service.max_bytes if length is None or encoding else length):
+            body = await self._body(request)
+            if encoding:
+                body = await asyncio.to_thread(unpacked, body, encoding, service.max_bytes)
             question = None
-            if (len(body) if header_length is None else _number(header_length) or 0) > _LONG_JSON:
+            if (len(body) if header_length is None else _number(header_length) or 0) > _MUCH_JSON:
                 signature = service.repository.find(name, version).signature
                 question = await asyncio.to_thread(read_question, body, header_length, signature)
             asking = service.infer(
@@ -80,7 +84,10 @@ class Routes:
                 lambda signature: read_question(body, header_length, signature) if question is None else question,
             )  # fmt: skip
             answer = await _unless_gone(request, asking)
-            content, headers = write_answer(answer)
+            if sum(array.size for _, array, binary in answer.outputs if not binary) > _MUCH_JSON // 8:
+                content, headers = await asyncio.to_thread(write_answer, answer)
+            else:
+                content, headers = write_answer(answer)
         return Response(content, headers=headers)
 
     async def _body(self, request: Request) -> bytes:

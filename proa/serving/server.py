@@ -185,16 +185,18 @@ class Server:
         import uvicorn
 
         from .http_routes import Routes
+        from .http_server import BoundedProtocol, HttpServer
 
         settings = self.settings
         bound = _bound(settings.host, settings.http_port or 0)
         self.http_address = _address(settings.host, bound)
         config = uvicorn.Config(
-            Routes(service).application(), log_config=None, access_log=False, lifespan="off", server_header=False,
-            ws="none", limit_concurrency=settings.max_connections, timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
+            Routes(service).application(), http=BoundedProtocol, ws="none", lifespan="off", log_config=None,
+            access_log=False, server_header=False, limit_concurrency=settings.max_connections, timeout_keep_alive=75,
+            timeout_graceful_shutdown=int(settings.drain_seconds) + 1,
             ssl_certfile=settings.certificate, ssl_keyfile=settings.private_key,
         )  # fmt: skip
-        server = _WithoutSignals(config)
+        server = HttpServer(config)
         serving = asyncio.ensure_future(server.serve(sockets=[bound]))
         while not server.started and not serving.done():
             await asyncio.sleep(0.01)
@@ -243,6 +245,7 @@ def _service(repository: Repository, settings: ServerSettings) -> Any:
         import prometheus_client  # noqa: F401
 
         if settings.http_port is not None:
+            import httptools  # noqa: F401
             import starlette  # noqa: F401
             import uvicorn  # noqa: F401
         if settings.grpc_port is not None:
@@ -287,14 +290,3 @@ def _bracketed(host: str) -> str:
 def _read(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read()
-
-
-def _WithoutSignals(config: Any) -> Any:
-    """uvicorn's server without its own handling of signals: the whole server stops, not one half of it."""
-    import uvicorn
-
-    class WithoutSignals(uvicorn.Server):
-        def capture_signals(self) -> Any:
-            return contextlib.nullcontext()
-
-    return WithoutSignals(config)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from proa.serving import ModelSettings, Server, ServerSettings
-from tests.serving.models import Reference, save_dense, save_mixing, save_two
+from tests.serving.models import Reference, save_dense, save_mixing, save_two, save_types
 
 
 @dataclass
@@ -43,6 +43,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         "2": save_dense(folder / "dense" / "2" / "dense.proa", seed=2),
     }
     two = save_two(folder / "two" / "1" / "two.proa")
+    save_types(folder / "types" / "1" / "types.proa")
     mixing = save_mixing(folder / "mixing" / "mixing.proa")
     settings = ServerSettings(
         http_port=0, grpc_port=0, poll_seconds=0, max_request_mb=1.0, model=ModelSettings(max_batch_size=4)

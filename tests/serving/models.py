@@ -62,6 +62,17 @@ def save_two(path: Path) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray,
     return lambda words, flags: ((table[words] * flags[..., None]).sum(1), words + 1)
 
 
+class _Halves(paddle.nn.Layer):
+    def forward(self, half: paddle.Tensor, brain: paddle.Tensor, pixels: paddle.Tensor) -> tuple[paddle.Tensor, ...]:
+        return half * 2, brain * 2, pixels + 1, pixels.astype("float64") / 2
+
+
+def save_types(path: Path) -> None:
+    """float16, bfloat16 and uint8 in; twice the first two, one more than the last, and its half as float64."""
+    types = {"half": "float16", "brain": "bfloat16", "pixels": "uint8"}
+    _saved(_Halves(), path, [paddle.static.InputSpec([None, 3], dtype, name) for name, dtype in types.items()])
+
+
 def save_mixing(path: Path) -> Reference:
     """Rows that depend on each other."""
     _saved(_Mixing(), path, [paddle.static.InputSpec([None, 4], "float32", "x")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import socket
@@ -238,6 +239,20 @@ def test_bytes_that_are_no_http(served: Served, caller: httpx.Client) -> None:
             connection.shutdown(socket.SHUT_WR)
             answer = connection.recv(1000)
             assert answer == b"" or answer.startswith(b"HTTP/1.1 4")
+    _still_right(served, caller)
+
+
+def test_headers_without_end(served: Served, caller: httpx.Client) -> None:
+    host, port = served.http.split(":")
+    for start in (b"GET /", b"GET / HTTP/1.1\r\nhost: localhost\r\nx: "):
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            sent = 0
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(start)
+                while sent < 20 << 20:
+                    connection.sendall(b"x" * 65536)
+                    sent += 65536
+            assert sent < 20 << 20  # the server has hung up
     _still_right(served, caller)
 
 

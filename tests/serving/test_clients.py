@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -78,6 +80,82 @@ def test_rows_that_depend_on_each_other_are_not_put_together(served: Served, cli
     for rows in (1, 3, 7):
         x = numbers(rows, seed=rows)
         _close(client.infer("mixing", [_input(library, "x", x, "FP32")]).as_numpy("output_0"), served.mixing(x))
+
+
+def test_other_types(client: Any, library: Any) -> None:
+    half = np.array([[1.5, -2.25, 1e-7], [60000, 0.1, -0.0]], np.float16)
+    brain = np.array([[1.5, -2.25, 1e30], [3, 0.1, -0.0]], ml_dtypes.bfloat16)
+    pixels = np.array([[0, 7, 255], [1, 2, 3]], np.uint8)
+    given = [("half", half, "FP16"), ("brain", brain, "BF16"), ("pixels", pixels, "UINT8")]
+    found = client.infer("types", [_input(library, *each) for each in given])
+    with np.errstate(over="ignore"):
+        expected = [half * np.float16(2), brain * ml_dtypes.bfloat16(2), pixels + np.uint8(1), pixels / 2]
+    for number, array in enumerate(expected):
+        result = found.as_numpy(f"output_{number}")
+        assert result.dtype == array.dtype
+        assert result.tobytes() == array.tobytes()
+
+
+def test_half_floats_as_json_are_refused(served: Served) -> None:
+    import httpx
+
+    entry = {"name": "half", "datatype": "FP16", "shape": [1, 3], "data": [1, 2, 3]}
+    found = httpx.post(f"http://{served.http}/v2/models/types/infer", json={"inputs": [entry]})
+    assert found.status_code == 400
+    assert "binary data only" in found.json()["error"]
+
+
+def test_json_of_many_numbers(served: Served) -> None:
+    """Large enough that it is read and written beside the event loop."""
+    import httpx
+
+    x = numbers(5000)
+    entry = {"name": "x", "datatype": "FP32", "shape": [5000, 4], "data": x.ravel().tolist()}
+    found = httpx.post(f"http://{served.http}/v2/models/dense/infer", json={"inputs": [entry]}, timeout=60)
+    assert found.status_code == 200
+    _close(np.array(found.json()["outputs"][0]["data"]).reshape(5000, 3), served.dense["2"](x))
+
+
+def test_clients_of_asyncio(served: Served, protocol: str) -> None:
+    import tritonclient.grpc.aio
+    import tritonclient.http.aio
+
+    library = tritonclient.http.aio if protocol == "http" else tritonclient.grpc.aio
+    given = [numbers(2, seed=n) for n in range(10)]
+
+    async def main() -> list[Any]:
+        async with library.InferenceServerClient(getattr(served, protocol)) as client:
+            return await asyncio.gather(*(client.infer("dense", [_input(library, "x", x, "FP32")]) for x in given))
+
+    for x, found in zip(given, asyncio.run(main()), strict=True):
+        _close(found.as_numpy("output_0"), served.dense["2"](x))
+
+
+def test_metrics(served: Served, client: Any, library: Any, protocol: str) -> None:
+    import httpx
+    from prometheus_client.parser import text_string_to_metric_families
+
+    def read() -> dict[tuple[str, ...], float]:
+        text = httpx.get(f"http://{served.http}/metrics").text
+        samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+        return {
+            (sample.name, *(sample.labels[name] for name in sorted(sample.labels))): sample.value for sample in samples
+        }
+
+    before = read()
+    for rows in (1, 2):
+        client.infer("two", [_input(library, "words", np.ones((rows, 5), np.int64), "INT64"),
+                             _input(library, "flags", np.ones((rows, 5), bool), "BOOL")])  # fmt: skip
+    with pytest.raises(library.InferenceServerException):
+        client.infer("two", [_input(library, "words", np.ones((1, 5), np.int64), "INT64")])
+    after = read()
+    grown = {key: value - before.get(key, 0.0) for key, value in after.items()}
+    assert grown["proa_requests_total", "two", "OK", protocol] == 2
+    assert grown["proa_requests_total", "two", "BAD_REQUEST", protocol] == 1
+    assert grown["proa_rows_total", "two", "1"] == 3
+    assert grown["proa_request_seconds_count", "two"] == 3
+    assert after["proa_model_ready", "two", "1"] == 1
+    assert after["proa_waiting_requests", "two", "1"] == 0
 
 
 def test_json_instead_of_bytes(served: Served) -> None:

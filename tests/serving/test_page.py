@@ -21,10 +21,11 @@ def test_the_page_shows_and_tries_models(served: Served) -> None:
     x = numbers(2, seed=5)
     with page() as shown:
         shown.goto(f"http://{served.http}/")
-        shown.wait_for_selector("#models tr:nth-child(4)")
+        shown.wait_for_selector("#models tr:nth-child(5)")
         rows = [row.inner_text() for row in shown.query_selector_all("#models tr")]
         assert [re.split(r"\s+", row)[:3] for row in rows] == [
             ["dense", "1", "READY"], ["dense", "2", "READY"], ["mixing", "1", "READY"], ["two", "1", "READY"],
+            ["types", "1", "READY"],
         ]  # fmt: skip
         assert "depend on each other" in rows[2]
 
