@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -98,7 +99,7 @@ class Methods:
             self._check("ModelStreamInfer", None, context)
         except Refused as refused:
             await context.abort(_code(refused.kind), str(refused))
-        async for request in requests:
+        async for request in _until(self._service.stopping, requests):
             try:
                 self._check("ModelStreamInfer", request, context)
                 yield response(infer_response=await self.model_infer(request, context))
@@ -143,6 +144,24 @@ class Methods:
     async def repository_model_unload(self, request: Any, _context: Any) -> dict[str, Any]:
         await self._service.unload(request.model_name)
         return {}
+
+
+async def _until(stopping: asyncio.Event, requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    """The requests of a stream, until it ends or the server is about to stop: an idle stream would never end by itself."""
+    stopped = asyncio.ensure_future(stopping.wait())
+    try:
+        while not stopping.is_set():
+            reading = asyncio.ensure_future(anext(aiter(requests), None))
+            await asyncio.wait((reading, stopped), return_when=asyncio.FIRST_COMPLETED)
+            if not reading.done():
+                reading.cancel()
+                return
+            request = reading.result()
+            if request is None:
+                return
+            yield request
+    finally:
+        stopped.cancel()
 
 
 def read_question(request: Any, signature: Signature) -> Question:

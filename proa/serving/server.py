@@ -116,7 +116,7 @@ class Server:
                 await self._follow_repository(service)
             logger.info("stopping: no new requests; those that are here have %g s", self.settings.drain_seconds)
         finally:
-            service.draining = True
+            service.stopping.set()
             await asyncio.gather(*(end() for end in ends if end is not None))
             # Nobody waits for this loop any more; and when the interpreter ends, no other thread can be started.
             self.finished = service.close(self.settings.drain_seconds)

@@ -59,12 +59,17 @@ class Service:
         self.settings = settings
         self.metrics = Metrics(repository)
         self.loaded = False  # all models were looked at once
-        self.draining = False
+        self.stopping = asyncio.Event()
         self.max_bytes = int(settings.max_request_mb * (1 << 20))
         self._memory = int(settings.max_memory_mb * (1 << 20))
         self._held = 0
         # Loading is done by one thread: models that compile at the same time would only slow each other down.
         self._loader = ThreadPoolExecutor(1, "proa loads models")
+
+    @property
+    def draining(self) -> bool:
+        """Whether nothing new is taken any more."""
+        return self.stopping.is_set()
 
     @property
     def ready(self) -> bool:

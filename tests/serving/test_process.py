@@ -150,6 +150,26 @@ def _asked_in_vain(address: str) -> None:
         _asked(address, numbers(200))
 
 
+def test_an_open_stream_does_not_keep_the_server(model: tuple[str, Any]) -> None:
+    import tritonclient.grpc as library
+
+    found: list[Any] = []
+    with _serving(model[0]) as server:
+        client = library.InferenceServerClient(server.grpc_address)
+        client.start_stream(lambda result, error: found.append((result, error)))
+        x = library.InferInput("x", [1, 4], "FP32")
+        x.set_data_from_numpy(numbers(1))
+        client.async_stream_infer("dense", [x])
+        deadline = time.monotonic() + 20
+        while not found and time.monotonic() < deadline:
+            time.sleep(0.01)
+        started = time.monotonic()
+    assert time.monotonic() - started < 10
+    assert found[0][1] is None
+    client.stop_stream(cancel_requests=True)
+    client.close()
+
+
 def test_time_limit_and_full_queue(model: tuple[str, Any]) -> None:
     settings = ModelSettings(max_batch_size=1, timeout_ms=400, max_queue=1)
     with _serving(model[0], 0.6, settings) as server:

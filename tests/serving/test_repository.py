@@ -15,6 +15,7 @@ from proa.serving.refusals import Kind, Refused
 from proa.serving.repository import Repository
 from proa.serving.service import Question, Service
 from proa.serving.settings import ModelSettings, ServerSettings, changed, read_model_settings
+from proa.serving.signature import Signature
 from tests.serving.models import Reference, numbers, save_dense
 
 
@@ -124,6 +125,26 @@ def test_requests_see_no_gap_while_a_model_is_replaced(folder: Path) -> None:
             thread.join()
         repository.close()
     assert not wrong, wrong[0]
+
+
+def test_a_request_that_meets_a_replacement_gets_the_new_model(folder: Path) -> None:
+    path = folder / "dense" / "1" / "model.proa"
+    references = [save_dense(path, seed=1)]
+    repository = _opened(folder)
+    service = Service(repository, ServerSettings())
+    x = numbers(2)
+
+    def understand(_signature: Signature) -> Question:
+        if len(references) == 1:  # between the search for the model and its call
+            references.append(save_dense(path, seed=2))
+            repository.load("dense")
+        return Question({"x": x}, binary=True)
+
+    try:
+        answer = asyncio.run(service.infer("http", "dense", "", understand))
+    finally:
+        repository.close()
+    np.testing.assert_allclose(answer.outputs[0][1], references[1](x), rtol=1e-5, atol=1e-6)
 
 
 def test_unloaded_models_stay_away_until_they_are_asked_for(folder: Path) -> None:
