@@ -35,6 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (OTHERS,),
     ("onnx",),
     ("audio", "convert", "hapi", "hub", "inference", "text", "vision"),
+    ("serving",),
     ("callbacks", "cli", "compat"),
 )
 # `proa/__init__.py` and `proa/__main__.py` are above everything.
