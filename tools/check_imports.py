@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("static",),
     (OTHERS,),
     ("audio", "hapi", "hub", "inference", "text", "vision"),
+    ("ocr",),
     ("callbacks", "cli", "compat"),
 )
 # `proa/__init__.py` and `proa/__main__.py` are above everything.
