@@ -13,7 +13,8 @@ from .networks import Network
 
 HEIGHT = 48
 WIDTHS = (320, 480, 640, 960, 1280, 1920, 2560, 3840)  # a few, so that there are few executables
-SPACE = 0.04  # how much chance of a space there is between two letters, over all steps, where there is one
+# How much chance of a space there is between two letters, over all steps, where there is one; and beside other signs.
+SPACE, SPACE_BESIDE_SIGNS = 0.04, 0.2
 FIRST_IDEOGRAPH = 0x2E80  # Unicode has the scripts of East Asia from here on
 
 
@@ -56,13 +57,15 @@ def decode(chances: np.ndarray, characters: Sequence[str]) -> tuple[str, float]:
     space = np.concatenate([[0.0], chances[:, -1].cumsum()])
     text = letters[0]
     for before, after, letter in zip(steps, steps[1:], letters[1:]):
-        doubtful = space[after] - space[before + 1] >= SPACE
-        if doubtful and letter != " " and not text.endswith(" ") and _is_spaced(text[-1]) and _is_spaced(letter):
+        if space[after] - space[before + 1] >= _least_chance(text[-1], letter):
             text += " "
         text += letter
     return text, float(chances.max(axis=1)[steps].mean())
 
 
-def _is_spaced(letter: str) -> bool:
-    """Whether it belongs to a script that puts spaces between words: Chinese and Japanese do not."""
-    return ord(letter[0]) < FIRST_IDEOGRAPH
+def _least_chance(before: str, after: str) -> float:
+    """How likely a space must be to stand between two characters. Beside Chinese and Japanese ones there is none that the
+    network does not say itself, beside a space no second one; beside signs (user@host) it hesitates more."""
+    if " " in (before, after) or max(ord(before), ord(after[0])) >= FIRST_IDEOGRAPH:
+        return float("inf")
+    return SPACE if before.isalnum() and after.isalnum() else SPACE_BESIDE_SIGNS

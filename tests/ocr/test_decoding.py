@@ -10,7 +10,7 @@ import pytest
 from proa.ocr.models import read_characters
 from proa.ocr.recognising import decode
 
-CHARACTERS = ["", "a", "b", "中", " "]
+CHARACTERS = ["", "a", "b", "中", "@", " "]
 
 
 def steps(*classes: int, sure: float = 0.95, space: dict[int, float] | None = None) -> np.ndarray:
@@ -42,8 +42,11 @@ def test_a_doubtful_gap_between_letters_is_a_space() -> None:
     assert decode(steps(1, 0, 0, 2), CHARACTERS)[0] == "ab"
     assert decode(steps(1, 0, 0, 2, space={1: 0.03, 2: 0.02}), CHARACTERS)[0] == "a b"
     # Where one was read already, there is no second; Chinese has none.
-    assert decode(steps(1, 4, 0, 2, space={2: 0.3}), CHARACTERS)[0] == "a b"
+    assert decode(steps(1, 5, 0, 2, space={2: 0.3}), CHARACTERS)[0] == "a b"
     assert decode(steps(3, 0, 0, 2, space={1: 0.3}), CHARACTERS)[0] == "中b"
+    # Beside a sign more is needed.
+    assert decode(steps(1, 0, 0, 4, space={1: 0.1}), CHARACTERS)[0] == "a@"
+    assert decode(steps(1, 0, 0, 4, space={1: 0.15, 2: 0.1}), CHARACTERS)[0] == "a @"
 
 
 def test_characters_are_lines_of_a_file(tmp_path) -> None:
