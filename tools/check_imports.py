@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("static",),
     (OTHERS,),
+    ("onnx",),
     ("audio", "hapi", "hub", "inference", "text", "vision"),
     ("ocr",),
     ("callbacks", "cli", "compat"),

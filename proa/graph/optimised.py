@@ -143,12 +143,12 @@ def on_device(tensor: Tensor) -> Any:
     return value
 
 
-def optimise(graph: Graph, level: int) -> OptimisedGraph:
-    """The graph after the passes of a level."""
+def optimise(graph: Graph, level: int, native: bool = True) -> OptimisedGraph:
+    """The graph after the passes of a level; without `native`, of operations that any machine has."""
     assumptions = Assumptions()  # what the passes took for granted, besides what the capture did
     with graph.assumptions.collected() as assumptions.guards:
         draft = Draft.of(graph)
-        records = run_passes(draft, level)
+        records = run_passes(draft, level, native)
         program, captured, scalars, locations = draft.program()
     # Prepared tensors come last among those from outside.
     prepared = {id(tensor): value for value, tensor in draft.prepared}

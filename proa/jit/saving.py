@@ -91,6 +91,16 @@ def save(layer: Any, path: Any, input_spec: Any = None, **configs: Any) -> None:
         write_model(model, path if title == _FORWARD else f"{path}.{title}", kind)
 
 
+def captured_forward(layer: Any, input_spec: Any, output_spec: Any = None) -> tuple[Graph, dict[int, str]]:
+    """`forward` of a layer, or a function, as `save` captures it; and the names of its parameters and buffers, by id."""
+    function, spec = (
+        _methods(layer, input_spec, False)[_FORWARD] if not isinstance(layer, Layer) else (layer.forward, input_spec)
+    )
+    with _evaluating(layer):
+        graph = _graph_of(function, spec)
+    return graph if output_spec is None else _selected(graph, output_spec), _structured_names(layer)
+
+
 def _methods(layer: Any, input_spec: Any, skip_forward: bool) -> dict[str, tuple[Any, Any]]:
     """Functions to capture, by name, with their specs."""
     if not isinstance(layer, Layer):

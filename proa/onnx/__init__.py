@@ -1,24 +1,16 @@
-"""`paddle.onnx`: models as ONNX files, written by the package paddle2onnx as in Paddle."""
+"""`paddle.onnx`: models as ONNX files.
+
+builder.py, sizes.py, kernels.py   the vocabulary: nodes, unknown sizes, types that runtimes compute in
+registry.py, translators/          one function for each primitive, or the reason why there is none
+translation.py, protos.py          the walk over a Program; the ModelProto
+sources.py, conversion.py          what can be exported; `model_of`
+exporting.py                       `export`: files, written whole or not at all
+verifying.py, certificate.py       the comparison with ONNX Runtime, and its record
+"""
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from .conversion import model_of
+from .exporting import export, write_onnx
 
-from ..core.errors import value_error
-from ..eager.declare import public
-
-
-@public(module="onnx")
-def export(layer: Any, path: str, input_spec: Any = None, opset_version: int = 9, **configs: Any) -> None:
-    """Writes `path.onnx`. Needs the package paddle2onnx, which reads this package under Paddle's name (`proa run`)."""
-    if not path or path.endswith(("/", "\\")):
-        raise value_error("onnx.export", "path must name a file, without its suffix", repr(path))
-    try:
-        converter = importlib.import_module("paddle2onnx")
-    except ImportError as error:
-        raise ImportError(
-            f"(onnx.export) the package paddle2onnx cannot be imported: {error}. Run pip install paddle2onnx, and start the "
-            "program with `proa run`; or keep the model with paddle.jit.save, whose files paddle2onnx converts too."
-        ) from error
-    converter.dygraph2onnx(layer, f"{path}.onnx", input_spec=input_spec, opset_version=opset_version, **configs)
+__all__ = ["export", "model_of", "write_onnx"]

@@ -27,7 +27,7 @@ _NO_ENDING = ("", 0.0, 0.0)
 _LAYERS = ("conv", "linear", "matmul")
 
 
-@register_pass(level=2, order=70)  # behind the passes that fold batch norms into weights
+@register_pass(level=2, order=70, native=True)  # behind the passes that fold batch norms into weights
 def quantised_layers(draft: Draft) -> int:
     """conv, linear or matmul of numbers on a grid, with what stands behind them."""
     from ...kernels.cpu import quantised

@@ -26,13 +26,14 @@ _MOST_ROUNDS = 4
 class RegisteredPass:
     """A pass with its name, the level from which on it runs, and its place in the order."""
 
-    __slots__ = ("function", "level", "name", "order")
+    __slots__ = ("function", "level", "name", "native", "order")
 
-    def __init__(self, name: str, function: Pass, level: int, order: float) -> None:
+    def __init__(self, name: str, function: Pass, level: int, order: float, native: bool = False) -> None:
         self.name = name
         self.function = function
         self.level = level
         self.order = order
+        self.native = native  # puts in operations of this machine's kernels: not for a graph that leaves it
 
     @property
     def is_own(self) -> bool:
@@ -63,21 +64,22 @@ _generation = 0
 
 
 def register_pass(
-    function: Pass | None = None, *, name: str | None = None, level: int = 2, order: float = 50.0
+    function: Pass | None = None, *, name: str | None = None, level: int = 2, order: float = 50.0, native: bool = False
 ) -> Any:  # fmt: skip
     """Adds a pass for all graphs that are compiled from now on; as a decorator with or without options.
 
     Passes run in the order of `order` (built-in ones: clearing up 5-19, patterns 30-39, folding 50-69;
-    from 100 on: once, at the end).
+    from 100 on: once, at the end). A `native` pass puts in operations of this machine's kernels; graphs that are exported
+    go without it.
     """
     if function is None:
-        return lambda f: register_pass(f, name=name, level=level, order=order)
+        return lambda f: register_pass(f, name=name, level=level, order=order, native=native)
     chosen = name or getattr(function, "__name__", type(function).__name__)
     if not callable(function):
         raise TypeError(f"(register_pass) a pass is a function of a Draft; received {function!r}.")
     if chosen in _PASSES:
         raise value_error("register_pass", f"a pass named {chosen} exists already", fix="unregister_pass it first")
-    _PASSES[chosen] = RegisteredPass(chosen, function, level, order)
+    _PASSES[chosen] = RegisteredPass(chosen, function, level, order, native)
     _changed()
     return function
 
@@ -105,11 +107,11 @@ def _changed() -> None:
     _generation += 1
 
 
-def run_passes(draft: Draft, level: int = DEFAULT_LEVEL) -> list[PassRecord]:
+def run_passes(draft: Draft, level: int = DEFAULT_LEVEL, native: bool = True) -> list[PassRecord]:
     """Runs the passes of a level until nothing changes any more, then the final ones; says what each did."""
     if level.__class__ is not int or not 0 <= level <= 3:
         raise value_error("optimised", "level must be 0, 1, 2 or 3", f"{level!r}")
-    chosen = passes(level) if level else []
+    chosen = [entry for entry in passes(level) if native or not entry.native] if level else []
     records: dict[str, PassRecord] = {}
     repeated = [entry for entry in chosen if entry.order < FINAL]
     for _ in range(_MOST_ROUNDS):

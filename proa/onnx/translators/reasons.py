@@ -1,0 +1,56 @@
+"""Primitives without a translator: why."""
+
+from __future__ import annotations
+
+from ..registry import no_counterpart
+
+no_counterpart(
+    "ONNX's operators have no complex numbers",
+    "angle", "as_complex", "as_real", "complex", "conj", "imag", "real", "eig", "eigvals", "fft_c2c", "fft_c2r",
+    "fft_r2c",
+)  # fmt: skip
+no_counterpart(
+    "ONNX has no factorisations of matrices and nothing made of them",
+    "cholesky", "cofactors", "eigh", "eigvalsh", "inverse", "lu", "matrix_exp", "matrix_rank",
+    "permutation_of_pivots", "pinv", "qr", "solve", "solve_again", "svd", "svdvals", "triangular_solve",
+)  # fmt: skip
+no_counterpart(
+    "ONNX has no such special function",
+    "bessel_ratio", "digamma", "erfinv", "gamma_density", "gamma_slope", "gammainc", "gammaincc", "i0", "i0e", "i1",
+    "i1e", "lgamma", "polygamma", "sinc_derivative",
+)  # fmt: skip
+no_counterpart(
+    "ONNX does not look at the bits of a number",
+    "bitwise_right_shift_logical", "frexp", "nextafter", "power_of_two",
+)  # fmt: skip
+no_counterpart(
+    "it is part of an optimiser's step, and ONNX models do not train",
+    "adadelta_update", "adagrad_update", "adam_update", "adamax_update", "asgd_update", "average_update",
+    "clip_by_global_norm", "clip_by_norm", "clip_by_total", "clip_by_value", "lamb_update", "lars_update",
+    "look_ahead_update", "momentum_update", "moved_along", "nadam_update", "newton_direction", "radam_update",
+    "rmsprop_update", "rprop_update", "sgd_update", "sum_of_squares", "unscale_gradients",
+)  # fmt: skip
+no_counterpart(
+    "it belongs to a gradient or to training, and ONNX models do not train",
+    "adaptive_average_grad", "attention_grad_key", "attention_grad_query", "attention_grad_value", "avg_pool_grad",
+    "clip_grad", "conv_grad_weight", "ctc", "embedding_grad", "exp_below", "exponential_unit_grad", "gelu_grad",
+    "hardswish_grad", "leaky_relu_grad", "max_pool_grad", "max_pool_select", "maximum_grad", "normalise_grad_bias",
+    "normalise_grad_input", "normalise_grad_through", "normalise_grad_weight", "recurrence_grad", "relu_grad",
+    "renormalised", "rnnt", "running_statistics", "sigmoid_grad", "silu_grad", "softmax_cross_entropy_grad",
+    "softplus_grad", "spread_class", "tanh_grad", "tie_weights",
+)  # fmt: skip
+no_counterpart(
+    "it exists inside executables for padded sizes only",
+    "as_drawn", "concat_within", "divided_by_count", "fill_beyond", "flip_within", "gathered", "index_within",
+    "mask_beyond", "mean_within", "pad_within", "place_from", "real_extent", "repeated_extent", "roll_within",
+    "slice_from",
+)  # fmt: skip
+no_counterpart(
+    "its weights are packed for this machine's kernels; a graph is exported before they are",
+    "fused_conv", "fused_linear", "packed_bytes", "packed_filters", "packed_panels", "quantised_conv",
+    "quantised_linear",
+)  # fmt: skip
+no_counterpart(
+    "ONNX has no sampler for this distribution, and none can be made of a fixed number of draws",
+    "binomial", "poisson", "standard_gamma",
+)  # fmt: skip
