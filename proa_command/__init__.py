@@ -94,6 +94,25 @@ def build_parser() -> argparse.ArgumentParser:
     ocr.add_argument("--font", metavar="FILE", help="the font of the drawing")
     ocr.set_defaults(module="proa.cli.ocr")
 
+    export = commands.add_parser(
+        "export", help="make a saved model ready for a web page",
+        description="web: a folder for any static file server, with a page and the model, which runs in the browser.",
+    )  # fmt: skip
+    export.add_argument("kind", choices=("web",), help="where the model is to run")
+    export.add_argument(
+        "model", nargs="?", metavar="MODEL",
+        help="a .proa file, the prefix of Paddle's model files, or an .onnx file; for --page text a folder of OCR models "
+        "(those that proa ocr finds)",
+    )  # fmt: skip
+    export.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the folder to make")
+    export.add_argument(
+        "--page", choices=("try", "draw", "text"), default="try",
+        help="web: try takes any inputs as JSON, draw classifies a drawing, text reads pictures (try)",
+    )  # fmt: skip
+    export.add_argument("--labels", metavar="A,B,…", help="web, --page draw: what the classes are called (0,1,…)")
+    export.add_argument("--runtime", metavar="PATH", help="web: an unpacked or packed onnxruntime-web (fetched by npm)")
+    export.set_defaults(module="proa.cli.export")
+
     completion = commands.add_parser(
         "completion", help="print the completion script of a shell",
         description='Prints a script for a shell to read: eval "$(proa completion bash)" in ~/.bashrc, '

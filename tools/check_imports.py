@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("onnx",),
     ("audio", "hapi", "hub", "inference", "text", "vision"),
     ("ocr",),
+    ("export",),
     ("callbacks", "cli", "compat"),
 )
 # `proa/__init__.py` and `proa/__main__.py` are above everything.

@@ -21,28 +21,29 @@ export function bounds({ ink, width, height }) {
 }
 
 /**
- * [rows, columns] of ink, averaged over cells. `share` is the part of the side that a drawing fills: 1 where the training
- * pictures were cut tightly (scikit-learn's 8 x 8 digits), 20 / 28 for MNIST's.
+ * [rows, columns] of ink, averaged over cells. `share` is the part of the rows and of the columns that a drawing fills;
+ * what is too wide is made smaller, or with `squeeze` only narrower.
  */
-export function scaled(drawing, rows, columns, share) {
+export function scaled(drawing, rows, columns, { share, squeeze }) {
   const result = new Float32Array(rows * columns);
   const box = bounds(drawing);
   if (!box) return result;
-  const cell = Math.max(box.height / rows, box.width / columns) / share;
-  const originX = box.left + box.width / 2 - (cell * columns) / 2;
-  const originY = box.top + box.height / 2 - (cell * rows) / 2;
+  const wide = Math.max(box.height / (rows * share[0]), box.width / (columns * share[1]));
+  const high = squeeze ? box.height / (rows * share[0]) : wide;
+  const left = box.left + box.width / 2 - (wide * columns) / 2;
+  const top = box.top + box.height / 2 - (high * rows) / 2;
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
-      result[row * columns + column] = meanOf(drawing, originX + column * cell, originY + row * cell, cell);
+      result[row * columns + column] = meanOf(drawing, left + column * wide, top + row * high, wide, high);
     }
   }
   return result;
 }
 
-function meanOf({ ink, width, height }, x0, y0, side) {
+function meanOf({ ink, width, height }, x0, y0, wide, high) {
   let sum = 0, count = 0;
-  for (let y = Math.round(y0); y < Math.round(y0 + side); y++) {
-    for (let x = Math.round(x0); x < Math.round(x0 + side); x++) {
+  for (let y = Math.round(y0); y < Math.round(y0 + high); y++) {
+    for (let x = Math.round(x0); x < Math.round(x0 + wide); x++) {
       if (x >= 0 && y >= 0 && x < width && y < height) sum += ink[y * width + x];
       count++;
     }

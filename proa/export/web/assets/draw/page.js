@@ -7,6 +7,7 @@ const pad = document.getElementById("pad");
 const status = document.getElementById("status");
 const answer = document.getElementById("answer");
 const chances = document.getElementById("chances");
+let last = null, pen = pad.width / 10;
 const context = pad.getContext("2d", { willReadFrequently: true });
 
 function say(text, failed = false) {
@@ -24,16 +25,19 @@ const ready = fetchText("settings.json").then(async (text) => {
   const settings = JSON.parse(text);
   return { settings, model: await load(settings.model) };
 });
-ready.then(() => say("Ready."), (error) => say(String(error), true));
+ready.then(({ settings }) => {
+  pen = settings.pen * pad.width;
+  say("Ready.");
+}, (error) => say(String(error), true));
 
 async function classify() {
   const drawing = inkOf(pad);
   if (!bounds(drawing)) return;
   try {
     const { settings, model } = await ready;
-    const { input, shape, share, labels } = settings;
+    const { input, shape, labels } = settings;
     const [rows, columns] = shape.slice(-2);
-    const results = await model.run({ [input]: { data: scaled(drawing, rows, columns, share), shape } });
+    const results = await model.run({ [input]: { data: scaled(drawing, rows, columns, settings), shape } });
     show(softmax(results[model.outputNames[0]].data), labels);
     say("Ready.");
   } catch (error) {
@@ -55,7 +59,6 @@ function show(values, labels) {
   }));
 }
 
-let last = null;
 const place = (event) => [
   (event.offsetX * pad.width) / pad.clientWidth, (event.offsetY * pad.height) / pad.clientHeight,
 ];
@@ -74,7 +77,7 @@ for (const kind of ["pointerup", "pointercancel"]) {
 document.getElementById("clear").addEventListener("click", clear);
 
 function stroke(point) {
-  context.lineWidth = pad.width / 11;
+  context.lineWidth = pen;
   context.lineCap = context.lineJoin = "round";
   context.strokeStyle = "black";
   context.beginPath();

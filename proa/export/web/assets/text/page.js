@@ -52,7 +52,10 @@ function draw(lines) {
 }
 
 const drop = document.getElementById("drop");
-document.getElementById("file").addEventListener("change", (event) => event.target.files[0] && read(event.target.files[0]));
+document.getElementById("file").addEventListener("change", ({ target }) => {
+  if (target.files[0]) read(target.files[0]);
+  target.value = ""; // so that the same file, changed, can be chosen again
+});
 for (const kind of ["dragover", "dragenter"]) {
   drop.addEventListener(kind, (event) => {
     event.preventDefault();

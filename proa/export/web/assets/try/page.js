@@ -14,8 +14,12 @@ function say(text, failed = false) {
 
 const ARRAYS = { float32: Float32Array, float64: Float64Array, int32: Int32Array, uint8: Uint8Array, int8: Int8Array };
 
-/** Nested lists as { data, shape }. */
+/** Nested lists as { data, shape }; { shape, fill } is an array of one number. */
 function tensorOf(name, value, type) {
+  if (value?.shape) {
+    const size = value.shape.reduce((a, b) => a * b, 1);
+    return { ...tensorOf(name, new Array(size).fill(value.fill ?? 0), type), shape: value.shape };
+  }
   const shape = [];
   for (let part = value; Array.isArray(part); part = part[0]) shape.push(part.length);
   const flat = Array.isArray(value) ? value.flat(Infinity) : [value];
