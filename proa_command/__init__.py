@@ -95,10 +95,11 @@ def build_parser() -> argparse.ArgumentParser:
     ocr.set_defaults(module="proa.cli.ocr")
 
     export = commands.add_parser(
-        "export", help="make a saved model ready for a web page",
-        description="web: a folder for any static file server, with a page and the model, which runs in the browser.",
+        "export", help="make a saved model ready for a web page, a phone or a board",
+        description="web: a folder for any static file server, with a page and the model, which runs in the browser. "
+        "edge: a folder with the model for ONNX Runtime on a device, runners, and inputs with their right results.",
     )  # fmt: skip
-    export.add_argument("kind", choices=("web",), help="where the model is to run")
+    export.add_argument("kind", choices=("web", "edge"), help="where the model is to run")
     export.add_argument(
         "model", nargs="?", metavar="MODEL",
         help="a .proa file, the prefix of Paddle's model files, or an .onnx file; for --page text a folder of OCR models "
@@ -111,6 +112,14 @@ def build_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     export.add_argument("--labels", metavar="A,B,…", help="web, --page draw: what the classes are called (0,1,…)")
     export.add_argument("--runtime", metavar="PATH", help="web: an unpacked or packed onnxruntime-web (fetched by npm)")
+    export.add_argument(
+        "--target", choices=("arm64-android", "arm64-linux", "x86-64"), default="arm64-linux",
+        help="edge: what the device is (arm64-linux)",
+    )  # fmt: skip
+    export.add_argument(
+        "--shape", action="append", default=[], metavar="N,N,…",
+        help="edge: the shape of an input to check with, once for each input (free sizes are 1)",
+    )  # fmt: skip
     export.set_defaults(module="proa.cli.export")
 
     completion = commands.add_parser(

@@ -31,9 +31,13 @@ def write_model(where: str, model: str, target: Path) -> None:
         _checked(where, model)
         shutil.copyfile(model, target)
         return
+    write_onnx(load_model(config_of(model)), str(target))
+
+
+def config_of(model: str) -> Config:
+    """What a predictor of the same model is made with."""
     prefix, ending = os.path.splitext(model)
-    config = Config(model, prefix + ".pdiparams") if ending in (".pdmodel", ".json") else Config(model)
-    write_onnx(load_model(config), str(target))
+    return Config(model, prefix + ".pdiparams") if ending in (".pdmodel", ".json") else Config(model)
 
 
 def ports(where: str, path: str | os.PathLike[str]) -> tuple[list[Port], list[Port]]:
