@@ -1,8 +1,9 @@
-"""`python -m benchmarks.inference`: one call of six models, beside Paddle's `to_static` and PyTorch's optimised modules.
+"""`python -m benchmarks.inference`: one call of a model, at batch 1 and 8.
 
-The bar: at least as fast as both, at batch 1 and 8. `--way predictor` measures saved models behind `paddle.inference`
-(there, PyTorch's module stays what it is). Results are kept in benchmarks/results/inference.json, one row for each model,
-batch and way; a run replaces the rows that it measured.
+By default saved models behind `paddle.inference`: proa's engines beside Paddle Inference, ONNX Runtime and OpenVINO
+(engines.py). `--way to_static` measures six models beside Paddle's `to_static` and PyTorch's optimised modules; the bar
+there: at least as fast as both. `--way predictor` puts a Predictor in the place of `to_static`. Results are kept in
+benchmarks/results/inference.json, one row for each model, batch and way; a run replaces the rows that it measured.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks import engines
 from benchmarks.environments import EnvironmentMissing, peer_contender, subject_contender
 from benchmarks.machine import machine_facts
 from benchmarks.measure import measure, progress
@@ -45,18 +47,25 @@ def benchmark_of(model: str, batch: int, way: str, peers: tuple[str, ...], tiny:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.inference", description=__doc__)
-    parser.add_argument("--only", default=",".join(MODELS), help="comma-separated models (default: %(default)s)")
+    parser.add_argument("--only", default="", help="comma-separated models (default: all)")
     parser.add_argument("--batches", default="1,8", help="comma-separated batch sizes (default: %(default)s)")
-    parser.add_argument("--way", choices=("to_static", "predictor"), default="to_static")
-    parser.add_argument("--peers", default="paddle,torch", help="comma-separated; empty for none")
+    parser.add_argument("--way", choices=("engines", "to_static", "predictor"), default="engines")
+    parser.add_argument("--precisions", default="float32,bfloat16", help="of engines, comma-separated (default: both)")
+    parser.add_argument("--peers", help="comma-separated; empty for none (default: all)")
     parser.add_argument("--rounds", type=int, default=8, help="rounds of each contender (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="small inputs and two rounds, to see that everything runs")
     parser.add_argument("--results", type=Path, help="the file to write (default: benchmarks/results/inference.json)")
     arguments = parser.parse_args()
-    arguments.models = [name for name in arguments.only.split(",") if name]
-    unknown = sorted(set(arguments.models) - set(MODELS))
+    known = engines.MODELS if arguments.way == "engines" else MODELS
+    if arguments.peers is None:
+        arguments.peers = ",".join(engines.OTHERS) if arguments.way == "engines" else "paddle,torch"
+    arguments.models = [name for name in arguments.only.split(",") if name] or list(known)
+    unknown = sorted(set(arguments.models) - set(known))
     if unknown:
-        parser.error(f"--only: there is no model {', '.join(unknown)}; there are {', '.join(MODELS)}")
+        parser.error(f"--only: there is no model {', '.join(unknown)}; there are {', '.join(known)}")
+    unknown = sorted(set(arguments.precisions.split(",")) - set(engines.PRECISIONS))
+    if unknown:
+        parser.error(f"--precisions: there is no {', '.join(unknown)}; there are {', '.join(engines.PRECISIONS)}")
     try:
         arguments.sizes = [int(size) for size in arguments.batches.split(",")]
     except ValueError:
@@ -105,10 +114,17 @@ def show(record: dict[str, Any]) -> str:
 
 def main() -> int:
     arguments = parse_arguments()
-    subject = subject_contender()
-    peers = find_peers([name for name in arguments.peers.split(",") if name], subject)
+    names = [name for name in arguments.peers.split(",") if name]
     rounds = 2 if arguments.quick else arguments.rounds
     path = arguments.results or (RESULTS.parent / "quick" / RESULTS.name if arguments.quick else RESULTS)
+    if arguments.way == "engines":
+        precisions = arguments.precisions.split(",")
+        met = engines.measure_engines(
+            arguments.models, arguments.sizes, precisions, names, rounds, arguments.quick, lambda row: keep([row], path)
+        )
+        return 0 if met or arguments.quick else 1
+    subject = subject_contender()
+    peers = find_peers(names, subject)
     met = True
     for model in arguments.models:
         for batch in arguments.sizes:

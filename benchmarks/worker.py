@@ -122,8 +122,8 @@ class Session:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="One framework at work; started by the driver.")
-    parser.add_argument("--family", choices=("paddle", "torch", "jax"), required=True)
-    parser.add_argument("--module", required=True, help="proa, paddle, torch or jax")
+    parser.add_argument("--family", choices=("paddle", "torch", "jax", "onnxruntime", "openvino"), required=True)
+    parser.add_argument("--module", required=True, help="proa, paddle, torch, jax, onnxruntime or openvino")
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     die_with_the_driver()

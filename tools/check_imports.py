@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (OTHERS,),
     ("onnx",),
     ("audio", "hapi", "hub", "inference", "text", "vision"),
-    ("ocr",),
+    ("ocr", "serving"),
     ("export",),
     ("callbacks", "cli", "compat"),
 )

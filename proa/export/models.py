@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import message, value_error
+from ..core.place import CPU
+from ..formats.paddle.files import read_model
+from ..formats.paddle.reading import LoadedModel
+from ..formats.proa import load_artifact
 from ..inference import Config
-from ..inference.predictor import load_model
 from ..onnx import write_onnx
 
 
@@ -31,13 +34,23 @@ def write_model(where: str, model: str, target: Path) -> None:
         _checked(where, model)
         shutil.copyfile(model, target)
         return
-    write_onnx(load_model(config_of(model)), str(target))
+    files = _files(model)
+    loaded = load_artifact(files[0], CPU) if files[0].endswith(".proa") else LoadedModel(read_model(*files), place=CPU)
+    write_onnx(loaded, str(target))
 
 
 def config_of(model: str) -> Config:
     """What a predictor of the same model is made with."""
+    return Config(*_files(model))
+
+
+def _files(model: str) -> list[str]:
+    """A `.proa` file; a folder or the common beginning of Paddle's files; or the two of them."""
     prefix, ending = os.path.splitext(model)
-    return Config(model, prefix + ".pdiparams") if ending in (".pdmodel", ".json") else Config(model)
+    if ending in (".pdmodel", ".json"):
+        return [model, prefix + ".pdiparams"]
+    has_paddle = os.path.isdir(model) or any(os.path.isfile(model + part) for part in (".json", ".pdmodel"))
+    return [model + ".proa"] if not has_paddle and os.path.isfile(model + ".proa") else [model]
 
 
 def ports(where: str, path: str | os.PathLike[str]) -> tuple[list[Port], list[Port]]:

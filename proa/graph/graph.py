@@ -214,20 +214,23 @@ class Graph:
         with self._lock:
             found = self._fitted.get(key)
             if found is None:
-                before = self.held_values()
-                program, scalars, held = self._specialised(tensors, before)
-                captured = [
-                    tensor if value is old else wrap(value)
-                    for tensor, value, old in zip(self.captured, held, before, strict=True)
-                ]
-                inputs = [GraphInput(given.name, aval) for given, aval in zip(self.inputs, key, strict=True)]
-                found = Graph(
-                    self.name, program, inputs, captured, scalars, self.structure, self.updates, self.locations
-                )
-                found.generator = self.generator
+                found = self.fit(tensors)
                 while len(self._fitted) >= _MOST_COMPILED:
                     self._fitted.pop(next(iter(self._fitted)))
                 self._fitted[key] = found
+        return found
+
+    def fit(self, tensors: Sequence[Tensor]) -> Graph:
+        """The same, made anew and not kept."""
+        before = self.held_values()
+        program, scalars, held = self._specialised(tensors, before)
+        captured = [
+            tensor if value is old else wrap(value)
+            for tensor, value, old in zip(self.captured, held, before, strict=True)
+        ]
+        inputs = [GraphInput(given.name, tensor._aval) for given, tensor in zip(self.inputs, tensors, strict=True)]
+        found = Graph(self.name, program, inputs, captured, scalars, self.structure, self.updates, self.locations)
+        found.generator = self.generator
         return found
 
     def executable(self, tensors: Sequence[Tensor]) -> tuple[CompiledProgram, list[Any], list[Any], list[Aval]]:

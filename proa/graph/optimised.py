@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.aval import Aval
 from ..core.locks import new_lock
 from ..core.place import CPU, jax_device
 from ..eager.tensor import Tensor, adopt, wrap
@@ -32,54 +33,100 @@ _OFTEN = 8  # preparations before it is asked whether they pay
 _LARGE = 1 << 16  # bytes from which on a tensor is moved to the device once instead of at each run
 
 
-class Preparation:
-    """Computes prepared tensors, anew when a tensor that they come from has another value.
+class Prepared:
+    """One value computed from tensors from outside, anew when one of them has another value.
 
     Values are never overwritten, so a tensor has changed exactly if its value is another object. The old value is
     referred to weakly: an optimiser may still write over it.
     """
 
-    def __init__(self, program: Program, sources: list[Tensor], scalars: list[Any], tensors: list[Tensor]) -> None:
+    def __init__(self, program: Program, sources: list[Tensor], scalars: list[Any], aval: Aval) -> None:
         self.program = program
         self.sources = sources
         self.scalars = scalars
-        self.tensors = tensors
-        self.times = 0
-        self._seen: list[Any] = []
-        self._values: list[Any] = []
+        self.aval = aval
+        self._made: tuple[list[Any], Any] | None = None  # references to the sources' values, and what they gave
         self._compiled: CompiledProgram | None = None
+        self._lock = new_lock()
+
+    def value(self) -> Any:
+        """The value now."""
+        found = self._current()
+        if found is None:
+            with self._lock:
+                found = self._current()
+                if found is None:
+                    sources = [tensor._data() for tensor in self.sources]
+                    found = self._run(sources)
+                    self._made = ([weakref.ref(value) for value in sources], found)
+        return found
+
+    def _current(self) -> Any:
+        if self._made is None:
+            return None
+        seen, value = self._made
+        same = all(ref() is tensor._value for tensor, ref in zip(self.sources, seen, strict=True))
+        return value if same else None
+
+    def _run(self, sources: list[Any]) -> Any:
+        place = self.aval.place
+        if place is CPU and all(isinstance(v, np.ndarray) or len(v.sharding.device_set) == 1 for v in sources):
+            # Nothing to compile: it may run only once.
+            results = run_on_numpy(self.program, [np.asarray(value) for value in sources], self.scalars)
+            return _moved(np.asarray(results[self.program.outputs[0]]), place)
+        if self._compiled is None:
+            self._compiled = CompiledProgram(self.program, sources, self.scalars, place, (), False)
+        return self._compiled(sources, self.scalars)[0]
+
+
+# What the graphs of one model for different sizes prepare from the same parameters in the same way, they prepare once.
+# An entry lives as long as a graph that uses it, and keeps its sources alive, so that their ids stay theirs.
+_SHARED: weakref.WeakValueDictionary[Any, Prepared] = weakref.WeakValueDictionary()
+_SHARING = new_lock()
+
+
+def _shared(made: Prepared) -> Prepared:
+    """This one, or the one that a graph has already which is computed alike from the same tensors."""
+    text = str(made.program)
+    if " object at 0x" in text:
+        return made  # an attribute whose text does not say what it is
+    scalars = tuple((type(number), repr(number)) for number in made.scalars)
+    key = (text, scalars, made.aval, tuple(id(tensor) for tensor in made.sources))
+    with _SHARING:
+        return _SHARED.setdefault(key, made)
+
+
+class Preparation:
+    """The prepared tensors of a graph, and how often they had to be computed."""
+
+    def __init__(self, parts: list[Prepared], tensors: list[Tensor]) -> None:
+        self.parts = parts
+        self.tensors = tensors
+        self.sources = list({id(tensor): tensor for part in parts for tensor in part.sources}.values())
+        self.times = 0
+        self._made: tuple[list[Any], list[Any]] | None = None
         self._lock = new_lock()
 
     def values(self) -> list[Any]:
         """The values of the prepared tensors now."""
-        for tensor, seen in zip(self.sources, self._seen, strict=False):
-            if tensor._value is None or seen() is not tensor._value:
-                break
-        else:
-            if self.times:
-                return self._values
+        made = self._made
+        if made is not None:
+            for tensor, seen in zip(self.sources, made[0], strict=True):
+                if tensor._value is None or seen() is not tensor._value:
+                    break
+            else:
+                return made[1]
         with self._lock:
             return self._compute()
 
     def _compute(self) -> list[Any]:
-        sources = [tensor._data() for tensor in self.sources]
-        made = self._run(sources)
-        self._seen = [weakref.ref(value) for value in sources]
-        for tensor, value in zip(self.tensors, made, strict=True):
+        seen = [weakref.ref(tensor._data()) for tensor in self.sources]
+        values = [part.value() for part in self.parts]
+        for tensor, value in zip(self.tensors, values, strict=True):
             adopt(tensor, wrap(value, tensor._aval))
         self.times += 1
-        self._values = made
-        return made
-
-    def _run(self, sources: list[Any]) -> list[Any]:
-        place = self.tensors[0]._aval.place
-        if place is CPU and all(isinstance(v, np.ndarray) or len(v.sharding.device_set) == 1 for v in sources):
-            # Nothing to compile: it may run only once.
-            results = run_on_numpy(self.program, [np.asarray(value) for value in sources], self.scalars)
-            return [_moved(np.asarray(results[n]), place) for n in self.program.outputs]
-        if self._compiled is None:
-            self._compiled = CompiledProgram(self.program, sources, self.scalars, place, (), False)
-        return list(self._compiled(sources, self.scalars))
+        self._made = (seen, values)
+        return values
 
 
 class OptimisedGraph(Graph):
@@ -180,16 +227,14 @@ def optimise(graph: Graph, level: int, native: bool = True) -> OptimisedGraph:
 
 
 def _preparation(values: list[Any], tensors: list[Tensor]) -> Preparation | None:
-    if not values:
-        return None
-    nodes: dict[int, Any] = {}
-    sources: dict[int, Any] = {}
-    for value in values:
-        some_nodes, some_sources = cone(value)
-        nodes.update((id(node), node) for node in some_nodes)
-        sources.update((id(source), source) for source in some_sources)
-    program, scalars, _ = program_of(_in_order(nodes), list(sources.values()), values)
-    return Preparation(program, [source.tensor for source in sources.values()], scalars, tensors)
+    return Preparation([_prepared(value) for value in values], tensors) if values else None
+
+
+def _prepared(value: Any) -> Prepared:
+    nodes, sources = cone(value)
+    ordered = _in_order({id(node): node for node in nodes})
+    program, scalars, _ = program_of(ordered, sources, [value])
+    return _shared(Prepared(program, [source.tensor for source in sources], scalars, value.aval))
 
 
 def _in_order(nodes: dict[int, Any]) -> list[Any]:

@@ -1,14 +1,16 @@
 """`paddle.inference`: running saved models.
 
-    config.py     Config: which model, where, how
+    config.py     Config: which model, where, with what
     predictor.py  create_predictor, Predictor, PredictorPool
-    artifacts.py  proa's own artifact behind a predictor
-    handles.py    inputs and outputs by name
+    models.py     the model behind a predictor: Paddle's files, or proa's own artifact
+    engines/      what runs it: XLA, ONNX Runtime, OpenVINO; how one is chosen
+    examples.py   inputs to try a model on
+    handles.py    inputs and outputs by name, for each thread
     precision.py  convert_to_mixed_precision
     kinds.py      enumerations
 
-A predictor reads Paddle's own files (`.pdmodel` or PIR `.json` with `.pdiparams`) or a `.proa` artifact, and runs them
-with XLA.
+A predictor reads Paddle's own files (`.pdmodel` or PIR `.json` with `.pdiparams`) or a `.proa` artifact. It may be used from
+any number of threads, keeps a bounded amount of memory whatever shapes come, and needs no network.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Config: which model a predictor runs, where, and how.
+"""Config: which model a predictor runs, where, and with what.
 
-XLA decides by itself what Paddle's engines, passes and thread pools are configured for. Such options are accepted and
+Engines decide by themselves much of what Paddle's passes and pools are configured for. Such options are accepted and
 remembered (their questions answer what was set), so that scripts written for Paddle run unchanged; they have no effect.
 """
 
@@ -9,9 +9,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from ..core import flags
 from ..core.errors import type_error, value_error
 from ..core.place import CPU, Place, make_place
+from .engines import Settings, check_name
+from .examples import Vector, given_by_user
 from .kinds import PrecisionType
+
+flags.define(
+    "FLAGS_inference_engine", "xla",
+    "What runs a model behind a predictor whose Config names no engine: xla, onnxruntime, openvino or auto.",
+    "PROA_INFERENCE_ENGINE",
+)  # fmt: skip
+
+_PRECISIONS = {PrecisionType.Float32: "float32", PrecisionType.Half: "float16", PrecisionType.Bfloat16: "bfloat16"}
 
 # Options without effect: method -> (what it sets, value it sets when called without arguments).
 _ACCEPTED: dict[str, tuple[str, Any]] = {
@@ -22,18 +33,15 @@ _ACCEPTED: dict[str, tuple[str, Any]] = {
     "disable_mkldnn_fc_passes": ("onednn_fc_passes_disabled", True),
     "disable_onednn": ("onednn_enabled", False),
     "disable_onednn_fc_passes": ("onednn_fc_passes_disabled", True),
-    "disable_onnxruntime": ("onnxruntime_enabled", False),
     "enable_cinn": ("cinn_enabled", True),
     "enable_custom_passes": ("custom_passes", ()),
     "enable_low_precision_io": ("low_precision_io", True),
     "enable_memory_optim": ("memory_optim", True),
     "enable_mkldnn": ("onednn_enabled", True),
-    "enable_mkldnn_bfloat16": ("onednn_bfloat16", True),
     "enable_mkldnn_int8": ("onednn_int8_enabled", True),
     "enable_new_executor": ("new_executor", True),
     "enable_new_ir": ("new_ir_enabled", True),
     "enable_onednn": ("onednn_enabled", True),
-    "enable_onednn_bfloat16": ("onednn_bfloat16", True),
     "enable_onednn_int8": ("onednn_int8_enabled", True),
     "enable_ort_optimization": ("ort_optimization", True),
     "enable_profile": ("profile", True),
@@ -48,12 +56,9 @@ _ACCEPTED: dict[str, tuple[str, Any]] = {
     "exp_specify_tensorrt_subgraph_precision": ("trt_subgraph_precision", ()),
     "mark_trt_engine_outputs": ("trt_outputs", ()),
     "set_bfloat16_op": ("bfloat16_ops", ()),
-    "set_mkldnn_cache_capacity": ("onednn_cache_capacity", 0),
     "set_mkldnn_op": ("onednn_ops", ()),
-    "set_onednn_cache_capacity": ("onednn_cache_capacity", 0),
     "set_onednn_op": ("onednn_ops", ()),
     "set_optim_cache_dir": ("optim_cache_dir", ""),
-    "set_optimization_level": ("optimization_level", 2),
     "set_tensorrt_optimization_level": ("tensorrt_optimization_level", 3),
     "switch_ir_debug": ("ir_debug", True),
     "switch_ir_optim": ("ir_optim", True),
@@ -61,15 +66,13 @@ _ACCEPTED: dict[str, tuple[str, Any]] = {
     "switch_use_feed_fetch_ops": ("use_feed_fetch_ops_enabled", True),
     "use_optimized_model": ("optimized_model", True),
 }
-# Engines of other companies' libraries: asking for one says that there is none, and the model runs with XLA.
+# Engines that are not here: asking for one says so, and the model runs with the engine that there is.
 _ENGINES = {
     "TensorRT": (
         "enable_tensorrt_engine enable_tensorrt_dla enable_tensorrt_explicit_quantization enable_tensorrt_inspector "
         "enable_tensorrt_memory_optim enable_tensorrt_varseqlen enable_tuned_tensorrt_dynamic_shape "
         "set_trt_dynamic_shape_info"
     ),
-    "OpenVINO": "enable_openvino_engine",
-    "ONNX Runtime": "enable_onnxruntime",
     "IPU": "enable_ipu load_ipu_config set_ipu_config set_ipu_custom_info",
     "XPU": "enable_xpu set_xpu_config set_xpu_device_id",
 }
@@ -82,8 +85,6 @@ _QUESTIONS: dict[str, tuple[str, Any]] = {
     "new_ir_enabled": ("new_ir_enabled", False),
     "onednn_enabled": ("onednn_enabled", False),
     "onednn_int8_enabled": ("onednn_int8_enabled", False),
-    "onnxruntime_enabled": ("", False),
-    "openvino_engine_enabled": ("", False),
     "shape_range_info_path": ("shape_range_info_path", ""),
     "specify_input_name": ("specify_input_name", False),
     "tensorrt_dla_enabled": ("", False),
@@ -154,7 +155,10 @@ class Config:
         self._buffers: tuple[bytes, bytes] | None = None
         self._place: Place = CPU
         self._memory_mb = 100
-        self._threads = 1
+        self._threads: int | None = None
+        self._engine = ""
+        self._examples: list[Vector] = []
+        self._precision = PrecisionType.Float32
         self._options: dict[str, Any] = {}
         self._passes = PassBuilder()
         self._xpu = XpuConfig()
@@ -209,6 +213,7 @@ class Config:
         from ..core.place import jax_devices
 
         self._memory_mb = int(memory_pool_init_size_mb)
+        self._set_precision("Config.enable_use_gpu", precision_mode)
         try:
             found = len(jax_devices("gpu"))
         except Exception:
@@ -244,13 +249,90 @@ class Config:
         return 0.0
 
     def set_cpu_math_library_num_threads(self, num: int) -> None:
-        """Remembered; XLA takes the threads that the machine has."""
+        """How many threads ONNX Runtime and OpenVINO take. XLA's belong to the process (PROA_NUM_THREADS)."""
         if not isinstance(num, int) or num < 1:
             raise value_error("Config.set_cpu_math_library_num_threads", "a number of at least 1 is needed", repr(num))
         self._threads = num
 
     def cpu_math_library_num_threads(self) -> int:
-        return self._threads
+        return 1 if self._threads is None else self._threads
+
+    # ---- the engine ----------------------------------------------------------------------------------------------
+
+    def set_engine(self, name: str, examples: Any = ()) -> None:
+        """What runs the model: "xla" (the default), "onnxruntime", "openvino", or "auto".
+
+        "auto" measures what is installed when the model is first loaded on this machine, leaves out what gives other
+        results than XLA, and takes the quickest (`predictor.explain()` says why). It measures with `examples` (lists of
+        arrays, one list for each run); without them, with the vectors that a .proa file has recorded, or made-up ones.
+        """
+        self._engine = check_name("Config.set_engine", name)
+        self._examples = given_by_user(examples)
+
+    def engine(self) -> str:
+        """The engine that was set, or the one that PROA_INFERENCE_ENGINE names."""
+        return self._engine or check_name("PROA_INFERENCE_ENGINE", flags.get("FLAGS_inference_engine"))
+
+    def enable_onnxruntime(self) -> None:
+        self._engine = "onnxruntime"
+
+    def disable_onnxruntime(self) -> None:
+        self._engine = "" if self._engine == "onnxruntime" else self._engine
+
+    def onnxruntime_enabled(self) -> bool:
+        return self.engine() == "onnxruntime"
+
+    def enable_openvino_engine(self, inference_precision: Any = PrecisionType.Float32) -> None:
+        self._engine = "openvino"
+        self._set_precision("Config.enable_openvino_engine", inference_precision)
+
+    def openvino_engine_enabled(self) -> bool:
+        return self.engine() == "openvino"
+
+    def enable_mkldnn_bfloat16(self) -> None:
+        """Products in bfloat16, sums in float32."""
+        self._set_precision("Config.enable_mkldnn_bfloat16", PrecisionType.Bfloat16)
+        self._options["onednn_enabled"] = True
+
+    enable_onednn_bfloat16 = enable_mkldnn_bfloat16
+
+    def _set_precision(self, where: str, precision: Any) -> None:
+        try:
+            self._precision = PrecisionType(int(precision))
+        except (TypeError, ValueError):
+            raise value_error(where, "a PrecisionType is needed", repr(precision)) from None
+        if self._precision not in _PRECISIONS:
+            raise value_error(
+                where, "models in int8 say so themselves: they come from paddle.quantization", repr(precision)
+            )
+
+    def set_mkldnn_cache_capacity(self, capacity: int = 0) -> None:
+        """For how many shapes of its inputs a predictor keeps an executable (0: the usual number)."""
+        if not isinstance(capacity, int) or capacity < 0:
+            raise value_error("Config.set_mkldnn_cache_capacity", "a number of at least 0 is needed", repr(capacity))
+        self._options["onednn_cache_capacity"] = capacity
+
+    set_onednn_cache_capacity = set_mkldnn_cache_capacity
+
+    def set_optimization_level(self, opt_level: int = 2) -> None:
+        """0: no pass changes the graph; 1: those that only take away; more: all."""
+        if not isinstance(opt_level, int) or opt_level < 0:
+            raise value_error("Config.set_optimization_level", "a number of at least 0 is needed", repr(opt_level))
+        self._options["optimization_level"] = opt_level
+
+    def _settings(self) -> Settings:
+        level = self._options.get("optimization_level")
+        if self._options.get("ir_optim") is False:
+            level = 0
+        capacity = self._options.get("onednn_cache_capacity") or Settings.shapes
+        but = self._options.get("mixed_precision_disabled", ())
+        return Settings(
+            threads=self._threads,
+            precision=_PRECISIONS[self._precision],
+            but=tuple(sorted([but] if isinstance(but, str) else but)),
+            level=None if level is None else min(level, 2),
+            shapes=capacity,
+        )
 
     # ---- the rest ------------------------------------------------------------------------------------------------
 
@@ -272,9 +354,10 @@ class Config:
             ("model_dir", self._model_dir) if self._model_dir else ("model_file", self._program),
             *([] if self._model_dir else [("params_file", self._params)]),
             None,
-            ("engine", "XLA"),
+            ("engine", self.engine()),
+            ("precision", _PRECISIONS[self._precision]),
             ("device", f"{self._place.kind}:{self._place.index}"),
-            ("cpu_math_thread", self._threads),
+            ("cpu_math_thread", self.cpu_math_library_num_threads()),
             None,
             *sorted(self._options.items()),
         ]
@@ -292,7 +375,7 @@ def _accepting(method: str, option: str, default: Any) -> Any:
         given = [*args, *kwargs.values()]
         self._options[option] = given[0] if len(given) == 1 else tuple(given) or default
 
-    accept.__name__, accept.__doc__ = method, "Accepted and remembered; XLA needs no such option."
+    accept.__name__, accept.__doc__ = method, "Accepted and remembered; no engine here needs such an option."
     return accept
 
 
@@ -300,9 +383,11 @@ def _without_engine(method: str, engine: str) -> Any:
     def refuse(self: Config, *args: Any, **kwargs: Any) -> None:
         import warnings
 
-        warnings.warn(f"(Config.{method}) there is no {engine} here; the model runs with XLA.", stacklevel=2)
+        warnings.warn(
+            f"(Config.{method}) there is no {engine} here; the model runs with {self.engine()}.", stacklevel=2
+        )
 
-    refuse.__name__, refuse.__doc__ = method, f"Warns that {engine} is not there; the model runs with XLA."
+    refuse.__name__, refuse.__doc__ = method, f"Warns that {engine} is not there."
     return refuse
 
 

@@ -1,42 +1,97 @@
-"""Handles of a predictor's inputs and outputs (`paddle.inference.Tensor`)."""
+"""Handles of a predictor's inputs and outputs (`paddle.inference.Tensor`), and the desks where their values lie.
+
+Each thread has a desk of its own: several threads may feed, run and read one predictor through the same handles, and none
+sees another's numbers. A thread that has fed nothing works at the desk that was fed last, so that a program may feed in one
+thread, run in another and read in a third.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.dtype import is_supported
 from ..core.errors import runtime_error, type_error, value_error
+from ..core.place import CPU
 from ..eager.tensor import Tensor as DataTensor
-from ..eager.tensor import tensor_from_data
+from ..eager.tensor import tensor_from_data, wrap
 from .kinds import DataType, data_type_of
+
+
+class Slot:
+    """What a handle holds for one thread."""
+
+    __slots__ = ("lod", "shape", "value")
+
+    def __init__(self) -> None:
+        self.value: DataTensor | None = None
+        self.shape: list[int] | None = None
+        self.lod: list[list[int]] = []
+
+
+class Desk(dict[Any, Slot]):
+    """The slots of one thread, by handle."""
+
+    def __missing__(self, key: Any) -> Slot:
+        made = self[key] = Slot()
+        return made
+
+
+class Desks:
+    """The desks of a predictor's threads; a desk goes with its thread."""
+
+    def __init__(self) -> None:
+        self._own = threading.local()
+        self._fed_last = Desk()
+
+    def to_feed(self) -> Desk:
+        """This thread's own desk."""
+        desk = getattr(self._own, "desk", None)
+        if desk is None:
+            desk = self._own.desk = Desk()
+        self._fed_last = desk
+        return desk
+
+    def current(self) -> Desk:
+        """This thread's own desk, or, if it has fed nothing, the one that was fed last."""
+        desk = getattr(self._own, "desk", None)
+        return self._fed_last if desk is None else desk
 
 
 class Tensor:
     """An input or output by name: numbers are copied into it before a run and out of it afterwards."""
 
-    __slots__ = ("_dtype", "_lod", "_name", "_place", "_shape", "value")
+    __slots__ = ("_desks", "_dtype", "_name", "_place")
 
-    def __init__(self, name: str, dtype: str, place: Any = None) -> None:
+    def __init__(self, name: str, dtype: str, place: Any = None, desks: Desks | None = None) -> None:
         self._name = name
         self._dtype = dtype
         self._place = place
-        self._shape: list[int] | None = None
-        self._lod: list[list[int]] = []
-        self.value: DataTensor | None = None
+        self._desks = desks or Desks()
 
     def name(self) -> str:
         return self._name
+
+    @property
+    def _slot(self) -> Slot:
+        return self._desks.current()[self]
+
+    @property
+    def _slot_to_feed(self) -> Slot:
+        return self._desks.to_feed()[self]
 
     def reshape(self, shape: Sequence[int]) -> None:
         """Announces the shape of what comes next. `copy_from_cpu` sets the shape by itself."""
         sizes = [int(size) for size in shape]
         if any(size < 0 for size in sizes):
             raise value_error("Tensor.reshape", "sizes must not be negative", f"shape: {list(shape)}")
-        self._shape = sizes
-        if self.value is not None and self.value._aval.size == int(np.prod(sizes, dtype=np.int64)):
-            self.value = self.value.reshape(sizes)
+        slot = self._slot_to_feed
+        slot.shape = sizes
+        if slot.value is not None and slot.value._aval.size == int(np.prod(sizes, dtype=np.int64)):
+            slot.value = slot.value.reshape(sizes)
 
     def copy_from_cpu(self, data: Any) -> None:
         """Copies an array into an input."""
@@ -44,22 +99,21 @@ class Tensor:
             raise type_error("Tensor.copy_from_cpu", "text cannot be fed; encode it as numbers", "a list of str")
         if not isinstance(data, np.ndarray):
             raise type_error("Tensor.copy_from_cpu", "a NumPy array is needed", type(data).__name__)
-        self.value = tensor_from_data(np.array(data), place=self._place)
-        self._shape = list(data.shape)
+        self._feed(tensor_from_data(data, place=self._place))  # which copies
 
     def copy_to_cpu(self) -> np.ndarray:
         """A new array with the numbers of an output (or of an input)."""
         return np.array(self._held("copy_to_cpu")._data())
 
     def share_external_data(self, data: Any) -> None:
-        """Takes a tensor, or an array, without copying it."""
+        """Takes a tensor, or an array, without copying it: it must not change before the run is over."""
         if isinstance(data, DataTensor):
-            self.value = data
+            self._feed(data if self._place is None or data._aval.place is self._place else data.to(self._place))
         elif isinstance(data, np.ndarray):
-            self.value = tensor_from_data(data, place=self._place)
+            on_host = self._place in (None, CPU) and data.flags.c_contiguous and is_supported(data.dtype)
+            self._feed(wrap(data) if on_host else tensor_from_data(data, place=self._place))
         else:
             raise type_error("Tensor.share_external_data", "a Tensor or a NumPy array is needed", type(data).__name__)
-        self._shape = list(self.value._aval.shape)
 
     def share_external_data_by_ptr_name(self, *_arguments: Any) -> None:
         """Refused: an address cannot be checked, so it could not be read safely."""
@@ -69,27 +123,34 @@ class Tensor:
         )  # fmt: skip
 
     def shape(self) -> list[int]:
-        if self.value is not None:
-            return list(self.value._aval.shape)
-        return [0] if self._shape is None else list(self._shape)
+        slot = self._slot
+        if slot.value is not None:
+            return list(slot.value._aval.shape)
+        return [0] if slot.shape is None else list(slot.shape)
 
     def type(self) -> DataType:
-        return data_type_of(self._dtype if self.value is None else self.value._aval.dtype)
+        value = self._slot.value
+        return data_type_of(self._dtype if value is None else value._aval.dtype)
 
     def lod(self) -> list[list[int]]:
-        return self._lod
+        return self._slot.lod
 
     def set_lod(self, lod: list[list[int]]) -> None:
         """Remembered only: sequences of different lengths are padded nowadays."""
-        self._lod = lod
+        self._slot_to_feed.lod = lod
+
+    def _feed(self, value: DataTensor) -> None:
+        slot = self._slot_to_feed
+        slot.value, slot.shape = value, list(value._aval.shape)
 
     def _held(self, where: str) -> DataTensor:
-        if self.value is None:
+        value = self._slot.value
+        if value is None:
             raise runtime_error(
                 f"Tensor.{where}", f"{self._name} holds no data yet", "",
                 "copy_from_cpu an input, or run the predictor before an output is read",
             )  # fmt: skip
-        return self.value
+        return value
 
     def __repr__(self) -> str:
         return f"<inference tensor {self._name}: {self._dtype}{self.shape()}>"

@@ -1,45 +1,34 @@
-"""Predictor: runs a saved model, one executable for each shape of its inputs.
+"""Predictor: runs a saved model with an engine.
 
-Clones share the model, its parameters and its executables, and have handles of their own: give each thread a clone.
+One predictor serves any number of threads: `run(list)` keeps nothing between calls, and handles hold numbers for each thread
+by itself. Clones share the model and its engine.
 """
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import index_error, runtime_error, type_error, value_error
 from ..core.tracebacks import boundary
 from ..eager.tensor import Tensor as DataTensor
-from ..formats.paddle.files import read_model
-from ..formats.paddle.reading import LoadedModel
-from ..formats.paddle.reading.observing import ObservedTranslation
-from .artifacts import LoadedArtifact, artifact_path
+from ..ir.lowering import give_back_freed_memory
 from .config import Config
-from .handles import Tensor
+from .engines import AUTO, Engine, Unavailable, make_engine
+from .handles import Desks, Tensor
+from .models import Model, load_model
 
 Hook = Callable[[str, str, DataTensor], None]
 
 
-def load_model(config: Config) -> LoadedModel | LoadedArtifact:
-    """The model that a Config names. Raises FileNotFoundError or ValueError, naming the file."""
-    own = artifact_path(config)
-    if own is not None:
-        return LoadedArtifact(own, config._place)
-    if config._buffers is not None:
-        with tempfile.TemporaryDirectory() as folder:
-            program, params = os.path.join(folder, "program"), os.path.join(folder, "params")
-            for path, content in zip((program, params), config._buffers, strict=True):
-                with open(path, "wb") as file:
-                    file.write(content)
-            return LoadedModel(read_model(program, params), place=config._place)
-    if config._model_dir:
-        return LoadedModel(read_model(config._model_dir), place=config._place)
-    if not config._program:
-        raise value_error("create_predictor", "the Config names no model", "Config()", "call set_model first")
-    return LoadedModel(read_model(config._program, config._params or None), place=config._place)
+class Explanation(str):
+    """Text that an interpreter shows as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 class Predictor:
@@ -55,22 +44,24 @@ class Predictor:
         >>> out = predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()  # doctest: +SKIP
     """
 
-    def __init__(self, config: Config, _loaded: LoadedModel | LoadedArtifact | None = None) -> None:
+    def __init__(self, config: Config, _loaded: tuple[Model, Engine, list[str]] | None = None) -> None:
         if not isinstance(config, Config):
             raise type_error("Predictor", "a Config is needed", type(config).__name__)
         self._config = config
-        self._loaded = load_model(config) if _loaded is None else _loaded
-        model = self._loaded.model
-        self._inputs = {v.name: Tensor(v.name, v.dtype, config._place) for v in model.inputs}
-        self._outputs = {v.name: Tensor(v.name, v.dtype, config._place) for v in model.outputs}
-        self._output_list = [self._outputs[v.name] for v in model.outputs]
+        self._loaded = _load(config) if _loaded is None else _loaded
+        self._model, self._engine, self._why = self._loaded
+        self._desks = Desks()
+        self._inputs = {v.name: Tensor(v.name, v.dtype, config._place, self._desks) for v in self._model.inputs}
+        self._outputs = {v.name: Tensor(v.name, v.dtype, config._place, self._desks) for v in self._model.outputs}
+        self._input_list = list(self._inputs.values())
+        self._output_list = [self._outputs[v.name] for v in self._model.outputs]
         self._hooks: list[tuple[str, Hook]] = []
 
     def get_input_names(self) -> list[str]:
-        return list(self._loaded.input_names)
+        return [port.name for port in self._model.inputs]
 
     def get_output_names(self) -> list[str]:
-        return list(self._loaded.output_names)
+        return [port.name for port in self._model.outputs]
 
     def get_input_handle(self, name: str) -> Tensor:
         return _named(self._inputs, name, "get_input_handle", "input")
@@ -84,33 +75,28 @@ class Predictor:
         if inputs is not None:
             if not isinstance(inputs, (list, tuple)) or not all(isinstance(t, DataTensor) for t in inputs):
                 raise type_error("Predictor.run", "a list of Tensors is needed", f"inputs: {type(inputs).__name__}")
-            tensors = [t if t._aval.place is self._config._place else t.to(self._config._place) for t in inputs]
-            results = self._run(tensors)
-            return results
-        tensors = [handle.value for handle in self._inputs.values()]
+            place = self._config._place
+            return self._run([t if t._aval.place is place else t.to(place) for t in inputs])
+        desk = self._desks.current()
+        tensors = [desk[handle].value for handle in self._input_list]
         if any(t is None for t in tensors):
-            empty = [name for name, handle in self._inputs.items() if handle.value is None]
+            empty = [h.name() for h, t in zip(self._input_list, tensors, strict=True) if t is None]
             raise runtime_error(
                 "Predictor.run", "an input has no data yet", ", ".join(empty),
-                "call get_input_handle(name).copy_from_cpu(array) first",
+                "call get_input_handle(name).copy_from_cpu(array) first, in the thread that runs",
             )  # fmt: skip
         for handle, result in zip(self._output_list, self._run(tensors), strict=True):  # type: ignore[arg-type]
-            handle.value = result
+            desk[handle].value = result
         return None
 
     def _run(self, tensors: list[DataTensor]) -> list[DataTensor]:
         if self._hooks:
-            return self._observed(tensors)
-        return self._loaded.run(tensors)
+            return self._model.observed(tensors, self._hooks)
+        return self._engine.run(tensors)
 
-    def _observed(self, tensors: list[DataTensor]) -> list[DataTensor]:
-        self._loaded.check(tensors)
-        if isinstance(self._loaded, LoadedArtifact):
-            raise runtime_error(
-                "Predictor.run", "hooks need a model in Paddle's format; an artifact runs as one executable",
-                f"{len(self._hooks)} hook(s)", "save the model without the ending .proa to watch its operations",
-            )  # fmt: skip
-        return ObservedTranslation(self._loaded.model, self._loaded.parameters, self._hooks).run(tensors)
+    def explain(self) -> Explanation:
+        """Which engine runs the model and why, and what it keeps; text to print."""
+        return Explanation("\n".join([*self._why, *self._engine.described()]))
 
     def register_input_hook(self, hook: Hook) -> None:
         """Calls `hook(operation, name, tensor)` before each operation for its inputs. Runs are slow then."""
@@ -121,15 +107,36 @@ class Predictor:
         self._hooks.append(("output", hook))
 
     def clone(self) -> Predictor:
-        """A predictor for another thread: the same model and executables, handles of its own."""
+        """A predictor with handles of its own, and the same model and engine."""
         return Predictor(self._config, self._loaded)
 
     def clear_intermediate_tensor(self) -> None:
         """Nothing to do: no intermediate tensor outlives a run."""
 
     def try_shrink_memory(self) -> int:
-        """Nothing to give back: XLA frees what a run needed when it ends. 0 bytes."""
-        return 0
+        """Gives executables back that were not used last, and freed memory to the system. How many bytes less the
+        process has by that (0 where the system does not tell)."""
+        before = _resident_bytes()
+        self._engine.release()
+        give_back_freed_memory()
+        return max(0, before - _resident_bytes())
+
+
+def _load(config: Config) -> tuple[Model, Engine, list[str]]:
+    """The model of a Config, an engine with it, and why it is this one."""
+    model, settings, name = load_model(config), config._settings(), config.engine()
+    if name == AUTO:
+        from .engines.choosing import choose
+
+        engine, choice = choose(model, settings, config._examples)
+        return model, engine, choice.described()
+    try:
+        return model, make_engine(name, model, settings), [f"{name}, as the Config says"]
+    except Unavailable as error:
+        raise runtime_error(
+            "create_predictor", f"the engine {name} cannot be used: {error}", f"engine: {name}",
+            'config.set_engine("auto") takes what is there and works',
+        ) from None  # fmt: skip
 
 
 def _named(handles: dict[str, Tensor], name: str, where: str, kind: str) -> Tensor:
@@ -138,6 +145,14 @@ def _named(handles: dict[str, Tensor], name: str, where: str, kind: str) -> Tens
         names = ", ".join(handles)
         raise runtime_error(f"Predictor.{where}", f"the model has no {kind} of this name; it has {names}", f"{name!r}")
     return found
+
+
+def _resident_bytes() -> int:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def create_predictor(config: Config) -> Predictor:

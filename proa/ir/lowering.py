@@ -120,8 +120,7 @@ class CompiledProgram:
         "donated",
         "executable",
         "improving",
-        "last_content",
-        "last_vectors",
+        "last_scalars",
         "num_flags",
         "outputs",
         "program",
@@ -159,8 +158,8 @@ class CompiledProgram:
         self.devices = meshes.program_devices(self.program, inputs)
         spread = self.devices is not None
         self.device = None if spread else jax_device(place)
-        self.last_content = b""
-        self.last_vectors: list[Any] | None = None
+        # Content and vectors change together, in one step: two threads may be running this program.
+        self.last_scalars: tuple[bytes, list[Any] | None] = (b"", None)
         with waiting(*_explanation(self.program)):
             lowered, context = lower_program(self.program, inputs, scalars, place, self.donated, self.check_nan)
             with warnings.catch_warnings(), context:
@@ -192,12 +191,14 @@ class CompiledProgram:
         vectors: Sequence[Any] = self.pack(scalars)
         # Numbers that stay the same from call to call stay on the device: a transfer costs more than a small program.
         content = b"".join([vector.tobytes() for vector in vectors])  # bytes tell 0.0 from -0.0
-        if content != self.last_content:
-            self.last_content, self.last_vectors = content, None
+        last_content, last_vectors = self.last_scalars
+        if content != last_content:
+            self.last_scalars = (content, None)
         else:
-            if self.last_vectors is None:
-                self.last_vectors = [jax_module().device_put(vector, self.device) for vector in vectors]
-            vectors = self.last_vectors
+            if last_vectors is None:
+                last_vectors = [jax_module().device_put(vector, self.device) for vector in vectors]
+                self.last_scalars = (content, last_vectors)
+            vectors = last_vectors
         return self.executable(*inputs, *vectors)
 
     def _run_on_many(self, inputs: list[Any], scalars: list[Any]) -> Sequence[Any]:

@@ -19,13 +19,12 @@ from ..core.place import CPU
 from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor, wrap
 from ..graph import Graph
+from ..graph.cold import run_op_by_op
 from ..graph.optimised import on_device
-from ..ir import cupy_tier
 from ..ir.bucketed import padded
-from ..ir.interpreter import Problem, run_on_jax, run_on_numpy
 from ..ir.lowering import CompiledProgram
 from ..ir.padding import padded_program, plan_padding
-from ..ir.watch import flags_of, watch_results
+from ..ir.watch import flags_of
 
 # A bucket serves sizes down to this part of its own (in elements), unless no other can be made; less so when half of the
 # budget is spent.
@@ -50,7 +49,7 @@ class Bucket:
 class Buckets:
     """Runs a graph with unknown sizes, under a budget of executables."""
 
-    def __init__(self, graph: Graph, max_programs: int = 8) -> None:
+    def __init__(self, graph: Graph, max_programs: int = 8, warns: bool = True) -> None:
         self.graph = graph
         self.max_programs = max_programs
         self.plan = plan_padding(graph.program, [given.aval for given in graph.inputs])
@@ -59,7 +58,7 @@ class Buckets:
         self._axes = [[self._class_of(size) for size in given.aval.shape] for given in graph.inputs]
         self.buckets: dict[Any, Bucket] = {}
         self._sizes: dict[Any, tuple[list[Any], list[Any]]] = {}
-        self._warned = False
+        self._warned = not warns
         self._lock = new_lock()
 
     def _class_of(self, size: int) -> Symbol | None:
@@ -76,7 +75,7 @@ class Buckets:
         bucket = self._bucket_for(real, tensors)
         scalars, held = self._outside(tensors)
         if bucket is None:
-            return self._op_by_op(tensors)
+            return run_op_by_op(self.graph, tensors)
         values = [self._padded(i, t, bucket.sizes) for i, t in enumerate(tensors)]
         sizes = [np.asarray(real[n], np.int32) for n in self.order] if bucket.sizes else []
         results = bucket.compiled([*values, *held, *sizes], self.graph.fresh_scalars(scalars))
@@ -120,7 +119,7 @@ class Buckets:
         wanted = tuple(real[symbol] for symbol in self.order)
         fitting = [
             (_volume(bucket.sizes), bucket)
-            for key, bucket in self.buckets.items()
+            for key, bucket in list(self.buckets.items())  # another thread may be adding one
             if key[0] == "padded"
             and key[1] == others
             and all(a >= b for a, b in zip(bucket.sizes, wanted, strict=True))
@@ -136,14 +135,19 @@ class Buckets:
             made = tuple(_rounded(2 * size) for size in wanted)  # the last one: with room to grow
         if not self._holds_for(made, tensors):
             made = wanted  # a table or the like is no longer than that
-        return self._make(("padded", others, made), made, tensors)
+        return self._make(("padded", others, made), made, tensors, best)
 
-    def _make(self, key: Any, sizes: tuple[int, ...], tensors: Sequence[Tensor]) -> Bucket | None:
+    def _make(
+        self, key: Any, sizes: tuple[int, ...], tensors: Sequence[Tensor], larger: Bucket | None = None
+    ) -> Bucket | None:
+        """A new bucket; the larger one that fits as well, where another thread has just spent the budget."""
         with self._lock:
             found = self.buckets.get(key)
             if found is not None:
                 return found
             if len(self.buckets) >= self.max_programs:
+                if larger is not None:
+                    return larger
                 self._warn(tensors)
                 return None
             scalars, held = self._outside(tensors)
@@ -206,23 +210,6 @@ class Buckets:
         ]
 
     # ---- the rest --------------------------------------------------------------------------------------------------
-
-    def _op_by_op(self, tensors: Sequence[Tensor]) -> Any:
-        program, scalars, held = self.graph.specialised(tensors)
-        inputs, scalars = [*(t._data() for t in tensors), *held], self.graph.fresh_scalars(scalars)
-        place = self.graph.place
-        watch = watch_results(False)
-        try:
-            if place is CPU:
-                values = run_on_numpy(program, inputs, scalars, watch)
-            elif cupy_tier.serves(place):
-                watch = watch_results(False, cupy_tier.namespace(place))
-                values = cupy_tier.run_on_cupy(program, inputs, scalars, place, watch)
-            else:
-                values = run_on_jax(program, inputs, scalars, place, watch)
-        except Problem as problem:
-            raise locate(problem.error, self.graph.locations.get(problem.index)) from None
-        return self.graph.deliver([wrap(values[number]) for number in program.outputs])
 
     def _verify(self, bucket: Bucket, flags: Any) -> None:
         good = np.asarray(flags)

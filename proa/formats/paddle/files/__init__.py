@@ -8,7 +8,7 @@ ValueError.
 
 from __future__ import annotations
 
-from proa.formats.paddle.files.reading import read_model
+from proa.formats.paddle.files.reading import find_files, read_model
 from proa.formats.paddle.files.writing import write_model
 
-__all__ = ["read_model", "write_model"]
+__all__ = ["find_files", "read_model", "write_model"]

@@ -24,6 +24,7 @@ _DESCRIPTION = {1: ("data_type", "int"), 2: ("dims", "ints")}
 _LARGEST_DESCRIPTION = 1024
 _MOST_LEVELS = 16
 _LARGEST_STATE = 1 << 20
+_ALIGNMENT = 64
 
 
 def _take(file: BinaryIO, size: int, left: int) -> bytes:
@@ -35,6 +36,13 @@ def _take(file: BinaryIO, size: int, left: int) -> bytes:
     if len(piece) != size:
         raise ValueError("(pdiparams) the file ends within a tensor; it is damaged or still being written")
     return piece
+
+
+def _aligned(size: int) -> np.ndarray:
+    """Bytes that begin where XLA wants its buffers to: it takes them as they are then, instead of copying them."""
+    room = np.empty(size + _ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % _ALIGNMENT
+    return room[start : start + size]
 
 
 def read_tensor(file: BinaryIO, end: int) -> np.ndarray:
@@ -58,7 +66,7 @@ def read_tensor(file: BinaryIO, end: int) -> np.ndarray:
     count = math.prod(dims)
     if count * dtype.itemsize > end - file.tell():
         raise ValueError(f"(pdiparams) a {dtype.name} tensor of sizes {dims} does not fit into the rest of the file")
-    raw = np.empty(count * dtype.itemsize, np.uint8)
+    raw = _aligned(count * dtype.itemsize)
     if file.readinto(raw.data) != raw.size:  # type: ignore[attr-defined]
         raise ValueError("(pdiparams) the file ends within a tensor; it is damaged or still being written")
     if dtype == np.bool_:

@@ -12,9 +12,9 @@ _PROGRAM_ENDINGS = (".json", ".pdmodel")
 _LARGEST_PROGRAM = 1 << 30
 
 
-def _files(program: str, params: str | None) -> tuple[str, str | None]:
-    """The two paths for a prefix, a program's file or a folder."""
-    program = os.fspath(program)
+def find_files(program: str | os.PathLike[str], params: str | os.PathLike[str] | None = None) -> tuple[str, str | None]:
+    """The program's and the parameters' path (a file, or a folder of old) for a prefix, a program's file or a folder."""
+    program = str(os.fspath(program))
     if os.path.isdir(program):
         for name in ("inference.json", "inference.pdmodel", "model.json", "model.pdmodel", "__model__"):
             if os.path.isfile(os.path.join(program, name)):
@@ -33,7 +33,7 @@ def _files(program: str, params: str | None) -> tuple[str, str | None]:
         else:
             raise FileNotFoundError(f"(read_model) neither {program}.json nor {program}.pdmodel exists")
     if params is not None:
-        return program, os.fspath(params)
+        return program, str(os.fspath(params))
     if os.path.basename(program) == "__model__":
         folder = os.path.dirname(program) or "."
         combined = os.path.join(folder, "__params__")
@@ -64,7 +64,7 @@ def read_model(program: str | os.PathLike[str], params: str | os.PathLike[str] |
     `params` is the parameters' file where it is not beside the program under the same name. Raises FileNotFoundError if
     a file is missing and ValueError if one is damaged.
     """
-    program_path, params_path = _files(str(os.fspath(program)), None if params is None else str(os.fspath(params)))
+    program_path, params_path = find_files(program, params)
     model = read_program_file(program_path)
     saved = [name for name in model.parameter_values if name not in model.parameters]
     if saved:

@@ -12,18 +12,21 @@ operation.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ....core.aval import make_aval
 from ....core.errors import type_error, value_error
 from ....core.locks import new_reentrant_lock
-from ....core.place import Place
+from ....core.place import CPU, Place
 from ....eager.modes import no_grad
 from ....eager.parameter import Parameter
-from ....eager.tensor import Tensor, tensor_from_data
+from ....eager.tensor import Tensor, tensor_from_data, wrap
 from ....graph import Graph, capture
 from ....ir.capture import CaptureError
+from ....ir.thread_state import LOCAL
 from ..files.dtypes import numpy_dtype
 from ..model import Block, Model
 from .registry import find_reader, unknown_operation
@@ -48,8 +51,16 @@ def make_parameters(model: Model, place: Place | None = None) -> dict[str, Tenso
     found: dict[str, Tensor] = {}
     for name, array in model.parameters.items():
         trainable = array.dtype.kind in "fV" and name not in changed
-        found[name] = Parameter(tensor_from_data(np.asarray(array), place=place), name=name, trainable=trainable)
+        found[name] = Parameter(_tensor_of(array, place), name=name, trainable=trainable)
     return found
+
+
+def _tensor_of(array: np.ndarray, place: Place | None) -> Tensor:
+    """A tensor around the very array on a CPU: nobody changes a model's numbers, and they may fill half the memory."""
+    target = LOCAL.place if place is None else place
+    if target is CPU and array.flags.c_contiguous:
+        return wrap(array, make_aval(array.shape, array.dtype, CPU))
+    return tensor_from_data(array, place=target)
 
 
 def _statistics(model: Model) -> set[str]:
@@ -67,10 +78,12 @@ def read_graph(
     parameters: dict[str, Tensor] | None = None,
     shapes: Sequence[Sequence[int]] | None = None,
     *,
+    examples: Sequence[Sequence[int]] | None = None,
     place: Place | None = None,
     name: str = "model",
 ) -> Graph:
-    """The Graph of a model. With `shapes`, for inputs of just these shapes; results are a list in the model's order."""
+    """The Graph of a model. With `shapes`, for inputs of just these shapes; with `examples`, for these and all that lead
+    the same way through the model. Results are a list in the model's order."""
     held = make_parameters(model, place) if parameters is None else parameters
     specs = [
         _Spec(value.name, (value.shape or ()) if shapes is None else shapes[position], value.dtype)
@@ -82,6 +95,7 @@ def read_graph(
         specs,
         name=name,
         place=place,
+        examples=examples,
         build=lambda tensors: Translation(model, held).run(tensors),
     )
 
@@ -90,7 +104,7 @@ class LoadedModel:
     """A model with its parameters; `run(tensors)` gives the list of results."""
 
     def __init__(self, model: Model, *, place: Place | None = None, name: str = "model") -> None:
-        self.model = model
+        self.model = replace(model, parameters={})  # the tensors below have the numbers
         self.name = name
         self.place = place
         self.parameters = make_parameters(model, place)

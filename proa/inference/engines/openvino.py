@@ -1,0 +1,61 @@
+"""OpenVINO behind a predictor."""
+
+from __future__ import annotations
+
+import queue
+from typing import Any
+
+import numpy as np
+
+from ..models import Model
+from .base import Settings
+from .foreign import ForeignEngine
+
+_PRECISIONS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
+_REQUESTS = 4  # runs at the same time: each has memory of its own for what lies between the layers
+_SHAPES_KEPT = 64  # kernels that OpenVINO keeps for shapes it has seen; by itself, 5,000
+
+
+class _Session:
+    """A compiled model and its requests, each of which serves one thread at a time."""
+
+    def __init__(self, compiled: Any) -> None:
+        self.compiled = compiled
+        self.idle: queue.LifoQueue[Any] = queue.LifoQueue()
+        for _ in range(_REQUESTS):
+            self.idle.put(None)  # made when it is needed
+
+
+class OpenVinoEngine(ForeignEngine):
+    """OpenVINO on the CPU, in the precision that is asked for."""
+
+    name = "openvino"
+    package = "openvino"
+
+    def __init__(self, model: Model, settings: Settings) -> None:
+        super().__init__(model, settings)
+        self.core = self.library.Core()
+
+    def open(self, content: bytes) -> _Session:
+        options: dict[str, Any] = {
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_PRECISION_HINT": _PRECISIONS[self.settings.precision],
+        }
+        if self.settings.threads:
+            options["INFERENCE_NUM_THREADS"] = self.settings.threads
+        if self.model.has_unknown_sizes:
+            options["CPU_RUNTIME_CACHE_CAPACITY"] = _SHAPES_KEPT
+        return _Session(self.core.compile_model(self.core.read_model(content), "CPU", options))
+
+    def call(self, session: _Session, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        request = session.idle.get()
+        try:
+            if request is None:
+                request = session.compiled.create_infer_request()
+            found = request.infer(arrays, share_inputs=True)
+            return [np.array(found[port]) for port in session.compiled.outputs]
+        finally:
+            session.idle.put(request)
+
+
+__all__ = ["OpenVinoEngine"]

@@ -1,0 +1,116 @@
+"""ONNX Runtime and OpenVINO behind a predictor: the same answers as ours, from many threads, for many shapes."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import proa as paddle
+from proa import inference, nn
+
+from .soak import compare, soak
+
+pytest.importorskip("onnx", reason="models go to other engines as ONNX")
+INSTALLED = [name for name in ("onnxruntime", "openvino") if pytest.importorskip(name)]
+FIXTURES = Path(__file__).parents[1] / "formats" / "paddle" / "reading" / "fixtures"
+
+
+def predictor_of(path: Any, engine: str, **options: Any) -> inference.Predictor:
+    config = inference.Config(str(path))
+    config.set_engine(engine, **options)
+    return inference.create_predictor(config)
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+@pytest.mark.parametrize("kind", ["json", "pdmodel"])
+def test_a_model_that_paddle_saved(engine: str, kind: str) -> None:
+    predictor = predictor_of(FIXTURES / kind / "picture", engine)
+    with np.load(FIXTURES / kind / "picture.npz") as kept:
+        for number in (0, 1):
+            found = predictor.run([paddle.to_tensor(kept[f"in_{number}"])])
+            for position, one in enumerate(found):
+                wanted = kept[f"out_{number}_{position}"]
+                np.testing.assert_allclose(one.numpy(), wanted, rtol=1e-4, atol=1e-5)
+    assert f"{engine}, as the Config says" in predictor.explain()
+    assert "session(s)" in predictor.explain()
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+@pytest.mark.parametrize("family", ["pictures", "sequences"])
+def test_many_threads_and_shapes(engine: str, family: str) -> None:
+    outcome = soak(family, threads=6, requests=25, engine=engine, inputs=30)
+    assert outcome.wrong == []
+    assert outcome.answers == 150
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_what_onnx_cannot_say_is_left_to_ours(engine: str, tmp_path: Path) -> None:
+    class Draws(nn.Layer):
+        def forward(self, x: Any) -> Any:
+            return x + 0.0 * paddle.rand(x.shape)
+
+    paddle.jit.save(Draws(), str(tmp_path / "m"), input_spec=[paddle.static.InputSpec([None, 2], "float32", "x")])
+    predictor = predictor_of(tmp_path / "m", engine)
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    with pytest.warns(RuntimeWarning, match="left to XLA: the model changes its own buffers or draws random"):
+        [found] = predictor.run([paddle.to_tensor(x)])
+    np.testing.assert_array_equal(found.numpy(), x)
+    assert "sizes left to XLA" in predictor.explain()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # said once
+        predictor.run([paddle.to_tensor(x)])
+    text = predictor_of(tmp_path / "m", "auto").explain()
+    assert f"{engine:12} left out: the model changes its own buffers or draws random numbers" in text
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_wrong_inputs_are_named_as_ever(engine: str) -> None:
+    predictor = predictor_of(FIXTURES / "json" / "picture", engine)
+    with pytest.raises(ValueError, match="must have the shape"):
+        predictor.run([paddle.ones([1, 2, 5, 5])])
+    with pytest.raises(TypeError, match="must be float32"):
+        predictor.run([paddle.ones([1, 3, 6, 7], "int64")])
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_an_artifact(engine: str, tmp_path: Path) -> None:
+    layer = nn.Sequential(nn.Linear(5, 7), nn.GELU(), nn.Linear(7, 2))
+    layer.eval()
+    paddle.jit.save(layer, str(tmp_path / "m.proa"), input_spec=[paddle.static.InputSpec([None, 5], "float32", "x")])
+    predictor = predictor_of(tmp_path / "m.proa", engine)
+    x = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)
+    found = predictor.run([paddle.to_tensor(x)])[0].numpy()
+    np.testing.assert_allclose(found, layer(paddle.to_tensor(x)).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_auto_measures_all_that_are_installed(tmp_path: Path) -> None:
+    layer = nn.Sequential(nn.Conv2D(3, 16, 3), nn.ReLU(), nn.Flatten(), nn.Linear(16 * 36, 4))
+    layer.eval()
+    paddle.jit.save(layer, str(tmp_path / "m"), input_spec=[paddle.static.InputSpec([None, 3, 8, 8], "float32", "x")])
+    predictor = predictor_of(tmp_path / "m", "auto")
+    text = str(predictor.explain())
+    for engine in ("xla", *INSTALLED):
+        [line] = [line for line in text.splitlines() if line.startswith(f"  {engine:12} ")]
+        assert " ms " in line
+    assert sum("  chosen" in line for line in text.splitlines()) == 1
+    x = np.random.default_rng(0).standard_normal((2, 3, 8, 8)).astype(np.float32)
+    assert compare(predictor.run([paddle.to_tensor(x)])[0].numpy(), layer(paddle.to_tensor(x)).numpy()) == ""
+
+
+def test_openvino_in_bfloat16_differs_by_little(tmp_path: Path) -> None:
+    layer = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64))
+    layer.eval()
+    paddle.jit.save(layer, str(tmp_path / "m"), input_spec=[paddle.static.InputSpec([4, 64], "float32", "x")])
+    config = inference.Config(str(tmp_path / "m"))
+    config.enable_openvino_engine(inference.PrecisionType.Bfloat16)
+    x = np.random.default_rng(0).standard_normal((4, 64)).astype(np.float32)
+    found = inference.create_predictor(config).run([paddle.to_tensor(x)])[0].numpy()
+    wanted = layer(paddle.to_tensor(x)).numpy()
+    assert np.abs(found - wanted).max() <= 3e-2 * np.abs(wanted).max()
+    config.set_engine("onnxruntime")
+    with pytest.raises(RuntimeError, match="float32 on a CPU; bfloat16 was asked for"):
+        inference.create_predictor(config)
