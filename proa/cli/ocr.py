@@ -14,14 +14,18 @@ from ..ocr.reader import Reader
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.serve == bool(arguments.pictures):
+        return _fail("name pictures to read, or --serve alone to read those that come over HTTP")
     if arguments.output and len(arguments.pictures) > 1:
         return _fail("-o takes the drawing of one picture; name one, or leave -o out")
     try:
         reader = Reader(
-            arguments.models, arguments.characters, arguments.least_confidence, arguments.longest_side
+            arguments.models, arguments.characters, arguments.least_confidence, arguments.longest_side, arguments.engine,
         )  # fmt: skip
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         return _fail(error)
+    if arguments.serve:
+        return _serve(reader, arguments.host, arguments.port)
     found: list[dict[str, Any]] = []
     status = 0
     for picture in arguments.pictures:
@@ -40,6 +44,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(found if len(arguments.pictures) > 1 else found[0], ensure_ascii=False, indent=2))
     return status
+
+
+def _serve(reader: Reader, host: str, port: int) -> int:
+    from ..ocr.server import serve
+
+    try:
+        serve(reader, host, port)
+    except (OSError, ImportError, OverflowError) as error:
+        return _fail(error)
+    return 0
 
 
 def _show(picture: str, page: Page, several: bool) -> None:

@@ -25,8 +25,10 @@ DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
 class Detector:
     """Finds lines. `least`: how sure the network must be of one; `grow`: by how much its marks are made larger."""
 
-    def __init__(self, path: str, longest_side: int = LONGEST_SIDE, least: float = 0.5, grow: float = 1.6) -> None:
-        self.network = Network(path, "detector")
+    def __init__(
+        self, path: str, longest_side: int = LONGEST_SIDE, least: float = 0.5, grow: float = 1.6, engine: str | None = None
+    ) -> None:  # fmt: skip
+        self.network = Network(path, "detector", engine)
         self.longest_side, self.least, self.grow = longest_side, least, grow
 
     def __call__(self, picture: np.ndarray) -> list[Box]:

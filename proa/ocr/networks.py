@@ -12,12 +12,14 @@ from ..inference import Config, create_predictor
 
 
 class Network:
-    """One input, one result. What an image network wants to know about sizes is decided by who calls."""
+    """One input, one result. `engine` is the predictor's ("xla", "onnxruntime", "openvino", "auto"); None: its default."""
 
-    def __init__(self, path: str, kind: str) -> None:
+    def __init__(self, path: str, kind: str, engine: str | None = None) -> None:
         self.path, self.kind = path, kind
         prefix, ending = os.path.splitext(path)
         config = Config(path, prefix + ".pdiparams") if ending in (".pdmodel", ".json") else Config(path)
+        if engine is not None:
+            config.set_engine(engine)
         self._predictor = create_predictor(config)
         names = self._predictor.get_input_names(), self._predictor.get_output_names()
         if len(names[0]) != 1 or not names[1]:

@@ -17,8 +17,8 @@ DOUBTFUL = 0.3  # a line that is this likely upside down is looked at more close
 class Orienter:
     """Says for each line how likely it is upside down."""
 
-    def __init__(self, path: str) -> None:
-        self.network = Network(path, "classifier")
+    def __init__(self, path: str, engine: str | None = None) -> None:
+        self.network = Network(path, "classifier", engine)
 
     def __call__(self, lines: Sequence[np.ndarray]) -> list[float]:
         pieces = [(number, piece) for number, line in enumerate(lines) for piece in _pieces(line)]

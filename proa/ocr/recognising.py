@@ -21,8 +21,8 @@ FIRST_IDEOGRAPH = 0x2E80  # Unicode has the scripts of East Asia from here on
 class Recogniser:
     """Reads lines that are cut out and upright."""
 
-    def __init__(self, path: str, characters: str) -> None:
-        self.network = Network(path, "recogniser")
+    def __init__(self, path: str, characters: str, engine: str | None = None) -> None:
+        self.network = Network(path, "recogniser", engine)
         self.characters = read_characters(characters)
 
     def __call__(self, lines: Sequence[np.ndarray]) -> list[tuple[str, float]]:
