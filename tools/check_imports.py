@@ -35,7 +35,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (OTHERS,),
     ("onnx",),
     ("audio", "convert", "hapi", "hub", "inference", "text", "vision"),
-    ("serving",),
+    ("ocr", "serving"),
+    ("export",),
     ("callbacks", "cli", "compat"),
 )
 # `proa/__init__.py` and `proa/__main__.py` are above everything.
