@@ -336,6 +336,8 @@ class Builder(Sizes):
             sizes = (*broadcast_sizes(x.sizes[:-2] or (1,), y.sizes[:-2] or (1,)), x.sizes[-2], y.sizes[-1])
             if x.ndim == 2 and y.ndim == 2:
                 sizes = sizes[1:]
+        if any(not is_unknown(size) and size == 0 for size in (*x.sizes, *y.sizes)):
+            return self.expand(self.scalar(0, x.dtype), sizes)  # ONNX Runtime does not multiply nothing
         return self.emit("MatMul", [x, y], (x.dtype, sizes))
 
     def gather(self, x: Made, index: Made, axis: int) -> Made:

@@ -93,6 +93,8 @@ class Translation:
     def _translate(self, instruction: Instruction) -> None:
         results: Any = self.ready.get(instruction.index)
         if results is None:
+            from .translators.complex_numbers import is_complex, translate_complex
+
             name = instruction.operation.name
             translator = TRANSLATORS.get(name)
             if translator is None:
@@ -100,7 +102,8 @@ class Translation:
                     instruction, f"the operation {name} cannot be written: {REASONS.get(name, 'nobody wrote it yet')}"
                 )
             try:
-                results = translator(self.builder, Call(instruction, self._operands(instruction), self))
+                call = Call(instruction, self._operands(instruction), self)
+                results = (translate_complex if is_complex(call) else translator)(self.builder, call)
             except Unsupported:
                 raise  # from a block: it says where already
             except (NotImplementedError, UnknownSize) as error:
@@ -164,6 +167,12 @@ def translate_graph(
         captured = [_captured(builder, tensor, names.get(id(tensor))) for tensor in graph.captured]
         translation = Translation(builder, graph.program, [*given, *captured], graph.scalars, graph.locations)
         results = translation.run(graph.program.outputs[: graph.num_results])
+    for value in (*given, *results):
+        if value.dtype.startswith("complex"):
+            raise Unsupported(
+                f"(onnx.export) an input or result of the model is {value.dtype}, which ONNX's operators do not have; give "
+                "and take the parts (paddle.as_real, paddle.as_complex)."
+            )
     return builder, given, results
 
 
@@ -176,6 +185,10 @@ def _captured(builder: Builder, tensor: Tensor, name: str | None) -> Callable[[]
         if numbers is not None:
             parts = [builder.cast(builder.size(number), name_of(array.dtype)) for number in numbers]
             return builder.reshape(builder.concat(parts, 0), array.shape)
+        if array.dtype.kind == "c":
+            from .translators.complex_numbers import constant_pair
+
+            return constant_pair(builder, array, name or "weight")
         return builder.parameter(array, name or "weight")
 
     return make

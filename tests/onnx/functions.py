@@ -1,10 +1,11 @@
 """The samples of every public function as ONNX models, run by ONNX Runtime.
 
-    python -m tests.onnx.functions [--only cumsum,gather] [--unknown] [--show]
+    python -m tests.onnx.functions [--only cumsum,gather] [--unknown] [--opset 21] [--show]
 
 Each sample (see `proa/eager/samples.py`) is captured as a model of its own, translated, checked by the package onnx and run
 on the same arrays; with `--unknown`, every size of the model is unknown before it runs. What cannot be captured (results
-whose size depends on values) or has no counterpart in ONNX is counted apart; what is translated must agree.
+whose size depends on values) or has no counterpart in ONNX is counted apart; what is translated must agree. Complex numbers
+go in and out as pairs of real ones.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from proa.onnx.verifying import difference
 from proa.static import InputSpec
 
 TOLERANCE = 1e-4
-_UNFEEDABLE = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "complex64", "complex128")
+_UNFEEDABLE = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 
 
 def samples(only: list[str]) -> Iterator[tuple[str, Any, Any]]:
@@ -63,7 +64,20 @@ def placed(value: Any, tensors: Iterator[Any]) -> Any:
     return type(value)([placed(part, tensors) for part in value]) if isinstance(value, (list, tuple)) else value
 
 
-def tried(function: Any, case: Any, unknown: bool = False) -> str | None:
+def fed(array: np.ndarray) -> np.ndarray:
+    """An array as a model takes it."""
+    array = np.asarray(array)
+    return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
+
+
+def parted(result: Any) -> list[Any]:
+    """The tensors of a result, complex ones as real pairs."""
+    found: list[Any] = []
+    flatten(result, found)
+    return [paddle.as_real(tensor) if tensor.is_complex() else tensor for tensor in found]
+
+
+def tried(function: Any, case: Any, unknown: bool = False, opset: int = 17) -> str | None:
     """Runs one sample; why not, where that is not possible; AssertionError where results differ.
 
     With `unknown`, the model is captured for inputs of any size.
@@ -76,24 +90,25 @@ def tried(function: Any, case: Any, unknown: bool = False) -> str | None:
         return "a type that ONNX Runtime cannot be fed"
 
     def call(*tensors: Any) -> Any:
-        left = iter(tensors)
-        return function(*placed(list(args), left), **placed(kwargs, left))
+        pairs = zip(tensors, made, strict=True)
+        left = iter([paddle.as_complex(t) if value.array.dtype.kind == "c" else t for t, value in pairs])
+        return parted(function(*placed(list(args), left), **placed(kwargs, left)))
 
-    results: list[Any] = []
+    arrays = [fed(value.array) for value in made]
     try:
         with paddle.no_grad():
-            flatten(call(*[paddle.to_tensor(value.array) for value in made]), results)
-            shapes = [[None] * value.array.ndim if unknown else list(value.array.shape) for value in made]
-            specs = [InputSpec(s, v.array.dtype, f"x{i}") for i, (s, v) in enumerate(zip(shapes, made, strict=True))]
+            results = call(*map(paddle.to_tensor, arrays))
+            shapes = [[None] * array.ndim if unknown else list(array.shape) for array in arrays]
+            specs = [InputSpec(s, a.dtype, f"x{i}") for i, (s, a) in enumerate(zip(shapes, arrays, strict=True))]
             graph = capture(call, specs)
-            if unknown and not graph.holds_for([paddle.to_tensor(value.array) for value in made]):
+            if unknown and not graph.holds_for(list(map(paddle.to_tensor, arrays))):
                 return "captured for other sizes"
     except Exception as error:
         return f"cannot be captured: {str(error)[:80]}"
     if not results:
         return "no tensors as results"
     try:
-        proto = model_of(graph)
+        proto = model_of(graph, opset_version=opset)
     except NotImplementedError as error:
         return "no counterpart: " + str(error).split(";")[0].removeprefix("(onnx.export) ")
     onnx.checker.check_model(proto, full_check=True)
@@ -101,7 +116,7 @@ def tried(function: Any, case: Any, unknown: bool = False) -> str | None:
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    theirs = session.run(None, {f"x{i}": np.asarray(value.array) for i, value in enumerate(made)})
+    theirs = session.run(None, {f"x{i}": array for i, array in enumerate(arrays)})
     assert len(theirs) == len(results)
     for position, (ours, other) in enumerate(zip(results, theirs, strict=True)):
         wanted = ours.numpy()
@@ -117,13 +132,14 @@ def tried(function: Any, case: Any, unknown: bool = False) -> str | None:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--only", default="", help="names of functions, separated by commas")
+    parser.add_argument("--opset", type=int, default=17)
     parser.add_argument("--unknown", action="store_true", help="models for inputs of any size")
     parser.add_argument("--show", action="store_true", help="also print what is left out, and why")
     chosen = parser.parse_args(arguments)
     ends: Counter[str] = Counter()
     for title, function, case in samples([part for part in chosen.only.split(",") if part]):
         try:
-            left_out = tried(function, case, chosen.unknown)
+            left_out = tried(function, case, chosen.unknown, chosen.opset)
         except Exception as error:
             ends["FAILS"] += 1
             print(f"{title}: {type(error).__name__}: {str(error)[:400]}", flush=True)

@@ -311,3 +311,24 @@ def test_values_that_decide_shapes_in_a_way_that_onnx_has_no_operator_for() -> N
         NotImplementedError, match=r"values decide the shape of what unique gives.*\n  at .*test_models.py:"
     ):
         model_of(lambda x: paddle.unique(x), [InputSpec([None], "float32", "x")])
+
+
+# ---- complex numbers inside a model --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["Spectrogram", "MelSpectrogram", "MFCC"])
+def test_spectra_of_sounds(kind: str) -> None:
+    options = {"Spectrogram": {"n_fft": 128}, "MelSpectrogram": {"sr": 8000, "n_fft": 128, "n_mels": 20}}
+    layer = getattr(paddle.audio.features, kind)(**options.get(kind, {"sr": 8000, "n_mfcc": 10}))
+    proto = model_of(layer, [InputSpec([None, 1000], "float32", "x")])
+    x = drawn(2, 1000)
+    expected = layer(paddle.to_tensor(x)).numpy()
+    np.testing.assert_allclose(run(proto, x)[0], expected, atol=1e-4 * np.abs(expected).max())
+
+
+def test_complex_inputs_and_results_are_refused() -> None:
+    for function, dtype in ((paddle.fft.rfft, "float32"), (paddle.real, "complex64")):
+        with pytest.raises(NotImplementedError, match="as_real"):
+            model_of(function, [InputSpec([3, 4], dtype, "x")])
+    with pytest.raises(NotImplementedError, match="Fourier transform of unknown length"):
+        model_of(lambda x: paddle.abs(paddle.fft.rfft(x)), [InputSpec([None], "float32", "x")])

@@ -6,6 +6,7 @@ from . import (
     activation,
     arithmetic,
     attention,
+    complex_numbers,
     control,
     convolution,
     creation,
@@ -29,7 +30,7 @@ from . import (
 )
 
 __all__ = [
-    "activation", "arithmetic", "attention", "control", "convolution", "creation", "deferred", "helpers", "indexing",
-    "linear", "logic", "losses", "normalization", "order", "pooling", "quantised", "randomness", "reasons",
-    "recurrent", "reduction", "resizing", "shapes", "special",
+    "activation", "arithmetic", "attention", "complex_numbers", "control", "convolution", "creation", "deferred",
+    "helpers", "indexing", "linear", "logic", "losses", "normalization", "order", "pooling", "quantised",
+    "randomness", "reasons", "recurrent", "reduction", "resizing", "shapes", "special",
 ]  # fmt: skip

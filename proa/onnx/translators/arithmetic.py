@@ -284,8 +284,11 @@ def logaddexp(b: Builder, c: Call) -> Made:
 
 @translates("atan2")
 def atan2(b: Builder, c: Call) -> Made:
+    return angle_of(b, c.tensor(b, 0, c.dtype), c.tensor(b, 1, c.dtype))
+
+
+def angle_of(b: Builder, y: Made, x: Made) -> Made:
     """The angle of (y, x): atan of the quotient, turned by half a circle on the left side."""
-    y, x = c.tensor(b, 0, c.dtype), c.tensor(b, 1, c.dtype)
     sizes = broadcast_sizes(x.sizes, y.sizes)
     on_axis = b.with_number("Equal", x, 0, "bool")
     angle = b.same("Atan", b.binary("Div", y, b.where(on_axis, b.scalar(1, x.dtype), x)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..builder import Builder, Made, is_unknown
+from ..builder import Builder, Made
 from ..registry import Call, translates
 from .quantised import whole_bias
 
@@ -16,8 +16,7 @@ def matmul(b: Builder, c: Call) -> Made:
     x, y = (_turned(b, c.operands[side], bool(c.attributes[side])) for side in (0, 1))
     if c.attributes[0] and y.ndim == 1:  # as a matrix: ONNX Runtime multiplies a transpose with a vector wrongly
         return b.reshape(b.matmul(x, b.reshape(y, (*y.sizes, 1)), (*c.sizes, 1)), c.sizes)
-    empty = any(not is_unknown(size) and size == 0 for size in (*x.sizes, *y.sizes))
-    return b.expand(b.scalar(0, c.dtype), c.sizes) if empty else b.matmul(x, y, c.sizes)
+    return b.matmul(x, y, c.sizes)
 
 
 @translates("linear")

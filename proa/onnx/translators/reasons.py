@@ -5,13 +5,8 @@ from __future__ import annotations
 from ..registry import no_counterpart
 
 no_counterpart(
-    "ONNX's operators have no complex numbers",
-    "angle", "as_complex", "as_real", "complex", "conj", "imag", "real", "eig", "eigvals", "fft_c2c", "fft_c2r",
-    "fft_r2c",
-)  # fmt: skip
-no_counterpart(
     "ONNX has no factorisations of matrices and nothing made of them",
-    "cholesky", "cofactors", "eigh", "eigvalsh", "inverse", "lu", "matrix_exp", "matrix_rank",
+    "cholesky", "cofactors", "eig", "eigh", "eigvals", "eigvalsh", "inverse", "lu", "matrix_exp", "matrix_rank",
     "permutation_of_pivots", "pinv", "qr", "solve", "solve_again", "svd", "svdvals", "triangular_solve",
 )  # fmt: skip
 no_counterpart(
