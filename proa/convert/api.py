@@ -109,7 +109,8 @@ def _torch(path: str) -> Source:
 
     def examples() -> list[list[np.ndarray]]:
         """Those that the program was exported with, and the same one larger along every dimension that may change."""
-        return [] if program().examples is None else [program().examples, *_larger(program())]
+        given = program().examples
+        return [] if given is None else [given, *_larger(program())]
 
     name = os.path.basename(path).removesuffix(".pt2")
     return Source(

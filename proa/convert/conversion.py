@@ -143,8 +143,8 @@ def _tried(
     """Inputs that the model itself takes, with its results."""
     shapes = source.inputs()
     if inputs is not None:
-        sets = [inputs if isinstance(inputs, (list, tuple)) else from_file(inputs, [given.name for given in shapes])]
-        return sets, [reference(arrays) for arrays in sets]
+        given = list(inputs) if isinstance(inputs, (list, tuple)) else from_file(inputs, [one.name for one in shapes])
+        return [given], [reference(given)]
     if source.examples is not None:
         sets = source.examples()
         if sets:

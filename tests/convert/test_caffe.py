@@ -40,7 +40,7 @@ def weights():
 
     return {
         "conv": [numbers(4, 3, 3, 3), numbers(4)], "norm": [numbers(4) * 3, np.abs(numbers(4)) * 3 + 1, np.float32([3])],
-        "scale": [numbers(4), numbers(4)], "fc": [numbers(5, 72), numbers(5)],
+        "scale": [numbers(4), numbers(4)], "fc": [numbers(5, 72) * 0.05, numbers(5)],
     }  # fmt: skip
 
 

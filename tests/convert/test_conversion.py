@@ -159,3 +159,15 @@ def test_unknown_dimensions_of_two_inputs_stay_unknown(tmp_path):
     certificate = convert(path)
     assert certificate.fixed_dimensions == []
     assert [one[0]["shape"][0] for one in certificate.inputs] == [2, 3]
+
+
+def test_a_model_of_tensorflow_without_tensorflow(tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved/saved_model.pb").write_bytes(b"")
+    with pytest.raises(ImportError, match="pip install tf2onnx tensorflow"):
+        convert(tmp_path / "saved")
+    (tmp_path / "model.tflite").write_bytes(b"")
+    with pytest.raises(ImportError, match="--tflite"):
+        convert(tmp_path / "model.tflite")
+    assert entries(tmp_path) == ["model.tflite", "saved"]

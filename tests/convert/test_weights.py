@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import zipfile
 
 import ml_dtypes
@@ -13,6 +14,7 @@ import pytest
 import proa as paddle
 from proa.convert import load_torch_weights, read_torch_weights
 from proa.framework import safetensors
+from proa_command import main
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 GOLDEN = os.path.join(DATA, "state.pt")  # written by torch 2.13
@@ -202,3 +204,23 @@ def test_a_file_of_an_old_torch_is_refused(tmp_path):
         read_torch_weights(path)
     with pytest.raises(FileNotFoundError):
         read_torch_weights(tmp_path / "missing.pt")
+
+
+def test_the_command_puts_weights_onto_a_model_of_the_user(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "own_models.py").write_text("import proa\n\ndef build():\n    return proa.nn.Linear(3, 2)\n")
+    state = {"weight": np.arange(6, dtype="float32").reshape(2, 3), "bias": np.float32([7, 8])}
+    with open("good.safetensors", "wb") as file:
+        safetensors.write(file, state)
+    with open("bad.safetensors", "wb") as file:
+        safetensors.write(file, {"weight": state["weight"]})
+    assert main(["convert", "good.safetensors", "--onto", "own_models:build"]) == 0
+    assert "2 matched" in capsys.readouterr().out
+    np.testing.assert_array_equal(paddle.load("good.pdparams")["weight"].numpy(), state["weight"].T)
+    assert main(["convert", "bad.safetensors", "--onto", "own_models:build"]) == 1
+    assert "without a weight: bias" in capsys.readouterr().err
+    assert main(["convert", "good.safetensors", "--onto", "own_models"]) == 1
+    assert main(["convert", "good.safetensors"]) == 1
+    assert "load_torch_weights" in capsys.readouterr().err
+    assert not os.path.exists("bad.pdparams")

@@ -36,7 +36,9 @@ class _Comparing(OnnxTranslation):
     def operation(self, op: Op) -> None:
         super().operation(op)
         for value in op.outputs:
-            held = self.values.get(value) if value is not None else None
+            if value is None:
+                continue
+            held = self.values.get(value)
             if held is None or value.name not in self.expected or not isinstance(held, (Tensor, Known)):
                 continue
             mine = np.asarray(self.tensor(held).numpy())

@@ -56,11 +56,11 @@ def read_onnx(source: Any) -> OnnxModel:
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise value_error("onnx", "a path, bytes or a ModelProto is needed", type(source).__name__)
     try:
-        message = decode(data, MODEL)
+        message = decode(memoryview(data), MODEL)
     except ValueError as error:
         if "_data has wire type" not in str(error):
             raise value_error("onnx", f"this is not an ONNX model: {error}") from None
-        message = decode(data, UNPACKED_MODEL)
+        message = decode(memoryview(data), UNPACKED_MODEL)
     if not message.get("graph") or not message.get("opset_import"):
         raise value_error("onnx", "this is not an ONNX model: it has no graph or names no operator set")
     return _Builder(message, Folder(folder)).model()

@@ -29,7 +29,7 @@ class Reference:
         self.title = f"ONNX Runtime {onnxruntime.__version__} (CPU)"
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        return list(self.session.run(None, dict(zip(self.names, arrays, strict=True))))
+        return [np.asarray(one) for one in self.session.run(None, dict(zip(self.names, arrays, strict=True)))]
 
 
 __all__ = ["Reference"]

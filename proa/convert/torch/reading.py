@@ -45,7 +45,7 @@ def exported(source: Any, example_inputs: Any = None, dynamic_shapes: Any = None
 
 def read_program(program: Any) -> Program:
     """Everything that is needed to run the program without torch."""
-    from torch.export import default_decompositions
+    from torch.export import default_decompositions  # type: ignore[import-not-found]
 
     table = default_decompositions()
     kept = [op for op in table if find_reader(str(op)) is not None]
@@ -67,7 +67,7 @@ class _Reader:
         inputs, bound, constants, weights, trainable = [], {}, {}, {}, set()
         shared: dict[str, str] = {}
         for spec in signature.input_specs:
-            name = getattr(spec.arg, "name", None)
+            name = str(getattr(spec.arg, "name", ""))
             kind = spec.kind.name
             if kind in ("PARAMETER", "BUFFER", "CONSTANT_TENSOR"):
                 tensor = self.source.state_dict.get(spec.target)

@@ -89,20 +89,21 @@ def _bias(
     if allowed is not None:
         bias = paddle.where(allowed, paddle.zeros([1]), paddle.full([1], float("-inf")))
     if mask is not None:
+        added: Tensor = mask
         if mask.dtype.name == "bool":
-            mask = paddle.where(mask, paddle.zeros([1]), paddle.full([1], float("-inf")))
-        missing = keys - mask._aval.shape[-1]
+            added = paddle.where(mask, paddle.zeros([1]), paddle.full([1], float("-inf")))
+        missing = keys - added._aval.shape[-1]
         if missing > 0:
             from .shape import padded
 
-            mask = padded(mask, {mask.ndim - 1: (0, missing)}, "constant", float("-inf"))
-        bias = mask.astype("float32") if bias is None else bias + mask.astype("float32")
+            added = padded(added, {added.ndim - 1: (0, missing)}, "constant", float("-inf"))
+        bias = added.astype("float32") if bias is None else bias + added.astype("float32")
     return bias
 
 
 @reads("RotaryEmbedding", "com.microsoft.RotaryEmbedding", translates_blocks=True)
 def rotary_embedding(translation: Any, op: Any, inputs: list[Any]) -> Tensor:
-    tensors = [None if value is None else translation.tensor(value) for value in inputs]
+    tensors: list[Any] = [None if value is None else translation.tensor(value) for value in inputs]
     if op.name.startswith("com."):  # positions come second there
         x, positions, cosine, sine = tensors
     else:

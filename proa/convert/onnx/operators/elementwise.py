@@ -89,17 +89,17 @@ def power(x: Tensor, y: Tensor, *, axis: Any = None) -> Tensor:
 
 @reads("Min")
 def minimum(*tensors: Tensor) -> Tensor:
-    return reduce(paddle.minimum, tensors) if len(tensors) > 1 else paddle.assign(tensors[0])
+    return reduce(paddle.minimum, tensors[1:], paddle.assign(tensors[0]))
 
 
 @reads("Max")
 def maximum(*tensors: Tensor) -> Tensor:
-    return reduce(paddle.maximum, tensors) if len(tensors) > 1 else paddle.assign(tensors[0])
+    return reduce(paddle.maximum, tensors[1:], paddle.assign(tensors[0]))
 
 
 @reads("Sum")
 def total(*tensors: Tensor) -> Tensor:
-    return reduce(paddle.add, tensors) if len(tensors) > 1 else paddle.assign(tensors[0])
+    return reduce(paddle.add, tensors[1:], paddle.assign(tensors[0]))
 
 
 @reads("Mean")
@@ -162,7 +162,7 @@ def bit_shift(x: Tensor, y: Tensor, *, direction: str) -> Tensor:
 
 @reads("Cast")
 def cast(x: Tensor, *, to: Any, saturate: int = 1, round_mode: str = "up") -> Tensor:
-    return cast_to(x, _NAMES.get(to, to) if isinstance(to, str) else to, saturate)
+    return cast_to(x, _NAMES[to] if isinstance(to, str) else to, saturate)
 
 
 _NAMES = {"FLOAT": 1, "UINT8": 2, "INT8": 3, "INT32": 6, "INT64": 7, "BOOL": 9, "FLOAT16": 10, "DOUBLE": 11}

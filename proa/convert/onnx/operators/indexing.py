@@ -153,7 +153,7 @@ def non_max_suppression(
     found = []
     for batch in range(scores.shape[0]):
         for label in range(scores.shape[1]):
-            chosen = _suppressed(boxes[batch], scores[batch, label], int(most or 0), overlap or 0.0, least)
+            chosen = _suppressed(boxes[batch], scores[batch, label], int(most or 0), float(overlap or 0.0), least)
             head = paddle.expand(paddle.to_tensor([[batch, label]], dtype="int64"), [chosen.shape[0], 2])
             found.append(paddle.concat([head, chosen.reshape([-1, 1]).astype("int64")], 1))
     return paddle.concat(found, 0)

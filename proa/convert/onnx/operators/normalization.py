@@ -84,7 +84,8 @@ def layer_norm(
 
 @reads("com.microsoft.SkipLayerNormalization", "com.microsoft.SkipSimplifiedLayerNormalization", translates_blocks=True)
 def skip_layer_norm(translation: Any, op: Any, inputs: list[Any]) -> Any:
-    x, skip, scale, *rest = (None if value is None else translation.tensor(value) for value in inputs)
+    tensors: list[Any] = [None if value is None else translation.tensor(value) for value in inputs]
+    x, skip, scale, *rest = tensors
     simplified = "Simplified" in op.name
     bias, added = ([None, *rest] if simplified else [*rest, None, None])[:2] if rest else (None, None)
     total = x + skip if added is None else x + skip + added

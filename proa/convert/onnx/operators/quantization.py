@@ -76,11 +76,12 @@ def _centred(x: Tensor, zero: Tensor | None, axis: int) -> Tensor:
     wide = x.astype("int32")
     if zero is None:
         return wide
+    moved: Tensor = zero.astype("int32")
     if zero.ndim == 1 and zero._aval.size > 1:
-        zero = zero.reshape([-1 if a == axis % x.ndim else 1 for a in range(x.ndim)])
+        moved = moved.reshape([-1 if a == axis % x.ndim else 1 for a in range(x.ndim)])
     elif zero._aval.size == 1:
-        zero = zero.reshape([])
-    return wide - zero.astype("int32")
+        moved = moved.reshape([])
+    return wide - moved
 
 
 @reads("MatMulInteger")

@@ -21,7 +21,7 @@ _KIND = {"LSTM": "LSTM", "GRU": "GRU", "RNN": "RNN_TANH"}
 
 @reads("LSTM", "GRU", "RNN", translates_blocks=True)
 def recurrent(translation: Any, op: Any, inputs: list[Any]) -> Any:
-    tensors = [None if value is None else translation.tensor(value) for value in inputs]
+    tensors: list[Any] = [None if value is None else translation.tensor(value) for value in inputs]
     tensors += [None] * (8 - len(tensors))
     x, weights, recurrence, biases, lengths = tensors[:5]
     given, kind = op.attributes, op.name

@@ -69,7 +69,7 @@ def _reduction(name: str) -> Any:
     ) -> Tensor:
         chosen = list(wanted if wanted is not None else axes or ())
         if not chosen and noop_with_empty_axes:
-            return _OF_ONE.get(name, paddle.assign)(x)
+            return _OF_ONE[name](x) if name in _OF_ONE else paddle.assign(x)
         return _REDUCTIONS[name](x, chosen or None, bool(keepdims))
 
     return reduce
