@@ -72,6 +72,26 @@ def build_parser() -> argparse.ArgumentParser:
     export.add_argument("--no-verify", action="store_true", help="write without running the file")
     export.set_defaults(module="proa.cli.export")
 
+    quantize = commands.add_parser(
+        "quantize", help="write a saved model in 8 bits, calibrated on data",
+        description="Writes a model in Paddle's files with int8 weights and activations on grids of 8 bits, calibrated on "
+        "arrays from a file, and says how much its results differ from those of the model on the same data.",
+    )  # fmt: skip
+    quantize.add_argument("model", metavar="MODEL", help="the prefix of Paddle's model files")
+    quantize.add_argument("target", metavar="TARGET", help="the prefix of the files to write")
+    quantize.add_argument(
+        "--data", required=True, metavar="FILE", help="a .npy file, or a .npz file with an array for each input by its name"
+    )
+    quantize.add_argument("--batch", type=int, default=32, metavar="N", help="examples a batch (32)")
+    quantize.add_argument(
+        "--observer", choices=("hist", "absmax", "avg", "mse", "kl"), default="hist",
+        help="how far the grids of activations reach (hist: 99.999 %% of the values)",
+    )  # fmt: skip
+    quantize.add_argument(
+        "--skip", action="append", default=[], metavar="WEIGHT", help="a weight whose layer stays in float32"
+    )
+    quantize.set_defaults(module="proa.cli.quantize")
+
     plan = commands.add_parser(
         "plan", usage="proa plan [options] SCRIPT [-- arguments of the script]",
         help="say how a script's model is best trained on many devices",

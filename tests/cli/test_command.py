@@ -92,7 +92,10 @@ def test_completions_name_every_command_and_option(shell, capsys):
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
-        (["proa", ""], {"doctor", "export", "launch", "plan", "run", "verify", "completion", "--help", "--version"}),
+        (
+            ["proa", ""],
+            {"doctor", "export", "launch", "plan", "quantize", "run", "verify", "completion", "--help", "--version"},
+        ),
         (["proa", "do"], {"doctor"}),
         (["proa", "doctor", "--"], {"--help", "--json", "--script"}),
         (["proa", "completion", ""], {"bash", "zsh", "fish", "--help"}),
