@@ -1,4 +1,4 @@
-"""What commands that ship models understand: convert, export, ocr, serve."""
+"""What commands that ship models understand: convert, export, ocr, quantize, serve."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SERVE_OPTIONS = (
 
 
 def add_all(commands: Commands) -> None:
-    for add in (_add_convert, _add_export, _add_ocr, _add_serve):
+    for add in (_add_convert, _add_export, _add_ocr, _add_quantize, _add_serve):
         add(commands)
 
 
@@ -150,6 +150,28 @@ def _add_ocr(commands: Commands) -> None:
     ocr.add_argument("--port", type=int, default=8080, help="--serve: the port; 0 takes a free one (8080)")
     ocr.add_argument("--font", metavar="FILE", help="the font of the drawing")
     ocr.set_defaults(module="proa.cli.ocr")
+
+
+def _add_quantize(commands: Commands) -> None:
+    quantize = commands.add_parser(
+        "quantize", help="write a saved model in 8 bits, calibrated on data",
+        description="Writes a model in Paddle's files with int8 weights and activations on grids of 8 bits, calibrated on "
+        "arrays from a file, and says how much its results differ from those of the model on the same data.",
+    )  # fmt: skip
+    quantize.add_argument("model", metavar="MODEL", help="the prefix of Paddle's model files")
+    quantize.add_argument("target", metavar="TARGET", help="the prefix of the files to write")
+    quantize.add_argument(
+        "--data", required=True, metavar="FILE", help="a .npy file, or a .npz file with an array for each input by its name"
+    )
+    quantize.add_argument("--batch", type=int, default=32, metavar="N", help="examples a batch (32)")
+    quantize.add_argument(
+        "--observer", choices=("hist", "absmax", "avg", "mse", "kl"), default="hist",
+        help="how far the grids of activations reach (hist: 99.999 %% of the values)",
+    )  # fmt: skip
+    quantize.add_argument(
+        "--skip", action="append", default=[], metavar="WEIGHT", help="a weight whose layer stays in float32"
+    )
+    quantize.set_defaults(module="proa.cli.quantize")
 
 
 def _add_serve(commands: Commands) -> None:

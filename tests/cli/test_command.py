@@ -101,6 +101,7 @@ def test_completions_name_every_command_and_option(shell, capsys):
                 "launch",
                 "ocr",
                 "plan",
+                "quantize",
                 "run",
                 "serve",
                 "verify",

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...core.place import CPU
+from .common_subexpressions import common_subexpressions
 from .draft import Draft, Node, Scalar, Value
 from .fusion import activation_of, only_user
 from .nature import constants
@@ -103,6 +104,7 @@ def quantised_layers(draft: Draft) -> int:
             changes += 1
     if changes:
         _use_bytes(draft, grids)
+        common_subexpressions(draft)  # zero points and steps of the same grid
     return changes
 
 

@@ -24,7 +24,11 @@ class Histogram:
         self.num_values = 0
 
     def add(self, values: np.ndarray) -> None:
-        sizes = np.abs(values[np.isfinite(values)].astype(np.float64).ravel())
+        sizes = np.abs(values.astype(np.float64).ravel())
+        if not np.isfinite(sizes).all():
+            raise value_error(
+                "observer", "NaN or infinity is among the values", fix="look for the layer whose values overflow"
+            )
         self.num_values += sizes.size
         largest = float(sizes.max(initial=0.0))
         bins = len(self.counts)

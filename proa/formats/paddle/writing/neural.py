@@ -12,7 +12,7 @@ from ....core.symbols import same_size, same_sizes
 from .builder import Builder, Made, is_unknown
 from .registry import Call, translates
 
-_LARGEST_EPSILON = 1e-3  # that Paddle takes in its normalising operations
+_LARGEST_EPSILON = float(np.float32(1e-3))  # that Paddle takes in its normalising operations
 _FORMATS = {1: ("NCHW", "NHWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 

@@ -205,3 +205,17 @@ def test_every_translator_belongs_to_an_operation() -> None:
     written(nn.Linear(2, 2), [spec(1, 2)])
     assert not set(TRANSLATORS) - set(all_operations())
     assert len(TRANSLATORS) >= 200
+
+
+def test_an_epsilon_of_a_thousandth_is_one_that_paddle_takes(tmp_path: Path) -> None:
+    # float32's 0.001 is a little more than 0.001; written out, such a norm could not be joined with the layer before it.
+    model = nn.Sequential(
+        nn.Conv2D(3, 4, 1), nn.BatchNorm2D(4, epsilon=0.001), nn.Flatten(), nn.LayerNorm(16, epsilon=0.001)
+    )
+    model.eval()
+    path = str(tmp_path / "model")
+    paddle.jit.save(model, path, input_spec=[paddle.static.InputSpec([None, 3, 2, 2], "float32")])
+    names = [op.name for op in read_model(path).block.ops]
+    assert {"batch_norm_", "layer_norm"} <= set(names)
+    x = paddle.randn([2, 3, 2, 2])
+    np.testing.assert_allclose(paddle.jit.load(path)(x).numpy(), model(x).numpy(), rtol=1e-4, atol=1e-5)
