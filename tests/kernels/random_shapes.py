@@ -24,7 +24,16 @@ import proa
 from proa.kernels.cpu import library, products, updates
 from proa.ops.linear import linalg
 from proa.ops.neural import convolution_kernels, normalization, pooling_kernels, transposed_convolution
-from tests.kernels import attentions, channel_cases, fused_cases, image_cases, light_cases, quantised_cases, recurrences
+from tests.kernels import (
+    attentions,
+    bfloat_cases,
+    channel_cases,
+    fused_cases,
+    image_cases,
+    light_cases,
+    quantised_cases,
+    recurrences,
+)
 from tests.kernels import references as r
 
 # What one program holds: compiling it costs far more than running it.
@@ -176,6 +185,7 @@ KINDS: dict[str, Callable[[np.random.Generator], Any]] = {
     "embedding": attentions.random_rows,
     "fused product": fused_cases.linear_case,
     "fused convolution": fused_cases.conv_case,
+    **bfloat_cases.CASES,
     **quantised_cases.CASES,
 }
 
