@@ -10,6 +10,8 @@ import argparse
 import importlib
 import sys
 
+from . import deployment
+
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -73,6 +75,8 @@ def build_parser() -> argparse.ArgumentParser:
     plan.add_argument("--output", metavar="FILE", help="write the plan as a TOML file")
     plan.add_argument("--picture", metavar="FILE", help="draw the plans")
     plan.set_defaults(module="proa.cli.plan")
+
+    deployment.add_all(commands)
 
     completion = commands.add_parser(
         "completion", help="print the completion script of a shell",

@@ -32,6 +32,9 @@ class Op:
     outputs: list[Any] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)  # of conditions and loops
 
+    def __str__(self) -> str:
+        return self.name
+
 
 @dataclass(eq=False)
 class Block:

@@ -1,0 +1,22 @@
+"""Serving saved models to other programs: the Open Inference Protocol over HTTP and gRPC.
+
+    server.py       Server: both protocols, the models, an orderly end
+    service.py      what is answered, whichever protocol asks
+    http_routes.py  paths of HTTP; http_body.py: its bodies; http_server.py: uvicorn, bounded
+    rpc.py          methods of gRPC; messages.py: its messages
+    guard.py        who may ask
+    repository.py   models that come, change and go; folders.py: where they lie
+    version.py      one version of a model: loaded, checked, warmed up
+    scheduler.py    requests that wait run together
+    metrics.py, statistics.py, logs.py, settings.py, signature.py, datatypes.py, refusals.py
+
+Models run by `paddle.inference`. Nothing of what serving needs beyond it (Starlette, gRPC …) is imported before a
+server starts.
+"""
+
+from __future__ import annotations
+
+from .server import CannotServe, Server
+from .settings import ModelSettings, ServerSettings
+
+__all__ = ["CannotServe", "ModelSettings", "Server", "ServerSettings"]
