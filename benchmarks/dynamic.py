@@ -1,8 +1,9 @@
 """`python -m benchmarks.dynamic`: whole short programs whose shapes move, beside Paddle, an empty cache each time.
 
-Every run is a fresh process with one thread; the rows are in `workloads/dynamic.py`. Rounds alternate between the two, and
-the ratio is proa's time over Paddle's (below 1 when proa is faster): best over best, and the median of the ratios within
-each round. Rows whose names are in WHOLE are timed from the start of the process, the others without the import.
+Every run is a fresh process with one thread; the rows are in `workloads/dynamic.py`. With `--warm` the cache is full, and
+the peer is the faster one of Paddle and PyTorch (`workloads/dynamic_torch.py`). Rounds alternate, and the ratio is proa's
+time over the peer's (below 1 when proa is faster): best over best, and the median of the ratios within each round. Rows
+whose names are in WHOLE are timed from the start of the process, the others without the import.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def one_run(python: str, module: str, row: str, cache: str) -> dict[str, Any]:
         "PROA_CACHE_DIR": cache,
         "PYTHONPATH": str(ROOT) if module == "proa" else "",
     }
-    command = [python, str(ROOT / "benchmarks" / "workloads" / "dynamic.py"), module, row]
+    script = "dynamic_torch.py" if module == "torch" else "dynamic.py"
+    command = [python, str(ROOT / "benchmarks" / "workloads" / script), module, row]
     started = time.perf_counter()
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=900, cwd=tempfile.gettempdir()
@@ -50,21 +52,28 @@ def one_run(python: str, module: str, row: str, cache: str) -> dict[str, Any]:
     return {**answer, "process": time.perf_counter() - started}
 
 
-def measure(row: str, rounds: int, python: str) -> dict[str, Any]:
-    """All rounds of a row: seconds of both, the ratios, the programs that proa compiled."""
-    ours: list[float] = []
-    theirs: list[float] = []
+def measure(row: str, rounds: int, peers: dict[str, str], warm: bool) -> dict[str, Any]:
+    """All rounds of a row: seconds of all, the ratios to the fastest peer, the programs that proa compiled."""
+    times: dict[str, list[float]] = {module: [] for module in ("proa", *peers)}
     programs = 0
     key = "process" if row in WHOLE else "seconds"
-    for number in range(rounds):
-        for mine in (True, False) if number % 2 else (False, True):
-            with tempfile.TemporaryDirectory() as cache:
-                answer = one_run(sys.executable if mine else python, "proa" if mine else "paddle", row, cache)
-            (ours if mine else theirs).append(answer[key])
-            programs = max(programs, answer["programs"])
+    with tempfile.TemporaryDirectory() as filled:
+        if warm:
+            one_run(sys.executable, "proa", row, filled)
+        for number in range(rounds):
+            for module in list(times)[:: 1 if number % 2 else -1]:
+                with tempfile.TemporaryDirectory() as empty:
+                    python = peers.get(module, sys.executable)
+                    answer = one_run(python, module, row, filled if warm else empty)
+                times[module].append(answer[key])
+                programs = max(programs, answer["programs"])
+    ours = times.pop("proa")
+    fastest = min(times, key=lambda module: min(times[module]))
+    theirs = times[fastest]
     return {
-        "row": row, "ours": ours, "theirs": theirs, "programs": programs, "best": min(ours) / min(theirs),
-        "median": median(a / b for a, b in zip(ours, theirs, strict=True)), "bar": WHOLE.get(row, ALLOWED),
+        "row": row, "ours": ours, "theirs": theirs, "peer": fastest, "programs": programs,
+        "best": min(ours) / min(theirs), "median": median(a / b for a, b in zip(ours, theirs, strict=True)),
+        "bar": WHOLE.get(row, ALLOWED),
     }  # fmt: skip
 
 
@@ -72,19 +81,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help="names of rows, separated by commas")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--warm", action="store_true", help="with a cache that has been filled, beside PyTorch as well")
     arguments = parser.parse_args()
-    names = arguments.only.split(",") if arguments.only else list(ROWS)
+    every = [name for name in ROWS if not (arguments.warm and name in WHOLE)]
+    names = arguments.only.split(",") if arguments.only else every
     unknown = sorted(set(names) - set(ROWS))
     if unknown:
         parser.error(f"there is no row {', '.join(unknown)}; there are {', '.join(ROWS)}")
-    python = peer_python(PEERS["paddle"])
+    peers = {name: peer_python(PEERS[name]) for name in (("paddle", "torch") if arguments.warm else ("paddle",))}
     found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    print(f"{'row':18s} {'Paddle s':>9s} {'proa s':>9s} {'best':>6s} {'median':>6s} {'bar':>4s} programs")
+    print(f"{'row':18s} {'peer':>6s} {'peer s':>9s} {'proa s':>9s} {'best':>6s} {'median':>6s} {'bar':>4s} programs")
     for name in names:
-        result = found[name] = measure(name, arguments.rounds, python)
+        result = measure(name, arguments.rounds, peers, arguments.warm)
+        found[f"{name}, warm" if arguments.warm else name] = result
         is_met = max(result["best"], result["median"]) <= result["bar"] and result["programs"] <= MOST_PROGRAMS
         print(
-            f"{name:18s} {min(result['theirs']):9.2f} {min(result['ours']):9.2f} {result['best']:6.2f} "
+            f"{name:18s} {result['peer']:>6s} {min(result['theirs']):9.2f} {min(result['ours']):9.2f} {result['best']:6.2f} "
             f"{result['median']:6.2f} {result['bar']:4.1f} {result['programs']:3d} {'met' if is_met else 'MISSED'}",
             flush=True,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc as _gc
 import importlib as _importlib
 import typing as _typing
 
@@ -26,5 +27,15 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY_MODULES, *_LAZY_NAMES})
 
 
-_collect(globals())
-_install_tracebacks()
+# Nearly all that importing makes stays for good, and every full run of the garbage collector would look at it again (tens of
+# milliseconds; recording makes many objects): it is not looked for garbage meanwhile, and not looked at afterwards.
+_collecting = _gc.isenabled()
+_gc.disable()
+try:
+    _collect(globals())
+    _install_tracebacks()
+    _gc.freeze()
+finally:
+    if _collecting:
+        _gc.enable()
+del _collecting

@@ -10,6 +10,8 @@ import argparse
 import importlib
 import sys
 
+from . import deployment
+
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -74,7 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
     plan.add_argument("--picture", metavar="FILE", help="draw the plans")
     plan.set_defaults(module="proa.cli.plan")
 
-    _add_serve(commands)
+    deployment.add_all(commands)
 
     completion = commands.add_parser(
         "completion", help="print the completion script of a shell",
@@ -85,47 +87,6 @@ def build_parser() -> argparse.ArgumentParser:
     completion.add_argument("shell", choices=SHELLS, help="the shell")
     completion.set_defaults(module="proa_command.completion")
     return parser
-
-
-_SERVE_OPTIONS = (
-    ("--host", str, "127.0.0.1", "ADDRESS", "where to listen; 0.0.0.0 for other machines (127.0.0.1)"),
-    ("--http-port", int, 8000, "PORT", "0: any free one; -1: no HTTP (8000)"),
-    ("--grpc-port", int, 8001, "PORT", "0: any free one; -1: no gRPC (8001)"),
-    ("--max-batch-size", int, None, "N", "rows that run together; 1: every request by itself (8)"),
-    ("--batch-delay-ms", float, None, "N", "how long a request may wait for others to run with (0)"),
-    ("--instances", int, None, "N", "threads for each model (1)"),
-    ("--max-queue", int, None, "N", "requests that may wait for a model; more are refused (256)"),
-    ("--timeout-ms", float, None, "N", "from the arrival of a request to its answer (30000)"),
-    ("--device", str, None, "NAME", "cpu, gpu, gpu:1 … (cpu)"),
-    ("--engine", str, None, "NAME", "what runs models: xla, onnxruntime, openvino or auto (xla)"),
-    ("--poll-seconds", float, 5.0, "N", "how often the folders are looked at for changes; 0: never (5)"),
-    ("--max-request-mb", float, 64.0, "N", "largest request (64)"),
-    ("--max-memory-mb", float, 1024.0, "N", "for all requests together (1024)"),
-    ("--max-connections", int, 1024, "N", "of each protocol (1024)"),
-    ("--drain-seconds", float, 30.0, "N", "for what is being answered when the server is told to stop (30)"),
-    ("--token-file", str, None, "FILE", "callers must send one of its tokens, one on a line (or set PROA_SERVE_TOKEN)"),
-    ("--certificate", str, None, "FILE", "TLS: the certificate (PEM)"),
-    ("--private-key", str, None, "FILE", "TLS: its private key (PEM)"),
-)
-
-
-def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    serve = commands.add_parser(
-        "serve", help="serve saved models over HTTP and gRPC",
-        description="Serves saved models by the Open Inference Protocol (as Triton and KServe do) over HTTP and gRPC, "
-        "to this machine only unless --host says otherwise. A file config.toml in a model's folder changes what is set "
-        "here for all of them.",
-    )  # fmt: skip
-    serve.add_argument(
-        "models", nargs="+", metavar="MODELS",
-        help="a repository (a folder of MODEL/VERSION/files), a .proa file, or the prefix of Paddle's model files",
-    )  # fmt: skip
-    for option, kind, default, metavar, text in _SERVE_OPTIONS:
-        serve.add_argument(option, type=kind, default=default, metavar=metavar, help=text)
-    serve.add_argument("--keep-going", action="store_true", help="serve the other models when one cannot be loaded")
-    serve.add_argument("--log-format", choices=("text", "json"), default="text", help="json: one object on each line")
-    serve.add_argument("--log-requests", action="store_true", help="write a line for every request")
-    serve.set_defaults(module="proa.cli.serve")
 
 
 def _handed_on(words: list[str]) -> tuple[list[str], list[str]]:

@@ -35,8 +35,18 @@ def commands() -> dict[str, Words]:
     for name, parser in subparsers.choices.items():
         positionals = [a for a in parser._actions if not a.option_strings]
         words = [str(word) for a in positionals for word in a.choices or ()]
-        found[name] = Words(abouts[name], _options(parser), words, any(not a.choices for a in positionals))
+        options, takes_files = _options(parser), any(not a.choices for a in positionals)
+        for kind in _kinds(parser):
+            options |= _options(kind)
+            takes_files = takes_files or any(not a.option_strings for a in kind._actions)
+        found[name] = Words(abouts[name], options, words, takes_files)
     return found
+
+
+def _kinds(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """The commands below a command (`proa export onnx`)."""
+    below = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    return [kind for action in below for kind in action.choices.values()]
 
 
 def _options(parser: argparse.ArgumentParser) -> dict[str, str]:

@@ -34,8 +34,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("static",),
     (OTHERS,),
     ("onnx",),
-    ("audio", "hapi", "hub", "inference", "text", "vision"),
-    ("serving",),
+    ("audio", "convert", "hapi", "hub", "inference", "text", "vision"),
+    ("ocr", "serving"),
+    ("export",),
     ("callbacks", "cli", "compat"),
 )
 # `proa/__init__.py` and `proa/__main__.py` are above everything.

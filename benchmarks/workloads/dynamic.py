@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.random  # (loaded when first used; Paddle loads it when it is imported)
 
 ROWS: dict[str, Callable[[Any], float]] = {}
 
@@ -49,6 +50,39 @@ def sentences(steps: int, size: int, vocabulary: int, classes: int, longest: int
     for _ in range(steps):
         length = int(random.integers(8, longest))
         yield random.integers(0, vocabulary, (size, length)), random.integers(0, classes, size)
+
+
+def pictures() -> Any:
+    random = np.random.default_rng(2)
+    for _ in range(80):
+        high, wide = (int(random.integers(6, 16)) * 16 for _ in range(2))
+        yield random.normal(size=(2, 3, high, wide)).astype("float32")
+
+
+def token_batches() -> Any:
+    random = np.random.default_rng(4)
+    return (random.integers(0, 500, (4, int(random.integers(17, 97)))) for _ in range(200))
+
+
+def graph_samples() -> Any:
+    """Sampled neighbourhoods: features of nodes, both ends of edges, labels."""
+    random = np.random.default_rng(5)
+    features = random.normal(size=(2000, 32)).astype("float32")
+    edges = random.integers(0, 2000, (2, 12000))
+    for _ in range(150):
+        nodes = np.unique(random.integers(0, 2000, int(random.integers(100, 400))))
+        number = np.full(2000, -1)
+        number[nodes] = np.arange(len(nodes))
+        kept = edges[:, (number[edges] >= 0).all(0)]
+        yield features[nodes], number[kept[0]], number[kept[1]], nodes % 4
+
+
+def episode_states(random: Any) -> Any:
+    """The states of an episode, whose number is random."""
+    state = random.normal(size=4).astype("float32")
+    for _ in range(int(random.integers(10, 60))):
+        yield state
+        state = (0.9 * state + 0.1 * random.normal(size=4)).astype("float32")
 
 
 @row
@@ -98,12 +132,6 @@ def detector(paddle: Any) -> float:
         nn.Conv2D(16, 32, 3, stride=2, padding=1), nn.BatchNorm2D(32), nn.ReLU(),
         nn.Conv2D(32, 32, 3, padding=1), nn.BatchNorm2D(32), nn.ReLU(), nn.Conv2D(32, 9, 1),
     )  # fmt: skip
-    random = np.random.default_rng(2)
-
-    def pictures() -> Any:
-        for _ in range(80):
-            high, wide = (int(random.integers(6, 16)) * 16 for _ in range(2))
-            yield random.normal(size=(2, 3, high, wide)).astype("float32")
 
     def loss_of(net: Any, batch: Any) -> Any:
         out = net(paddle.to_tensor(batch))
@@ -183,14 +211,12 @@ def masks(paddle: Any) -> float:
 def gpt_lengths(paddle: Any) -> float:
     """A language model of four layers, another length at each of 200 steps."""
     net = decoder(paddle, layers=4)
-    random = np.random.default_rng(4)
 
     def loss_of(net: Any, tokens: Any) -> Any:
         logits, _ = net(paddle.to_tensor(tokens[:, :-1]))
         return paddle.nn.functional.cross_entropy(logits, paddle.to_tensor(tokens[:, 1:]))
 
-    batches = (random.integers(0, 500, (4, int(random.integers(17, 97)))) for _ in range(200))
-    return trained(paddle, net, batches, loss_of)
+    return trained(paddle, net, token_batches(), loss_of)
 
 
 @row
@@ -215,9 +241,6 @@ def beam_search(paddle: Any) -> float:
 def graph_batches(paddle: Any) -> float:
     """Message passing on sampled neighbourhoods, 150 steps."""
     nn = paddle.nn
-    random = np.random.default_rng(5)
-    features = random.normal(size=(2000, 32)).astype("float32")
-    edges = random.integers(0, 2000, (2, 12000))
 
     class Net(nn.Layer):
         def __init__(self) -> None:
@@ -228,19 +251,11 @@ def graph_batches(paddle: Any) -> float:
             sums = paddle.zeros_like(x).scatter_(target, x.gather(source), overwrite=False)
             return self.second(nn.functional.relu(self.first(paddle.concat([x, sums], axis=1))))
 
-    def batches() -> Any:
-        for _ in range(150):
-            nodes = np.unique(random.integers(0, 2000, int(random.integers(100, 400))))
-            number = np.full(2000, -1)
-            number[nodes] = np.arange(len(nodes))
-            kept = edges[:, (number[edges] >= 0).all(0)]
-            yield features[nodes], number[kept[0]], number[kept[1]], nodes % 4
-
     def loss_of(net: Any, batch: Any) -> Any:
         x, source, target, labels = (paddle.to_tensor(part) for part in batch)
         return nn.functional.cross_entropy(net(x, source, target), labels)
 
-    return trained(paddle, Net(), batches(), loss_of)
+    return trained(paddle, Net(), graph_samples(), loss_of)
 
 
 @row
@@ -252,15 +267,12 @@ def policy_gradient(paddle: Any) -> float:
     random = np.random.default_rng(6)
     value = 0.0
     for _ in range(40):
-        state, chances, rewards = random.normal(size=4).astype("float32"), [], []
-        for _ in range(int(random.integers(10, 60))):
+        chances: list[Any] = []
+        for state in episode_states(random):
             logs = nn.functional.log_softmax(net(paddle.to_tensor(state)))
-            action = int(random.random() < float(logs[1].exp()))
-            chances.append(logs[action])
-            rewards.append(1.0)
-            state = (0.9 * state + 0.1 * random.normal(size=4)).astype("float32")
-        returns = np.cumsum(rewards[::-1])[::-1].astype("float32") / len(rewards)
-        loss = -(paddle.stack(chances) * paddle.to_tensor(returns.copy())).sum()
+            chances.append(logs[int(random.random() < float(logs[1].exp()))])
+        returns = np.arange(len(chances), 0, -1, dtype="float32") / len(chances)
+        loss = -(paddle.stack(chances) * paddle.to_tensor(returns)).sum()
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()

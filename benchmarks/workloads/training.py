@@ -2,12 +2,15 @@
 
 `form` says how a framework is asked to run it: `eager` (plain user code), `static` (proa: the whole step as one
 `train_step`; Paddle: the model through `to_static`), `channels_last` and `compile` (PyTorch's memory format for pictures,
-and `torch.compile`).
+and `torch.compile`). `precision` is `float32`, or `bfloat16`: then the forward pass stands in `auto_cast` (level O1) or
+`torch.autocast`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
 from itertools import cycle, islice
 from typing import Any
 
@@ -28,10 +31,18 @@ class PaddleTraining:
     """`num_steps` steps of a model whose call gives rows of scores, one row for each label."""
 
     def __init__(
-        self, paddle: Any, model: Any, batches: Batches, optimizer: str, num_steps: int, form: str = "eager"
+        self,
+        paddle: Any,
+        model: Any,
+        batches: Batches,
+        optimizer: str,
+        num_steps: int,
+        form: str = "eager",
+        precision: str = "float32",
     ) -> None:
         if form not in ("eager", "static"):
             raise ValueError(f"a Paddle model has no form {form!r}; it has: eager, static")
+        self.casting = partial(paddle.amp.auto_cast, dtype=precision) if precision != "float32" else nullcontext
         self.cross_entropy = paddle.nn.functional.cross_entropy
         self.parameter = next(iter(model.parameters()))
         settings = {"momentum": 0.9} if optimizer == "Momentum" else {}
@@ -46,7 +57,8 @@ class PaddleTraining:
         self.step = whole_step(self._step) if form == "static" and whole_step is not None else self._step
 
     def _step(self, inputs: tuple[Any, ...], labels: Any) -> Any:
-        loss = self.cross_entropy(self.model(*inputs), labels)
+        with self.casting():
+            loss = self.cross_entropy(self.model(*inputs), labels)
         loss.backward()
         self.optimizer.step()
         self.optimizer.clear_grad()
@@ -67,10 +79,19 @@ class TorchTraining:
     """The same loop in PyTorch."""
 
     def __init__(
-        self, torch: Any, model: Any, batches: Batches, optimizer: str, num_steps: int, form: str = "eager"
+        self,
+        torch: Any,
+        model: Any,
+        batches: Batches,
+        optimizer: str,
+        num_steps: int,
+        form: str = "eager",
+        precision: str = "float32",
     ) -> None:
         if form not in ("eager", "channels_last", "compile"):
             raise ValueError(f"a PyTorch model has no form {form!r}; it has: eager, channels_last, compile")
+        low = precision != "float32"
+        self.casting = partial(torch.autocast, "cpu", getattr(torch, precision)) if low else nullcontext
         self.cross_entropy = torch.nn.functional.cross_entropy
         self.batches = [(tuple(map(torch.from_numpy, arrays_of(x))), torch.from_numpy(y)) for x, y in batches]
         if form == "channels_last":
@@ -89,7 +110,8 @@ class TorchTraining:
     def run(self) -> float:
         value = 0.0
         for number, (inputs, labels) in enumerate(islice(cycle(self.batches), self.num_steps), start=1):
-            loss = self.cross_entropy(self.model(*inputs), labels)
+            with self.casting():
+                loss = self.cross_entropy(self.model(*inputs), labels)
             loss.backward()
             self.optimizer.step()
             self.optimizer.zero_grad()
@@ -110,10 +132,16 @@ def training_families(
     Further options (sizes) go to the model and to the batches.
     """
 
-    def paddle_version(paddle: Any, num_steps: int = READ_EVERY, form: str = "eager", **sizes: Any) -> PaddleTraining:
-        return PaddleTraining(paddle, paddle_model(paddle, **sizes), batches(**sizes), optimizer, num_steps, form)
+    def paddle_version(
+        paddle: Any, num_steps: int = READ_EVERY, form: str = "eager", precision: str = "float32", **sizes: Any
+    ) -> PaddleTraining:
+        model = paddle_model(paddle, **sizes)
+        return PaddleTraining(paddle, model, batches(**sizes), optimizer, num_steps, form, precision)
 
-    def torch_version(torch: Any, num_steps: int = READ_EVERY, form: str = "eager", **sizes: Any) -> TorchTraining:
-        return TorchTraining(torch, torch_model(torch, **sizes), batches(**sizes), optimizer, num_steps, form)
+    def torch_version(
+        torch: Any, num_steps: int = READ_EVERY, form: str = "eager", precision: str = "float32", **sizes: Any
+    ) -> TorchTraining:
+        model = torch_model(torch, **sizes)
+        return TorchTraining(torch, model, batches(**sizes), optimizer, num_steps, form, precision)
 
     return {"paddle": paddle_version, "torch": torch_version}

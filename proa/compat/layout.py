@@ -27,7 +27,7 @@ from .missing import missing_class, missing_function
 OWN = __name__.partition(".")[0]
 _HANDWRITTEN = f"{OWN}.compat.paddle"
 # Rooms that Paddle does not have: nothing is looked up for them.
-_INNER = frozenset({"cli", "compat", "core", "debug", "eager", "formats", "graph", "ir", "kernels", "ops"})
+_INNER = frozenset({"cli", "compat", "compress", "core", "debug", "eager", "formats", "graph", "ir", "kernels", "ops"})
 
 
 @functools.cache

@@ -11,14 +11,17 @@ from ..core.dtype import BOOL, COMPLEX64, COMPLEX128, FLOAT64, INT64, default_fl
 from ..core.errors import type_error, value_error
 
 
-def host_array(data: Any, dtype: Any = None) -> Any:
-    """A NumPy array of its own (or a JAX array, as it is) for `data`; ValueError for ragged lists."""
+def host_array(data: Any, dtype: Any = None, own: bool = True) -> Any:
+    """A NumPy array of its own (or a JAX array, as it is) for `data`; ValueError for ragged lists.
+
+    Without `own` it may be the user's: for who has copied it before he could change it.
+    """
     wanted = None if dtype is None else to_numpy_dtype(dtype)
     array_class = getattr(sys.modules.get("jax"), "Array", None)  # None, too, while another thread imports JAX
     if array_class is not None and isinstance(data, array_class):
         return data if wanted is None or wanted == data.dtype else data.astype(wanted)
     if isinstance(data, (np.ndarray, np.generic)):
-        array = np.array(data, dtype=wanted, order="C")
+        array = (np.array if own else np.asarray)(data, dtype=wanted, order="C")
     else:
         array = _from_python(data)
         if wanted is None:

@@ -537,12 +537,15 @@ def tensor_from_data(data: Any, dtype: Any = None, place: Any = None) -> Tensor:
         recorder.boundary()
     if LOCAL.segment.captures and (sizes := _sizes_in(data)) is not None:
         return mark_sizes(tensor_from_data(_without_symbols(data), dtype, place), sizes)
-    array = host_array(data, dtype)
+    array = host_array(data, dtype, own=target is CPU)
     if isinstance(array, np.ndarray):
         if not is_supported(array.dtype):
             raise type_error("to_tensor", f"no tensor has the data type {array.dtype}", type(data).__name__)
         if target is CPU:
             return wrap(array, make_aval(array.shape, array.dtype, CPU))
-        return wrap(move_value(array, target), make_aval(array.shape, array.dtype, target))
+        value = move_value(array, target)
+        if isinstance(data, np.ndarray) and np.may_share_memory(array, data):
+            value.block_until_ready()  # the user may change his array afterwards
+        return wrap(value, make_aval(array.shape, array.dtype, target))
     tensor = wrap(array)
     return tensor if place is None else tensor._to_place(target)

@@ -8,7 +8,7 @@ changed (the statistics of a batch norm) get their new values after each run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,8 @@ class Graph:
         self.locations = locations or {}
         self.stops: Any = None  # where gradients end (stops.py); None: nowhere
         self.assumptions = assumptions or Assumptions()  # what it holds for, where sizes are unknown
+        # Where the tensors from outside never change: what is called with those that are needed no more.
+        self.release: Callable[[Tensor], None] | None = None
         self.num_results = len(program.outputs) - len(updates)
         self.generator = default_generator
         self._draws = positions_of_draws(program)
@@ -230,7 +232,7 @@ class Graph:
         ]
         inputs = [GraphInput(given.name, tensor._aval) for given, tensor in zip(self.inputs, tensors, strict=True)]
         found = Graph(self.name, program, inputs, captured, scalars, self.structure, self.updates, self.locations)
-        found.generator = self.generator
+        found.generator, found.release = self.generator, self.release
         return found
 
     def executable(self, tensors: Sequence[Tensor]) -> tuple[CompiledProgram, list[Any], list[Any], list[Aval]]:

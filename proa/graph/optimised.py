@@ -7,7 +7,8 @@ computed from parameters beforehand, and again when those have changed.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from .passes.draft import Draft, program_of
 from .passes.prepare import cone
 from .passes.registry import PassRecord, generation, run_passes
 
+Release = Callable[[Tensor], None]
 _OFTEN = 8  # preparations before it is asked whether they pay
 _LARGE = 1 << 16  # bytes from which on a tensor is moved to the device once instead of at each run
 
@@ -49,23 +51,23 @@ class Prepared:
         self._compiled: CompiledProgram | None = None
         self._lock = new_lock()
 
-    def value(self) -> Any:
-        """The value now."""
-        found = self._current()
+    def value(self, fixed: bool = False) -> Any:
+        """The value now. `fixed`: the sources never change, and are not looked at again."""
+        found = self._current(fixed)
         if found is None:
             with self._lock:
-                found = self._current()
+                found = self._current(fixed)
                 if found is None:
                     sources = [tensor._data() for tensor in self.sources]
                     found = self._run(sources)
                     self._made = ([weakref.ref(value) for value in sources], found)
         return found
 
-    def _current(self) -> Any:
+    def _current(self, fixed: bool) -> Any:
         if self._made is None:
             return None
         seen, value = self._made
-        same = all(ref() is tensor._value for tensor, ref in zip(self.sources, seen, strict=True))
+        same = fixed or all(ref() is tensor._value for tensor, ref in zip(self.sources, seen, strict=True))
         return value if same else None
 
     def _run(self, sources: list[Any]) -> Any:
@@ -97,11 +99,19 @@ def _shared(made: Prepared) -> Prepared:
 
 
 class Preparation:
-    """The prepared tensors of a graph, and how often they had to be computed."""
+    """The prepared tensors of a graph, and how often they had to be computed.
 
-    def __init__(self, parts: list[Prepared], tensors: list[Tensor]) -> None:
+    Where the tensors that they come from never change (`release` is given), they are computed once, and each source that
+    the graph needs for nothing else is released as soon as it was used.
+    """
+
+    def __init__(
+        self, parts: list[Prepared], tensors: list[Tensor], needed: list[Tensor], release: Release | None
+    ) -> None:
         self.parts = parts
         self.tensors = tensors
+        self.release = release
+        self._needed = {id(tensor) for tensor in needed}
         self.sources = list({id(tensor): tensor for part in parts for tensor in part.sources}.values())
         self.times = 0
         self._made: tuple[list[Any], list[Any]] | None = None
@@ -111,13 +121,32 @@ class Preparation:
         """The values of the prepared tensors now."""
         made = self._made
         if made is not None:
+            if self.release is not None:
+                return made[1]
             for tensor, seen in zip(self.sources, made[0], strict=True):
                 if tensor._value is None or seen() is not tensor._value:
                     break
             else:
                 return made[1]
         with self._lock:
-            return self._compute()
+            if self.release is None:
+                return self._compute()
+            if self._made is None:
+                self._made = ([], self._compute_once(self.release))
+            return self._made[1]
+
+    def _compute_once(self, release: Release) -> list[Any]:
+        uses = Counter(id(tensor) for part in self.parts for tensor in part.sources)
+        values: list[Any] = []
+        for part, tensor in zip(self.parts, self.tensors, strict=True):
+            values.append(part.value(fixed=True))
+            adopt(tensor, wrap(values[-1], tensor._aval))
+            for source in part.sources:
+                uses[id(source)] -= 1
+                if not uses[id(source)] and id(source) not in self._needed:
+                    release(source)
+        self.times += 1
+        return values
 
     def _compute(self) -> list[Any]:
         seen = [weakref.ref(tensor._data()) for tensor in self.sources]
@@ -140,6 +169,7 @@ class OptimisedGraph(Graph):
     _num_given: int
     _generation: int
     _assumed: list[tuple[Tensor, Any]]
+    _held: list[Any] | None = None  # where it stays the same
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
         self._runs += 1
@@ -161,8 +191,14 @@ class OptimisedGraph(Graph):
         )
 
     def held_values(self) -> list[Any]:
+        if self._held is not None:
+            return self._held
         held = [on_device(tensor) for tensor in self.captured[: self._num_given]]
-        return held if self.preparation is None else held + self.preparation.values()
+        if self.preparation is not None:
+            held += self.preparation.values()
+        if self.release is not None:
+            self._held = held
+        return held
 
     def sizes(self, tensors: Sequence[Tensor]) -> Known:
         """From the whole Program: a size may come from an instruction that the passes took away."""
@@ -221,13 +257,16 @@ def optimise(graph: Graph, level: int, native: bool = True) -> OptimisedGraph:
     made._runs = 0
     made._num_given = len(given)
     made._generation = generation()
-    made._assumed = [(tensor, tensor._data()) for tensor in draft.assumed.values()]
-    made.preparation = _preparation([prepared[id(tensor)] for tensor in own], own)
+    made._assumed = [] if graph.release is not None else [(t, t._data()) for t in draft.assumed.values()]
+    made.release = graph.release
+    made.preparation = _preparation([prepared[id(tensor)] for tensor in own], own, given, graph.release)
     return made
 
 
-def _preparation(values: list[Any], tensors: list[Tensor]) -> Preparation | None:
-    return Preparation([_prepared(value) for value in values], tensors) if values else None
+def _preparation(
+    values: list[Any], tensors: list[Tensor], needed: list[Tensor], release: Release | None
+) -> Preparation | None:
+    return Preparation([_prepared(value) for value in values], tensors, needed, release) if values else None
 
 
 def _prepared(value: Any) -> Prepared:

@@ -108,7 +108,19 @@ class XpuConfig:
 
     def __init__(self) -> None:
         self.device_id = 0
-        self.l3_size = 0
+        self.l3_size = self.l3_autotune_size = 0
+        self.l3_ptr = self.stream = self.context = None
+        self.context_gm_size = -1
+        self.conv_autotune_level = self.fc_autotune_level = 0
+        self.conv_autotune_file = self.fc_autotune_file = ""
+        self.conv_autotune_file_writeback = self.fc_autotune_file_writeback = False
+        self.gemm_compute_precision = 1
+        self.transformer_softmax_optimize_level = 0
+        self.transformer_encoder_adaptive_seqlen = True
+        self.quant_post_static_gelu_out_threshold = 10.0
+        self.quant_post_dynamic_activation_method = 0
+        self.quant_post_dynamic_weight_precision = 1
+        self.quant_post_dynamic_op_types: list[str] = []
 
 
 class PassBuilder:
@@ -149,6 +161,7 @@ class Config:
         def __getattr__(self, name: str) -> Any: ...
 
     Precision = PrecisionType  # the older name
+    Float32, Int8, Half, Bfloat16 = PrecisionType
 
     def __init__(self, *args: Any) -> None:
         self._model_dir = self._program = self._params = ""

@@ -29,6 +29,7 @@ from ..graph.structure import flatten
 from ..ir.capture import CaptureError
 from ..ir.dimensions import shown_shape
 from .examples import Vector
+from .releasing import ParameterStore, open_store
 
 ENDING = ".proa"
 _MOST_FLEXIBLE = 8  # graphs for sizes that answer the model's questions about sizes differently
@@ -106,6 +107,18 @@ class Model:
         """The results, while hooks look at every operation."""
         raise NotImplementedError
 
+    def release(self, tensor: Tensor) -> None:
+        """A weight that no engine needs any more, until somebody looks at it again."""
+
+    def release_all(self) -> None:
+        """The same for all of them."""
+
+    def _fixed(self, graph: Graph) -> Graph:
+        """Says that weights never change: they may be packed for good, and the originals let go."""
+        if not graph.updates:
+            graph.release = self.release
+        return graph
+
     def _cast(self, casts: Casts, build: Any, shapes: Any = None, examples: Any = None) -> Graph:
         """The Graph of `build(tensors)` with casts in it; its results have the types that the model declares."""
         wanted = shapes or [port.shape for port in self.inputs]
@@ -136,9 +149,13 @@ class Model:
 class PaddleModel(Model):
     """Paddle's files: read anew for each shape, because saved programs compute with sizes in every possible way."""
 
-    def __init__(self, loaded: LoadedModel, place: Place, files: Sequence[str | bytes]) -> None:
+    def __init__(
+        self, loaded: LoadedModel, place: Place, files: Sequence[str | bytes], store: ParameterStore | None = None
+    ) -> None:
         super().__init__(loaded.name, place, files)
         self.loaded = loaded
+        self.store = store
+        self._names = {id(tensor): name for name, tensor in loaded.parameters.items()}
         self.inputs = [Port(v.name, v.dtype, tuple(v.shape or ())) for v in loaded.model.inputs]
         self.outputs = [Port(v.name, v.dtype, tuple(v.shape or ())) for v in loaded.model.outputs]
 
@@ -163,12 +180,22 @@ class PaddleModel(Model):
         if self.reason is not None:
             return None
         try:
+            model, parameters = self.loaded.model, self.loaded.parameters
             if casts == PLAIN:
-                return read_graph(self.loaded.model, self.loaded.parameters, place=self.place, name=self.name, **sizes)
-            return self._cast(casts, Translation(self.loaded.model, self.loaded.parameters).run, **sizes)
+                return self._fixed(read_graph(model, parameters, place=self.place, name=self.name, **sizes))
+            return self._fixed(self._cast(casts, Translation(model, parameters).run, **sizes))
         except CaptureError as error:
             self.reason = error
             return None
+
+    def release(self, tensor: Tensor) -> None:
+        name = self._names.get(id(tensor))
+        if self.store is not None and name is not None:
+            self.store.release(name, tensor)
+
+    def release_all(self) -> None:
+        for tensor in self.loaded.parameters.values():
+            self.release(tensor)
 
     def directly(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         return self.loaded.run_directly(tensors)
@@ -188,7 +215,7 @@ class ArtifactModel(Model):
         if method is None:
             known = ", ".join(artifact.methods) or "none"
             raise value_error("create_predictor", f"{path} has no method forward", f"methods: {known}")
-        self.graph = method.graph
+        self.graph = self._fixed(method.graph)
         self.recorded = [Vector(test.inputs, test.outputs) for test in method.tests]
         self.inputs = [Port(g.name, g.aval.dtype.name, tuple(g.shape)) for g in self.graph.inputs]
         results = self.graph.output_avals[: self.graph.num_results]
@@ -211,7 +238,7 @@ class ArtifactModel(Model):
                 if graph.holds_for(tensors):
                     return graph
             shapes = [tensor._aval.shape for tensor in tensors]
-            made = self._cast(casts, lambda given: results_of(replay(self.graph, given)), examples=shapes)
+            made = self._fixed(self._cast(casts, lambda given: results_of(replay(self.graph, given)), examples=shapes))
             self._flexible[casts] = [*self._flexible.get(casts, [])[1 - _MOST_FLEXIBLE :], made]
             return made
 
@@ -247,7 +274,9 @@ def load_model(config: Any) -> Model:
     if not named:
         raise value_error("create_predictor", "the Config names no model", "Config()", "call set_model first")
     program, weights = find_files(named, None if config._model_dir else config._params or None)
-    return PaddleModel(LoadedModel(read_model(program, weights), place=place), place, _single_files(program, weights))
+    model = read_model(program, weights)
+    store = open_store(weights, model.offsets)
+    return PaddleModel(LoadedModel(model, place=place), place, _single_files(program, weights), store)
 
 
 def _single_files(program: str, weights: str | None) -> list[str]:

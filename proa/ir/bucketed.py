@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.expressions import Symbol
 from ..core.place import CPU, Place
-from . import cost
+from . import cost, cupy_tier
 from .dimensions import Known, specialise, symbols_in
 from .generalising import General
 from .lowering import CompiledProgram, flagged_instructions
@@ -59,6 +59,8 @@ class Bucket:
         self.volume = math.prod(sizes.values())
         everything = plan.all_sizes(sizes, exact)
         self.shapes = {position: plan.plan.input_shape(position, everything) for position in plan.filled}
+        self.factors = {position: plan.plan.input_factors(position, everything) for position in plan.filled}
+        self.place = place
         fitted, _ = specialise(
             plan.general.program, [Known(everything).resolve(a) for a in plan.general.program.inputs]
         )
@@ -76,24 +78,31 @@ class Bucket:
         return self.exact == exact and all(self.sizes[symbol] >= size for symbol, size in real.items())
 
     def make(
-        self, program: Program, inputs: list[Any], scalars: list[Any], place: Place, donated: Sequence[int]
+        self, program: Program, real: dict[Symbol, int], inputs: list[Any], scalars: list[Any], donated: Sequence[int]
     ) -> None:
-        """Compiles it, for what `program` does; inputs that are filled up are never donated."""
+        """Compiles it, for what `program` does at its real sizes; inputs that are filled up are never donated."""
         general, plan = self.plan.general.program, self.plan.plan
         sizes = Known(self.plan.all_sizes(self.sizes, self.exact))
         written = padded_program(general, plan, [sizes.resolve(aval) for aval in general.inputs])
         self.donated = tuple([position for position in donated if position not in self.shapes])
-        values = [*self.filled_up(inputs), *[np.asarray(self.sizes[symbol], _SIZE) for symbol in self.plan.order]]
+        filled = self.filled_up(inputs, self.real_factors(real))
+        values = [*filled, *[np.asarray(self.sizes[symbol], _SIZE) for symbol in self.plan.order]]
         if len(flagged_instructions(written, False)) != len(flagged_instructions(program, False)):
             raise Refused("checks of the padded program are not those of the exact one")
-        self.compiled = CompiledProgram(written, values, scalars, place, self.donated, False)
+        self.compiled = CompiledProgram(written, values, scalars, self.place, self.donated, False)
         self.program = written
 
-    def filled_up(self, inputs: list[Any]) -> list[Any]:
+    def real_factors(self, real: dict[Symbol, int]) -> dict[int, tuple[int, ...]]:
+        """The shapes of the inputs that are filled up, factor by factor, at real sizes."""
+        everything = self.plan.all_sizes(real, self.exact)
+        return {position: self.plan.plan.input_factors(position, everything) for position in self.shapes}
+
+    def filled_up(self, inputs: list[Any], real: dict[int, tuple[int, ...]]) -> list[Any]:
         """Inputs, as long as this bucket has them."""
         values = list(inputs)
         for position, shape in self.shapes.items():
-            values[position] = padded(values[position], shape)
+            if tuple(values[position].shape) != shape:
+                values[position] = _filled(values[position], real[position], self.factors[position], shape, self.place)
         return values
 
     def record(self) -> BucketRecord:
@@ -130,41 +139,55 @@ class Fitted:
         self.outputs = program.outputs
         self.num_flags = bucket.compiled.num_flags
         self.sizes = [np.asarray(real[symbol], _SIZE) for symbol in bucket.plan.order]
-        avals = {number: aval for i in program.instructions for number, aval in zip(i.made, i.outputs, strict=True)}
-        self.shapes = [(position, avals[program.outputs[position]].shape) for position in bucket.plan.cut]
+        self.factors = bucket.real_factors(real)
+        wanted = {program.outputs[position]: position for position in bucket.plan.cut}
+        self.shapes = [
+            (wanted[number], aval.shape)
+            for i in (program.instructions if wanted else ())
+            for number, aval in zip(i.made, i.outputs, strict=True)
+            if number in wanted
+        ]
 
     @property
     def donated(self) -> tuple[int, ...]:
         return self.bucket.donated
 
     def __call__(self, inputs: list[Any], scalars: list[Any]) -> list[Any]:
-        results = list(self.bucket.compiled([*self.bucket.filled_up(inputs), *self.sizes], scalars))
+        results = list(self.bucket.compiled([*self.bucket.filled_up(inputs, self.factors), *self.sizes], scalars))
         for position, shape in self.shapes:
-            results[position] = cut(results[position], shape)
+            results[position] = cut(results[position], shape, self.bucket.place)
         return results
 
 
-def padded(value: Any, shape: tuple[int, ...]) -> Any:
+def padded(value: Any, shape: tuple[int, ...], place: Place) -> Any:
     """An array with zeros up to a shape."""
-    if tuple(value.shape) == shape:
-        return value
+    real = tuple(value.shape)
+    return value if real == shape else _filled(value, real, shape, shape, place)
+
+
+def _filled(value: Any, real: tuple[int, ...], longer: tuple[int, ...], shape: tuple[int, ...], place: Place) -> Any:
+    """An array that is seen as one of the shape `real`, with zeros up to `longer`, in the end of `shape`."""
     host = value.__class__ is np.ndarray or is_on_host(value)
+    if not host and cupy_tier.serves(place):
+        return cupy_tier.filled(value, real, longer, shape, place)
     if host or value.nbytes <= _BY_WAY_OF_THE_HOST:
-        longer = np.zeros(shape, value.dtype)
-        longer[tuple([slice(0, size) for size in value.shape])] = np.asarray(value)
-        return longer
+        made = np.zeros(longer, value.dtype)
+        made[tuple([slice(0, size) for size in real])] = np.asarray(value).reshape(real)
+        return made.reshape(shape)
     from .xla import started_jax
 
-    pairs = [(0, size - before) for size, before in zip(shape, value.shape, strict=True)]
-    return started_jax().numpy.pad(value, pairs)
+    pairs = [(0, size - before) for size, before in zip(longer, real, strict=True)]
+    return started_jax().numpy.pad(value.reshape(real), pairs).reshape(shape)
 
 
-def cut(value: Any, shape: tuple[int, ...]) -> Any:
+def cut(value: Any, shape: tuple[int, ...], place: Place) -> Any:
     """The first part of an array."""
     if tuple(value.shape) == shape:
         return value
     part = tuple([slice(0, size) for size in shape])
-    return np.asarray(value)[part].copy() if is_on_host(value) else value[part]
+    if is_on_host(value):
+        return np.asarray(value)[part].copy()
+    return cupy_tier.cut(value, part, place) if cupy_tier.serves(place) else value[part]
 
 
 def is_on_host(value: Any) -> bool:

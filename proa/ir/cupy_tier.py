@@ -24,6 +24,7 @@ import importlib.util
 import os
 import weakref
 from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -37,7 +38,7 @@ from . import forking
 from .cupy_namespace import CupyNamespace
 from .interpreter import Problem, call_jitted, run_on_jax
 from .operation import Operation
-from .program import Instruction, Program
+from .program import DynamicScalar, Instruction, Program
 from .xla import started_jax
 
 flags.define(
@@ -71,6 +72,7 @@ class CupyDevice:
         self.cupy, self.place = cupy, place
         self.xp = CupyNamespace(cupy)
         self.array_type = cupy.ndarray
+        self.unowned, self.pointer = cupy.cuda.UnownedMemory, cupy.cuda.MemoryPointer
         self.full: type[Exception] = cupy.cuda.memory.OutOfMemoryError
         self.number = jax_device(place).local_hardware_id or 0
         self.device = cupy.cuda.Device(self.number)
@@ -105,6 +107,9 @@ class CupyDevice:
         if not value.size:  # there is no memory to share
             return self.cupy.empty(value.shape, value.dtype)
         self.borrowed.append(value)
+        if value.is_ready():  # there is nothing to wait for: its address is enough, and DLPack's handshake takes long
+            memory = self.unowned(value.unsafe_buffer_pointer(), value.nbytes, value)
+            return self.array_type(value.shape, value.dtype, self.pointer(memory, 0))
         return self.cupy.from_dlpack(value)
 
     def left(self, value: Any, exported: set[int]) -> Any:
@@ -207,16 +212,52 @@ def _run(device: CupyDevice, program: Program, inputs: list[Any], scalars: list[
     return values
 
 
+def filled(value: Any, real: tuple[int, ...], longer: tuple[int, ...], shape: tuple[int, ...], place: Place) -> Any:
+    """An array of JAX's, seen as one of the shape `real`, with zeros up to `longer`, in the end of `shape`; XLA would
+    compile that for every size."""
+
+    def work(device: CupyDevice) -> Any:
+        made = device.cupy.zeros(longer, value.dtype)
+        made[tuple([slice(0, size) for size in real])] = device.entered(value).reshape(real)
+        return made if longer == shape else made.reshape(shape)
+
+    return _at_once(work, place)
+
+
+def cut(value: Any, part: tuple[slice, ...], place: Place) -> Any:
+    """A part of an array of JAX's, as an array of its own."""
+    return _at_once(lambda device: device.entered(value)[part], place)
+
+
+def _at_once(work: Callable[[CupyDevice], Any], place: Place) -> Any:
+    """What CuPy makes of arrays of JAX's, as one of these."""
+    device = _device(place)
+    assert device is not None
+    with _LOCK:
+        _let_go()
+        with device.device, device.stream, device.cupy.cuda.using_allocator(device.pool.malloc):
+            try:
+                return device.left(work(device), set())
+            finally:
+                READING.append((device.stream.record(), device.borrowed))
+                device.borrowed = []
+
+
 def _interpret(device: CupyDevice, program: Program, inputs: list[Any], scalars: list[Any], watch: Any) -> list[Any]:
-    def call(instruction: Instruction, arguments: list[Any]) -> list[Any]:
+    def call(instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
         results = _call(device, instruction, arguments)
-        if watch is not None:
-            watch(instruction, arguments, results)
+        watch(instruction, arguments, results)
         return results
 
-    # A number goes into CuPy's kernels as an argument; an array would have to be copied there first.
+    def scalar(operand: DynamicScalar) -> Any:
+        """A number goes into CuPy's kernels as an argument; an array would have to be copied there first."""
+        value, dtype = scalars[operand.number], operand.dtype
+        if value.__class__ is float and dtype.kind == "f":
+            return dtype.type(value)
+        return np.asarray(value).astype(dtype)[()]
+
     return program.evaluate(
-        call, _Entered(device, inputs), lambda operand: np.asarray(scalars[operand.number]).astype(operand.dtype)[()]
+        functools.partial(_call, device) if watch is None else call, _Entered(device, inputs), scalar
     )
 
 
@@ -234,15 +275,25 @@ class _Entered(list[Any]):
         return found
 
 
-def _call(device: CupyDevice, instruction: Instruction, arguments: list[Any]) -> list[Any]:
+def _call(device: CupyDevice, instruction: Instruction, arguments: list[Any]) -> Sequence[Any]:
     """The results of one instruction: on CuPy, or through XLA where CuPy refuses."""
     operation = instruction.operation
     if operation in _REFUSING and (operation, _types(instruction)) in REFUSED:
         return _call_xla(device, instruction, arguments)
+    kernel = operation.kernels.get("cupy") or operation.kernel
     if getattr(operation.kernel, "has_effect", False):  # which is not to be seen twice
         return _call_xla(device, instruction, arguments)
     try:
-        return _call_cupy(device, instruction, arguments)
+        if operation.variadic:
+            results = kernel(device.xp, arguments, *instruction.attributes)
+        else:
+            results = kernel(device.xp, *arguments, *instruction.attributes)
+        outputs = instruction.outputs
+        if results.__class__ is device.array_type:
+            aval = outputs[0]  # the usual case: one result, and as it should be
+            if results.dtype == aval.dtype and results.shape == aval.shape and len(outputs) == 1:
+                return (results,)
+        return _as_inferred(device, instruction, results if results.__class__ is tuple else (results,))
     except device.full:
         raise
     except Exception as error:
@@ -257,25 +308,19 @@ def _types(instruction: Instruction) -> tuple[Any, ...]:
     return tuple([getattr(kind, "dtype", kind) for kind in instruction.kinds])
 
 
-def _call_cupy(device: CupyDevice, instruction: Instruction, arguments: list[Any]) -> list[Any]:
-    operation = instruction.operation
-    kernel = operation.kernels.get("cupy") or operation.kernel
-    if operation.variadic:
-        results = kernel(device.xp, arguments, *instruction.attributes)
-    else:
-        results = kernel(device.xp, *arguments, *instruction.attributes)
-    if results.__class__ is not tuple:
-        results = (results,)
+def _as_inferred(device: CupyDevice, instruction: Instruction, results: tuple[Any, ...]) -> list[Any]:
+    """What a kernel gave, as arrays of CuPy's of the inferred types; TypeError where it is something else."""
+    name = instruction.operation.name
     found: list[Any] = []
     for result, aval in zip(results, instruction.outputs, strict=True):
         if not isinstance(result, device.array_type):
             if not isinstance(result, (np.ndarray, np.generic)):
-                raise TypeError(f"the kernel of {operation.name} gives a {type(result).__name__}")
+                raise TypeError(f"the kernel of {name} gives a {type(result).__name__}")
             result = device.cupy.asarray(result)
         if result.dtype != aval.dtype:
             result = result.astype(aval.dtype)
         if result.shape != aval.shape:
-            raise TypeError(f"the kernel of {operation.name} gives the shape {result.shape} instead of {aval.shape}")
+            raise TypeError(f"the kernel of {name} gives the shape {result.shape} instead of {aval.shape}")
         found.append(result)
     return found
 

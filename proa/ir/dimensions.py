@@ -62,6 +62,17 @@ class Known(dict[Symbol, int]):
             elif size != real:
                 raise _unexpected(before, now, what, location)
 
+    def learn_inputs(self, before: Sequence[Aval], now: Sequence[Aval]) -> None:
+        """Takes over the sizes of inputs: first those that are symbols, which the sizes of others may be multiples of."""
+        pairs = [(n, a, b) for n, (a, b) in enumerate(zip(before, now, strict=True)) if a is not b]
+        for _, general, actual in pairs:
+            for size, real in zip(general.shape, actual.shape, strict=False):
+                symbol = size.expression.symbol if isinstance(size, SymbolicSize) else None
+                if symbol is not None:
+                    self.setdefault(symbol, real)
+        for number, general, actual in pairs:
+            self.learn(general, actual, f"input {number}")
+
     def resolve(self, value: Any) -> Any:
         """A number, an abstract value, or what attributes hold, for these sizes."""
         if isinstance(value, Aval):
@@ -92,8 +103,7 @@ def specialise(
 ) -> tuple[Program, Known]:  # fmt: skip
     """The program for inputs of other sizes than it was captured with; `known` may have sizes from elsewhere."""
     sizes = Known() if known is None else Known(known)
-    for number, (before, now) in enumerate(zip(program.inputs, actual, strict=True)):
-        sizes.learn(before, now, f"input {number}")
+    sizes.learn_inputs(program.inputs, actual)
     instructions: list[Instruction] = []
 
     def fit(instruction: Instruction, kinds: list[Any]) -> tuple[Aval, ...]:

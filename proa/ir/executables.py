@@ -88,10 +88,13 @@ def find_executable(segment: Segment, ending: Ending) -> Any:
     if member:
         family = member.family
         family.note_walk(member)
-        if family.keeps_changing:
-            pays = _pays_together(root, family, ending)
+        changing = family.keeps_changing
+        # What would be compiled at first sight stays in its bucket until a program of its own has been paid for.
+        heavy = ending.program.size >= _HEAVY
+        if changing or (heavy and family.buckets and not member.has_earned_its_own):
+            pays = changing and _pays_together(root, family, ending)
             shared = families.executable(member, ending.program, segment.inputs, segment.scalars, pays)
-            if shared is not None or family.is_understood:
+            if shared is not None or (changing and family.is_understood):
                 return shared
     # On many devices every operation would be compiled for itself, which takes longer than compiling them together.
     if segment.devices is None and not _pays(root, ending):

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..core import flags
@@ -41,6 +40,8 @@ _MOST_ATTEMPTS = 6
 _MOST_BUCKETS = 8
 # What a padded program costs to compile, beside the exact one: it has more instructions.
 _PADDED = 1.5
+# How many times the work of a close bucket a wide one may be.
+_MUCH_WIDER = 2.0
 # How often a size comes, on average, in a family whose sizes keep changing.
 _RARE = 3
 # The part of its last walks (some four of them) that were of another size than the one before.
@@ -53,8 +54,9 @@ FAMILIES: OrderedDict[Any, Family] = OrderedDict()
 class Family:
     """Paths with the same operations: what they cost together, and what they share."""
 
-    def __init__(self, program: Program, place: Any) -> None:
+    def __init__(self, program: Program, place: Any, rough: Any) -> None:
         self.place = place
+        self.rough = rough
         self.price = _PADDED * cost.compiling_work(program, None, place)
         self.num_instructions = len(program.instructions)
         self.examples: list[Program] = []
@@ -108,10 +110,16 @@ class Family:
 
         general = generalise(example, program)
         plan = plan_padding(general.program, general.program.inputs)
+        if plan.reasons and general.has_multiples:  # perhaps it was chance that sizes were multiples of others
+            apart = generalise(example, program, multiples=False)
+            other = plan_padding(apart.program, apart.program.inputs)
+            if len(other.reasons) < len(plan.reasons):
+                general, plan = apart, other
         self.reasons = list(plan.reasons)
         if plan.sizes:
             self.general, self.plan = general, PaddingPlan(general, plan)
             self.examples = []
+            _UNDERSTOOD.setdefault(self.rough, []).append(self)
         else:
             self.attempts = _MOST_ATTEMPTS  # the rules will not be others for other sizes
 
@@ -124,7 +132,7 @@ class Family:
 class Member:
     """One path of a family."""
 
-    __slots__ = ("always", "exact", "family", "fitted", "hot", "known", "real", "whole")
+    __slots__ = ("always", "exact", "family", "fitted", "hot", "known", "real", "wasted", "whole")
 
     def __init__(self, family: Family, whole: float, hot: float, always: bool) -> None:
         self.family = family
@@ -134,6 +142,12 @@ class Member:
         self.real: dict[Symbol, int] = {}
         self.exact: dict[Symbol, int] = {}
         self.fitted: Fitted | None = None
+        self.wasted = 0.0  # work that went into padding it
+
+    @property
+    def has_earned_its_own(self) -> bool:
+        """Whether what was spent on padding this path would have paid for a program of its own."""
+        return self.wasted >= self.family.price / _PADDED
 
     @property
     def work(self) -> float:
@@ -150,19 +164,22 @@ class Member:
         if family.general is None:
             family.learn(program)
         if self.known is None and family.general is not None:
-            assert family.plan is not None
-            self.known = family.general.match(program) or Known()
-            found = family.plan.sizes_of(self.known) if self.known else None
-            if found is None:
-                self.known = Known()
-            else:
-                self.real, self.exact = found
+            self.take_sizes(family.general.match(program) or Known())
         return bool(self.known)
+
+    def take_sizes(self, known: Known) -> None:
+        """Takes over what the family's symbols are here; nothing where its plan does not hold for them."""
+        assert self.family.plan is not None
+        found = self.family.plan.sizes_of(known) if known else None
+        self.known = known if found is not None else Known()
+        if found is not None:
+            self.real, self.exact = found
 
 
 # The first path of each length: signatures are compared once a second one comes, which most paths never see.
 _FIRST: OrderedDict[Any, Any] = OrderedDict()
 _RELATED: set[Any] = set()  # where a second one came
+_UNDERSTOOD: dict[Any, list[Family]] = {}  # families that have a General, by the length of their paths
 
 
 def join(ending: Any, place: Any, key: Any, always: bool) -> Any:
@@ -181,15 +198,22 @@ def join(ending: Any, place: Any, key: Any, always: bool) -> Any:
         if first is None or (first.program.inputs == program.inputs and rough not in _RELATED):
             return None
         _RELATED.add(rough)
+        found = _understood(rough, program)
         whole, hot = cost.works(program, place)
         if whole - hot < _WORTH and not always:
             return False
+        if found is not None:
+            family, known = found
+            family.members += 1
+            member = Member(family, whole, hot, always)
+            member.take_sizes(known)
+            return member
         exact = (key, signature(program))
         family = FAMILIES.get(exact)
         if family is None:
-            family = FAMILIES[exact] = Family(program, place)
+            family = FAMILIES[exact] = Family(program, place, rough)
             while len(FAMILIES) > _MOST_FAMILIES:
-                FAMILIES.popitem(last=False)
+                _forget(FAMILIES.popitem(last=False)[1])
             if first is not ending and signature(first.program) == exact[1]:
                 family.members, family.examples = 1, [first.program]
                 family.restlessness = 1.0 / max(1, first.count)
@@ -199,6 +223,21 @@ def join(ending: Any, place: Any, key: Any, always: bool) -> Any:
             if family.general is None and len(family.examples) < 2:
                 family.examples.append(program)
     return Member(family, whole, hot, always)
+
+
+def _understood(rough: Any, program: Program) -> tuple[Family, Known] | None:
+    """The family of whose General a path is a case, and its sizes there."""
+    for family in _UNDERSTOOD.get(rough, ()):
+        known = family.general.match(program) if family.general is not None else None
+        if known:
+            return family, known
+    return None
+
+
+def _forget(family: Family) -> None:
+    related = _UNDERSTOOD.get(family.rough, [])
+    if family in related:
+        related.remove(family)
 
 
 def executable(member: Member, program: Program, inputs: list[Any], scalars: list[Any], pays: bool) -> Fitted | None:
@@ -214,11 +253,11 @@ def executable(member: Member, program: Program, inputs: list[Any], scalars: lis
             return None
         bucket = family.bucket_for(member)
         if bucket is None:
-            bucket = _new_bucket(member, (_coarse, _finer)) if pays else None
+            bucket = _new_bucket(member) if pays else None
         elif bucket.compiled is not None and _wants_finer(family, member, bucket):
             bucket.wasted = 0.0
-            bucket = _new_bucket(member, (_finer,)) or bucket
-        if bucket is None or (bucket.compiled is None and not _compile(family, bucket, program, inputs, scalars)):
+            bucket = _new_bucket(member, finer=True) or bucket
+        if bucket is None or (bucket.compiled is None and not _compile(member, bucket, program, inputs, scalars)):
             return None
         member.fitted = Fitted(bucket, member.real, program)
         return _used(member, member.fitted)
@@ -226,7 +265,9 @@ def executable(member: Member, program: Program, inputs: list[Any], scalars: lis
 
 def _used(member: Member, fitted: Fitted) -> Fitted:
     bucket = fitted.bucket
-    bucket.wasted += max(0.0, bucket.hot - member.hot)
+    wasted = max(0.0, bucket.hot - member.hot)
+    bucket.wasted += wasted
+    member.wasted += wasted
     kept.note_use(bucket.record())
     return fitted
 
@@ -240,38 +281,47 @@ def _wants_finer(family: Family, member: Member, bucket: Bucket) -> bool:
     )
 
 
-def _new_bucket(member: Member, choices: tuple[Callable[[dict[Symbol, int]], dict[Symbol, int]], ...]) -> Bucket | None:
-    """A bucket for the sizes of a path that is worth compiling: as far as the next power of two, or closer; of its very
-    sizes where no others fit (a table may be no longer than that)."""
+def _new_bucket(member: Member, finer: bool = False) -> Bucket | None:
+    """A bucket for the sizes of a path that is worth compiling: as far as the next power of two, unless a closer one is half
+    the work (pictures grow in two directions); of its very sizes where no others fit (a table may be no longer)."""
+    family = member.family
+    if len(family.buckets) >= min(_MOST_BUCKETS, flags.get("FLAGS_max_programs")):
+        return None
+    close = _bucket(member, _finer(member.real))
+    wide = None if finer else _bucket(member, _coarse(member.real))
+    if wide is not None and (close is None or wide.hot <= _MUCH_WIDER * close.hot):
+        return wide
+    return close or _bucket(member, dict(member.real))
+
+
+def _bucket(member: Member, sizes: dict[Symbol, int]) -> Bucket | None:
+    """The bucket of these sizes; None where the path cannot be padded to them, or gains nothing by it."""
     from .bucketed import Bucket
 
     family = member.family
     plan = family.plan
     assert plan is not None
-    if len(family.buckets) >= min(_MOST_BUCKETS, flags.get("FLAGS_max_programs")):
+    if not plan.plan.holds_for(plan.all_sizes(sizes, member.exact)):
         return None
-    for choose in (*choices, dict[Symbol, int]):
-        sizes = choose(member.real)
-        if plan.plan.holds_for(plan.all_sizes(sizes, member.exact)):
-            try:
-                bucket = Bucket(plan, sizes, member.exact, family.place)
-            except Exception:  # such sizes are too large for something, or not what the formulas say
-                continue
-            if member.gains_by(bucket):
-                return bucket
-    return None
+    try:
+        bucket = Bucket(plan, sizes, member.exact, family.place)
+    except Exception:  # such sizes are too large for something, or not what the formulas say
+        return None
+    return bucket if member.gains_by(bucket) else None
 
 
-def _compile(family: Family, bucket: Bucket, program: Program, inputs: list[Any], scalars: list[Any]) -> bool:
+def _compile(member: Member, bucket: Bucket, program: Program, inputs: list[Any], scalars: list[Any]) -> bool:
     """Compiles a bucket; where that fails its family goes on without any."""
+    family, real = member.family, member.real
     if cupy_tier.READING:
         cupy_tier.settle()  # what CuPy still reads would not be donated
     try:
-        bucket.make(program, inputs, scalars, family.place, donatable(inputs))
+        bucket.make(program, real, inputs, scalars, donatable(inputs))
     except Exception as error:
         family.reasons.append(f"{type(error).__name__}: {error}")
         family.general, family.attempts = None, _MOST_ATTEMPTS
         family.buckets = []
+        _forget(family)
         report.note_failure(bucket.record(), error)
         return False
     if bucket not in family.buckets:
@@ -304,3 +354,4 @@ def forget_families() -> None:
         FAMILIES.clear()
         _FIRST.clear()
         _RELATED.clear()
+        _UNDERSTOOD.clear()

@@ -3,6 +3,7 @@
 Eager code has plain numbers everywhere: nobody says which of them follow from the size of an input. Comparing two walks
 shows it. Sizes of inputs that differ become symbols; a number in an attribute that differs must follow from them by a
 formula (a dimension of an operand, a product or a shift of one), and shapes of results follow by the operations' own rules.
+An input as long as several times another (labels of a whole batch in one row) has a formula for its size, too.
 
 A formula that fits two walks may still be wrong. So it is never trusted: `General.match` compares a path, number by number,
 with what the formulas give for its sizes, and only a path that is spelled exactly so is taken for a member.
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.aval import Aval, make_aval
-from ..core.symbols import Symbol, SymbolicSize, UnknownSize, plain
+from ..core.symbols import Symbol, SymbolicSize, UnknownSize, is_symbolic, plain
 from .assumptions import Assumptions
 from .dimensions import Known, symbols_in
 from .editing import Editor
@@ -49,48 +50,100 @@ def _skeleton(value: Any) -> Any:
 class General:
     """A Program whose inputs have symbols for sizes; the numbers in it are formulas of these."""
 
-    __slots__ = ("program", "symbols")
+    __slots__ = ("_steps", "has_multiples", "program", "symbols")
 
-    def __init__(self, program: Program, symbols: tuple[Symbol, ...]) -> None:
+    def __init__(self, program: Program, symbols: tuple[Symbol, ...], has_multiples: bool) -> None:
         self.program = program
         self.symbols = symbols
+        self.has_multiples = has_multiples  # whether sizes of inputs are multiples of others
+        spellings: dict[str, int] = {}
+        # Each instruction with the number of its attributes, if these have formulas: many are spelled alike.
+        self._steps = [
+            (i, spellings.setdefault(repr(_spelled(i.attributes)), len(spellings)) if symbols_in(i.attributes) else -1)
+            for i in program.instructions
+        ]
 
     def match(self, program: Program) -> Known | None:
-        """The sizes for which this is a program, instruction by instruction; None where it is not."""
+        """The sizes for which this is a program, instruction by instruction; None where it is not.
+
+        Every new path of a family comes through here, so what is alike is computed once.
+        """
+        own = self.program
+        if len(own.instructions) != len(program.instructions) or own.outputs != program.outputs:
+            return None
         known = Known()
         try:
-            for before, now in zip(self.program.inputs, program.inputs, strict=True):
-                if before is not now:
-                    known.learn(before, now)
-            if any(known[symbol] <= _SPECIAL for symbol in self.symbols):
+            if not self._learn_inputs(known, program):
                 return None
-            for general, actual in zip(self.program.instructions, program.instructions, strict=True):
-                attributes = known.resolve(general.attributes)
-                if attributes is not actual.attributes and attribute_key(attributes) != attribute_key(
-                    actual.attributes
-                ):
+            attributes: dict[int, Any] = {}
+            shapes: dict[Aval, Aval] = {}
+            for (general, number), actual in zip(self._steps, program.instructions, strict=True):
+                if general.operation is not actual.operation or general.operands != actual.operands:
                     return None
-                if len(general.outputs) != len(actual.outputs):
+                wanted = general.attributes
+                if number >= 0:
+                    wanted = attributes.get(number)
+                    if wanted is None:
+                        wanted = attributes[number] = known.resolve(general.attributes)
+                if general.flagged != actual.flagged or not _same(wanted, actual.attributes):
                     return None
-                for before, now in zip(general.outputs, actual.outputs, strict=True):
-                    if before is not now:
+                outputs = actual.outputs
+                if len(general.outputs) != len(outputs):
+                    return None
+                for before, now in zip(general.outputs, outputs, strict=True):
+                    if before is not now and shapes.get(before) is not now:
                         known.learn(before, now)
+                        shapes[before] = now
         except UnknownSize:
             return None
         return known
 
+    def _learn_inputs(self, known: Known, program: Program) -> bool:
+        if len(self.program.inputs) != len(program.inputs):
+            return False
+        for before, now in zip(self.program.inputs, program.inputs, strict=True):
+            if before is not now and (before.dtype != now.dtype or before.ndim != now.ndim):
+                return False
+        known.learn_inputs(self.program.inputs, program.inputs)
+        return all(known[symbol] > _SPECIAL for symbol in self.symbols)
 
-def generalise(first: Program, second: Program) -> General:
-    """The Program of which both are cases; NotGeneral where there is none."""
-    return _Comparison(first, second).run()
+
+def _spelled(value: Any) -> Any:
+    """Attributes with the expressions of their sizes to see."""
+    if value.__class__ is tuple:
+        return tuple([_spelled(part) for part in value])
+    return (
+        value.expression if isinstance(value, SymbolicSize) else value if is_symbolic(value) else attribute_key(value)
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two attributes are the same for a kernel, types and signs of zero included."""
+    if one is other:
+        return True
+    kind = one.__class__
+    if kind is not other.__class__:
+        return False
+    if kind is tuple:
+        return len(one) == len(other) and all(map(_same, one, other))
+    return one == other if kind is int or kind is str else attribute_key(one) == attribute_key(other)
+
+
+def generalise(first: Program, second: Program, multiples: bool = True) -> General:
+    """The Program of which both are cases; NotGeneral where there is none.
+
+    `multiples`: sizes of inputs that are several times others in both are taken to be that always.
+    """
+    return _Comparison(first, second, multiples).run()
 
 
 class _Comparison:
-    def __init__(self, first: Program, second: Program) -> None:
+    def __init__(self, first: Program, second: Program, multiples: bool) -> None:
         self.first, self.second = first, second
         self.assumptions = Assumptions()
         self.known = Known()  # what the symbols are in the second program; in the first they are the examples
         self.symbols: dict[tuple[int, int], Any] = {}
+        self.multiples = _multiples(first, second) if multiples else {}
 
     def run(self) -> General:
         first, second = self.first, self.second
@@ -101,7 +154,8 @@ class _Comparison:
         for one, two in zip(first.instructions, second.instructions, strict=True):
             self._visit(editor, one, two)
         symbols = tuple(size.expression.symbol for size in self.symbols.values())
-        return General(Program(editor.inputs, editor.instructions, first.outputs), symbols)
+        program = Program(editor.inputs, editor.instructions, first.outputs)
+        return General(program, symbols, bool(self.multiples))
 
     def _input(self, number: int, one: Aval, two: Aval) -> Aval:
         if one is two:
@@ -118,11 +172,13 @@ class _Comparison:
         """Sizes that are equal in both programs are taken to be one size."""
         if min(one, two) <= _SPECIAL:
             raise NotGeneral(f"a size of {min(one, two)} ({name}) is not like others")
-        found = self.symbols.get((one, two))
+        factor = self.multiples.get((one, two), 1)
+        pair = one // factor, two // factor
+        found = self.symbols.get(pair)
         if found is None:
-            found = self.symbols[one, two] = self.assumptions.symbol(name, one)
-            self.known[found.expression.symbol] = two
-        return found
+            found = self.symbols[pair] = self.assumptions.symbol(name if factor == 1 else f"{name} / {factor}", pair[0])
+            self.known[found.expression.symbol] = pair[1]
+        return found if factor == 1 else found * factor
 
     def _visit(self, editor: Editor, one: Instruction, two: Instruction) -> None:
         operation, outputs, attributes = one.operation, one.outputs, one.attributes
@@ -196,3 +252,23 @@ class _Comparison:
                             yield product
         sizes = list(self.symbols.values())
         yield from [a * b for number, a in enumerate(sizes) for b in sizes[number:]]
+
+
+def _multiples(first: Program, second: Program) -> dict[tuple[int, int], int]:
+    """Sizes of inputs that are several times another one in both programs, and how many times."""
+    pairs = {
+        (a, b)
+        for one, two in zip(first.inputs, second.inputs, strict=True)
+        if one is not two and one.ndim == two.ndim
+        for a, b in zip(one.shape, two.shape, strict=True)
+        if a != b and min(a, b) > _SPECIAL
+    }
+    single: list[tuple[int, int]] = []
+    found: dict[tuple[int, int], int] = {}
+    for one, two in sorted(pairs):
+        factor = next((one // a for a, b in single if one % a == two % b == 0 and one // a == two // b), 0)
+        if factor:
+            found[one, two] = factor
+        else:
+            single.append((one, two))
+    return found

@@ -77,7 +77,14 @@ def _call_on_numpy(instruction: Instruction, arguments: list[Any]) -> Sequence[A
 
 def _arrays_of(scalars: Sequence[Any]) -> Callable[[DynamicScalar], np.ndarray]:
     """Dynamic scalars as 0-d arrays of the dtypes they take."""
-    return lambda operand: np.asarray(scalars[operand.number]).astype(operand.dtype)
+
+    def array_of(operand: DynamicScalar) -> np.ndarray:
+        value = scalars[operand.number]
+        if value.__class__ is float and operand.dtype.kind == "f":
+            return np.array(value, operand.dtype)
+        return np.asarray(value).astype(operand.dtype)  # an integer that is too large wraps around
+
+    return array_of
 
 
 def run_alone(program: Program, inputs: list[Any]) -> list[Any]:

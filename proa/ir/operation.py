@@ -149,10 +149,15 @@ class Operation:
             override = self.kernels.get("xla")
         return override or self.kernel
 
-    def plan(self, kinds: tuple[OperandKind, ...], attributes: tuple[Any, ...], place: Place) -> Plan:
-        """Abstract values of the outputs and dtypes of the dynamic scalars; raises the user's error when they do not fit."""
+    def plan(self, kinds: tuple[OperandKind, ...], attributes: tuple[Any, ...], place: Place, keys: Any = None) -> Plan:
+        """Abstract values of the outputs and dtypes of the dynamic scalars; raises the user's error when they do not fit.
+
+        `keys`: what stands for the attributes in dictionaries, where the caller has it (see keys.py).
+        """
+        if keys is None:
+            keys = (attribute_key(attributes),) if attributes else ()
         # The place by its parts: hashing it itself would call Python.
-        key = (kinds, attribute_key(attributes) if attributes else (), place.kind, place.index)
+        key = (kinds, keys, place.kind, place.index)
         found = self.plans.get(key)
         if found is None:
             if self.infer_rule is not None:

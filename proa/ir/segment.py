@@ -280,7 +280,8 @@ def extend(
     elif segment.captures:
         outputs, dtypes = segment.assumptions.plan(operation, kinds, attributes, segment.root.place)
     else:
-        outputs, dtypes = operation.plan(kinds, attributes, segment.root.place)
+        # The key is the operation, its operands, and what stands for its attributes.
+        outputs, dtypes = operation.plan(kinds, attributes, segment.root.place, key[1 + len(operands) :])
         check_allocation(operation.name, outputs)
     check = operation.check
     flagged = check is not None and not (

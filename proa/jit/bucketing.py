@@ -194,7 +194,7 @@ class Buckets:
             size if symbol is None else target.get(symbol, size)
             for symbol, size in zip(self._axes[position], tensor._aval.shape, strict=True)
         )
-        return padded(value, shape)
+        return padded(value, shape, self.graph.place)
 
     def _cut(
         self, results: Sequence[Any], real: dict[Symbol, int], bucket: Bucket, tensors: Sequence[Tensor]

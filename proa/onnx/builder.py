@@ -104,6 +104,9 @@ class Builder(Sizes):
         self._readable: dict[Any, tuple[Made, int]] = {}
         self._computed: dict[Any, Any] = {}
         self._constants: dict[Any, Made] = {}
+        # Values on a grid, by name: levels as int8; and floats made of them (see translators/quantised.py).
+        self.levels: dict[str, Made] = {}
+        self.grids: dict[str, Any] = {}
         self.taken: Mapping[Any, Any] = {}  # what translators took for granted of unknown sizes (see translation.py)
 
     # ---- values --------------------------------------------------------------------------------------------------
@@ -221,15 +224,14 @@ class Builder(Sizes):
             return x
         if x.array is not None:
             return self._view(x, x.array.reshape(sizes))
+        if any(map(is_unknown, sizes)):
+            for operator, short, long in (("Unsqueeze", x.sizes, sizes), ("Squeeze", sizes, x.sizes)):
+                axes = _ones_between(short, long)
+                if axes is not None:
+                    return self.emit(operator, [x, self.integers(axes)], (x.dtype, sizes))
         fixed = _reshaped(x.sizes, sizes)
         if fixed is not None:
             return self.emit("Reshape", [x, self.integers(fixed)], (x.dtype, sizes), **_zeros(sizes))
-        axes = _ones_between(x.sizes, sizes)
-        if axes is not None:
-            return self.emit("Unsqueeze", [x, self.integers(axes)], (x.dtype, sizes))
-        axes = _ones_between(sizes, x.sizes)
-        if axes is not None:
-            return self.emit("Squeeze", [x, self.integers(axes)], (x.dtype, sizes))
         return self.emit("Reshape", [x, self.shape_of(sizes, x)], (x.dtype, sizes), allowzero=1)
 
     def _view(self, x: Made, array: np.ndarray) -> Made:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .protos import installed_version, needed_onnx
-from .verifying import Check
+from .verifying import SETTINGS, Check
 
 ENDING = ".certificate.json"
 _SHOWN = 8  # numbers of a result
@@ -35,6 +35,7 @@ def certificate(proto: Any, path: str, name: str, checks: Sequence[Check], data:
         "inputs": [_port(value) for value in proto.graph.input],
         "outputs": [_port(value) for value in proto.graph.output],
         "operators": dict(sorted(Counter(_operators(proto.graph)).items())),
+        "runtime_settings": SETTINGS,
         "checks": [_check(check) for check in checks],
         "versions": {package: installed_version(package) for package in ("proa", "onnx", "onnxruntime", "numpy")},
     }

@@ -84,6 +84,7 @@ def write_onnx(
         with waiting("exporting to ONNX", "seconds; a minute for large models"):
             proto = model_of(source, opset_version=opset_version)
             written, data = _write(proto, folder, os.path.basename(target), external_data)
+            del proto.graph.initializer[:]  # they are in the file; what follows needs memory, too
             checks = verify(written, source, test_inputs, tolerance) if check else []
             document = certificate(proto, written, os.path.basename(target), checks, data)
         _move(written, data, target, text_of(document))
@@ -96,7 +97,7 @@ def _write(proto: Any, folder: str, name: str, external: bool) -> tuple[str, lis
     """The file in a folder, and the files with weights that it refers to."""
     onnx = needed_onnx()
     path = os.path.join(folder, name)
-    total = sum(len(tensor.raw_data) for tensor in proto.graph.initializer)
+    total = sum(tensor.ByteSize() for tensor in proto.graph.initializer)
     if not external and total <= _LARGEST:
         onnx.save_model(proto, path)
         return path, []

@@ -57,12 +57,13 @@ def to_proto(builder: Builder, inputs: Sequence[Made], outputs: Sequence[Made], 
     _drop_unused(block)
     weights: dict[str, Made] = {}
     graph = _graph(block, name, weights)
-    graph.initializer.extend(_tensor(value) for value in weights.values())
     opset = onnx.helper.make_opsetid("", builder.opset)
     model = onnx.helper.make_model(
         graph, opset_imports=[opset], producer_name="proa", producer_version=installed_version("proa") or "",
         ir_version=onnx.helper.find_min_ir_version_for([opset]),
     )  # fmt: skip
+    for value in weights.values():  # last: messages are copied into others, and these are large
+        _fill(model.graph.initializer.add(), value)
     return model
 
 
@@ -147,9 +148,8 @@ def _size_text(size: int, otherwise: str) -> int | str:
     return text if len(text) <= _LONGEST_SIZE else otherwise
 
 
-def _tensor(value: Made) -> Any:
-    """An initialiser."""
-    tensor = needed_onnx().TensorProto()
+def _fill(tensor: Any, value: Made) -> None:
+    """Writes a weight into an initialiser."""
     array = np.ascontiguousarray(value.array)
     tensor.name = value.name
     tensor.data_type = element_type(value.dtype)
@@ -157,7 +157,6 @@ def _tensor(value: Made) -> Any:
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
     tensor.raw_data = array.tobytes()
-    return tensor
 
 
 def rename(model: Any, names: dict[str, str]) -> None:

@@ -39,7 +39,6 @@ class Translation:
         # Results that a translator found for instructions that come later.
         self.ready: dict[int, list[Made | None]] = {}
         self.missing: dict[int, str] = {}  # values that ONNX's operators do not give: why
-        self.bytes: dict[str, Made] = {}  # by name of a value on a grid: its levels as int8 (translators/quantised.py)
         self._makers: dict[int, Instruction] = {}
         self._users: dict[int, list[Instruction]] = {}
         self._scalars = scalars

@@ -283,7 +283,7 @@ def restore_axes(g: Tensor, aval: Aval, axis: tuple[int, ...], keepdim: bool) ->
 def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     # Half types are summed in float32, as Paddle and XLA do.
     wide = np.float32 if x.dtype.itemsize <= 2 and is_differentiable(x.dtype) else x.dtype
-    return xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype)
+    return xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype, copy=False)
 
 
 sum_over.operation.kernels["cpu"] = native_sum(native_sum_over_space(sum_over.operation.kernel))  # type: ignore[attr-defined]

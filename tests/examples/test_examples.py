@@ -16,7 +16,7 @@ import proa as paddle
 Load = Callable[[str], ModuleType]
 
 
-@pytest.mark.parametrize("name", ["cnn", "resnet18", "char_gpt", "lstm_tagger", "deepfm", "diffusion"])
+@pytest.mark.parametrize("name", ["cnn", "resnet18", "char_gpt", "lstm_tagger", "deepfm", "diffusion", "smaller"])
 def test_help_names_the_options(example: Load, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         example(name).main(["--help"])
@@ -178,3 +178,12 @@ def test_resnet18_runs(example: Load, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.timeout(600)
 def test_resnet18_reads_digits(example: Load) -> None:
     assert example("resnet18").main(["--epochs", "4"]) > 0.9
+
+
+def test_smaller_networks_read_as_well(example: Load, tmp_path: Path) -> None:
+    reached = example("smaller").main(["--epochs", "4"])
+    assert reached["float32"] > 0.93
+    assert reached["int8"] >= reached["float32"] - 0.005
+    assert reached["int8 trained"] >= reached["float32"] - 0.005
+    assert reached["pruned int8"] > 0.9
+    assert (tmp_path / "smaller" / "int8,_calibrated.json").is_file()

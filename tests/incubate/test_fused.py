@@ -9,7 +9,6 @@ import pytest
 
 import proa as paddle
 from proa import incubate, nn
-from proa.incubate import asp
 from proa.incubate.nn import functional as fused
 from proa.incubate.nn import memory_efficient_attention as efficient
 from proa.nn import functional as F
@@ -158,28 +157,6 @@ def test_experts_are_kept_equally_busy() -> None:
     _close(shares.numpy(), counts.numpy() / 6)
     _close(float(loss), (gates.numpy().mean(0) * counts.numpy() / 6).sum() * 3)
     assert fused.int_bincount(paddle.to_tensor([1, 3, 3, 9, -1]), 0, 5).numpy().tolist() == [0, 1, 0, 2, 0]
-
-
-def test_two_of_four_weights_stay_zero() -> None:
-    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3))
-    masks = asp.prune_model(model)
-    assert list(masks) == [model[0].weight.name]  # the other has fewer than four outputs
-    weight = model[0].weight.numpy()
-    assert asp.calculate_density(weight) == 0.5
-    assert (np.count_nonzero(weight.T.reshape(8, 2, 4), axis=-1) == 2).all()
-    optimizer = asp.decorate(paddle.optimizer.SGD(0.1, parameters=model.parameters()))
-    for _ in range(3):
-        (model(paddle.ones([2, 8])) ** 2).mean().backward()
-        optimizer.step()
-        optimizer.clear_grad()
-    after = model[0].weight.numpy()
-    assert not np.array_equal(after, weight)
-    assert ((after == 0) == (weight == 0)).all()
-    asp.set_excluded_layers([model[0].weight.name])
-    assert asp.prune_model(model) == {}
-    asp.reset_excluded_layers()
-    with pytest.raises(ValueError, match="n must be from 1 to m"):
-        asp.prune_model(model, n=5)
 
 
 def test_tuning_is_configured_and_changes_nothing(tmp_path: Any) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -72,3 +75,40 @@ def test_enumerations_have_paddles_numbers() -> None:
     assert inference.get_num_bytes_of_data_type(inference.DataType.INT64) == np.dtype("int64").itemsize
     assert inference.get_version().startswith("version: 3.3.1")
     assert inference.get_trt_compile_version() == (0, 0, 0) == inference.get_trt_runtime_version()
+
+
+NAMES = Path(__file__).with_name("paddle_names.json")
+
+
+def test_every_public_name_of_paddle_is_there() -> None:
+    """The table was written from Paddle 3.3.1: `dir()` of the module and its classes."""
+    table = json.loads(NAMES.read_text())
+    left_out = {"InternalUtils", "wrapper"}  # TensorRT's and transformers' inner switches; a module of Paddle's own
+    assert sorted(set(table.pop("module")) - set(dir(inference))) == sorted(left_out)
+    for kind, names in table.items():
+        made = getattr(inference, kind)
+        instance = made() if kind in ("Config", "XpuConfig") else next(iter(made)) if kind.endswith("Type") else made
+        assert [name for name in names if not hasattr(instance, name)] == [], kind
+
+
+def test_the_switches_that_mean_something_are_obeyed() -> None:
+    config = inference.Config("folder")
+    assert config._settings().level is None
+    config.set_optimization_level(9)
+    config.set_onednn_cache_capacity(5)
+    config.set_cpu_math_library_num_threads(4)
+    config.exp_disable_mixed_precision_ops({"softmax", "conv2d"})
+    config.enable_onednn_bfloat16()
+    settings = config._settings()
+    assert (settings.level, settings.shapes, settings.threads) == (2, 5, 4)
+    assert (settings.precision, settings.but) == ("bfloat16", ("conv2d", "softmax"))
+    assert config.onednn_enabled()
+    config.switch_ir_optim(False)
+    assert config._settings().level == 0
+    for wrong in (-1, "many"):
+        with pytest.raises(ValueError, match="at least 0"):
+            config.set_optimization_level(wrong)
+        with pytest.raises(ValueError, match="at least 0"):
+            config.set_mkldnn_cache_capacity(wrong)
+    with pytest.raises(ValueError, match=r"int8 say so themselves: they come from paddle\.quantization"):
+        config.enable_openvino_engine(config.Int8)

@@ -213,6 +213,15 @@ def test_auto_takes_the_quickest_that_agrees_and_says_why(saved: tuple[str, Net]
     assert "left out: its package is not installed" in lines["missing"]
 
 
+def test_a_busy_machine_is_named(saved: tuple[str, Net], candidates: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates(xla.XlaEngine, Slow)
+    monkeypatch.setattr(choosing.os, "getloadavg", lambda: (0.5, 0.0, 0.0))
+    assert "busy" not in automatic(saved[0], examples=EXAMPLES).explain()
+    monkeypatch.setattr(choosing.os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
+    assert "the machine was busy" in automatic(saved[0], examples=[[picture(4, 4)]]).explain()
+    assert "the machine was busy" in automatic(saved[0], examples=[[picture(4, 4)]]).explain()  # remembered, too
+
+
 def test_auto_takes_another_engine_that_is_quicker(saved: tuple[str, Net], candidates: Any) -> None:
     class Sleepy(Slow):
         name = "xla"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,60 @@ def test_what_onnx_cannot_say_is_left_to_ours(engine: str, tmp_path: Path) -> No
         predictor.run([paddle.to_tensor(x)])
     text = predictor_of(tmp_path / "m", "auto").explain()
     assert f"{engine:12} left out: the model changes its own buffers or draws random numbers" in text
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_sizes_that_a_session_does_not_hold_for_get_another(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    predictor = predictor_of(FIXTURES / "json" / "picture", engine)
+    with np.load(FIXTURES / "json" / "picture.npz") as kept:
+        given, wanted = kept["in_0"], kept["out_0_0"]
+    predictor.run([paddle.to_tensor(given)])
+    [(graph, _)] = predictor._engine._sessions
+    monkeypatch.setattr(graph, "holds_for", lambda tensors: False)
+    np.testing.assert_allclose(predictor.run([paddle.to_tensor(given)])[0].numpy(), wanted, rtol=1e-4, atol=1e-5)
+    assert len(predictor._engine._sessions) == 2
+
+
+FORKED = """
+import os, signal, sys, warnings
+warnings.simplefilter("ignore")
+import numpy as np, proa as paddle
+config = paddle.inference.Config(sys.argv[1])
+config.set_engine(sys.argv[2])
+predictor = paddle.inference.create_predictor(config)
+x = np.load(sys.argv[1] + ".npz")["in_0"]
+before = predictor.run([paddle.to_tensor(x)])[0].numpy()
+child = os.fork()
+if not child:
+    signal.alarm(60)  # a child that hangs is ended
+    same = np.allclose(predictor.run([paddle.to_tensor(x)])[0].numpy(), before, rtol=1e-4, atol=1e-5)
+    os._exit(0 if same else 3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_a_forked_process_answers(engine: str) -> None:
+    command = [sys.executable, "-c", FORKED, str(FIXTURES / "json" / "picture"), engine]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert answer.returncode == 0, answer.stderr
+
+
+@pytest.mark.filterwarnings("ignore:.*left to XLA")
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_an_artifact_for_some_sizes_refuses_others(engine: str, tmp_path: Path) -> None:
+    class Asks(nn.Layer):
+        def forward(self, x: Any) -> Any:
+            return x * 2 if x.shape[0] > 2 else x * 3
+
+    path = str(tmp_path / "m.proa")
+    paddle.jit.save(Asks(), path, input_spec=[paddle.static.InputSpec([None, 2], "float32", "x")])
+    for name in ("xla", engine):
+        predictor = predictor_of(path, name)
+        [found] = predictor.run([paddle.ones([3, 2])])
+        np.testing.assert_array_equal(found.numpy(), np.full((3, 2), 2.0))
+        with pytest.raises(ValueError, match=r"x\.shape\[0\]"):
+            predictor.run([paddle.ones([1, 2])])
 
 
 @pytest.mark.parametrize("engine", INSTALLED)

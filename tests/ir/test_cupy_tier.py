@@ -99,6 +99,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     made = object.__new__(cupy_tier.CupyDevice)
     made.cupy, made.place, made.array_type, made.borrowed = make_fake(), CPU, FakeArray, []
     made.xp, made.full = CupyNamespace(made.cupy), OutOfMemoryError
+    made.unowned, made.pointer = (lambda _address, _size, owner: np.asarray(owner)), (lambda memory, _offset: memory)
     freed: list[int] = []
 
     class Entered:
@@ -272,3 +273,14 @@ def test_without_cupy_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_pool_is_what_xla_leaves(share: str, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_PYTHON_CLIENT_MEM_FRACTION", share)
     assert cupy_tier._pool_size(100 << 30) == pytest.approx(most * (100 << 30), rel=1e-6)
+
+
+def test_arrays_are_filled_up_and_cut_without_a_compiler(device: Any) -> None:
+    device.cupy.zeros = lambda shape, dtype: owned(np.zeros(shape, dtype))
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    longer = cupy_tier.filled(jax.numpy.asarray(x), (2, 3), (4, 5), (4, 5), CPU)
+    np.testing.assert_array_equal(longer, np.pad(x, ((0, 2), (0, 2))))
+    np.testing.assert_array_equal(cupy_tier.cut(longer, (slice(0, 2), slice(0, 3)), CPU), x)
+    flat = cupy_tier.filled(jax.numpy.asarray(x.reshape(-1)), (2, 3), (2, 5), (10,), CPU)
+    np.testing.assert_array_equal(flat, np.pad(x, ((0, 0), (0, 2))).reshape(-1))
+    assert len(cupy_tier.READING) == 3  # what was read is held

@@ -163,3 +163,50 @@ def test_small_work_is_left_alone() -> None:
     for length in range(3, 20):
         assert float((paddle.ones([length]) * 2.0).sum()) == 2.0 * length
     assert not families.FAMILIES
+
+
+def _flat_labels(length: int, batch: int, table: np.ndarray) -> tuple[float, float]:
+    """A loss over all positions of a batch, whose labels come in one row; ours, and NumPy's."""
+    tokens, labels = R.integers(0, 12, (batch, length)), R.integers(0, 8, batch * length)
+    scores = paddle.to_tensor(table)[paddle.to_tensor(tokens)].cumsum(1)
+    loss = F.cross_entropy(scores.reshape([-1, 8]), paddle.to_tensor(labels))
+    wanted = table[tokens].cumsum(1).reshape(-1, 8)
+    return float(loss), float(-np.log(softmax_rows(wanted))[np.arange(batch * length), labels].mean())
+
+
+def test_labels_of_a_batch_in_one_row_are_a_multiple_of_its_length() -> None:
+    table = R.normal(size=(12, 8)).astype("float32")
+    before = STATISTICS.compiles
+    for length in (12, 20, 28, 9, 17, 31, 14, 25, 5, 30, 11):
+        ours, wanted = _flat_labels(length, 3, table)
+        assert ours == pytest.approx(wanted, rel=2e-5)
+    (family,) = [f for f in understood() if f.buckets]
+    assert len(family.general.symbols) == 1  # type: ignore[union-attr]
+    assert STATISTICS.compiles - before <= 3
+
+
+def test_labels_that_are_only_by_chance_a_multiple() -> None:
+    """After two walks of three rows, other batches come: they are no cases of it, and must not be padded like it."""
+    table = R.normal(size=(12, 8)).astype("float32")
+    for length, batch in ((12, 3), (20, 3), (28, 3), (16, 3), (20, 5), (28, 2), (9, 4), (12, 6), (20, 3), (15, 7)):
+        ours, wanted = _flat_labels(length, batch, table)
+        assert ours == pytest.approx(wanted, rel=2e-5)
+
+
+def test_a_size_twice_another_may_be_one_of_its_own() -> None:
+    """Both ways of seeing it are tried: windows over an axis want it in one piece."""
+    for width in (8, 12, 20, 16, 24, 11, 9):
+        x, y = R.normal(size=(1, 2, width)).astype("float32"), R.normal(size=(1, 2, 2 * width)).astype("float32")
+        made = F.max_pool1d(paddle.to_tensor(y), 2, 2) + paddle.to_tensor(x)
+        np.testing.assert_allclose(made.numpy(), y.reshape(1, 2, width, 2).max(-1) + x, rtol=1e-6)
+
+
+def test_pictures_get_close_buckets() -> None:
+    """They grow in two directions: the next power of two would be three times the work."""
+    weight = paddle.to_tensor(R.normal(size=(4, 2, 3, 3)).astype("float32"))
+    for extent in (24, 36, 34, 38, 35, 33, 37, 39):
+        x = R.normal(size=(1, 2, extent, extent)).astype("float32")
+        assert F.conv2d(paddle.to_tensor(x), weight, padding=1).exp().sum(axis=[2, 3]).numpy().shape == (1, 4)
+    volumes = [bucket.volume for family in understood() for bucket in family.buckets]
+    assert volumes
+    assert max(volumes) <= 40

@@ -1,10 +1,10 @@
 """The samples of every public function as ONNX models, run by ONNX Runtime.
 
-    python -m tests.onnx.functions [--only cumsum,gather] [--show]
+    python -m tests.onnx.functions [--only cumsum,gather] [--unknown] [--show]
 
 Each sample (see `proa/eager/samples.py`) is captured as a model of its own, translated, checked by the package onnx and run
-on the same arrays. What cannot be captured (results whose size depends on values) or has no counterpart in ONNX is
-counted apart; what is translated must agree.
+on the same arrays; with `--unknown`, every size of the model is unknown before it runs. What cannot be captured (results
+whose size depends on values) or has no counterpart in ONNX is counted apart; what is translated must agree.
 """
 
 from __future__ import annotations
@@ -63,8 +63,11 @@ def placed(value: Any, tensors: Iterator[Any]) -> Any:
     return type(value)([placed(part, tensors) for part in value]) if isinstance(value, (list, tuple)) else value
 
 
-def tried(function: Any, case: Any) -> str | None:
-    """Runs one sample; why not, where that is not possible; AssertionError where results differ."""
+def tried(function: Any, case: Any, unknown: bool = False) -> str | None:
+    """Runs one sample; why not, where that is not possible; AssertionError where results differ.
+
+    With `unknown`, the model is captured for inputs of any size.
+    """
     args, kwargs = case.arrays()
     made = made_in([list(args), kwargs])
     if any(value.spec.layout is not None for value in made):
@@ -80,8 +83,11 @@ def tried(function: Any, case: Any) -> str | None:
     try:
         with paddle.no_grad():
             flatten(call(*[paddle.to_tensor(value.array) for value in made]), results)
-            specs = [InputSpec(list(value.array.shape), value.array.dtype, f"x{i}") for i, value in enumerate(made)]
+            shapes = [[None] * value.array.ndim if unknown else list(value.array.shape) for value in made]
+            specs = [InputSpec(s, v.array.dtype, f"x{i}") for i, (s, v) in enumerate(zip(shapes, made, strict=True))]
             graph = capture(call, specs)
+            if unknown and not graph.holds_for([paddle.to_tensor(value.array) for value in made]):
+                return "captured for other sizes"
     except Exception as error:
         return f"cannot be captured: {str(error)[:80]}"
     if not results:
@@ -111,12 +117,13 @@ def tried(function: Any, case: Any) -> str | None:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--only", default="", help="names of functions, separated by commas")
+    parser.add_argument("--unknown", action="store_true", help="models for inputs of any size")
     parser.add_argument("--show", action="store_true", help="also print what is left out, and why")
     chosen = parser.parse_args(arguments)
     ends: Counter[str] = Counter()
     for title, function, case in samples([part for part in chosen.only.split(",") if part]):
         try:
-            left_out = tried(function, case)
+            left_out = tried(function, case, chosen.unknown)
         except Exception as error:
             ends["FAILS"] += 1
             print(f"{title}: {type(error).__name__}: {str(error)[:400]}", flush=True)

@@ -32,6 +32,9 @@ class Op:
     outputs: list[Any] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)  # of conditions and loops
 
+    def __str__(self) -> str:
+        return self.name
+
 
 @dataclass(eq=False)
 class Block:
@@ -52,3 +55,4 @@ class Model:
     block: Block
     outputs: list[Value]
     version: int = 0
+    offsets: dict[str, int] = field(default_factory=dict)  # where in the parameters' file the numbers of each begin

@@ -129,6 +129,7 @@ class Draft:
         self.nodes: list[Node] = []
         self.outputs: list[Value] = []
         self.updated: set[int] = set()  # ids of tensors that a run changes
+        self.native = True  # whether it is compiled here, or leaves for another engine
         # Tensors whose present value was made use of: when one of them changes, the passes run again.
         self.assumed: dict[int, Tensor] = {}
         # What is computed beforehand, from tensors of outside alone (see prepare.py): the tensor that stands for each.

@@ -26,7 +26,7 @@ _MOST = 1 << 24
 _LEAST_COLUMNS = 16  # a packed panel has 32: of fewer columns most would be zeros
 
 
-@register_pass(level=2, order=FINAL, native=True)
+@register_pass(level=2, order=FINAL + 1, native=True)  # behind layers of bytes
 def fused_layers(draft: Draft) -> int:
     """conv, linear or matmul with a constant weight, then perhaps a sum, then perhaps an activation."""
     from ...kernels.cpu import fused

@@ -23,6 +23,7 @@ from typing import Any as Anything
 
 import numpy as np
 
+from ...core.aval import Aval
 from ...core.errors import type_error
 from .draft import Draft, Node, Operand, PassError, Scalar, Value
 from .nature import COMMUTATIVE, constants, is_pure
@@ -284,10 +285,19 @@ class Rewrite:
         if not made:
             return False
         if made[0].aval is not root.output.aval:
+            maker = made[0].maker
+            if maker is not None and _only_symbols_differ(made[0].aval, root.output.aval):
+                _clear(draft, maker)
+                return False
             raise PassError(f"(pattern) {name} must give {root.output.aval}; its replacement gives {made[0].aval}.")
         draft.replace(root.output, made[0])
         _clear(draft, root)
         return True
+
+
+def _only_symbols_differ(first: Aval, second: Aval) -> bool:
+    """Whether sizes are the same but come from unknown dimensions of different inputs, whose equality only a run shows."""
+    return first.symbolic and first.dtype == second.dtype and tuple(first.shape) == tuple(second.shape)
 
 
 def _clear(draft: Draft, root: Node) -> None:

@@ -26,6 +26,9 @@ _GROWTH = 2  # how much larger than its sources a large result may be
 def prepared_constants(draft: Draft) -> int:
     """Takes what does not depend on the inputs out of the graph."""
     fixed = constants(draft)
+    if not draft.native:
+        # Weights on a grid go to other engines as the whole numbers they are.
+        fixed -= {id(node.output) for node in draft.nodes if node.name == "from_levels"}
     prepared = 0
     for node in list(draft.nodes):
         for value in node.outputs:

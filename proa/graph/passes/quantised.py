@@ -19,7 +19,7 @@ from ...core.place import CPU
 from .draft import Draft, Node, Scalar, Value
 from .fusion import activation_of, only_user
 from .nature import constants
-from .registry import register_pass
+from .registry import FINAL, register_pass
 
 _LEVELS, _LOW, _HIGH = 127, -128, 127
 _ZERO = 128  # of whole numbers from -128 to 127 as uint8
@@ -27,7 +27,68 @@ _NO_ENDING = ("", 0.0, 0.0)
 _LAYERS = ("conv", "linear", "matmul")
 
 
-@register_pass(level=2, order=70, native=True)  # behind the passes that fold batch norms into weights
+@register_pass(level=2, order=4)  # in front of common subexpressions
+def equal_scales(draft: Draft) -> int:
+    """Scales of grids that are equal numbers become one, so that numbers on the same grid are seen to be the same.
+
+    Invariant: only tensors whose present values are equal, bit by bit; when one of them changes, the passes run again.
+    """
+    first: dict[bytes, Value] = {}
+    changes = 0
+    for node in draft.nodes:
+        scale = node.operands[1] if node.name in ("to_levels", "from_levels") else None
+        if not isinstance(scale, Value) or scale.tensor is None or scale.aval.size != 1:
+            continue
+        if id(scale.tensor) in draft.updated:
+            continue
+        array = np.asarray(scale.tensor._data())
+        known = first.setdefault(array.dtype.str.encode() + str(array.shape).encode() + array.tobytes(), scale)
+        if known is not scale:
+            assert known.tensor is not None
+            draft.assumed.update({id(t): t for t in (scale.tensor, known.tensor)})
+            draft.replace(scale, known)
+            changes += 1
+    return changes
+
+
+@register_pass(level=2, order=65)  # behind the passes that fold batch norms into weights
+def scales_of_weights(draft: Draft) -> int:
+    """A factor of each output that was multiplied into a weight on a grid is multiplied into its scales instead.
+
+    Invariant: the same weights, up to rounding of float32; the whole numbers stay what they are, for our kernels and for
+    engines that a graph is exported to.
+    """
+    changes, fixed = 0, constants(draft)
+    for node in [n for n in draft.nodes if n.name == "multiply"]:
+        first, factor = node.operands
+        back = first.maker if isinstance(first, Value) else None
+        if back is None or back.name != "from_levels" or not isinstance(factor, Value) or id(factor) not in fixed:
+            continue
+        numbers, scale = back.operands
+        if id(numbers) not in fixed or id(scale) not in fixed or back.output.aval is not node.output.aval:
+            continue
+        axis = _axis_of_factor(node.output.aval.shape, factor.aval.shape)
+        if axis is None or (scale.aval.size != 1 and back.attribute("axis") != axis):  # type: ignore[union-attr]
+            continue
+        size = node.output.aval.shape[axis]
+        scales = draft.record(
+            node, lambda s, f, size=size: s.reshape([-1]).expand([size]) * f.reshape([size]), scale, factor
+        )[0]
+        made = draft.add(node, "from_levels", [numbers, scales], (axis, back.attribute("levels")))
+        draft.replace(node.output, made.output)
+        draft.remove([node])
+        changes += 1
+    return changes
+
+
+def _axis_of_factor(shape: tuple[int, ...], factor: tuple[int, ...]) -> int | None:
+    """The only axis along which a factor differs: one for each output."""
+    full = (1,) * (len(shape) - len(factor)) + factor
+    axes = [axis for axis, size in enumerate(full) if size != 1]
+    return axes[0] if len(full) == len(shape) and len(axes) == 1 and full[axes[0]] == shape[axes[0]] else None
+
+
+@register_pass(level=2, order=FINAL, native=True)  # when everything is folded that can be
 def quantised_layers(draft: Draft) -> int:
     """conv, linear or matmul of numbers on a grid, with what stands behind them."""
     from ...kernels.cpu import quantised
@@ -97,12 +158,11 @@ def _grids(draft: Draft) -> dict[int, _Grid]:
 
 
 class _Weight:
-    """An int8 weight: the constant, its scales, and a factor of each filter that was folded into it."""
+    """An int8 weight: the constant, and its scales."""
 
-    def __init__(self, numbers: Value, scale: Value, factor: Value | None) -> None:
+    def __init__(self, numbers: Value, scale: Value) -> None:
         self.numbers = numbers
         self.scale = scale
-        self.factor = factor
 
 
 def _weight_of(draft: Draft, node: Node, fixed: set[int]) -> _Weight | None:
@@ -122,15 +182,7 @@ def _weight_of(draft: Draft, node: Node, fixed: set[int]) -> _Weight | None:
         axis = 0 if turned else 1
     if any(o is not None and o.aval.shape != weight.aval.shape[axis : axis + 1] for o in node.operands[2:]):  # type: ignore[union-attr]
         return None
-    back, factor = weight.maker, None
-    if node.name != "matmul" and back.name == "multiply":  # a batch norm or a scale was folded into it
-        first, factor = back.operands
-        shape = weight.aval.shape[axis:] if axis else (weight.aval.shape[0], *(1,) * (weight.aval.ndim - 1))
-        if not isinstance(first, Value) or not isinstance(factor, Value) or first.maker is None:
-            return None
-        if factor.aval.shape != shape or id(factor) not in fixed:
-            return None
-        back = first.maker
+    back = weight.maker
     if back.name != "from_levels" or back.attribute("levels") != _LEVELS:
         return None
     numbers, scale = back.operands
@@ -141,13 +193,18 @@ def _weight_of(draft: Draft, node: Node, fixed: set[int]) -> _Weight | None:
     if scale.aval.size != 1 and back.attribute("axis") != axis:
         return None
     depth = weight.aval.size // max(weight.aval.shape[axis], 1)
-    return _Weight(numbers, scale, factor) if weight.aval.size and depth <= 1 << 16 else None
+    return _Weight(numbers, scale) if weight.aval.size and depth <= 1 << 16 else None
 
 
 def _is_whole(draft: Draft, numbers: Value) -> bool:
     """Whether a constant is whole numbers of 8 bits; that floats are is looked up, and again when they change."""
     if numbers.aval.dtype.name == "int8":
         return True
+    maker = numbers.maker
+    if maker is not None and maker.name == "cast":
+        return isinstance(maker.operands[0], Value) and _is_whole(draft, maker.operands[0])
+    if maker is not None and maker.name == "to_levels":
+        return maker.attribute("low") >= _LOW and maker.attribute("high") <= _HIGH
     if numbers.tensor is None or numbers.aval.dtype.name != "float32":
         return False
     values = np.asarray(numbers.tensor._data())
@@ -226,11 +283,10 @@ def _packed(draft: Draft, node: Node, before: Node, weight: _Weight) -> tuple[Va
             return numbers.reshape([outputs, -1]).transpose([1, 0])
         return packed_bytes(numbers, groups)
 
-    def scales(scale: Any, factor: Any) -> Any:
-        steps = cast_to(scale, np.dtype("float32")).reshape([-1]).expand([outputs]) * (1.0 / _LEVELS)
-        return steps if factor is None else steps * factor.reshape([outputs])
+    def scales(scale: Any) -> Any:
+        return cast_to(scale, np.dtype("float32")).reshape([-1]).expand([outputs]) * (1.0 / _LEVELS)
 
-    return draft.record(before, pack, weight.numbers)[0], draft.record(before, scales, weight.scale, weight.factor)[0]
+    return draft.record(before, pack, weight.numbers)[0], draft.record(before, scales, weight.scale)[0]
 
 
 # ---- results as bytes ----------------------------------------------------------------------------

@@ -111,6 +111,7 @@ def run_passes(draft: Draft, level: int = DEFAULT_LEVEL, native: bool = True) ->
     """Runs the passes of a level until nothing changes any more, then the final ones; says what each did."""
     if level.__class__ is not int or not 0 <= level <= 3:
         raise value_error("optimised", "level must be 0, 1, 2 or 3", f"{level!r}")
+    draft.native = native
     chosen = [entry for entry in passes(level) if native or not entry.native] if level else []
     records: dict[str, PassRecord] = {}
     repeated = [entry for entry in chosen if entry.order < FINAL]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import time
 from collections.abc import Sequence
@@ -34,8 +35,9 @@ from .foreign import ForeignEngine
 
 _FORMAT = 1
 _MOST_VECTORS = 2
-_LEAST_ROUNDS, _ROUNDS, _SECONDS = 2, 8, 1.5  # of timing: as many rounds as fit into the seconds for each candidate
+_LEAST_ROUNDS, _ROUNDS, _SECONDS = 3, 8, 1.5  # of timing: as many rounds as fit into the seconds for each candidate
 _RUNS = 3  # in a round
+_BUSY = 2.0  # processes for each core from which on times say little: one is our own
 _CLEARLY = 0.98  # another engine has to be that much quicker than ours
 # The largest difference relative to the largest number of a result. Other orders of summation cost 1e-6 for a layer; a
 # wrong layer costs far more than this.
@@ -61,6 +63,7 @@ class Choice:
     candidates: list[Candidate]
     shapes: list[list[list[int]]]
     vectors: str  # where they come from
+    load: float = 0.0  # processes that wanted a core meanwhile, for each core
     remembered: bool = False  # by an earlier process
 
     def described(self) -> list[str]:
@@ -68,6 +71,8 @@ class Choice:
         sizes = "; ".join(", ".join(str(shape) for shape in run) for run in self.shapes)
         when = "measured by an earlier process, kept in the cache folder" if self.remembered else "measured now"
         lines = [f"chosen by measurement ({when}) on {self.vectors}: {sizes}"]
+        if self.load > _BUSY:
+            lines.append(f"  the machine was busy ({self.load:.1f} processes for each core): times may be far off")
         for one in self.candidates:
             if one.reason:
                 lines.append(f"  {one.name:12} left out: {one.reason}")
@@ -122,7 +127,7 @@ def _measure(model: Model, settings: Settings, given: Sequence[Vector]) -> tuple
                 one.seconds.append(times[one.name])
     best = _best([one for one in candidates if not one.reason])
     shapes = [[list(array.shape) for array in vector.inputs] for vector in vectors]
-    return engines[best], Choice(best, candidates, shapes, source)
+    return engines[best], Choice(best, candidates, shapes, source, _load())
 
 
 def _vectors(model: Model, ours: Engine, given: Sequence[Vector]) -> tuple[list[Vector], str]:
@@ -198,6 +203,14 @@ def _times(engines: dict[str, Engine], tensors: list[Tensor]) -> dict[str, float
         if number >= _LEAST_ROUNDS - 1 and time.perf_counter() - started > _SECONDS * len(engines):
             break
     return best
+
+
+def _load() -> float:
+    """Processes that want a core, for each core, over the last minute; 0 where the system does not tell."""
+    try:
+        return round(os.getloadavg()[0] / num_cores(), 2)
+    except (OSError, AttributeError):
+        return 0.0
 
 
 def _best(candidates: list[Candidate]) -> str:

@@ -7,6 +7,8 @@ each way, when sizes come that need it, a few at most; the graph behind a sessio
 from __future__ import annotations
 
 import importlib
+import os
+import tempfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,11 +19,14 @@ from ...core.locks import new_lock
 from ...core.place import CPU
 from ...eager.tensor import Tensor, wrap
 from ...graph import Graph
+from ...ir.lowering import give_back_freed_memory
+from ...ir.xla import cache_folder
 from ..models import Model
 from .base import Engine, Settings, Unavailable
 from .xla import XlaEngine
 
 _MOST_SESSIONS = 4
+_LARGE_WEIGHT = 4096  # bytes
 
 
 class ForeignEngine(Engine):
@@ -35,6 +40,7 @@ class ForeignEngine(Engine):
             raise Unavailable(f"{self.name} is used on a CPU only; the model is on {model.place}")
         self.library = self._imported()
         self.own = XlaEngine(model, settings)  # for what the session cannot take
+        self._process = os.getpid()
         self._sessions: list[tuple[Graph, Any]] = []
         self._refused = ""
         self._lock = new_lock()
@@ -47,8 +53,8 @@ class ForeignEngine(Engine):
 
     # ---- what subclasses do --------------------------------------------------------------------------------------
 
-    def open(self, content: bytes) -> Any:
-        """A session for an ONNX file's content; any exception says that it does not take the model."""
+    def open(self, path: str) -> Any:
+        """A session for an ONNX file, which is removed afterwards; any exception says that it does not take the model."""
         raise NotImplementedError
 
     def call(self, session: Any, arrays: list[np.ndarray]) -> list[np.ndarray]:
@@ -66,6 +72,8 @@ class ForeignEngine(Engine):
 
     def _session_for(self, tensors: Sequence[Tensor]) -> Any:
         self.model.check(tensors)
+        if os.getpid() != self._process:
+            return None  # a forked process has none of the session's threads, and would wait for them for ever
         for graph, session in self._sessions:
             if graph.holds_for(tensors):
                 return session
@@ -97,16 +105,24 @@ class ForeignEngine(Engine):
             raise Unavailable(f"the model is no graph: {self.model.reason}")
         if graph.updates or graph._draws:
             raise Unavailable("the model changes its own buffers or draws random numbers")
-        from ... import onnx
-
-        try:
-            content = onnx.model_of(graph).SerializeToString()
-        except Exception as error:  # the package is missing, or an operation has no counterpart: the error says which
-            raise Unavailable(f"the model cannot be written as ONNX: {_short(error)}") from error
-        try:
-            return graph, self.open(content)
-        except Exception as error:
-            raise Unavailable(f"{self.name} does not take the model: {_short(error)}") from error
+        if not graph.holds_for(tensors):  # a file that was saved for other sizes: ours says for which
+            raise Unavailable("the model was saved for sizes that lead another way through it")
+        with _folder() as folder:
+            path = os.path.join(folder, "model.onnx")
+            try:
+                _write(graph, path)
+            except (
+                Exception
+            ) as error:  # the package is missing, or an operation has no counterpart: the error says which
+                raise Unavailable(f"the model cannot be written as ONNX: {_short(error)}") from error
+            give_back_freed_memory()
+            try:
+                session = self.open(path)
+            except Exception as error:
+                raise Unavailable(f"{self.name} does not take the model: {_short(error)}") from error
+        self.model.release_all()  # the session has the weights now
+        give_back_freed_memory()
+        return graph, session
 
     def release(self) -> None:
         self.own.release()
@@ -118,6 +134,25 @@ class ForeignEngine(Engine):
         if self.own._kept or self.own._seen:
             lines += [f"  {line}" for line in self.own.described()]
         return lines
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for a moment: on the disk of the cache, because /tmp may be memory."""
+    try:
+        base = cache_folder() / "engines"
+        base.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(dir=base)
+    except OSError:
+        return tempfile.TemporaryDirectory()
+
+
+def _write(graph: Graph, path: str) -> None:
+    """The graph as ONNX. Weights lie in a file beside it: libraries map that, instead of reading it once more."""
+    from ... import onnx as ours
+
+    model = ours.model_of(graph)
+    writer = importlib.import_module("onnx")
+    writer.save_model(model, path, save_as_external_data=True, location="weights", size_threshold=_LARGE_WEIGHT)
 
 
 def _short(error: Exception) -> str:

@@ -36,7 +36,7 @@ class OpenVinoEngine(ForeignEngine):
         super().__init__(model, settings)
         self.core = self.library.Core()
 
-    def open(self, content: bytes) -> _Session:
+    def open(self, path: str) -> _Session:
         options: dict[str, Any] = {
             "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_PRECISION_HINT": _PRECISIONS[self.settings.precision],
@@ -45,14 +45,14 @@ class OpenVinoEngine(ForeignEngine):
             options["INFERENCE_NUM_THREADS"] = self.settings.threads
         if self.model.has_unknown_sizes:
             options["CPU_RUNTIME_CACHE_CAPACITY"] = _SHAPES_KEPT
-        return _Session(self.core.compile_model(self.core.read_model(content), "CPU", options))
+        return _Session(self.core.compile_model(self.core.read_model(path), "CPU", options))
 
     def call(self, session: _Session, arrays: list[np.ndarray]) -> list[np.ndarray]:
         request = session.idle.get()
         try:
             if request is None:
                 request = session.compiled.create_infer_request()
-            found = request.infer(arrays, share_inputs=True)
+            found = request.infer(arrays, share_inputs=True, share_outputs=True)
             return [np.array(found[port]) for port in session.compiled.outputs]
         finally:
             session.idle.put(request)

@@ -157,7 +157,7 @@ class Analysis:
 
     def run(self) -> Plan:
         for number, aval in enumerate(self.program.inputs):
-            self.values[~number] = [self.axis(size) for size in aval.shape]
+            self.values[~number] = [self._input_axis(size) for size in aval.shape]
         self.plan.inputs = [self.values[~number] for number in range(len(self.program.inputs))]
         for instruction in self.program.instructions:
             try:
@@ -166,6 +166,16 @@ class Analysis:
                 raise self._located(instruction, refused) from refused
         self.plan.outputs = [self.values[number] for number in self.program.outputs]
         return self.plan
+
+    def _input_axis(self, size: int) -> Axis:
+        """That of an input. A multiple of a size is taken for as many rows of it, one behind the other."""
+        size = self.normal(size)
+        terms = size.expression.terms if isinstance(size, SymbolicSize) and self.moves(size) else {}
+        if len(terms) == 1:
+            ((product, factor),) = terms.items()
+            if factor > 1 and len(product) == 1:
+                return (factor, *self.axis(size // factor))
+        return self.axis(size)
 
     # ---- what rules ask for --------------------------------------------------------------------------------------------
 

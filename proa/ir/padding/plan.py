@@ -62,6 +62,10 @@ class Plan:
         """The shape that an input has where the (padded) sizes are these."""
         return tuple(_length(axis, sizes) for axis in self.inputs[number])
 
+    def input_factors(self, number: int, sizes: Sizes) -> tuple[int, ...]:
+        """The same with every factor of an axis as an axis of its own, where surplus is at the end of each."""
+        return tuple([_factor(factor, sizes) for axis in self.inputs[number] for factor in axis])
+
     def real_part(self, number: int, value: Any, real: Sizes) -> Any:
         """A result of the padded program without its surplus, which is at the end of each axis; arrays of NumPy and of JAX
         alike."""

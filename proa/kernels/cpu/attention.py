@@ -33,7 +33,7 @@ def _mask_operand(mask: Any) -> list[Any]:
     return [] if mask is None else [mask.reshape((1,) * (4 - mask.ndim) + mask.shape)]
 
 
-def _result(xp: Any, query: Any, keys: Any, values: Any, mask: Any, scale: float, causal: bool) -> tuple[Any, Any]:
+def result_of(xp: Any, query: Any, keys: Any, values: Any, mask: Any, scale: float, causal: bool) -> tuple[Any, Any]:
     """The result and the statistics of the rows of scores: the largest of each, and one over the sum of its powers."""
     batch, length, heads = query.shape[:3]
     outputs = (library.shaped((batch, length, heads, values.shape[3])), library.shaped((batch, heads, length, 2)))
@@ -42,10 +42,10 @@ def _result(xp: Any, query: Any, keys: Any, values: Any, mask: Any, scale: float
     )
 
 
-def _gradients(
+def gradients_of(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any, scale: float, causal: bool
 ) -> tuple[Any, Any, Any]:
-    result, statistics = _result(xp, query, keys, values, mask, scale, causal)
+    result, statistics = result_of(xp, query, keys, values, mask, scale, causal)
     return library.call(
         "AttentionGrad", tuple(library.shaped(x.shape) for x in (query, keys, values)), query, keys, values,
         np.float32(scale), result, y, statistics, *_mask_operand(mask), causal=bool(causal),
@@ -59,7 +59,7 @@ def native_attention(fallback: Callable[..., Any]) -> Callable[..., Any]:
     def kernel(xp: Any, query: Any, keys: Any, values: Any, mask: Any, scale: float, causal: bool) -> Any:
         if not _suits(query, keys, values, mask):
             return fallback(xp, query, keys, values, mask, scale, causal)
-        return _result(xp, query, keys, values, mask, scale, causal)[0]
+        return result_of(xp, query, keys, values, mask, scale, causal)[0]
 
     return kernel
 
@@ -68,7 +68,7 @@ def _gradient_of(fallback: Callable[..., Any], operand: int) -> Callable[..., An
     def kernel(xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any, scale: float, causal: bool) -> Any:
         if not _suits(query, keys, values, mask, y):
             return fallback(xp, y, query, keys, values, mask, scale, causal)
-        return _gradients(xp, y, query, keys, values, mask, scale, causal)[operand]
+        return gradients_of(xp, y, query, keys, values, mask, scale, causal)[operand]
 
     return kernel
 

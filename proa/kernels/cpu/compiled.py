@@ -48,8 +48,17 @@ class Variant:
 
 _AVX2 = frozenset({"avx2", "fma", "f16c", "bmi1", "bmi2", "abm", "movbe"})
 _AVX512 = _AVX2 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+_VNNI512 = ("-march=x86-64-v4", "-mavx512vnni")
 VARIANTS = (  # of each machine the best one first
-    Variant("avx512vnni", "x86_64", ("-march=x86-64-v4", "-mavx512vnni"), _AVX512 | {"avx512_vnni"}, "avx512", "VNNI"),
+    Variant(
+        "avx512bf16",
+        "x86_64",
+        (*_VNNI512, "-mavx512bf16"),
+        _AVX512 | {"avx512_vnni", "avx512_bf16"},
+        "avx512vnni",
+        "BF16",
+    ),
+    Variant("avx512vnni", "x86_64", _VNNI512, _AVX512 | {"avx512_vnni"}, "avx512", "VNNI"),
     Variant("avx512", "x86_64", ("-march=x86-64-v4",), _AVX512),
     Variant("avxvnni", "x86_64", ("-march=x86-64-v3", "-mavxvnni"), _AVX2 | {"avx_vnni"}, "avx2", "VNNI"),
     Variant("avx2", "x86_64", ("-march=x86-64-v3",), _AVX2),
@@ -115,8 +124,15 @@ def _texts_of(name: str) -> tuple[str, ...]:
 def variant_of(name: str, best: Variant) -> Variant:
     """The variant in which a library serves a processor that can run `best`."""
     if best.adds and not any(best.adds in text for text in _texts_of(name)):
-        return next(v for v in VARIANTS if v.name == best.base)
+        return variant_of(name, next(v for v in VARIANTS if v.name == best.base))
     return best
+
+
+@functools.cache
+def multiplies_bfloat16() -> bool:
+    """Whether the processor multiplies bfloat16 by itself, in the variant that is used."""
+    best = variant()
+    return best is not None and best.adds == "BF16"
 
 
 _TOLD: set[str] = set()

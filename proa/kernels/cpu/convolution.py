@@ -25,7 +25,7 @@ def _suits(symbol: str, x: Any, weight: Any, y: tuple[int, ...], window: Window)
     return len(window[0]) <= 3 and arrays_fit and library.target(symbol) is not None
 
 
-def _work(weight: tuple[int, ...], y: tuple[int, ...], channels_last: bool) -> int:
+def work_of(weight: tuple[int, ...], y: tuple[int, ...], channels_last: bool) -> int:
     positions = math.prod(y[1:-1] if channels_last else y[2:])
     return math.prod(weight) * y[0] * positions
 
@@ -44,25 +44,25 @@ def numbers(
     return np.array([*ones, *stride, *zeros, *before, *ones, *dilation, *ones, *kernel, groups], np.int64)
 
 
-def _numbers(window: Window, weight: tuple[int, ...]) -> Any:
+def window_numbers(window: Window, weight: tuple[int, ...]) -> Any:
     return numbers(*window[:3], weight[2:], window[3])
 
 
-def _first(array: Any, window: Window) -> Any:
+def first(array: Any, window: Window) -> Any:
     """An image with its channels in the second axis."""
     return array.transpose(0, array.ndim - 1, *range(1, array.ndim - 1)) if window[4] else array
 
 
-def _first_shape(shape: tuple[int, ...], window: Window) -> tuple[int, ...]:
+def first_shape(shape: tuple[int, ...], window: Window) -> tuple[int, ...]:
     return (shape[0], shape[-1], *shape[1:-1]) if window[4] else shape
 
 
-def _back(array: Any, window: Window) -> Any:
-    """The reverse of `_first`."""
+def back(array: Any, window: Window) -> Any:
+    """The reverse of `first`."""
     return array.transpose(0, *range(2, array.ndim), 1) if window[4] else array
 
 
-def _out_shape(x: tuple[int, ...], weight: tuple[int, ...], window: Window) -> tuple[int, ...]:
+def out_shape(x: tuple[int, ...], weight: tuple[int, ...], window: Window) -> tuple[int, ...]:
     stride, padding, dilation, _, channels_last = window
     extents = x[1:-1] if channels_last else x[2:]
     spatial = [
@@ -78,16 +78,16 @@ def native_convolution(fallback: Callable[..., Any]) -> Callable[..., Any]:
 
     def kernel(xp: Any, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
         window: Window = attributes  # type: ignore[assignment]
-        y = _out_shape(x.shape, weight.shape, window)
-        too_small = not enough(_work(weight.shape, y, window[4]), _WORTHWHILE)
+        y = out_shape(x.shape, weight.shape, window)
+        too_small = not enough(work_of(weight.shape, y, window[4]), _WORTHWHILE)
         if too_small or not _suits("Convolution", x, weight, y, window):
             return fallback(xp, x, weight, bias, *attributes)
-        image = _first(x, window)
+        image = first(x, window)
         if depthwise.fits(image.shape, weight.shape, window):
-            return _back(depthwise.forward(image, weight, bias, window), window)
+            return back(depthwise.forward(image, weight, bias, window), window)
         operands = [library.Image(image), weight, *([] if bias is None else [bias])]
-        out = library.Image(library.shaped(_first_shape(y, window)))
-        return _back(library.call("Convolution", out, *operands, window=_numbers(window, weight.shape)), window)
+        out = library.Image(library.shaped(first_shape(y, window)))
+        return back(library.call("Convolution", out, *operands, window=window_numbers(window, weight.shape)), window)
 
     return kernel
 
@@ -98,17 +98,17 @@ def native_grad_input(fallback: Callable[..., Any]) -> Callable[..., Any]:
 
     def kernel(xp: Any, y: Any, weight: Any, shape: tuple[int, ...], *attributes: Any) -> Any:
         window: Window = attributes  # type: ignore[assignment]
-        too_small = not enough(_work(weight.shape, y.shape, window[4]), _WORTHWHILE)
+        too_small = not enough(work_of(weight.shape, y.shape, window[4]), _WORTHWHILE)
         if too_small or not _suits("ConvolutionGradInput", y, weight, shape, window):
             return fallback(xp, y, weight, shape, *attributes)
-        image, first = _first(y, window), _first_shape(shape, window)
-        if depthwise.fits(first, weight.shape, window):
-            return _back(depthwise.grad_input(image, weight, first, window), window)
+        image, made = first(y, window), first_shape(shape, window)
+        if depthwise.fits(made, weight.shape, window):
+            return back(depthwise.grad_input(image, weight, made, window), window)
         found = library.call(
-            "ConvolutionGradInput", library.Image(library.shaped(first)), library.Image(image), weight,
-            window=_numbers(window, weight.shape),
+            "ConvolutionGradInput", library.Image(library.shaped(made)), library.Image(image), weight,
+            window=window_numbers(window, weight.shape),
         )  # fmt: skip
-        return _back(found, window)
+        return back(found, window)
 
     return kernel
 
@@ -119,13 +119,15 @@ def native_grad_weight(fallback: Callable[..., Any]) -> Callable[..., Any]:
 
     def kernel(xp: Any, x: Any, y: Any, shape: tuple[int, ...], *attributes: Any) -> Any:
         window: Window = attributes  # type: ignore[assignment]
-        too_small = not enough(_work(shape, y.shape, window[4]), _WORTHWHILE)
+        too_small = not enough(work_of(shape, y.shape, window[4]), _WORTHWHILE)
         if too_small or not _suits("ConvolutionGradWeight", x, y, shape, window):
             return fallback(xp, x, y, shape, *attributes)
-        image, gradient = _first(x, window), _first(y, window)
+        image, gradient = first(x, window), first(y, window)
         if depthwise.fits(image.shape, shape, window):
             return depthwise.grad_weight(image, gradient, shape, window)
         images = [library.Image(image), library.Image(gradient)]
-        return library.call("ConvolutionGradWeight", library.shaped(shape), *images, window=_numbers(window, shape))
+        return library.call(
+            "ConvolutionGradWeight", library.shaped(shape), *images, window=window_numbers(window, shape)
+        )
 
     return kernel

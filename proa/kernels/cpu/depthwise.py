@@ -19,10 +19,14 @@ Window = tuple[Shape, tuple[tuple[int, int], ...], Shape, int, bool]
 
 
 def fits(x: Shape, weight: Shape, window: Window) -> bool:
-    """Whether this is the code for a convolution of an image of shape `x`."""
+    """Whether this is the code for a convolution of an image of shape `x`.
+
+    Many filters for a single channel are an ordinary convolution, which needs no copy of the channel for each of them.
+    """
     return (
         weight[1] == 1
         and window[3] == x[1]
+        and (x[1] > 1 or weight[0] == 1)
         and 1 <= len(window[0]) <= 3
         and len(x) == len(weight) == len(window[0]) + 2
         and math.prod(x) > 0  # XLA cannot change the order of nothing

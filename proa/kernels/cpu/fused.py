@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import depthwise, library
+from . import depthwise, library, precision
 from .convolution import numbers
 
 # In the order of native/ending.h.
@@ -20,8 +20,8 @@ PANEL = 32  # filters of one of a convolution
 
 
 def is_available() -> bool:
-    """Whether there is native code to pack weights for."""
-    return library.target("FusedProduct") is not None
+    """Whether there is native code to pack weights for: panels hold float32, so not where products are bfloat16."""
+    return not precision.wants_low() and library.target("FusedProduct") is not None
 
 
 def _attributes(bias: Any, residual: Any, activation: str, low: float, high: float) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...core import flags
 from ...core.locks import new_lock
-from ...ir import cache
+from ...ir import cache, forking
 from ...ir.recording_mode import Mode
 from ...ir.xla import started_jax
 from . import background, compiled
@@ -100,7 +100,8 @@ def _other_machine() -> str:
 
 @functools.cache
 def _has_several_devices() -> bool:
-    return started_jax().local_device_count("cpu") > 1
+    # A forked process, which has no XLA, runs by itself.
+    return not forking.State.lost and started_jax().local_device_count("cpu") > 1
 
 
 def _unsuitable() -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype import BFLOAT16
 from . import library
 from .choice import chosen, enough
 
@@ -30,6 +31,19 @@ def _suits(symbol: str, x: Any, *others: Any) -> bool:
     if not enough(x.size, _WORTHWHILE) or any(a is not None and a.dtype != np.float32 for a in (x, *others)):
         return False
     return library.target(symbol) is not None
+
+
+def _has_sums(symbol: str, images: tuple[Any, ...], *parameters: Any) -> bool:
+    """Whether native code sums over the channels of images: of float32, or of bfloat16 in programs."""
+    low = library.THREAD.direct is None and all(image.dtype == BFLOAT16 for image in images)
+    if not enough(images[0].size, _WORTHWHILE) or not (low or all(image.dtype == np.float32 for image in images)):
+        return False
+    return all(p is None or p.dtype == np.float32 for p in parameters) and library.target(symbol) is not None
+
+
+def _wide(x: Any) -> Any:
+    """Float32: what is elementwise is computed in it, whatever lies in memory."""
+    return x if x.dtype == np.float32 else x.astype(np.float32)
 
 
 def _channel_of(view: Shape, axes: Shape) -> int | None:
@@ -104,9 +118,9 @@ def _taken_in(xp: Any, x: Any, y: Any, moments: Any, sums: Any, epsilon: float, 
     # dx = scale * (y - mean(y) - standardised x * mean(y * standardised x))
     slope, level = along * factor * factor / count, total / count
     # Each step writes over the one before where arrays can be written.
-    through = x - _along(mean, x, channel)
+    through = _wide(x) - _along(mean, x, channel)
     through *= _along(slope, x, channel)
-    inner = y - _along(level, x, channel)
+    inner = _wide(y) - _along(level, x, channel)
     inner -= through
     inner *= _along(scale, x, channel)
     return inner
@@ -128,11 +142,11 @@ def native_normalise(fallback: Callable[..., Any]) -> Callable[..., Any]:
         centred: bool,
     ) -> Any:
         channel = _channel_of(view, axes) if centred and view == x.shape else None
-        if channel is not None and _suits("ChannelMoments", x, weight, bias):
+        if channel is not None and _has_sums("ChannelMoments", (x,), weight, bias):
             mean, variance = _moments(x, channel)
             scale = 1 / xp.sqrt(variance + np.float32(epsilon))
             scale = scale if weight is None else scale * weight.reshape(-1)
-            out = x - _along(mean, x, channel)
+            out = _wide(x) - _along(mean, x, channel)
             out *= _along(scale, x, channel)
             if bias is not None:
                 out += _along(bias, x, channel)
@@ -164,7 +178,7 @@ def native_grad_input(fallback: Callable[..., Any]) -> Callable[..., Any]:
         xp: Any, x: Any, y: Any, weight: Any, epsilon: float, view: Shape, axes: Shape, broadcast: Shape, centred: bool
     ) -> Any:
         channel = _channel_of(view, axes) if centred and view == x.shape else None
-        if channel is not None and _suits("ChannelGradSums", x, y, weight):
+        if channel is not None and _has_sums("ChannelGradSums", (x, y), weight):
             moments = _moments(x, channel)
             sums = _grad_sums(x, y, moments[0], channel)
             return _taken_in(xp, x, y, moments, sums, epsilon, weight, channel)
@@ -192,7 +206,7 @@ def native_grad_weight(fallback: Callable[..., Any]) -> Callable[..., Any]:
         xp: Any, x: Any, y: Any, epsilon: float, view: Shape, axes: Shape, broadcast: Shape, centred: bool
     ) -> Any:
         channel = _channel_of(view, axes) if centred and view == x.shape else None
-        if channel is not None and _suits("ChannelGradSums", x, y):
+        if channel is not None and _has_sums("ChannelGradSums", (x, y)):
             mean, variance = _moments(x, channel)
             _, along = _grad_sums(x, y, mean, channel)
             return (along / xp.sqrt(variance + np.float32(epsilon))).reshape(broadcast)
@@ -213,7 +227,7 @@ def native_grad_bias(fallback: Callable[..., Any]) -> Callable[..., Any]:
 
     def kernel(xp: Any, x: Any, y: Any, axes: Shape) -> Any:
         channel = _channel_of(x.shape, axes)
-        if channel is None or not _suits("ChannelGradSums", x, y):
+        if channel is None or not _has_sums("ChannelGradSums", (x, y)):
             return fallback(xp, x, y, axes)
         return _along(_grad_sums(x, y, _moments(x, channel)[0], channel)[0], x, channel)
 
@@ -237,7 +251,7 @@ def native_grad_through(fallback: Callable[..., Any]) -> Callable[..., Any]:
         broadcast: Shape,
     ) -> Any:
         channel = _channel_of(x.shape, axes)
-        if channel is None or not _suits("ChannelGradSums", x, y, weight, bias):
+        if channel is None or not _has_sums("ChannelGradSums", (x, y), weight, bias):
             return fallback(xp, x, y, weight, bias, wanted, activation, epsilon, axes, broadcast)
         mean, variance = _moments(x, channel)
         factor = 1 / xp.sqrt(variance + np.float32(epsilon))
@@ -248,8 +262,8 @@ def native_grad_through(fallback: Callable[..., Any]) -> Callable[..., Any]:
             return sums[0].reshape(broadcast)
         if wanted == "weight":
             return (sums[1] * factor).reshape(broadcast)
-        before = (x - _along(mean, x, channel)) * _along(scale, x, channel) + _along(shift, x, channel)
-        y = SLOPES[activation][1](xp, y, before)
+        before = (_wide(x) - _along(mean, x, channel)) * _along(scale, x, channel) + _along(shift, x, channel)
+        y = SLOPES[activation][1](xp, _wide(y), before)
         return _taken_in(xp, x, y, (mean, variance), sums, epsilon, weight, channel)
 
     return kernel
@@ -261,7 +275,7 @@ def native_running_statistics(fallback: Callable[..., Any]) -> Callable[..., Any
 
     def kernel(xp: Any, x: Any, mean: Any, variance: Any, momentum: Any, axes: Shape) -> Any:
         channel = _channel_of(x.shape, axes)
-        if channel is None or not _suits("ChannelMoments", x, mean, variance):
+        if channel is None or not _has_sums("ChannelMoments", (x,), mean, variance):
             return fallback(xp, x, mean, variance, momentum, axes)
         kept = momentum.astype(xp.float32)
         return tuple(

@@ -23,7 +23,7 @@ def _suits(*arrays: Any) -> bool:
 def multiply(
     x: Any, y: Any, transpose_x: bool, transpose_y: bool, bias: Any = None, smallest: int | None = None
 ) -> Any:
-    """The product of two batches of matrices of equal rank, or None when XLA should do it."""
+    """The product of two batches of float32 matrices of equal rank, or None when XLA should do it."""
     rows, depth = x.shape[-2:][::-1] if transpose_x else x.shape[-2:]
     columns = y.shape[-2] if transpose_y else y.shape[-1]
     work = math.prod(x.shape[:-2]) * rows * columns * depth

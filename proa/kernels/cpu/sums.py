@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype import BFLOAT16
 from . import library
 from .choice import chosen, enough
 
@@ -21,7 +22,11 @@ def native_sum(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `sum`."""
 
     def kernel(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
-        images = x.ndim > 2 and axis == (0, *range(2, x.ndim)) and x.dtype == np.float32
+        images = (
+            x.ndim > 2
+            and axis == (0, *range(2, x.ndim))
+            and (x.dtype == np.float32 or (x.dtype == BFLOAT16 and library.THREAD.direct is None))
+        )
         if not images or not enough(x.size, _WORTHWHILE) or library.target("ChannelSums") is None:
             return fallback(xp, x, axis, keepdim)
         total = library.call("ChannelSums", library.shaped((x.shape[1],)), library.Image(x))

@@ -16,3 +16,16 @@ class Stub(Layer):
 
     def forward(self, input: Any) -> Any:
         return input
+
+
+class QuanterStub(Layer):
+    """What a Stub becomes: its own observer, or that of the configuration."""
+
+    def __init__(self, layer: Stub, q_config: Any) -> None:
+        super().__init__()
+        self.training = layer.training
+        chosen = layer._observer if layer._observer is not None else q_config.activation
+        self._observer = None if chosen is None else chosen._instance(layer)
+
+    def forward(self, input: Any) -> Any:
+        return input if self._observer is None else self._observer(input)

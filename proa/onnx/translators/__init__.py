@@ -9,6 +9,7 @@ from . import (
     control,
     convolution,
     creation,
+    deferred,
     helpers,
     indexing,
     linear,
@@ -28,7 +29,7 @@ from . import (
 )
 
 __all__ = [
-    "activation", "arithmetic", "attention", "control", "convolution", "creation", "helpers", "indexing", "linear",
-    "logic", "losses", "normalization", "order", "pooling", "quantised", "randomness", "reasons", "recurrent", "reduction",
-    "resizing", "shapes", "special",
+    "activation", "arithmetic", "attention", "control", "convolution", "creation", "deferred", "helpers", "indexing",
+    "linear", "logic", "losses", "normalization", "order", "pooling", "quantised", "randomness", "reasons",
+    "recurrent", "reduction", "resizing", "shapes", "special",
 ]  # fmt: skip

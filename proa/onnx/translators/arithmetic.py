@@ -256,7 +256,7 @@ def assign(b: Builder, c: Call) -> Made:
     return b.copied(c.operands[0])
 
 
-@translates("barrier")
+@translates("barrier", "print")
 def barrier(b: Builder, c: Call) -> list[Made]:
     return [b.copied(x) for x in c.operands]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..builder import Builder, Made, is_unknown
 from ..registry import Call, translates
+from .quantised import whole_bias
 
 
 def to_first(b: Builder, x: Made) -> Made:
@@ -33,6 +34,7 @@ def pads(pairs: Sequence[tuple[int, int]]) -> list[int]:
 def conv(b: Builder, c: Call) -> Made:
     x, weight, bias = c.operands
     stride, padding, dilation, groups, last = c.attributes
+    bias = whole_bias(b, x, weight, bias)
     result = b.emit(
         "Conv", [to_first(b, x) if last else x, weight, bias], (c.dtype, first_sizes(c.sizes, last)),
         kernel_shape=list(weight.sizes[2:]), strides=list(stride), pads=pads(padding), dilations=list(dilation),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..builder import Builder, Made, is_unknown
 from ..registry import Call, translates
+from .quantised import whole_bias
 
 
 def _turned(b: Builder, x: Made, wanted: bool) -> Made:
@@ -22,6 +23,7 @@ def matmul(b: Builder, c: Call) -> Made:
 @translates("linear")
 def linear(b: Builder, c: Call) -> Made:
     x, weight, bias = c.operands
+    bias = whole_bias(b, x, weight, bias) if x.ndim == 2 else bias
     if bias is not None and x.ndim == 2 and weight.ndim == 2 and bias.ndim == 1:
         return b.emit("Gemm", [x, weight, bias], c.types[0])
     product = b.matmul(x, weight, c.sizes)

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from ...core.dtype import to_numpy_dtype
-from ..builder import Builder, Made, is_unknown, reduced_sizes
+from ...core.symbols import same_sizes
+from ..builder import Builder, Made, is_unknown
 from ..registry import Call, translates
 from .arithmetic import is_integer
 
@@ -85,9 +86,9 @@ def classify(b: Builder, c: Call) -> Made:
     x = c.operands[0]
     if not x.dtype.startswith(("float", "bfloat")):
         return b.expand(b.scalar(c.name == "isfinite", "bool"), x.sizes)
-    tests = {"isnan": ("IsNaN",), "isinf": ("IsInf",), "isfinite": ("IsNaN", "IsInf")}[c.name]
-    found = [b.emit(test, [x], c.types[0]) for test in tests]
-    return b.invert(b.binary("Or", *found)) if len(found) == 2 else found[0]
+    if c.name != "isfinite":
+        return b.emit("IsNaN" if c.name == "isnan" else "IsInf", [x], c.types[0])
+    return b.invert(b.binary("Or", b.is_nan(x), b.emit("IsInf", [x], c.types[0])))
 
 
 @translates("where")
@@ -151,17 +152,13 @@ def close(b: Builder, c: Call) -> Made:
 
 
 def every(b: Builder, x: Made, axes: list[int], keepdim: bool) -> Made:
-    return _truth(b, "ReduceMin", x, axes, keepdim)
+    """Whether none is false; of nothing, too."""
+    return b.invert(some(b, b.invert(x), axes, keepdim))
 
 
 def some(b: Builder, x: Made, axes: list[int], keepdim: bool) -> Made:
-    return _truth(b, "ReduceMax", x, axes, keepdim)
-
-
-def _truth(b: Builder, operator: str, x: Made, axes: list[int], keepdim: bool) -> Made:
-    if any(not is_unknown(x.sizes[axis]) and x.sizes[axis] == 0 for axis in axes):
-        return b.expand(b.scalar(operator == "ReduceMin", "bool"), reduced_sizes(x.sizes, axes, keepdim))
-    return b.cast(b.reduce(operator, b.cast(x, "int32"), axes, keepdim), "bool")
+    """Whether any is true: they are counted, which is right for nothing as well."""
+    return b.with_number("Greater", b.reduce("ReduceSum", b.cast(x, "int32"), axes, keepdim), 0, "bool")
 
 
 @translates("any", "all")
@@ -175,7 +172,11 @@ def truth(b: Builder, c: Call) -> Made:
 @translates("equal_all")
 def equal_all(b: Builder, c: Call) -> Made:
     x, y = c.tensor(b, 0), c.tensor(b, 1)
-    if x.ndim != y.ndim or any(m != n for m, n in zip(x.sizes, y.sizes, strict=True)):
+    if x.ndim != y.ndim:
+        return b.scalar(False, "bool")
+    if not same_sizes(x.sizes, y.sizes):
+        if any(map(is_unknown, (*x.sizes, *y.sizes))):
+            raise NotImplementedError("whether the shapes are equal is known only when it runs")
         return b.scalar(False, "bool")
     same: Any = b.binary("Equal", x, y, "bool")
     return every(b, same, list(range(same.ndim)), False)

@@ -75,7 +75,8 @@ def smoothed_labels(b: Builder, c: Call) -> Made:
     rank = len(sizes)
     numbers = b.reshape(counted(b, classes), [classes if a == axis % rank else 1 for a in range(rank)])
     chosen = b.cast(b.binary("Equal", index, numbers, "bool"), c.dtype)
-    spread = scaled(b, chosen, 1 - float(smoothing), float(smoothing) / classes)
+    # The size first: a float on the left would take it for a plain number.
+    spread = scaled(b, chosen, 1 - float(smoothing), 1 / classes * float(smoothing))
     return b.binary("Mul", spread, b.cast(valid, c.dtype))
 
 

@@ -12,7 +12,10 @@ from ..builder import Builder, Made, is_unknown
 from ..registry import Call, translates
 from .convolution import first_sizes, pads, to_first, to_last
 from .indexing import along
+from .resizing import along_axis
 from .shapes import padded
+
+_MOST_PARTS = 64  # of an axis of unknown size, each by itself
 
 
 def _lowest(dtype: str) -> float:
@@ -78,10 +81,13 @@ def _divided(b: Builder, means: Made, x: Made, window: Any, divisor: Any) -> Mad
     if not isinstance(divisor, str):
         return b.with_number("Mul", means, count / divisor)
     if any(map(is_unknown, x.sizes[2:])):
-        if any(is_unknown(n) for pair in window[2] for n in pair) or any(a != b for a, b in window[2]):
+        if any(is_unknown(n) for pair in window[2] for n in pair) or any(
+            before != behind for before, behind in window[2]
+        ):
             raise NotImplementedError("padding that depends on an unknown dimension, counted in the mean")
         return means
-    shares = count / _divisors(Window(x.sizes, *window, False), divisor)
+    kernel, stride, padding = window
+    shares = count / _divisors(Window(x.sizes, kernel, stride, padding, False), divisor)
     return means if (shares == 1).all() else b.binary("Mul", means, b.constant(shares, means.dtype))
 
 
@@ -101,12 +107,19 @@ def adaptive_average(b: Builder, c: Call) -> Made:
 def _averaged(b: Builder, x: Made, axis: int, extent: int) -> Made:
     """The means of so many parts of an axis; parts may overlap by one element."""
     size = x.sizes[axis]
+    if is_unknown(extent) or (is_unknown(size) and extent > _MOST_PARTS):
+        raise NotImplementedError("so many parts of a dimension of unknown size")
     if not is_unknown(size) and size % extent == 0:
         if size == extent:
             return x
         view = b.reshape(x, (*x.sizes[:axis], extent, size // extent, *x.sizes[axis + 1 :]))
         return b.reduce("ReduceMean", view, [axis + 1])
     bounds = [(i * size // extent, ((i + 1) * size + extent - 1) // extent) for i in range(extent)]
+    if not is_unknown(size):
+        shares = np.zeros((extent, size))
+        for row, (start, end) in zip(shares, bounds, strict=True):
+            row[start:end] = 1 / (end - start)
+        return along_axis(b, x, axis, shares)
     parts = [b.reduce("ReduceMean", b.slice(x, [axis], [start], [end]), [axis], True) for start, end in bounds]
     return b.concat(parts, axis)
 

@@ -41,7 +41,8 @@ no_counterpart(
 )  # fmt: skip
 no_counterpart(
     "it exists inside executables for padded sizes only",
-    "as_drawn", "concat_within", "divided_by_count", "fill_beyond", "flip_within", "gathered", "index_within",
+    "as_drawn", "divided_by_windows", "gradient_within", "normalise_within", "running_within",
+    "weight_gradient_within", "concat_within", "divided_by_count", "fill_beyond", "flip_within", "gathered", "index_within",
     "mask_beyond", "mean_within", "pad_within", "place_from", "real_extent", "repeated_extent", "roll_within",
     "slice_from",
 )  # fmt: skip
@@ -53,4 +54,29 @@ no_counterpart(
 no_counterpart(
     "ONNX has no sampler for this distribution, and none can be made of a fixed number of draws",
     "binomial", "poisson", "standard_gamma",
+)  # fmt: skip
+no_counterpart(
+    "how many steps it takes depends on values, element by element",
+    "gcd", "lcm",
+)  # fmt: skip
+no_counterpart(
+    "it prepares a statistic of a whole data set, which no model needs",
+    "cov_weights", "edges_between", "histogram",
+)  # fmt: skip
+no_counterpart(
+    "it belongs to kernels of this machine for sparse or quantised attention and experts",
+    "csr_pattern", "product_of_chosen", "quantise_dynamic",
+)  # fmt: skip
+no_counterpart(
+    "ONNX has no operator that follows parents backwards through a beam search",
+    "gather_tree",
+)  # fmt: skip
+no_counterpart(
+    "it calls Python code of the user, which no file can hold",
+    "py_func",
+)  # fmt: skip
+no_counterpart(
+    "it exchanges data between processes, and a model in a file is one process",
+    "group_all_gather", "group_all_reduce", "group_all_to_all", "group_broadcast", "group_broadcast_all", "group_gather",
+    "group_reduce_all", "group_reduce_scatter", "group_scatter", "group_sum_backward", "group_sum_forward",
 )  # fmt: skip

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ...core.symbols import maximum, minimum
 from ..builder import Builder, Made, is_unknown
 from ..registry import Call, translates
 from .creation import counted
@@ -83,8 +82,8 @@ def roll(b: Builder, c: Call) -> Made:
     result = x
     for shift, axis in zip(*c.attributes, strict=True):
         extent = x.sizes[axis]
-        if is_unknown(shift) or (not is_unknown(extent) and extent == 0):
-            raise NotImplementedError("a shift that is not known, or of nothing")
+        if not is_unknown(extent) and extent == 0:
+            continue
         back = shift % extent  # from 0 to the extent, also where that is not known
         place = extent - back
         if not is_unknown(place) and place == extent:
@@ -123,39 +122,47 @@ def triangle(b: Builder, c: Call) -> Made:
     return b.emit("Trilu", inputs, c.types[0], upper=int(c.name == "triu"))
 
 
-@translates("diagonal", "diag")
-def diagonal(b: Builder, c: Call) -> Made:
-    """Both axes as one, of which the elements in steps of a row and one more are taken."""
-    x = c.operands[0]
-    offset, first, second = c.attributes
-    first, second = first % x.ndim, second % x.ndim
-    x = b.transpose(x, [*(a for a in range(x.ndim) if a not in (first, second)), first, second])
-    rows, columns = x.sizes[-2:]
-    count = c.sizes[-1]
-    flat = b.reshape(x, (*x.sizes[:-2], rows * columns))
-    start = offset if offset >= 0 else -offset * columns
-    places = b.binary("Add", b.binary("Mul", counted(b, count), b.size(columns + 1)), b.size(start))
-    return b.gather(flat, places, flat.ndim - 1)
-
-
-@translates("with_diagonal")
-def with_diagonal(b: Builder, c: Call) -> Made:
-    x, y = c.operands[0], c.tensor(b, 1, c.dtype)
+def _diagonal_first(b: Builder, x: Made, c: Call) -> tuple[Made, list[int], int, int]:
+    """x with the two axes of a diagonal last, the order that was made, the offset and the diagonal's length."""
     offset, first, second = c.attributes
     first, second = first % x.ndim, second % x.ndim
     order = [*(a for a in range(x.ndim) if a not in (first, second)), first, second]
     moved = b.transpose(x, order)
     rows, columns = moved.sizes[-2:]
-    if is_unknown(rows) or is_unknown(columns):
-        raise NotImplementedError("a diagonal of unknown length")
-    count = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
-    mask = np.eye(rows, columns, offset, dtype=bool)
-    # For each place of the matrix, which element of the diagonal stands there.
-    places = np.zeros(rows * columns, np.int64)
-    places[np.flatnonzero(mask.reshape(-1))] = np.arange(count)
+    return moved, order, offset, maximum(minimum(rows + min(offset, 0), columns - max(offset, 0)), 0)
+
+
+@translates("diagonal", "diag")
+def diagonal(b: Builder, c: Call) -> Made:
+    """Both axes as one, of which the elements in steps of a row and one more are taken."""
+    x, _, offset, count = _diagonal_first(b, c.operands[0], c)
+    rows, columns = x.sizes[-2:]
+    flat = b.reshape(x, (*x.sizes[:-2], rows * columns))
+    start = offset if offset >= 0 else -offset * columns
+    places = b.binary("Add", b.binary("Mul", counted(b, count), b.size(columns + 1)), b.size(start))
+    taken = b.gather(flat, places, flat.ndim - 1)
+    taken.sizes = tuple(c.sizes)  # the length as the capture has it
+    return taken
+
+
+@translates("with_diagonal")
+def with_diagonal(b: Builder, c: Call) -> Made:
+    x, y = c.operands[0], c.tensor(b, 1, c.dtype)
+    moved, order, offset, count = _diagonal_first(b, x, c)
+    if not is_unknown(count) and count == 0:
+        return b.copied(x)
     y = b.expand(y, (*moved.sizes[:-2], count))
-    grown = b.reshape(b.gather(y, b.constant(places), y.ndim - 1), moved.sizes) if count else moved
-    result = b.where(b.constant(mask), grown, moved)
+    rows, columns = (counted(b, size) for size in moved.sizes[-2:])
+    # On the diagonal an element is counted by its row, or by its column where that begins first.
+    along_rows = offset >= 0
+    numbers = rows if along_rows else columns
+    last = b.binary("Sub", b.size(count), b.scalar(1, "int64"))
+    taken = b.gather(y, b.binary("Min", numbers, last), y.ndim - 1)
+    lead = moved.sizes[:-2]
+    grown = b.reshape(taken, (*lead, numbers.sizes[0], 1) if along_rows else (*lead, 1, numbers.sizes[0]))
+    upright = b.reshape(rows, (moved.sizes[-2], 1))
+    mask = b.binary("Equal", columns, b.with_number("Add", upright, offset), "bool")
+    result = b.where(mask, grown, moved)
     return b.transpose(result, [order.index(axis) for axis in range(x.ndim)])
 
 

@@ -169,7 +169,7 @@ def standard_gamma_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     lowered = xp.exp(xp.log(drawn) + xp.log(fraction) / xp.where(alpha > 0, alpha, 1e-300))
     tiny = np.finfo(np.float32 if x.dtype.itemsize <= 4 else np.float64).tiny
     value = xp.maximum(xp.where(alpha < 1, lowered, drawn), tiny)
-    return xp.where(valid, value, np.nan).astype(x.dtype)
+    return xp.where(valid, value, np.nan).astype(x.dtype, copy=False)
 
 
 @functools.cache
@@ -221,7 +221,7 @@ def gamma_slope(xp: Any, x: Any, value: Any) -> Any:
         for point, weight in _nodes():
             v = point * end
             total += weight * (offset + side * v) * np.exp(exponent(v))
-        return (side * z * end * total).astype(x.dtype)
+        return (side * z * end * total).astype(x.dtype, copy=False)
 
 
 def _gamma_slope_xla(xp: Any, x: Any, value: Any) -> Any:
@@ -272,7 +272,7 @@ def poisson_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     many = _until_accepted(xp, _attempt_poisson, ~small, [xp.where(small, 10.0, rate)], seed, offset)
     low = xp.where(small & (rate >= 0), rate, 0.0)
     few = _inverted(xp, _first_fraction(xp, x.shape, seed, offset), xp.exp(-low), lambda k: low / (k + 1.0))
-    return xp.where(rate >= 0, xp.where(small, few, many), np.nan).astype(x.dtype)
+    return xp.where(rate >= 0, xp.where(small, few, many), np.nan).astype(x.dtype, copy=False)
 
 
 @samples(

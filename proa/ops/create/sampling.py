@@ -45,7 +45,7 @@ def _infer_bernoulli(_op: Any, operands: Any, attributes: tuple[Any, ...], place
 )
 def bernoulli_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     fraction = random_bits.words32(xp, x.shape, seed, offset).astype(np.float64) * 2.0**-32
-    return (fraction < x.astype(np.float64)).astype(x.dtype)
+    return (fraction < x.astype(np.float64)).astype(x.dtype, copy=False)
 
 
 @samples(

@@ -123,7 +123,7 @@ def _winners(x: Tensor, value: Tensor, index: Tensor, out: Tensor, axis: int) ->
 @op("x y", infer=same)
 def chosen(xp: Any, x: Any, y: Any) -> Any:
     """1 where the two are equal, 0 elsewhere, in the type of `x`."""
-    return (x == y).astype(x.dtype)
+    return (x == y).astype(x.dtype, copy=False)
 
 
 @op(
@@ -165,7 +165,7 @@ def _put_along_in_place(xp: Any, x: Any, value: Any, index: Any, axis: int, size
             raise NotImplementedError("CuPy's atomic maximum of float64 goes through float32")
         function = {"multiply": xp.multiply, "amax": xp.maximum, "amin": xp.minimum}[reduce]
         function.at(out, coordinates, value.astype(wide))
-    return out.astype(x.dtype)
+    return out.astype(x.dtype, copy=False)
 
 
 put_along.operation.kernels["numpy"] = _put_along_in_place  # type: ignore[attr-defined]

@@ -213,7 +213,7 @@ def _sort_grad(g: Tensor, x: Tensor, axis: int, descending: bool) -> Tensor:
 )
 def sort_along(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     result = sorted_copy(widened(x), axis) if xp is np else xp.sort(widened(x), axis=axis)
-    return (xp.flip(result, axis) if descending else result).astype(x.dtype)
+    return (xp.flip(result, axis) if descending else result).astype(x.dtype, copy=False)
 
 
 sort_along.operation.kernels["cpu"] = lambda xp, x, axis, descending: sort_on_xla(xp, widened(x), axis, descending)  # type: ignore[attr-defined]

@@ -22,6 +22,7 @@ from ...eager.infer import broadcast_shapes, normalise_axis, same_shape
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...kernels.cpu.bfloat import bfloat_linear, bfloat_product
 from ...kernels.cpu.precision import in_float32
 from ...kernels.cpu.products import native_linear, native_product
 from ..arguments import require_tensor
@@ -155,7 +156,7 @@ def _blas(xp: Any, x: Any, y: Any) -> Any:
         largest = [max(abs(int(v.min())), abs(int(v.max()))) for v in (x, y)]
         if largest[0] * largest[1] * x.shape[-1] < 2**53:
             product = np.matmul(x.astype(np.float64), y.astype(np.float64))
-            return product.astype(np.int64).astype(x.dtype)
+            return product.astype(np.int64).astype(x.dtype, copy=False)
     return xp.matmul(x, y)
 
 
@@ -229,7 +230,7 @@ def _product_cpu(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) 
     return _product_xla(xp, x, y, transpose_x, transpose_y)
 
 
-matmul.operation.kernels["cpu"] = in_float32(native_product(_product_cpu))  # type: ignore[attr-defined]
+matmul.operation.kernels["cpu"] = in_float32(native_product(_product_cpu), bfloat_product)  # type: ignore[attr-defined]
 
 
 # ---- linear --------------------------------------------------------------------------------------
@@ -320,7 +321,7 @@ def _linear_xla(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 linear.operation.kernels["xla"] = _linear_xla  # type: ignore[attr-defined]
-linear.operation.kernels["cpu"] = in_float32(native_linear(_linear_xla))  # type: ignore[attr-defined]
+linear.operation.kernels["cpu"] = in_float32(native_linear(_linear_xla), bfloat_linear)  # type: ignore[attr-defined]
 
 
 # ---- other products ------------------------------------------------------------------------------

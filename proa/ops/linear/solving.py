@@ -203,7 +203,7 @@ def pseudo_inverse(xp: Any, x: Any, rcond: Any, hermitian: bool) -> Any:
         left, values, right = without_failure(_thin_svd, x) if xp is np else xp.linalg.svd(x, full_matrices=False)
     size = xp.abs(values)
     is_kept = size > rcond * xp.max(size, axis=-1, keepdims=True)
-    factors = xp.where(is_kept, 1 / xp.where(is_kept, values, 1), 0).astype(x.dtype)
+    factors = xp.where(is_kept, 1 / xp.where(is_kept, values, 1), 0).astype(x.dtype, copy=False)
     return xp.matmul(right.swapaxes(-1, -2).conj() * factors[..., None, :], left.swapaxes(-1, -2).conj())
 
 

@@ -397,12 +397,12 @@ def _truncating_divide(x: Any, y: Any) -> Tensor:
     name="scale",
 )
 def affine(xp: Any, x: Any, scale: Any, bias: Any, bias_after_scale: bool) -> Any:
-    scale, bias = scale.astype(x.dtype), bias.astype(x.dtype)
+    scale, bias = scale.astype(x.dtype), bias.astype(x.dtype, copy=False)
     return x * scale + bias if bias_after_scale else (x + bias) * scale
 
 
 def _reference_scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True, act: Any = None) -> Any:
-    scale, bias = np.asarray(scale).astype(x.dtype), np.asarray(bias).astype(x.dtype)
+    scale, bias = np.asarray(scale).astype(x.dtype), np.asarray(bias).astype(x.dtype, copy=False)
     result = x * scale + bias if bias_after_scale else (x + bias) * scale
     return np.tanh(result) if act == "tanh" else result
 

@@ -49,7 +49,7 @@ def copysign(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind in "iub":
         # NumPy would go through floating numbers, which do not hold every integer.
         return xp.where((x < 0) != (y < 0), -x, x) if x.dtype.kind == "i" else xp.broadcast_arrays(x, y)[0]
-    return xp.copysign(wide(x), wide(y)).astype(x.dtype)
+    return xp.copysign(wide(x), wide(y)).astype(x.dtype, copy=False)
 
 
 @samples(
@@ -86,7 +86,7 @@ def _slope_of_mantissa(g0: Tensor | None, out1: Tensor) -> Tensor | None:
 @op(infer=_infer_parts, outputs=2, grad={"x": _slope_of_mantissa}, differentiable_outputs=(0,), name="frexp")
 def mantissa_and_exponent(xp: Any, x: Any) -> tuple[Any, Any]:
     mantissa, exponent = np.frexp(x)
-    exponent = np.where(np.isinf(x), 1, exponent).astype(x.dtype)
+    exponent = np.where(np.isinf(x), 1, exponent).astype(x.dtype, copy=False)
     return mantissa, np.where(x != x, x, exponent)
 
 
@@ -106,7 +106,7 @@ def _mantissa_and_exponent_xla(xp: Any, x: Any) -> tuple[Any, Any]:
     biased = xp.where(is_small, 1 - lead, biased)
     is_special = (word & ~np.iinfo(bits).min == 0) | (biased == exponent_mask)
     mantissa = xp.where(is_special, word, sign_bit | (bits(bias) << fraction_bits) | fraction)
-    exponent = xp.where(is_special, biased == exponent_mask, biased - bias).astype(x.dtype)
+    exponent = xp.where(is_special, biased == exponent_mask, biased - bias).astype(x.dtype, copy=False)
     is_nan = (biased == exponent_mask) & (fraction != 0)
     return lax.bitcast_convert_type(mantissa, x.dtype), xp.where(is_nan, x.dtype.type(np.nan), exponent)
 
@@ -117,7 +117,7 @@ mantissa_and_exponent.operation.kernels["cupy"] = left_to_xla  # type: ignore[at
 
 def _reference_frexp(x: Any) -> Any:
     mantissa, exponent = np.frexp(x)
-    return mantissa, np.where(np.isinf(x), 1, exponent).astype(x.dtype)
+    return mantissa, np.where(np.isinf(x), 1, exponent).astype(x.dtype, copy=False)
 
 
 @samples(

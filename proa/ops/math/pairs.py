@@ -30,7 +30,7 @@ def _in_float(function: Any) -> Any:
     def expected(x: Any, y: Any) -> Any:
         if x.dtype.kind in "iu":
             x, y = x.astype("float32"), y.astype("float32")
-        return function(x.astype("float64"), y.astype("float64")).astype(x.dtype)
+        return function(x.astype("float64"), y.astype("float64")).astype(x.dtype, copy=False)
 
     return expected
 
@@ -159,7 +159,7 @@ def lcm(xp: Any, x: Any, y: Any) -> Any:
 def _lcm_xla(xp: Any, x: Any, y: Any) -> Any:
     first, second = _magnitude(xp, x), _magnitude(xp, y)
     divisor = xp.gcd(first, second)
-    return (first // xp.maximum(divisor, 1) * second).astype(x.dtype)
+    return (first // xp.maximum(divisor, 1) * second).astype(x.dtype, copy=False)
 
 
 lcm.operation.kernels["xla"] = _lcm_xla  # type: ignore[attr-defined]

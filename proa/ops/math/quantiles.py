@@ -212,7 +212,7 @@ def nanquantile(x: Tensor, q: Any, axis: Any = None, keepdim: bool = False, inte
 def _reference_nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -> Any:
     if mode == "avg":
         with warnings.catch_warnings(action="ignore"):
-            return np.nanmedian(x.astype("float64"), numpy_axis(axis), keepdims=keepdim).astype(x.dtype)
+            return np.nanmedian(x.astype("float64"), numpy_axis(axis), keepdims=keepdim).astype(x.dtype, copy=False)
     rows, along = (x.reshape(-1), 0) if axis is None else (x, axis)
     count = np.sum(~np.isnan(rows), along, keepdims=True)
     place = np.take_along_axis(np.argsort(rows, along, kind="stable"), np.maximum((count - 1) // 2, 0), along)

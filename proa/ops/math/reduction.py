@@ -20,6 +20,7 @@ from ...eager.infer import reduce, same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...kernels.cpu.pooling import native_mean_over_space
+from ...kernels.gpu import cold
 from ..arguments import flag, require_tensor
 from ..axes import kept_shape, numpy_axis, reduced_shape, several_or_all, wide_type, widened
 from ..basic import cast_to, reshape_to, restore_axes, transpose_to
@@ -42,11 +43,12 @@ def mean_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
         if x.dtype.kind == "b":
             return xp.any(x, axis=axis, keepdims=keepdim)
         total = xp.sum(x, axis=axis, keepdims=keepdim, dtype=np.int64)
-        return (xp.sign(total) * (abs(total) // (count or 1))).astype(x.dtype)
+        return (xp.sign(total) * (abs(total) // (count or 1))).astype(x.dtype, copy=False)
     total = xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide_type(x.dtype))
-    return (total / count if count else total * np.nan).astype(x.dtype)
+    return (total / count if count else total * np.nan).astype(x.dtype, copy=False)
 
 
+mean_over.operation.kernels["cupy"] = cold.mean(mean_over.operation.kernel)  # type: ignore[attr-defined]
 mean_over.operation.kernels["cpu"] = native_mean_over_space(mean_over.operation.kernel)  # type: ignore[attr-defined]
 
 
@@ -54,7 +56,7 @@ def _reference_mean(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any 
     if dtype is not None:
         x = x.astype(dtype)
     wide = x.astype("complex128" if x.dtype.kind == "c" else "float64")
-    return np.mean(wide, axis=numpy_axis(axis), keepdims=keepdim).astype(x.dtype)
+    return np.mean(wide, axis=numpy_axis(axis), keepdims=keepdim).astype(x.dtype, copy=False)
 
 
 @samples(
@@ -109,7 +111,7 @@ def tie_weights(xp: Any, x: Any, y: Any, axis: tuple[int, ...], evenly: bool) ->
     chosen = ((x == reduced) | ((x != x) & (reduced != reduced))).astype(wide_type(x.dtype))
     if evenly:
         chosen = chosen / xp.sum(chosen, axis=axis, keepdims=True)
-    return chosen.astype(x.dtype)
+    return chosen.astype(x.dtype, copy=False)
 
 
 def extreme_grad(g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdim: bool) -> Tensor:
@@ -118,12 +120,12 @@ def extreme_grad(g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple[in
 
 @op(infer=_infer_extreme, grad={"x": extreme_grad}, name="max")
 def max_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
-    return xp.max(widened(x), axis=axis, keepdims=keepdim).astype(x.dtype)
+    return xp.max(widened(x), axis=axis, keepdims=keepdim).astype(x.dtype, copy=False)
 
 
 @op(infer=_infer_extreme, grad={"x": extreme_grad}, name="min")
 def min_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
-    return xp.min(widened(x), axis=axis, keepdims=keepdim).astype(x.dtype)
+    return xp.min(widened(x), axis=axis, keepdims=keepdim).astype(x.dtype, copy=False)
 
 
 _EXTREME_SAMPLES = (
@@ -218,7 +220,7 @@ def _prod_grad(g: Tensor, x: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdi
 @op(infer=reduce, grad={"x": _prod_grad}, name="prod")
 def prod_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     wide = wide_type(x.dtype)
-    return xp.prod(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype)
+    return xp.prod(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype, copy=False)
 
 
 def _reference_prod(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
@@ -326,7 +328,7 @@ def log_sum_exp_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> A
     finite = xp.where(xp.isinf(top), xp.zeros_like(top), top)
     total = xp.sum(xp.exp(wide - finite), axis=axis, keepdims=True)
     result = xp.log(total) + finite
-    return xp.reshape(result, reduced_shape(x.shape, axis, keepdim)).astype(x.dtype)
+    return xp.reshape(result, reduced_shape(x.shape, axis, keepdim)).astype(x.dtype, copy=False)
 
 
 def _reference_logsumexp(x: Any, axis: Any = None, keepdim: bool = False) -> Any:

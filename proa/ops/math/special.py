@@ -42,7 +42,8 @@ class _OnNumpy:
 
             return scipy.special.erf(x)
         self.asked += x.size
-        return np.fromiter(map(math.erf, x.ravel().tolist()), np.float64, x.size).reshape(x.shape).astype(x.dtype)
+        found = np.fromiter(map(math.erf, x.ravel().tolist()), np.float64, x.size)
+        return found.reshape(x.shape).astype(x.dtype, copy=False)
 
 
 _ON_NUMPY = _OnNumpy()
@@ -157,7 +158,7 @@ for _function in (lgamma, digamma, polygamma_of):
 def _reference_polygamma(x: Any, n: int) -> Any:
     import scipy.special
 
-    return scipy.special.polygamma(n, x).astype(x.dtype)
+    return scipy.special.polygamma(n, x).astype(x.dtype, copy=False)
 
 
 @samples(
@@ -187,7 +188,7 @@ def log_odds(xp: Any, x: Any) -> Any:
 def _reference_logit(x: Any, eps: float | None = None) -> Any:
     if eps:
         x = np.clip(x, eps, 1 - eps)
-    return np.log(x / (1 - x)).astype(x.dtype)
+    return np.log(x / (1 - x)).astype(x.dtype, copy=False)
 
 
 @samples(

@@ -180,7 +180,7 @@ def _limit(x: Tensor, name: str, value: Any) -> tuple[Tensor, Any]:
 def _reference_clip(x: Any, min: Any = None, max: Any = None) -> Any:
     if x.dtype.kind in "iu" and (isinstance(min, float) or isinstance(max, float)):
         x = x.astype("float32")
-    return x if min is None and max is None else np.clip(x, min, max).astype(x.dtype)
+    return x if min is None and max is None else np.clip(x, min, max).astype(x.dtype, copy=False)
 
 
 @samples(

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...core.aval import Aval
+from ...core.dtype import BFLOAT16, FLOAT32
 from ...eager.declare import op
 from ...ir.editing import changed
 from ...ir.joining import Surroundings, joins
@@ -94,7 +93,7 @@ def _join_activation(instruction: Instruction, around: Surroundings) -> Instruct
     epsilon, view, axes, broadcast, centred = norm.attributes
     aval = norm.outputs[0]
     over_channels = centred and view == aval.shape and len(axes) == aval.ndim - 1 and 0 in axes
-    if not over_channels or aval.dtype != np.float32 or gradient.outputs[0].dtype != np.float32:
+    if not over_channels or aval.dtype not in (FLOAT32, BFLOAT16) or gradient.outputs[0].dtype != aval.dtype:
         return None
     if instruction.operation is not _operation(normalise_grad_bias) and instruction.attributes != norm.attributes:
         return None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype import BFLOAT16
 from ...core.errors import value_error
 from ...eager.declare import op, public
 from ...eager.infer import normalise_axis, same
@@ -21,6 +22,7 @@ from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.rows import native_gelu, native_gelu_slope, native_silu, native_silu_slope
+from ...kernels.gpu import cold
 from ...kernels.gpu.memory import from_memory
 from ..arguments import require_tensor
 from ..basic import reshape_to
@@ -42,7 +44,7 @@ def _expected(function: Any) -> Any:
     """A reference computed in float64."""
 
     def expected(x: Any, *args: Any, **options: Any) -> Any:
-        return function(x.astype("float64"), *args, **options).astype(x.dtype)
+        return function(x.astype("float64"), *args, **options).astype(x.dtype, copy=False)
 
     return expected
 
@@ -85,6 +87,21 @@ def _relu_slope_by_bits(xp: Any, outer: Any, result: Any) -> Any:
 
 
 relu_slope.operation.kernels["numpy"] = _relu_slope_by_bits  # type: ignore[attr-defined]
+
+
+def _relu_slope_of_halves(xp: Any, outer: Any, result: Any) -> Any:
+    """The same for XLA on a CPU, which would choose among widened bfloat16 and write that to memory."""
+    if outer.dtype != BFLOAT16 or result.dtype != BFLOAT16:
+        return xp.where(result > 0, outer, outer.dtype.type(0))
+    from jax.lax import bitcast_convert_type
+
+    bits = bitcast_convert_type(result, np.int16)
+    positive = (bits > 0) & (bits <= 0x7F80)  # above are NaN
+    kept = xp.where(positive, bitcast_convert_type(outer, np.int16), np.int16(0))
+    return bitcast_convert_type(kept, BFLOAT16)
+
+
+relu_slope.operation.kernels["cpu"] = _relu_slope_of_halves  # type: ignore[attr-defined]
 
 
 @samples(*_PLAIN, reference=lambda x: np.maximum(x, 0))
@@ -143,7 +160,7 @@ def hardswish_slope(xp: Any, outer: Any, x: Any) -> Any:
         np.putmask(slope, x.real <= -3, 0)
         np.putmask(slope, x.real >= 3, 1)
         return outer * slope
-    return outer * xp.where(x.real <= -3, 0, xp.where(x.real >= 3, 1, slope)).astype(x.dtype)
+    return outer * xp.where(x.real <= -3, 0, xp.where(x.real >= 3, 1, slope)).astype(x.dtype, copy=False)
 
 
 @samples(
@@ -156,7 +173,7 @@ def hardswish(xp: Any, x: Any) -> Any:
     """`x * relu6(x + 3) / 6`; the real part decides where a complex number is cut."""
     x = wide(x)
     if x.dtype.kind == "c":
-        return xp.where(x.real <= -3, 0, xp.where(x.real >= 3, x, x * (x + 3) / 6)).astype(x.dtype)
+        return xp.where(x.real <= -3, 0, xp.where(x.real >= 3, x, x * (x + 3) / 6)).astype(x.dtype, copy=False)
     return x * (xp.clip(x + 3, 0, 6) / 6)
 
 
@@ -256,7 +273,7 @@ def thresholded_relu(x: Tensor, threshold: float = 1.0, value: float = 0.0, name
 )
 def exponential_slope(xp: Any, outer: Any, x: Any, height: Any, width: Any) -> Any:
     x = wide(x)
-    height, width = height.astype(x.dtype), width.astype(x.dtype)
+    height, width = height.astype(x.dtype), width.astype(x.dtype, copy=False)
     below = height / width * xp.exp(xp.minimum(x, 0) / width)
     return outer * xp.where(x > 0, x.dtype.type(1), below)
 
@@ -269,7 +286,7 @@ def exponential_slope(xp: Any, outer: Any, x: Any, height: Any, width: Any) -> A
 def exponential_unit(xp: Any, x: Any, height: Any, width: Any) -> Any:
     """`x` where it is positive, else `height * (exp(x / width) - 1)`."""
     x = wide(x)
-    height, width = height.astype(x.dtype), width.astype(x.dtype)
+    height, width = height.astype(x.dtype), width.astype(x.dtype, copy=False)
     return xp.where(x > 0, x, height * xp.expm1(xp.minimum(x, 0) / width))
 
 
@@ -367,6 +384,8 @@ def gelu_of(xp: Any, x: Any, approximate: bool) -> Any:
     return 0.5 * x * (1 + special(xp).erf(x * math.sqrt(0.5)))
 
 
+gelu_slope.operation.kernels["cupy"] = cold.gelu_slope(gelu_slope.operation.kernel)  # type: ignore[attr-defined]
+gelu_of.operation.kernels["cupy"] = cold.gelu(gelu_of.operation.kernel)  # type: ignore[attr-defined]
 gelu_slope.operation.kernels["cpu"] = native_gelu_slope(gelu_slope.operation.kernel)  # type: ignore[attr-defined]
 gelu_of.operation.kernels["cpu"] = native_gelu(gelu_of.operation.kernel)  # type: ignore[attr-defined]
 
@@ -494,7 +513,7 @@ def _bend_of_softplus(g: Tensor, outer: Tensor, x: Tensor, beta: float, threshol
 )
 def softplus_slope(xp: Any, outer: Any, x: Any, beta: Any, threshold: Any) -> Any:
     x = wide(x)
-    scaled = x * beta.astype(x.dtype)
+    scaled = x * beta.astype(x.dtype, copy=False)
     above = scaled.real > threshold.astype(scaled.real.dtype)
     return outer * xp.where(above, x.dtype.type(1), 1 / (1 + xp.exp(-_conjugated(scaled))))
 
@@ -507,7 +526,7 @@ def softplus_slope(xp: Any, outer: Any, x: Any, beta: Any, threshold: Any) -> An
 )
 def softplus_of(xp: Any, x: Any, beta: Any, threshold: Any) -> Any:
     x = wide(x)
-    beta = beta.astype(x.dtype)
+    beta = beta.astype(x.dtype, copy=False)
     scaled = x * beta
     if x.dtype.kind == "c":
         above = scaled.real > threshold.astype(scaled.real.dtype)

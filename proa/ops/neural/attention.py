@@ -18,6 +18,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...kernels.cpu import attention as native
+from ...kernels.cpu.bfloat import bfloat_attention, bfloat_attention_gradient
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.precision import in_float32
 from ...kernels.gpu.attention import cudnn_attention, cudnn_attention_grad
@@ -118,10 +119,12 @@ def attention_grad_value(
     # The values say nothing that is needed here; with them the three gradients have equal operands, and native code
     # computes them together.
     weights = _weights(xp, _heads_first(xp, query), _heads_first(xp, keys), mask, scale, causal)
-    return xp.swapaxes(xp.matmul(xp.swapaxes(weights, -1, -2), _heads_first(xp, y)), 1, 2).astype(y.dtype)
+    return xp.swapaxes(xp.matmul(xp.swapaxes(weights, -1, -2), _heads_first(xp, y)), 1, 2).astype(y.dtype, copy=False)
 
 
-attention.operation.kernels["cpu"] = in_float32(native.native_attention(attention.operation.kernel))  # type: ignore[attr-defined]
+attention.operation.kernels["cpu"] = in_float32(  # type: ignore[attr-defined]
+    native.native_attention(attention.operation.kernel), bfloat_attention
+)
 attention.operation.kernels["numpy"] = on_host(native.native_attention, attention.operation.kernel)  # type: ignore[attr-defined]
 attention.operation.kernels["gpu"] = cudnn_attention(attention.operation.kernel)  # type: ignore[attr-defined]
 for _number, (_primitive, _native) in enumerate(
@@ -132,7 +135,7 @@ for _number, (_primitive, _native) in enumerate(
     )
 ):
     _operation = _primitive.operation  # type: ignore[attr-defined]
-    _operation.kernels["cpu"] = in_float32(_native(_operation.kernel))
+    _operation.kernels["cpu"] = in_float32(_native(_operation.kernel), bfloat_attention_gradient(_number))
     _operation.kernels["gpu"] = cudnn_attention_grad(_operation.kernel, _number)
 
 

@@ -17,6 +17,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
 from ...eager.declare import op
 from ...eager.tensor import Tensor
+from ...kernels.cpu.bfloat import bfloat_convolution, bfloat_grad_input, bfloat_grad_weight
 from ...kernels.cpu.convolution import native_convolution, native_grad_input, native_grad_weight
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.precision import in_float32
@@ -375,9 +376,9 @@ def conv_grad_weight(
     return _xla_grad_weight(xp, x, y, shape, stride, padding, dilation, groups, channels_last)
 
 
-conv.operation.kernels["cpu"] = in_float32(native_convolution(_xla_conv_with_bias))
-conv_grad_input.operation.kernels["cpu"] = in_float32(native_grad_input(_xla_grad_input))
-conv_grad_weight.operation.kernels["cpu"] = in_float32(native_grad_weight(_xla_grad_weight))
+conv.operation.kernels["cpu"] = in_float32(native_convolution(_xla_conv_with_bias), bfloat_convolution)
+conv_grad_input.operation.kernels["cpu"] = in_float32(native_grad_input(_xla_grad_input), bfloat_grad_input)
+conv_grad_weight.operation.kernels["cpu"] = in_float32(native_grad_weight(_xla_grad_weight), bfloat_grad_weight)
 conv.operation.kernels["cupy"] = _numpy_conv
 conv_grad_input.operation.kernels["cupy"] = _numpy_grad_input
 conv_grad_weight.operation.kernels["cupy"] = _numpy_grad_weight

@@ -188,7 +188,7 @@ def renormalised(xp: Any, weight: Any, used: Any, max_norm: Any, norm_type: Any)
     power = norm_type.astype(wide.dtype)
     norm = xp.sum(xp.abs(wide) ** power, axis=1, keepdims=True) ** (1 / power)
     limit = max_norm.astype(wide.dtype)
-    return xp.where((used > 0) & (norm > limit), wide * (limit / norm), wide).astype(weight.dtype)
+    return xp.where((used > 0) & (norm > limit), wide * (limit / norm), wide).astype(weight.dtype, copy=False)
 
 
 def _renormalise(x: Tensor, weight: Tensor, max_norm: float, norm_type: float) -> None:

@@ -135,7 +135,7 @@ def probability_cross_entropy(xp: Any, x: Any, label: Any) -> Any:
     """-(label log x + (1 - label) log(1 - x)), with logarithms cut off at -100."""
     p, label = wide(x), wide(label)
     out = -(label * xp.maximum(xp.log(p), -100) + (1 - label) * xp.maximum(xp.log1p(-p), -100))
-    return out.astype(x.dtype)
+    return out.astype(x.dtype, copy=False)
 
 
 def _same_shapes(where: str, **tensors: Any) -> None:

@@ -89,7 +89,7 @@ def normalise(
         out = out * wide(weight).reshape(broadcast)
     if bias is not None:
         out = out + wide(bias).reshape(broadcast)
-    return out.astype(x.dtype)
+    return out.astype(x.dtype, copy=False)
 
 
 def _reduced_axes(shape: Shape, broadcast: Shape) -> Axes:
@@ -130,7 +130,7 @@ def normalise_grad_input(
     out = y - standard * along
     if centred:
         out = out - xp.mean(y, axis=axes, keepdims=True)
-    return (out * factor).reshape(x.shape).astype(x.dtype)
+    return (out * factor).reshape(x.shape).astype(x.dtype, copy=False)
 
 
 def _infer_weight(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -145,7 +145,7 @@ def normalise_grad_weight(
     standard = _standardise(xp, x, epsilon, view, axes, centred)[0].reshape(x.shape)
     product = wide(y) * standard
     reduced = _reduced_axes(x.shape, broadcast)
-    return xp.sum(product, axis=reduced, keepdims=True).reshape(broadcast).astype(x.dtype)
+    return xp.sum(product, axis=reduced, keepdims=True).reshape(broadcast).astype(x.dtype, copy=False)
 
 
 def _grad_bias(g: Tensor, x: Tensor, shape: Shape, view: Shape, axes: Axes, broadcast: Shape) -> Tensor:
@@ -164,7 +164,7 @@ def normalise_grad_bias(xp: Any, x: Any, y: Any, axes: Axes) -> Any:
 
     `x` is there for kernels that find it together with the other gradients.
     """
-    return xp.sum(wide(y), axis=axes, keepdims=True).astype(y.dtype)
+    return xp.sum(wide(y), axis=axes, keepdims=True).astype(y.dtype, copy=False)
 
 
 # ---- batch ---------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def normalise_by(
     out = (wide(x) - wide(mean).reshape(broadcast)) * scale.reshape(broadcast)
     if bias is not None:
         out = out + wide(bias).reshape(broadcast)
-    return out.astype(x.dtype)
+    return out.astype(x.dtype, copy=False)
 
 
 def _frozen_grad_input(g: Tensor, variance: Tensor, weight: Tensor | None, epsilon: float, broadcast: Shape) -> Tensor:

@@ -272,7 +272,7 @@ def max_pool_grad(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding
     return window.spread(xp, [(winner, -1), (y, 0)], lambda number, w, value: xp.where(w == number, value, zero))
 
 
-max_pool.operation.kernels["cpu"] = native_max_pool(max_pool.operation.kernel)
+max_pool.operation.kernels["cpu"] = in_float32(native_max_pool(max_pool.operation.kernel))
 max_pool_grad.operation.kernels["cpu"] = in_float32(native_max_pool_grad(max_pool_grad.operation.kernel))
 max_pool_grad.operation.kernels["numpy"] = on_host(native_max_pool_grad, max_pool_grad.operation.kernel)
 

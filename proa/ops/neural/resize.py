@@ -157,7 +157,7 @@ def resample(xp: Any, x: Any, axes: tuple[Axis, ...], transposed: bool) -> Any:
     result = wide(x) if is_floating(x.dtype) else x
     for axis in axes:
         result = _along(xp, result, axis, transposed)
-    return result.astype(x.dtype)
+    return result.astype(x.dtype, copy=False)
 
 
 # ---- public functions ----------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def _reference_interpolate(x: np.ndarray, size: Any = None, scale_factor: Any = 
             rows.append(row)
         moved = np.moveaxis(values, axis + 2, -1) @ np.array(rows).T
         values = np.moveaxis(moved, -1, axis + 2)
-    return (np.moveaxis(values, 1, -1) if last else values).astype(x.dtype)
+    return (np.moveaxis(values, 1, -1) if last else values).astype(x.dtype, copy=False)
 
 
 @samples(

@@ -133,7 +133,7 @@ def _reference_grid(x: np.ndarray, grid: np.ndarray, mode: str = "bilinear", pad
                 index.append(base)
             if all(0 <= i < extent for i, extent in zip(index, extents, strict=True)):
                 out[(at[0], slice(None), *at[1:])] += weight * x[(at[0], slice(None), *index)]
-    return out.astype(x.dtype)
+    return out.astype(x.dtype, copy=False)
 
 
 _GRID = A(2, 3, 2, 2, low=-1.3, high=1.3)

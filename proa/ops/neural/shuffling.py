@@ -204,7 +204,7 @@ def columns_to_image(
         else:
             total = total.at[where].add(parts[:, :, number])
     inside = tuple(slice(before, before + e) for e, (before, _) in zip(extents, padding, strict=True))
-    return total[(slice(None), slice(None), *inside)].astype(x.dtype)
+    return total[(slice(None), slice(None), *inside)].astype(x.dtype, copy=False)
 
 
 def _borders(where: str, value: Any) -> Pairs:
@@ -267,7 +267,7 @@ def _reference_fold(x: np.ndarray, output: Any, kernel: Any, strides: Any = 1, p
         for j in range(0, ow + 2 * pw - kw + 1, sw):
             total[:, :, i : i + kh, j : j + kw] += x[:, :, column].reshape(*total.shape[:2], kh, kw)
             column += 1
-    return total[:, :, ph : ph + oh, pw : pw + ow].astype(x.dtype)
+    return total[:, :, ph : ph + oh, pw : pw + ow].astype(x.dtype, copy=False)
 
 
 @samples(

@@ -14,6 +14,7 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.rows import native_softmax
+from ...kernels.gpu import cold
 from ..arguments import require_tensor
 from ..axes import flat, single_axis, widened
 from ..basic import cast_to, reshape_to, sum_over
@@ -40,7 +41,7 @@ def softmax_along(xp: Any, x: Any, axis: int) -> Any:
     if not x.size:
         return x
     shares = xp.exp(_lowered(xp, x, axis))
-    return (shares / xp.sum(shares, axis=axis, keepdims=True)).astype(x.dtype)
+    return (shares / xp.sum(shares, axis=axis, keepdims=True)).astype(x.dtype, copy=False)
 
 
 def _softmax_numpy(xp: Any, x: Any, axis: int) -> Any:
@@ -53,6 +54,7 @@ def _softmax_numpy(xp: Any, x: Any, axis: int) -> Any:
     return shares
 
 
+softmax_along.operation.kernels["cupy"] = cold.softmax(softmax_along.operation.kernel)  # type: ignore[attr-defined]
 softmax_along.operation.kernels["numpy"] = on_host(native_softmax, _softmax_numpy)  # type: ignore[attr-defined]
 softmax_along.operation.kernels["cpu"] = native_softmax(softmax_along.operation.kernel)  # type: ignore[attr-defined]
 
@@ -66,7 +68,7 @@ def log_softmax_along(xp: Any, x: Any, axis: int) -> Any:
     if not x.size:
         return x
     lowered = _lowered(xp, x, axis)
-    return (lowered - xp.log(xp.sum(xp.exp(lowered), axis=axis, keepdims=True))).astype(x.dtype)
+    return (lowered - xp.log(xp.sum(xp.exp(lowered), axis=axis, keepdims=True))).astype(x.dtype, copy=False)
 
 
 def _along(where: str, primitive: Any, x: Tensor, axis: Any, dtype: Any) -> Tensor:

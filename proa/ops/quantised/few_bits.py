@@ -87,7 +87,7 @@ def weight_only_product(xp: Any, x: Any, weight: Any, scales: Any, bias: Any = N
 def _plain_product(xp: Any, x: Any, weight: Any, scales: Any, bias: Any, bits: int) -> Any:
     wide = x.astype(np.float64 if x.dtype == np.float64 else np.float32)
     result = xp.matmul(wide, rows_of(xp, weight, scales, bits).T.astype(wide.dtype))
-    return (result if bias is None else result + bias.astype(wide.dtype)).astype(x.dtype)
+    return (result if bias is None else result + bias.astype(wide.dtype)).astype(x.dtype, copy=False)
 
 
 def _infer_chosen(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:

@@ -34,7 +34,12 @@ def _infer_to(operation: Any, operands: Any, attributes: tuple[Any, ...], place:
     return operands[0]
 
 
-@op("x scale", infer=_infer_to)
+@op(
+    "x scale",
+    infer=_infer_to,
+    # Rounding has no slope to learn from: the gradient goes straight through, also past the ends, as Paddle's does.
+    grad={"x": lambda g, scale, axis, levels: _unrounded_levels(g, scale, axis, levels)},
+)
 def to_levels(xp: Any, x: Any, scale: Any, axis: int = -1, levels: int = 127, low: int = -128, high: int = 127) -> Any:
     """round(x / scale * levels), half to even, kept between `low` and `high`; in x's dtype."""
     steps = x / scale.reshape(_along(scale, x.shape, axis)).astype(x.dtype) * xp.asarray(levels, x.dtype)
@@ -44,6 +49,13 @@ def to_levels(xp: Any, x: Any, scale: Any, axis: int = -1, levels: int = 127, lo
 def _infer_from(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
     _check(operation, operands, attributes[0])
     return make_aval(operands[0].shape, operands[1].dtype, place)
+
+
+def _unrounded_levels(g: Any, scale: Any, axis: int, levels: int) -> Any:
+    from ..basic import cast_to
+
+    shape = _along(scale._aval, g._aval.shape, axis)
+    return g / cast_to(scale.reshape(list(shape)), g._aval.dtype) * float(levels)
 
 
 @op(

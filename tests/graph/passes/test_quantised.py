@@ -115,3 +115,20 @@ def test_a_weight_that_changes_is_packed_again() -> None:
     assert graph(x).tolist() == [[8.0] * 4]
     numbers.set_value(np.full((4, 4), 0.5, np.float32))  # no whole numbers any more
     assert graph(x).tolist() == [[2.0] * 4]
+
+
+def test_equal_scales_are_one_until_one_changes() -> None:
+    there, back, other = (paddle.to_tensor(np.float32([3.0])) for _ in range(3))
+    weight = _weight(8, 6, axis=1)
+
+    def layers(x: Any) -> Any:
+        rounded = from_levels(to_levels(x, there), back)
+        again = from_levels(to_levels(x, other), back)
+        return F.linear(rounded, weight()) + F.linear(again, weight())
+
+    graph = _graph(layers, (4, 8))
+    assert _names(graph) == ["quantise", "quantised_linear", "add"]
+    _same(graph, layers, (4, 8), step=1e-3)
+    other.set_value(np.float32([1.5]))
+    _same(graph, layers, (4, 8), step=1e-3)
+    assert "to_levels" in _names(graph)  # rounded on one grid, read on another: that is no byte

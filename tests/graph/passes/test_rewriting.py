@@ -298,3 +298,26 @@ def test_real_models(name: str) -> None:
     assert_unchanged(graph, random(*shape))
     if name == "residual block":
         assert kinds(graph)["normalise_by"] == 0
+
+
+@pytest.mark.parametrize(
+    ("rank", "window", "filters"), [(2, (2, 2), 1), (2, (3, 2), 5), (1, (4,), 3), (3, (2, 1, 2), 2)]
+)
+def test_a_transposed_convolution_whose_windows_do_not_overlap(
+    rank: int, window: tuple[int, ...], filters: int
+) -> None:
+    layer = {1: nn.Conv1DTranspose, 2: nn.Conv2DTranspose, 3: nn.Conv3DTranspose}[rank](6, filters, window, window)
+    shape = [2, 6, 5, 4, 3][: rank + 2]
+    graph = graph_of(layer, shape)
+    assert kinds(graph)["conv_transpose"] == 0
+    assert_unchanged(graph, random(*shape))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"stride": 1}, {"stride": 2, "padding": 1}, {"stride": 2, "groups": 2}, {"stride": 2, "output_padding": 1}],
+)
+def test_other_transposed_convolutions_stay(options: dict[str, int]) -> None:
+    graph = graph_of(nn.Conv2DTranspose(4, 4, 2, **options), [1, 4, 5, 5])
+    assert kinds(graph)["conv_transpose"] == 1
+    assert_unchanged(graph, random(1, 4, 5, 5))

@@ -95,8 +95,11 @@ def zeros(value: Value) -> np.ndarray:
     return np.zeros(sizes, dtypes.numpy_dtype(value.dtype))
 
 
-def read_parameters(path: str, names: Iterable[str]) -> dict[str, np.ndarray]:
-    """The parameters of the given names from one combined file, or from a folder with a file for each."""
+def read_parameters(path: str, names: Iterable[str], offsets: dict[str, int] | None = None) -> dict[str, np.ndarray]:
+    """The parameters of the given names from one combined file, or from a folder with a file for each.
+
+    `offsets` is told where in a combined file the elements of each begin.
+    """
     found: dict[str, np.ndarray] = {}
     if os.path.isdir(path):
         for name in names:
@@ -111,6 +114,8 @@ def read_parameters(path: str, names: Iterable[str]) -> dict[str, np.ndarray]:
         for name in sorted(names):
             try:
                 found[name] = read_tensor(file, end)
+                if offsets is not None and found[name].dtype != np.bool_:  # which are not kept as they are read
+                    offsets[name] = file.tell() - found[name].nbytes
             except ValueError as error:
                 raise ValueError(f"{error}; while reading the parameter {name!r} from {path}") from None
         if file.tell() != end:

@@ -85,6 +85,19 @@ def _guess(name: str, value: Any) -> str:
     raise TypeError(f"(write_model) the attribute {name!r} has a value that Paddle's files cannot hold: {value!r}")
 
 
+def _that_runs(op: Op) -> Op:
+    """dequantize_linear as an operation that says the same. Paddle 3.3 has the kernel of quantize_linear behind that name in
+    PIR programs (its own quantised models compute nonsense); in `.pdmodel` files it is right."""
+    if op.name != "dequantize_linear":
+        return op
+    x, scale = op.inputs[:2]
+    bits = int(op.attributes.get("bit_length", 8))
+    if scale.shape is None or math.prod(scale.shape) == 1:
+        return Op("fake_dequantize_max_abs", [x, scale], {"max_range": float((1 << (bits - 1)) - 1)}, op.outputs[:1])
+    attributes = {"quant_bits": [bits], "quant_axis": int(op.attributes.get("quant_axis", 0)), "x_num_col_dims": 1}
+    return Op("fake_channel_wise_dequantize_max_abs", [x, [scale]], attributes, op.outputs[:1])
+
+
 class _Writer:
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -180,6 +193,7 @@ class _Writer:
         return [{"AT": _attribute(kinds.get(n) or _guess(n, values[n]), values[n]), "N": n} for n in ordered]
 
     def operation(self, op: Op, entries: list[Any]) -> None:
+        op = _that_runs(op)
         row = table.find(op.name)
         prefix, dot, rest = op.name.partition(".")
         label = _DIALECTS[prefix] + rest if dot and prefix in _DIALECTS else "1." + op.name

@@ -74,7 +74,7 @@ def read_model(program: str | os.PathLike[str], params: str | os.PathLike[str] |
                 f"(read_model) {program_path} has {len(saved)} parameters ({names} …), but there is no "
                 ".pdiparams file beside it; pass its path as params"
             )
-        model.parameters |= read_parameters(params_path, saved)
+        model.parameters |= read_parameters(params_path, saved, model.offsets)
     for name, array in model.parameters.items():
         value = model.parameter_values[name]
         declared = value.shape or ()

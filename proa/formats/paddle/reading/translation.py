@@ -47,11 +47,15 @@ class Translation:
             if op.name not in SKIPPED:
                 self.operation(op)
 
-    def operation(self, op: Op) -> None:
-        self.position += 1
+    def reader_of(self, op: Op) -> Reader:
         reader = find_reader(op.name)
         if reader is None:
             raise unknown_operation(op.name, self.position)
+        return reader
+
+    def operation(self, op: Op) -> None:
+        self.position += 1
+        reader = self.reader_of(op)
         inputs = [self.held(value) for value in op.inputs]
         try:
             if reader.translates_blocks:
@@ -62,7 +66,7 @@ class Translation:
                     result = self.called(op, reader, inputs)
         except Exception as error:
             if not getattr(error, "__notes__", None):
-                error.add_note(f"while operation {self.position} of the model was translated: {op.name}")
+                error.add_note(f"while operation {self.position} of the model was translated: {op!s}")
             raise
         self.bind(op.outputs, result)
 

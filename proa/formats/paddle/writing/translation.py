@@ -136,7 +136,19 @@ class Translation:
 
 def graph_to_model(graph: Graph, names: dict[int, str] | None = None) -> Model:
     """The Model of a graph's results. `names` gives captured tensors (by id) the names their values are saved under."""
-    from . import control, elementwise, helpers, indexing, linear, losses, neural, randomness, recurrent, shapes  # noqa: F401
+    from . import (  # noqa: F401
+        control,
+        elementwise,
+        helpers,
+        indexing,
+        linear,
+        losses,
+        neural,
+        quantised,
+        randomness,
+        recurrent,
+        shapes,
+    )
 
     for guard in graph.assumptions.guards.values():
         if guard.by_user and not guard.is_certain:

@@ -1,14 +1,15 @@
 // Scaled dot-product attention in blocks of queries and keys: the scores of one block are all that is ever stored.
 //
 // Tensors are [batch, length, heads, width]. For every row of scores two numbers are kept, its largest score and the sum of
-// the powers relative to that; from these the gradient computes the weights again, block by block.
+// the powers relative to that; from these the gradient computes the weights again, block by block. Tensors of bfloat16 are
+// multiplied as such, the weights rounded to it; scores, sums and results are floats.
 #pragma once
 
 #include <cmath>
 #include <limits>
 
 #include "exponential.h"
-#include "gemm.h"
+#include "pair_matrices.h"
 
 namespace proa {
 
@@ -23,6 +24,18 @@ struct Mask {
   bool any() const { return added != nullptr || shown != nullptr; }
 };
 
+// A matrix of floats, or of bfloat16 by its bits.
+template <class Number>
+struct View {
+  const Number* data;
+  int64_t row_step, column_step;
+
+  View at(int64_t row, int64_t column) const {
+    return {data + row * row_step + column * column_step, row_step, column_step};
+  }
+  View transposed() const { return {data, column_step, row_step}; }
+};
+
 struct Attention {
   int64_t batch, heads, queries, keys, width, value_width;
   float scale;
@@ -30,7 +43,8 @@ struct Attention {
   Mask mask;
 
   // Of one head: a matrix with rows of all heads.
-  Matrix head_of(const float* data, int64_t b, int64_t h, int64_t length, int64_t size) const {
+  template <class Number>
+  View<Number> head_of(const Number* data, int64_t b, int64_t h, int64_t length, int64_t size) const {
     return {data + (b * length * heads + h) * size, heads * size, 1};
   }
 
@@ -72,16 +86,25 @@ constexpr int64_t kKeys = 4 * kWidth;
 // Rows of scores lie this far apart, with room for whole vectors.
 inline int64_t score_step(int64_t keys) { return round_up(smaller(keys, kKeys), kLanes); }
 
-inline void multiply_block(int64_t rows, int64_t columns, int64_t depth, const Matrix& a, const Matrix& b, float* c,
-                           int64_t c_step, bool accumulate) {
-  multiply(rows, columns, depth, a, b, Result{c, c_step}, accumulate, Finish());
+template <class Left, class Right>
+void multiply_block(int64_t rows, int64_t columns, int64_t depth, const View<Left>& a, const View<Right>& b, float* c,
+                    int64_t c_step, bool accumulate) {
+  if constexpr (std::is_same_v<Right, float>) {
+    const Matrix left{a.data, a.row_step, a.column_step}, right{b.data, b.row_step, b.column_step};
+    multiply(rows, columns, depth, left, right, Result{c, c_step}, accumulate, Finish());
+  } else {
+    const LeftPairs left{{{a.data, std::is_same_v<Left, float>}, a.row_step, a.column_step, depth}};
+    const RightPairs right{{{b.data, false}, b.column_step, b.row_step, depth}};
+    multiply(rows, columns, ceil_div(depth, 2), left, right, Result{c, c_step}, accumulate, Finish());
+  }
 }
 
 // The queries [first, last) of one head. `statistics` has two numbers for each query of the head.
-inline void attend(const Attention& a, int64_t b, int64_t h, int64_t first, int64_t last, const float* query,
-                   const float* key, const float* value, float* out, float* statistics) {
-  const Matrix q = a.head_of(query, b, h, a.queries, a.width), k = a.head_of(key, b, h, a.keys, a.width);
-  const Matrix v = a.head_of(value, b, h, a.keys, a.value_width);
+template <class Number>
+void attend(const Attention& a, int64_t b, int64_t h, int64_t first, int64_t last, const Number* query, const Number* key,
+            const Number* value, float* out, float* statistics) {
+  const View<Number> q = a.head_of(query, b, h, a.queries, a.width), k = a.head_of(key, b, h, a.keys, a.width);
+  const View<Number> v = a.head_of(value, b, h, a.keys, a.value_width);
   const int64_t out_step = a.heads * a.value_width, step = score_step(a.keys);
   float* to = out + (b * a.queries * a.heads + h) * a.value_width;
   float* scores = scratch<4>(kQueries * step + kLanes);
@@ -120,7 +143,7 @@ inline void attend(const Attention& a, int64_t b, int64_t h, int64_t first, int6
         }
         sums[r] = j0 == 0 ? sum : sums[r] + sum;
       }
-      multiply_block(rows, a.value_width, columns, Matrix{scores, step, 1}, v.at(j0, 0), to + i0 * out_step, out_step,
+      multiply_block(rows, a.value_width, columns, View<float>{scores, step, 1}, v.at(j0, 0), to + i0 * out_step, out_step,
                      j0 > 0);
     }
     for (int64_t r = 0; r < rows; r++) {
@@ -134,12 +157,13 @@ inline void attend(const Attention& a, int64_t b, int64_t h, int64_t first, int6
 }
 
 // The gradients of one head, from its queries, keys, values, result, the result's gradient and the statistics.
-inline void attend_back(const Attention& a, int64_t b, int64_t h, const float* query, const float* key,
-                        const float* value, const float* out, const float* grad, const float* statistics,
-                        float* query_grad, float* key_grad, float* value_grad) {
-  const Matrix q = a.head_of(query, b, h, a.queries, a.width), k = a.head_of(key, b, h, a.keys, a.width);
-  const Matrix v = a.head_of(value, b, h, a.keys, a.value_width), o = a.head_of(out, b, h, a.queries, a.value_width);
-  const Matrix g = a.head_of(grad, b, h, a.queries, a.value_width);
+template <class Number>
+void attend_back(const Attention& a, int64_t b, int64_t h, const Number* query, const Number* key, const Number* value,
+                 const float* out, const Number* grad, const float* statistics, float* query_grad, float* key_grad,
+                 float* value_grad) {
+  const View<Number> q = a.head_of(query, b, h, a.queries, a.width), k = a.head_of(key, b, h, a.keys, a.width);
+  const View<Number> v = a.head_of(value, b, h, a.keys, a.value_width), g = a.head_of(grad, b, h, a.queries, a.value_width);
+  const View<float> o = a.head_of(out, b, h, a.queries, a.value_width);
   const int64_t step = score_step(a.keys), row_step = a.heads * a.width, value_step = a.heads * a.value_width;
   float* to_query = query_grad + (b * a.queries * a.heads + h) * a.width;
   float* to_key = key_grad + (b * a.keys * a.heads + h) * a.width;
@@ -152,12 +176,13 @@ inline void attend_back(const Attention& a, int64_t b, int64_t h, const float* q
     const int64_t rows = smaller(kQueries, a.queries - i0), end = a.visible(i0 + rows);
     float means[kQueries];
     for (int64_t r = 0; r < rows; r++) {
-      const float *x = o.data + (i0 + r) * value_step, *y = g.data + (i0 + r) * value_step;
+      const float* x = o.data + (i0 + r) * value_step;
+      const Number* y = g.data + (i0 + r) * value_step;
       Vector total{};
       int64_t d = 0;
-      for (; d + kLanes <= a.value_width; d += kLanes) total += load(x + d) * load(y + d);
+      for (; d + kLanes <= a.value_width; d += kLanes) total += load(x + d) * load_up_to(y + d, kLanes);
       float sum = sum_of(total);
-      for (; d < a.value_width; d++) sum += x[d] * y[d];
+      for (; d < a.value_width; d++) sum += x[d] * value_of(y[d]);
       means[r] = sum;
     }
     for (int64_t j0 = 0; j0 < end; j0 += kKeys) {
@@ -175,7 +200,7 @@ inline void attend_back(const Attention& a, int64_t b, int64_t h, const float* q
           store(slope + j, weight * (load(slope + j) - mean) * scale);
         }
       }
-      const Matrix p{weights, step, 1}, s{slopes, step, 1};
+      const View<float> p{weights, step, 1}, s{slopes, step, 1};
       multiply_block(rows, a.width, columns, s, k.at(j0, 0), to_query + i0 * row_step, row_step, j0 > 0);
       // Of these keys some may have been begun by earlier blocks.
       const int64_t old = larger<int64_t>(smaller(begun - j0, columns), 0);

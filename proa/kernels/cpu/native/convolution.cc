@@ -5,28 +5,6 @@
 namespace proa {
 
 using Floats = ffi::Buffer<ffi::F32>;
-using Sizes = ffi::Span<const int64_t>;
-
-// `window`: stride, padding before, dilation, kernel, each for depth, height and width; then groups.
-template <class Shape>
-static bool describe(Convolution& s, const Shape& x, const Shape& y, Sizes window) {
-  if (x.size() < 3 || x.size() > 5 || y.size() != x.size() || window.size() != 13) return false;
-  s.images = x[0];
-  s.channels = x[1];
-  s.filters = y[1];
-  s.groups = window[12];
-  const size_t missing = 5 - x.size();
-  for (size_t a = 0; a < 3; a++) {
-    s.extent[a] = a < missing ? 1 : x[a + 2 - missing];
-    s.out[a] = a < missing ? 1 : y[a + 2 - missing];
-    s.stride[a] = window[a];
-    s.before[a] = window[3 + a];
-    s.dilation[a] = window[6 + a];
-    s.kernel[a] = window[9 + a];
-    if (s.stride[a] < 1 || s.dilation[a] < 1 || s.kernel[a] < 1) return false;
-  }
-  return s.groups > 0 && s.channels % s.groups == 0 && s.filters % s.groups == 0 && y[0] == s.images;
-}
 
 static bool has_weight(const Convolution& s, const Floats& weight) {
   return static_cast<int64_t>(weight.element_count()) == s.filters * s.group_channels() * s.taps();

@@ -14,6 +14,12 @@ struct Convolution {
   int64_t group_channels() const { return channels / groups; }
   int64_t group_filters() const { return filters / groups; }
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  // Whether each position is computed from the same position alone.
+  bool reads_positions() const {
+    bool alone = true;
+    for (int a = 0; a < 3; a++) alone &= kernel[a] == 1 && stride[a] == 1 && before[a] == 0 && out[a] == extent[a];
+    return alone;
+  }
 
   // Calls body(tap of each axis, its number).
   template <class Body>
@@ -35,6 +41,29 @@ struct Convolution {
     return pass;
   }
 };
+
+using Sizes = ffi::Span<const int64_t>;
+
+// `window`: stride, padding before, dilation, kernel, each for depth, height and width; then groups.
+template <class Shape>
+bool describe(Convolution& s, const Shape& x, const Shape& y, Sizes window) {
+  if (x.size() < 3 || x.size() > 5 || y.size() != x.size() || window.size() != 13) return false;
+  s.images = x[0];
+  s.channels = x[1];
+  s.filters = y[1];
+  s.groups = window[12];
+  const size_t missing = 5 - x.size();
+  for (size_t a = 0; a < 3; a++) {
+    s.extent[a] = a < missing ? 1 : x[a + 2 - missing];
+    s.out[a] = a < missing ? 1 : y[a + 2 - missing];
+    s.stride[a] = window[a];
+    s.before[a] = window[3 + a];
+    s.dilation[a] = window[6 + a];
+    s.kernel[a] = window[9 + a];
+    if (s.stride[a] < 1 || s.dilation[a] < 1 || s.kernel[a] < 1) return false;
+  }
+  return s.groups > 0 && s.channels % s.groups == 0 && s.filters % s.groups == 0 && y[0] == s.images;
+}
 
 // A pass in which every position has a window of its own and no neighbour: one long line.
 inline void join_lines(Pass& pass, Results& results) {
@@ -179,18 +208,23 @@ inline void convolve(ffi::ThreadPool& pool, const Convolution& s, const float* x
 
 // ---- gradient of the input ------------------------------------------------------------------------------------------
 
-// dx from dy. For each residue of an input position modulo the stride, the taps that reach it from a whole output position.
-inline void convolve_back(ffi::ThreadPool& pool, const Convolution& s, const float* dy, const float* weight, float* dx) {
+// How dx follows from dy: for each residue of an input position modulo the stride, the taps that reach it from a whole output
+// position.
+struct BackPasses {
+  std::vector<Pass> passes;
+  std::vector<Results> results;  // without data
+  std::vector<int64_t> places;   // of their first elements in dx
+  bool all_reached = true;  // what no pass reaches is 0
+};
+
+inline BackPasses back_passes(const Convolution& s, const float* dy) {
+  BackPasses found;
   const int64_t row = s.extent[2] * s.channels, plane = s.extent[1] * row;
-  const int64_t channels = s.group_channels(), filters = s.group_filters(), panels = ceil_div(channels, kPanel);
   const int64_t residues[3] = {smaller(s.stride[0], s.extent[0]), smaller(s.stride[1], s.extent[1]),
                                smaller(s.stride[2], s.extent[2])};
-  std::vector<Pass> passes;
-  std::vector<Results> results;
-  bool all_reached = true;
   for (int64_t which = 0; which < residues[0] * residues[1] * residues[2]; which++) {
     const int64_t at[3] = {which / (residues[1] * residues[2]), which / residues[2] % residues[1], which % residues[2]};
-    Pass pass{dy, s.images, {s.out[0], s.out[1], s.out[2]}, s.filters, filters, {}, {1, 1, 1}, {}};
+    Pass pass{dy, s.images, {s.out[0], s.out[1], s.out[2]}, s.filters, s.group_filters(), {}, {1, 1, 1}, {}};
     for (int a = 0; a < 3; a++) pass.grid[a] = ceil_div(s.extent[a] - at[a], s.stride[a]);
     s.each_tap([&](const int64_t tap[3], int64_t number) {
       Tap one{{}, number};
@@ -202,29 +236,36 @@ inline void convolve_back(ffi::ThreadPool& pool, const Convolution& s, const flo
       pass.taps.push_back(one);
     });
     if (pass.taps.empty()) {
-      all_reached = false;
+      found.all_reached = false;
       continue;
     }
     std::reverse(pass.taps.begin(), pass.taps.end());  // neighbours in memory then follow each other
-    passes.push_back(std::move(pass));
-    results.push_back({dx + at[0] * plane + at[1] * row + at[2] * s.channels, s.extent[0] * plane,
-                       {s.stride[0] * plane, s.stride[1] * row, s.stride[2] * s.channels}, channels});
+    found.passes.push_back(std::move(pass));
+    found.places.push_back(at[0] * plane + at[1] * row + at[2] * s.channels);
+    found.results.push_back({nullptr, s.extent[0] * plane,
+                             {s.stride[0] * plane, s.stride[1] * row, s.stride[2] * s.channels}, s.group_channels()});
   }
-  if (!all_reached) {
-    parallel_some(pool, s.images * s.extent[0] * plane, s.images * s.extent[0] * s.extent[1], [&](int64_t line) {
-      std::memset(dx + line * row, 0, sizeof(float) * row);
-    });
+  return found;
+}
+
+inline void convolve_back(ffi::ThreadPool& pool, const Convolution& s, const float* dy, const float* weight, float* dx) {
+  const int64_t channels = s.group_channels(), filters = s.group_filters(), panels = ceil_div(channels, kPanel);
+  BackPasses back = back_passes(s, dy);
+  if (!back.all_reached) {
+    const int64_t row = s.extent[2] * s.channels, lines = s.images * s.extent[0] * s.extent[1];
+    parallel_some(pool, lines * row, lines, [&](int64_t line) { std::memset(dx + line * row, 0, sizeof(float) * row); });
   }
-  for (size_t i = 0; i < passes.size(); i++) {
-    Pass& pass = passes[i];
+  for (size_t i = 0; i < back.passes.size(); i++) {
+    Pass& pass = back.passes[i];
     const int64_t size = pass.depth() * kPanel;
     float* packed = scratch<5>(s.groups * panels * size);
     parallel_some(pool, s.groups * panels * size, s.groups * panels, [&](int64_t which) {
       pack_turned_filters(packed + which * size, weight + which / panels * filters * channels * s.taps(), filters, channels,
                           s.taps(), pass.taps, which % panels);
     });
-    join_lines(pass, results[i]);
-    multiply_pass(pool, pass, s.groups, packed, results[i]);
+    back.results[i].data = dx + back.places[i];
+    join_lines(pass, back.results[i]);
+    multiply_pass(pool, pass, s.groups, packed, back.results[i]);
   }
 }
 

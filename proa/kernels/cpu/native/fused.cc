@@ -75,7 +75,7 @@ static void multiply_panels(const Matrix& left, const float* panels, int64_t dep
     }
     return;
   }
-  const Blocks blocks(depth, column1 - column0);
+  const BlockSizes blocks(depth, column1 - column0);
   const int step = rows_of_panels(rows, kStreamedRows);
   const int64_t block_columns = rows <= 3 * kStreamedRows ? kPanel : round_up(blocks.columns, kPanel);
   for (int64_t j0 = column0; j0 < column1; j0 += block_columns) {
@@ -89,7 +89,7 @@ static void multiply_panels(const Matrix& left, const float* panels, int64_t dep
           const float* b = panels + j / kPanel * kPanel * depth + k0 * kPanel + j % kPanel;
           const float* next = out.data + (j + kStreamedWidth < j1 ? i * out.step + j + kStreamedWidth
                                                                   : (i + step) * out.step + j0);
-          const StreamedTile tile = Tiles<kStreamedRows>::find_streamed<true>(panel, (count + kLanes - 1) / kLanes);
+          const StreamedTile tile = Tiles<kStreamedRows>::find_streamed<Singles, true>(panel, (count + kLanes - 1) / kLanes);
           tile(some, left.row(i, k0), left.row_length(), b, kPanel, out.data + i * out.step + j, out.step, count, k0 > 0,
                nullptr, next);
           if (k0 + some == depth) finish_tile(out, i, panel, j, count, ending);

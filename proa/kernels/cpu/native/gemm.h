@@ -1,8 +1,9 @@
-// Products of float matrices: c = a b (+ bias, + relu).
+// Products of matrices: c = a b (+ bias, + relu).
 //
-// Register tiles are all that computes; everything else brings operands into their order. Where the right operand comes from
-// is a *source* with a `pack` function, so that transposed matrices and others are multiplied by the same code, and never
-// stored.
+// Register tiles are all that computes; everything else brings operands into their order. Where operands come from is a
+// *source* with a `pack` function, so that transposed matrices and others are multiplied by the same code, and never
+// stored. What one multiplication is, says an *arithmetic*: of floats here, of pairs of bfloat16 in pairs.h, where a pair takes
+// the place of a float and depths count pairs.
 #pragma once
 
 #include "parallel.h"
@@ -22,7 +23,9 @@ struct Finish {
   const float* column_bias = nullptr;
   const float* row_bias = nullptr;
   bool relu = false;
-  bool any() const { return column_bias != nullptr || row_bias != nullptr || relu; }
+  uint16_t* rounded = nullptr;  // where it goes as bfloat16, in rows of `rounded_step`; c then only holds sums of parts of k
+  int64_t rounded_step = 0;
+  bool any() const { return column_bias != nullptr || row_bias != nullptr || relu || rounded != nullptr; }
   Vector apply(Vector sum, int row, int column, int count) const {
     if (column_bias) sum += count == kLanes ? load(column_bias + column) : load_some(column_bias + column, count);
     if (row_bias) sum += all(row_bias[row]);
@@ -32,6 +35,7 @@ struct Finish {
     Finish moved = *this;
     if (column_bias) moved.column_bias += column;
     if (row_bias) moved.row_bias += row;
+    if (rounded) moved.rounded += row * rounded_step + column;
     return moved;
   }
 };
@@ -43,13 +47,10 @@ inline void write_tile(const float* sums, int rows, int width, float* c, int64_t
     for (int j = 0; j < columns; j += kLanes) {
       const int count = columns - j < kLanes ? columns - j : kLanes;
       Vector sum = load(sums + j);
-      if (count == kLanes) {
-        if (accumulate) sum += load(c + j);
-        store(c + j, finish ? finish->apply(sum, r, j, kLanes) : sum);
-      } else {
-        if (accumulate) sum += load_some(c + j, count);
-        store_some(c + j, finish ? finish->apply(sum, r, j, count) : sum, count);
-      }
+      if (accumulate) sum += load_up_to(c + j, count);
+      if (finish) sum = finish->apply(sum, r, j, count);
+      if (finish && finish->rounded) store_rounded(finish->rounded + r * finish->rounded_step + j, sum, count);
+      else store_up_to(c + j, sum, count);
     }
   }
 }
@@ -59,7 +60,7 @@ inline void write_tile(const float* sums, int rows, int width, float* c, int64_t
 //
 // `streamed`: b comes from the second cache and is asked for some steps before it is needed, and so, row by row, is `next`,
 // the tile of the result that follows this one. The first cache then belongs to a.
-template <int rows, int vectors, bool in_rows, bool streamed>
+template <class Arithmetic, int rows, int vectors, bool in_rows, bool streamed>
 void any_tile(int64_t depth, const float* a, int64_t a_step, const float* b, int64_t b_step, float* c, int64_t c_step,
               int columns, bool accumulate, const Finish* finish, const float* next) {
   // Every third row: the two behind it are reached by the processor's own addressing.
@@ -95,9 +96,9 @@ void any_tile(int64_t depth, const float* a, int64_t a_step, const float* b, int
       }
 #pragma GCC unroll 16
       for (int r = 0; r < rows; r++) {
-        const Vector value = all(in_rows ? third[r / 3][r % 3 * a_step] : a[r]);
+        const Vector value = Arithmetic::spread(in_rows ? third[r / 3] + r % 3 * a_step : a + r);
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++) sums[r][v] += value * column[v];
+        for (int v = 0; v < vectors; v++) sums[r][v] = Arithmetic::add(sums[r][v], value, column[v]);
       }
       if constexpr (in_rows) {
 #pragma GCC unroll 16
@@ -132,7 +133,7 @@ void any_tile(int64_t depth, const float* a, int64_t a_step, const float* b, int
 template <int rows, int vectors>
 void tile(int64_t depth, const float* a, const float* b, int64_t b_step, float* c, int64_t c_step, int columns,
           bool accumulate, const Finish* finish) {
-  any_tile<rows, vectors, false, false>(depth, a, 0, b, b_step, c, c_step, columns, accumulate, finish, nullptr);
+  any_tile<Singles, rows, vectors, false, false>(depth, a, 0, b, b_step, c, c_step, columns, accumulate, finish, nullptr);
 }
 
 using Tile = void (*)(int64_t, const float*, const float*, int64_t, float*, int64_t, int, bool, const Finish*);
@@ -145,22 +146,23 @@ struct Tiles {
     if (wanted == rows) return vectors == 1 ? tile<rows, 1> : tile<rows, 2>;
     return Tiles<rows - 1>::find(wanted, vectors);
   }
-  template <bool in_rows>
+  template <class Arithmetic, bool in_rows>
   static StreamedTile find_streamed(int wanted, int vectors) {
-    if (wanted != rows) return Tiles<rows - 1>::template find_streamed<in_rows>(wanted, vectors);
-    if (vectors == 1) return any_tile<rows, 1, in_rows, true>;
-    return vectors == 2 ? any_tile<rows, 2, in_rows, true> : any_tile<rows, 3, in_rows, true>;
+    if (wanted != rows) return Tiles<rows - 1>::template find_streamed<Arithmetic, in_rows>(wanted, vectors);
+    if (vectors == 1) return any_tile<Arithmetic, rows, 1, in_rows, true>;
+    return vectors == 2 ? any_tile<Arithmetic, rows, 2, in_rows, true> : any_tile<Arithmetic, rows, 3, in_rows, true>;
   }
 };
 template <>
 struct Tiles<0> {
   static Tile find(int, int) { return nullptr; }
-  template <bool>
+  template <class, bool>
   static StreamedTile find_streamed(int, int) { return nullptr; }
 };
 
 // A matrix in memory: element (i, j) at data[i * row_step + j * column_step], one of the steps being 1.
 struct Matrix {
+  using Arithmetic = Singles;
   const float* data;
   int64_t row_step, column_step;
 
@@ -171,6 +173,7 @@ struct Matrix {
 
   // As the left operand without packing: rows that lie side by side, `row_length` apart.
   bool lies_in_rows() const { return column_step == 1 && row_step > 1; }
+  bool is_packed() const { return !lies_in_rows(); }
   const float* row(int64_t first, int64_t k0) const { return data + first * row_step + k0; }
   int64_t row_length() const { return row_step; }
 
@@ -287,9 +290,9 @@ struct Result {
 constexpr int64_t kPackedRows = 1 << 19;  // floats of a (2 MiB): they come back from the second or third cache in order
 
 // Blocks of a streamed product: a panel of rows of a (12 KiB) stays in the first cache, a block of b (576 KiB) in the second.
-struct Blocks {
+struct BlockSizes {
   int64_t pieces, depth, columns;
-  Blocks(int64_t whole_depth, int64_t whole_columns) {
+  BlockSizes(int64_t whole_depth, int64_t whole_columns) {
     pieces = larger<int64_t>(ceil_div(whole_depth, 384), 1);
     depth = larger<int64_t>(ceil_div(whole_depth, pieces), 1);
     columns = smaller(round_up(whole_columns, kLanes), 384 * 384 / depth / kStreamedWidth * kStreamedWidth);
@@ -305,18 +308,19 @@ struct Blocks {
 //
 // A block of b is packed and stays in the second cache; each panel of rows is multiplied by all of it. Where there are only
 // a few rows, each column panel of b is used up before the next one is packed, or used as it lies.
-template <class Right>
-void multiply(int64_t rows, int64_t columns, int64_t depth, const Matrix& left, const Right& right, const Result& out,
+template <class Left, class Right>
+void multiply(int64_t rows, int64_t columns, int64_t depth, const Left& left, const Right& right, const Result& out,
               bool accumulate, const Finish& finish) {
+  using Arithmetic = typename Left::Arithmetic;
   if (rows < 1 || columns < 1) return;
-  const Blocks blocks(depth, columns);
+  const BlockSizes blocks(depth, columns);
   const int step = rows_of_panels(rows, kStreamedRows);
   const bool few = rows <= 3 * kStreamedRows;
-  const bool in_rows = left.lies_in_rows();  // then it is not packed
+  const bool in_rows = left.lies_in_rows(), packs = left.is_packed();
   // Rows that are packed at once, and used for all columns.
   const int64_t most = kPackedRows / blocks.depth / step * step;
-  const int64_t group = in_rows ? rows : smaller(rows, most);
-  float* packed_left = in_rows ? nullptr : scratch<0>(group * blocks.depth + 8);
+  const int64_t group = packs ? smaller(rows, most) : rows;
+  float* packed_left = packs ? scratch<0>(group * blocks.depth + 8) : nullptr;
   float* packed_right = scratch<1>((few ? kStreamedWidth : blocks.columns) * blocks.depth);
 
   for (int64_t piece = 0; piece < blocks.pieces; piece++) {
@@ -328,22 +332,22 @@ void multiply(int64_t rows, int64_t columns, int64_t depth, const Matrix& left, 
       const int panel = static_cast<int>(smaller<int64_t>(step, rows - i));
       const int count = static_cast<int>(smaller<int64_t>(vectors * kLanes, columns - j));
       const Finish here = finish.at(i, j);
-      const StreamedTile tile = in_rows ? Tiles<kStreamedRows>::find_streamed<true>(panel, vectors)
-                                        : Tiles<kStreamedRows>::find_streamed<false>(panel, vectors);
-      tile(some, a, left.row_length(), b, b_step, out.data + i * out.step + j, out.step, count, add,
+      const StreamedTile tile = in_rows ? Tiles<kStreamedRows>::template find_streamed<Arithmetic, true>(panel, vectors)
+                                        : Tiles<kStreamedRows>::template find_streamed<Arithmetic, false>(panel, vectors);
+      tile(some, a, packs ? some : left.row_length(), b, b_step, out.data + i * out.step + j, out.step, count, add,
            finishes ? &here : nullptr, next);
     };
     if (few) {
-      if (!in_rows) left.pack_panels(packed_left, 0, rows, step, k0, some);
+      if (packs) left.pack_panels(packed_left, 0, rows, step, k0, some);
       for (int64_t j = 0; j < columns;) {
-        const int vectors = Blocks::vectors_of(columns - j), width = vectors * kLanes;
+        const int vectors = BlockSizes::vectors_of(columns - j), width = vectors * kLanes;
         const int count = static_cast<int>(smaller<int64_t>(width, columns - j));
         const float* b = right.direct(k0, j, count, width);
         const int64_t b_step = b ? right.direct_step() : width;
         if (!b) right.pack_right(packed_right, k0, some, j, count, width);
         for (int64_t i = 0; i < rows; i += step) {
           const float* next = out.data + (i + step < rows ? (i + step) * out.step + j : j + count);
-          compute(i, j, in_rows ? left.row(i, k0) : packed_left + i * some, b ? b : packed_right, b_step, vectors, next);
+          compute(i, j, packs ? packed_left + i * some : left.row(i, k0), b ? b : packed_right, b_step, vectors, next);
         }
         j += width;
       }
@@ -351,19 +355,19 @@ void multiply(int64_t rows, int64_t columns, int64_t depth, const Matrix& left, 
     }
     for (int64_t i0 = 0; i0 < rows; i0 += group) {
       const int64_t i1 = smaller(rows, i0 + group);
-      if (!in_rows) left.pack_panels(packed_left, i0, i1 - i0, step, k0, some);
+      if (packs) left.pack_panels(packed_left, i0, i1 - i0, step, k0, some);
       for (int64_t j0 = 0; j0 < columns; j0 += blocks.columns) {
         const int64_t j1 = smaller(columns, j0 + blocks.columns);
         for (int64_t j = j0; j < j1;) {
-          const int width = Blocks::vectors_of(j1 - j) * kLanes;
+          const int width = BlockSizes::vectors_of(j1 - j) * kLanes;
           right.pack_right(packed_right + (j - j0) * some, k0, some, j, static_cast<int>(smaller<int64_t>(width, j1 - j)),
                            width);
           j += width;
         }
         for (int64_t i = i0; i < i1; i += step) {
-          const float* a = in_rows ? left.row(i, k0) : packed_left + (i - i0) * some;
+          const float* a = packs ? packed_left + (i - i0) * some : left.row(i, k0);
           for (int64_t j = j0; j < j1;) {
-            const int vectors = Blocks::vectors_of(j1 - j), width = vectors * kLanes;
+            const int vectors = BlockSizes::vectors_of(j1 - j), width = vectors * kLanes;
             const float* next = out.data + (j + width < j1 ? i * out.step + j + width : (i + step) * out.step + j0);
             compute(i, j, a, packed_right + (j - j0) * some, width, vectors, next);
             j += width;

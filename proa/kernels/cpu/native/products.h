@@ -1,6 +1,8 @@
 // Matrix products over the pool: who computes which part of the result, and vectors, which need no tiles.
 #pragma once
 
+#include <type_traits>
+
 #include "gemm.h"
 
 namespace proa {
@@ -66,6 +68,11 @@ inline void vector_times(const float* x, int64_t x_step, const Matrix& b, int64_
 }
 
 // c = a b on one thread, c contiguous.
+template <class Left, class Right>
+void multiply_alone(int64_t rows, int64_t columns, int64_t depth, const Left& a, const Right& b, float* c,
+                    const Finish& finish) {
+  multiply(rows, columns, depth, a, b, Result{c, columns}, false, finish);
+}
 inline void multiply_alone(int64_t rows, int64_t columns, int64_t depth, const Matrix& a, const Matrix& b, float* c,
                            const Finish& finish) {
   if (rows == 1) {
@@ -80,31 +87,37 @@ inline void multiply_alone(int64_t rows, int64_t columns, int64_t depth, const M
   }
 }
 
+// The product of a vector and a matrix, in whichever order, on all threads.
+inline void multiply_vector(ffi::ThreadPool& pool, int64_t rows, int64_t columns, int64_t depth, const Matrix& a,
+                            const Matrix& b, float* c, const Finish& finish) {
+  const int64_t length = larger(rows, columns);
+  const int64_t step = round_up(ceil_div(length, 2 * threads_of(pool)), 8 * kLanes);
+  Finish turned = finish;
+  if (rows != 1) {
+    turned.column_bias = finish.row_bias;
+    turned.row_bias = finish.column_bias;
+  }
+  parallel_for(pool, ceil_div(length, step), [&](int64_t i) {
+    const int64_t first = i * step, last = smaller(length, first + step);
+    if (rows == 1) vector_times(a.data, a.column_step, b, depth, c, first, last, turned);
+    else vector_times(b.data, b.row_step, a.transposed(), depth, c, first, last, turned);
+  });
+}
+
 // c = a b (+ bias), c contiguous.
-inline void multiply_matrices(ffi::ThreadPool& pool, int64_t rows, int64_t columns, int64_t depth, const Matrix& a,
-                              const Matrix& b, float* c, const Finish& finish) {
+template <class Left, class Right>
+void multiply_matrices(ffi::ThreadPool& pool, int64_t rows, int64_t columns, int64_t depth, const Left& a, const Right& b,
+                       float* c, const Finish& finish) {
   const int threads = threads_of(pool);
   const double work = static_cast<double>(rows) * columns * depth;
-  const bool is_vector = rows == 1 || columns == 1;
+  const bool is_vector = std::is_same_v<Left, Matrix> && (rows == 1 || columns == 1);
   // A vector's product waits for memory, which a second thread brings sooner.
   if (threads == 1 || work < (is_vector ? 2e5 : kWorthThreads)) {
     multiply_alone(rows, columns, depth, a, b, c, finish);
     return;
   }
-  if (is_vector) {
-    const int64_t length = larger(rows, columns);
-    const int64_t step = round_up(ceil_div(length, 2 * threads), 8 * kLanes);
-    Finish turned = finish;
-    if (rows != 1) {
-      turned.column_bias = finish.row_bias;
-      turned.row_bias = finish.column_bias;
-    }
-    parallel_for(pool, ceil_div(length, step), [&](int64_t i) {
-      const int64_t first = i * step, last = smaller(length, first + step);
-      if (rows == 1) vector_times(a.data, a.column_step, b, depth, c, first, last, turned);
-      else vector_times(b.data, b.row_step, a.transposed(), depth, c, first, last, turned);
-    });
-    return;
+  if constexpr (std::is_same_v<Left, Matrix>) {
+    if (is_vector) return multiply_vector(pool, rows, columns, depth, a, b, c, finish);
   }
   const int64_t row_panels = ceil_div(rows, kStreamedRows), column_panels = ceil_div(columns, kStreamedWidth);
   // Every part packs its own operands: as few parts as there are threads, unless one would take long enough for another
@@ -125,7 +138,9 @@ inline void multiply_matrices(ffi::ThreadPool& pool, int64_t rows, int64_t colum
         for (int64_t i = 0; i < pieces; i++) sum += partial[i * size + r * columns + j];
         if (finish.column_bias) sum += finish.column_bias[j];
         if (finish.row_bias) sum += finish.row_bias[r];
-        c[r * columns + j] = finish.relu && sum < 0 ? 0 : sum;
+        if (finish.relu && sum < 0) sum = 0;
+        if (finish.rounded) store_rounded(finish.rounded + r * finish.rounded_step + j, all(sum), 1);
+        else c[r * columns + j] = sum;
       }
     }
     return;

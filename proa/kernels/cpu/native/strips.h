@@ -200,7 +200,7 @@ class Blocks {
 
 // to[rows][vectors] (+)= windows times filters. Windows lie `step` apart; `b` is a panel [depth][kPanel] of filters from some
 // column on, the next one `panel_step` behind it.
-template <int rows, int vectors>
+template <class Arithmetic, int rows, int vectors>
 void window_tile(const Run* runs, int num_runs, const float* a, int64_t step, const float* b, int64_t panel_step, float* to,
                  int64_t to_step, bool accumulate) {
   Vector sums[rows][vectors];
@@ -225,9 +225,9 @@ void window_tile(const Run* runs, int num_runs, const float* a, int64_t step, co
       }
 #pragma GCC unroll 16
       for (int r = 0; r < rows; r++) {
-        const Vector value = all(third[r / 3][r % 3 * step]);
+        const Vector value = Arithmetic::spread(third[r / 3] + r % 3 * step);
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++) sums[r][v] += value * column[v];
+        for (int v = 0; v < vectors; v++) sums[r][v] = Arithmetic::add(sums[r][v], value, column[v]);
       }
 #pragma GCC unroll 16
       for (int i = 0; i < (rows + 2) / 3; i++) third[i]++;
@@ -246,18 +246,18 @@ void window_tile(const Run* runs, int num_runs, const float* a, int64_t step, co
 
 using WindowTile = void (*)(const Run*, int, const float*, int64_t, const float*, int64_t, float*, int64_t, bool);
 
-template <int rows>
+template <class Arithmetic, int rows>
 struct WindowTiles {
   static WindowTile find(int wanted, int vectors) {
-    if (wanted != rows) return WindowTiles<rows - 1>::find(wanted, vectors);
+    if (wanted != rows) return WindowTiles<Arithmetic, rows - 1>::find(wanted, vectors);
     if constexpr (rows <= kFewRows) {
-      if (vectors > 2) return window_tile<rows, 4>;
+      if (vectors > 2) return window_tile<Arithmetic, rows, 4>;
     }
-    return vectors == 1 ? window_tile<rows, 1> : window_tile<rows, 2>;
+    return vectors == 1 ? window_tile<Arithmetic, rows, 1> : window_tile<Arithmetic, rows, 2>;
   }
 };
-template <>
-struct WindowTiles<0> {
+template <class Arithmetic>
+struct WindowTiles<Arithmetic, 0> {
   static WindowTile find(int, int) { return nullptr; }
 };
 
@@ -268,11 +268,12 @@ struct Results {
   int64_t filters;             // of a group
   const float* bias = nullptr;
   const Ending* ending = nullptr;  // of its residual only the place is used: it lies as the results do
+  uint16_t* rounded = nullptr;     // where whole sums go as bfloat16, in the same places; `data` then only holds parts of sums
 
   int64_t offset(int64_t image, int64_t plane, int64_t row, int64_t column) const {
     return image * image_step + plane * steps[0] + row * steps[1] + column * steps[2];
   }
-  bool is_plain() const { return bias == nullptr && ending == nullptr; }
+  bool is_plain() const { return bias == nullptr && ending == nullptr && rounded == nullptr; }
 
   // Writes sums of `rows` positions and `count` filters, from `filter` of all groups on. The first of several is not added to
   // what is there, the last is the whole sum.
@@ -289,16 +290,17 @@ struct Results {
           if (ending->residual) sum += load_up_to(ending->residual + offset + j, some);
           sum = ending->activate(sum);
         }
-        if (some == kLanes) store(data + offset + j, sum);
-        else store_some(data + offset + j, sum, some);
+        if (last && rounded) store_rounded(rounded + offset + j, sum, some);
+        else store_up_to(data + offset + j, sum, some);
       }
     }
   }
 };
 
 // A block times one chunk of panels [first, last) of a group.
-inline void multiply_block(const Block& block, const Blocks& blocks, int64_t which, const float* panels, int64_t depth,
-                           int64_t group, int64_t group_channels, int64_t first, int64_t last, const Results& results) {
+template <class Arithmetic>
+void multiply_block(const Block& block, const Blocks& blocks, int64_t which, const float* panels, int64_t depth, int64_t group,
+                    int64_t group_channels, int64_t first, int64_t last, const Results& results) {
   const Chunk& chunk = blocks.chunk(which);
   const bool at_first = which == 0, at_last = which + 1 == blocks.num_chunks();
   const int64_t rows_of_tile = tile_rows(block.columns);
@@ -310,8 +312,8 @@ inline void multiply_block(const Block& block, const Blocks& blocks, int64_t whi
     const float* b = panels + (j / kPanel * depth + chunk.begin) * kPanel + j % kPanel;
     const bool direct = count == vectors * kLanes && (results.is_plain() || !at_last);
     const int rest = static_cast<int>((block.columns - 1) % rows_of_tile + 1);
-    const WindowTile whole = WindowTiles<kMaxRows>::find(static_cast<int>(rows_of_tile), vectors);
-    const WindowTile ragged = WindowTiles<kMaxRows>::find(rest, vectors);
+    const WindowTile whole = WindowTiles<Arithmetic, kMaxRows>::find(static_cast<int>(rows_of_tile), vectors);
+    const WindowTile ragged = WindowTiles<Arithmetic, kMaxRows>::find(rest, vectors);
     for (int64_t row = 0; row < block.rows; row++) {
       for (int64_t column = 0; column < block.columns; column += rows_of_tile) {
         const int rows = static_cast<int>(smaller(rows_of_tile, block.columns - column));
@@ -333,8 +335,8 @@ constexpr int64_t kBlockRoom = 120000;  // floats: with a panel of filters they 
 constexpr double kWorthTwo = 6e5;       // multiplications from which on a second thread pays
 
 // All positions of a pass, all groups. `panels`: [group][panel][depth][kPanel].
-inline void multiply_pass(ffi::ThreadPool& pool, const Pass& pass, int64_t groups, const float* panels,
-                          const Results& results) {
+template <class Arithmetic = Singles>
+void multiply_pass(ffi::ThreadPool& pool, const Pass& pass, int64_t groups, const float* panels, const Results& results) {
   const int64_t depth = pass.depth(), num_panels = ceil_div(results.filters, kPanel);
   const int64_t threads = double(pass.positions()) * results.filters * depth * groups < kWorthTwo ? 1 : threads_of(pool);
   // Wide windows leave room for fewer of them in the cache.
@@ -361,7 +363,7 @@ inline void multiply_pass(ffi::ThreadPool& pool, const Pass& pass, int64_t group
         const int64_t some = smaller<int64_t>(blocks.panels_at_once(), end - panel);
         for (int64_t chunk = 0; chunk < blocks.num_chunks(); chunk++) {
           for (const Block& block : mine) {
-            multiply_block(block, blocks, chunk, panels + group * num_panels * depth * kPanel, depth, group,
+            multiply_block<Arithmetic>(block, blocks, chunk, panels + group * num_panels * depth * kPanel, depth, group,
                            pass.group_channels, panel, panel + some, results);
           }
         }

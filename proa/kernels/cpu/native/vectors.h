@@ -71,6 +71,55 @@ inline void store_up_to(float* p, Vector v, int count) {
   else store_some(p, v, count);
 }
 
+// The arithmetic of floats, for tiles that may compute in another one (pairs.h).
+struct Singles {
+  static Vector spread(const float* value) { return all(*value); }
+  static Vector add(Vector sum, Vector value, Vector column) { return sum + value * column; }
+};
+
+// Bits of bfloat16: the upper half of a float's.
+typedef uint16_t Halves __attribute__((vector_size(kLanes * 2), aligned(2), may_alias));
+typedef uint32_t Bits __attribute__((vector_size(kLanes * 4), aligned(4), may_alias));
+
+// Rounded to the nearest, to even ones in the middle; NaN stays NaN.
+inline Halves rounded(Vector v) {
+  const Bits bits = (Bits)v, kept = bits >> 16;
+  const Bits nearest = (bits + (kept & 1) + 0x7FFF) >> 16;
+  return __builtin_convertvector(v == v ? nearest : kept | 0x40, Halves);
+}
+inline Vector widened(Halves halves) { return (Vector)(__builtin_convertvector(halves, Bits) << 16); }
+// The first `count` of them; nothing behind those is touched.
+inline Halves load_halves(const uint16_t* p, int count) {
+  if (count == kLanes) return *reinterpret_cast<const Halves*>(p);
+#if PROA_AVX512
+  return (Halves)_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), p);
+#else
+  Halves some{};
+  std::memcpy(&some, p, sizeof(uint16_t) * count);
+  return some;
+#endif
+}
+inline void store_halves(uint16_t* p, Halves halves, int count) {
+  if (count == kLanes) {
+    *reinterpret_cast<Halves*>(p) = halves;
+    return;
+  }
+#if PROA_AVX512
+  _mm256_mask_storeu_epi16(p, static_cast<__mmask16>((1u << count) - 1), (__m256i)halves);
+#else
+  std::memcpy(p, &halves, sizeof(uint16_t) * count);
+#endif
+}
+inline Vector load_up_to(const uint16_t* p, int count) { return widened(load_halves(p, count)); }
+inline float value_of(float value) { return value; }
+inline float value_of(uint16_t bits) {
+  const uint32_t wide = uint32_t(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof(value));
+  return value;
+}
+inline void store_rounded(uint16_t* p, Vector v, int count) { store_halves(p, rounded(v), count); }
+
 // to[k * to_step + i] = from[i * from_step + k] for 8 rows i and `count` values of k, through 8 x 8 blocks.
 // `rows[i]` are the rows; all 8 must be readable.
 inline void transpose_8(float* to, int64_t to_step, const float* const rows[8], int64_t count) {

@@ -109,6 +109,9 @@ quantize_linear: quantize_linear(X, Scale, ZeroPoint, InAccum, InState; quant_ax
 dequantize_linear: dequantize_linear(X, Scale, ZeroPoint, InAccum, InState; quant_axis:int=0, bit_length:int=8,
     qmin:int=-128, qmax:int=127, round_type:int=0, is_test:bool=true, only_observer:bool=false) -> Y, OutState,
     OutAccum, OutScale
+fake_dequantize_max_abs: fake_dequantize_max_abs(X, Scale; max_range:float=127.0) -> Out
+fake_channel_wise_dequantize_max_abs: fake_channel_wise_dequantize_max_abs(X, Scales*; quant_bits:ints=[8],
+    quant_axis:int=0, x_num_col_dims:int=1) -> Out
 prelu: prelu(X, Alpha; data_format:string=NCHW, mode:string=all) -> Out
 rnn: rnn(Input, PreState*, WeightList*, SequenceLength, =0.0@float32; dropout_prob:float=0.0,
     is_bidirec:bool=false, input_size:int=10, hidden_size:int=100, num_layers:int=1, mode:string=RNN_TANH,

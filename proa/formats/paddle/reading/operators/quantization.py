@@ -34,6 +34,22 @@ def dequantize_linear(
     return from_levels(x, scale, quant_axis, _levels(bit_length))
 
 
+@reads("fake_dequantize_max_abs")
+def fake_dequantize(x: Tensor, scale: Tensor, *, max_range: float = 127.0) -> Tensor:
+    if max_range != int(max_range) or max_range < 1:
+        return x * scale.reshape([]) / max_range
+    return from_levels(x, scale, -1, int(max_range))
+
+
+@reads("fake_channel_wise_dequantize_max_abs")
+def fake_channel_wise_dequantize(
+    x: Tensor, scales: list[Tensor], *, quant_bits: Any = (8,), quant_axis: int = 0, x_num_col_dims: int = 1
+) -> Tensor:
+    """Of two scales (the weight's and the activation's, behind a product) the second is one number."""
+    result = from_levels(x, scales[0], quant_axis if len(scales) == 1 else x_num_col_dims, _levels(quant_bits[0]))
+    return result if len(scales) == 1 else from_levels(result, scales[1], -1, _levels(quant_bits[1]))
+
+
 @reads("fake_quantize_dequantize_moving_average_abs_max_", "fake_quantize_dequantize_abs_max")
 def fake_quantize_dequantize(x: Tensor, scale: Tensor | None = None, *_rest: Any, bit_length: int = 8) -> Tensor:
     largest = paddle.max(paddle.abs(x)) if scale is None else scale.reshape([])

@@ -1,1 +1,0 @@
-"""Inner names of `paddle.nn.quant`."""

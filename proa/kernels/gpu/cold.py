@@ -1,0 +1,74 @@
+"""Kernels of cold code on a GPU, for CuPy: what would be many calls of its functions, in few.
+
+A call costs some 20 us whatever its size, more than the work of most. CuPy compiles such a kernel once for a data type,
+whatever the shapes, and keeps it on the disk.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+_OWN_TYPES = ("float32", "float64")
+
+
+@functools.cache
+def elementwise(name: str, inputs: str, body: str) -> Any:
+    """A kernel of CuPy's that computes `T out` from `inputs`, element by element."""
+    import cupy  # type: ignore[import-not-found] # pyright: ignore
+
+    return cupy.ElementwiseKernel(inputs, "T out", body, f"proa_{name}")
+
+
+def gelu(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """`x * (1 + erf(x / sqrt(2))) / 2` in one call."""
+    body = f"out = T(0.5) * x * (T(1) + erf(x * T({math.sqrt(0.5)!r})))"
+
+    def kernel(xp: Any, x: Any, approximate: bool) -> Any:
+        if approximate or x.dtype.name not in _OWN_TYPES:
+            return otherwise(xp, x, approximate)
+        return elementwise("gelu", "T x", body)(x)
+
+    return kernel
+
+
+def gelu_slope(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    body = (
+        f"out = outer * (T(0.5) * (T(1) + erf(x * T({math.sqrt(0.5)!r}))) "
+        f"+ x * exp(T(-0.5) * x * x) * T({1 / math.sqrt(2 * math.pi)!r}))"
+    )
+
+    def kernel(xp: Any, outer: Any, x: Any, approximate: bool) -> Any:
+        if approximate or x.dtype.name not in _OWN_TYPES or outer.dtype != x.dtype:
+            return otherwise(xp, outer, x, approximate)
+        return elementwise("gelu_slope", "T outer, T x", body)(outer, x)
+
+    return kernel
+
+
+def softmax(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Four calls instead of six, and one array."""
+
+    def kernel(xp: Any, x: Any, axis: int) -> Any:
+        if not x.size or x.dtype.name not in _OWN_TYPES:
+            return otherwise(xp, x, axis)
+        shares = elementwise("lowered_exp", "T x, T largest", "out = exp(x - largest)")(
+            x, x.max(axis=axis, keepdims=True)
+        )
+        shares /= shares.sum(axis=axis, keepdims=True)
+        return shares
+
+    return kernel
+
+
+def mean(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """CuPy's own divides in the same pass."""
+
+    def kernel(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
+        if not x.size or x.dtype.name not in _OWN_TYPES:
+            return otherwise(xp, x, axis, keepdim)
+        return x.mean(axis=axis, keepdims=keepdim)
+
+    return kernel

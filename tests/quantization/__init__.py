@@ -1,0 +1,1 @@
+"""Tests of `paddle.quantization` and of smaller models."""
