@@ -28,9 +28,11 @@ def check_token(authorization: str | None, tokens: Iterable[str]) -> None:
 def check_origin(settings: ServerSettings, host: str, origin: str | None) -> None:
     """Refused if a page of another site asks: a browser reaches servers that the site itself could not.
 
-    A local server is also asked by a name of this machine only, or a site could lead its own name here.
+    A local server without tokens is also asked by a name of this machine only, or a site could lead its own name here.
     """
-    if settings.is_local and urlsplit(f"//{host}").hostname not in LOOPBACK:
-        raise Refused(Kind.FORBIDDEN, "this server answers to the names of this machine only.")
+    if settings.is_local and not settings.tokens and urlsplit(f"//{host}").hostname not in LOOPBACK:
+        raise Refused(
+            Kind.FORBIDDEN, "this server answers to the names of this machine only, unless it asks for tokens."
+        )
     if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
         raise Refused(Kind.FORBIDDEN, "pages of other sites may not ask this server.")

@@ -81,7 +81,7 @@ def _read_inputs(message: dict[str, Any], rest: memoryview, signature: Signature
         name, datatype = entry.get("name"), entry.get("datatype")
         if not isinstance(name, str) or name in found:
             raise bad_request(f"every input needs a name of its own; received {str(name)[:80]!r}.")
-        port = signature.input(name, datatype)
+        port = signature.input(name, str(datatype))
         shape = checked_shape(entry.get("shape"), name)
         own = _table(entry, "parameters")
         refuse_not_offered(own)

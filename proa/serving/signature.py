@@ -67,11 +67,11 @@ class Signature:
             raise bad_request(f"all inputs need the same number of rows; received {[len(array) for array in arrays]}.")
         return arrays
 
-    def input(self, name: str, datatype: Any) -> Port:
-        """The input of this name, if it is of this type."""
+    def input(self, name: str, datatype: Any = None) -> Port:
+        """The input of this name, if it is of this type (None: whatever it is)."""
         for port in self.inputs:
             if port.name == name:
-                if datatype != port.datatype:
+                if datatype not in (None, port.datatype):
                     raise bad_request(f"the input {name} must be {port.datatype}; received {str(datatype)[:40]}.")
                 return port
         raise bad_request(f"the model has no input {str(name)[:80]!r}; it takes {self._names(self.inputs)}.")

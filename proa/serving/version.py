@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +11,8 @@ import numpy as np
 
 from ..eager.tensor import tensor_from_data
 from ..inference import Config, Predictor, create_predictor
+from ..inference.engines.choosing import difference
+from ..inference.examples import made_up
 from .refusals import Kind, Refused
 from .scheduler import Run, Scheduler, batch_sizes
 from .settings import ModelSettings
@@ -19,9 +20,6 @@ from .signature import Signature, signature_of
 from .statistics import Statistics
 
 logger = logging.getLogger("proa.serving")
-
-# What unknown sizes are in made-up inputs, until the model runs.
-_GUESSES = (8, 32, 64, 224, 2, 1)
 
 
 class BadModel(Exception):
@@ -38,7 +36,6 @@ class Version:
         self.settings = settings
         self.notes: list[str] = []
         self.statistics = Statistics()
-        started = time.perf_counter()
         self._predictor = create_predictor(_config(path, settings))
         self.signature: Signature = signature_of(self._predictor)
         run = _runner(self._predictor)
@@ -46,61 +43,51 @@ class Version:
         # A predictor serves any number of threads.
         runs = [run] * settings.instances
         self.scheduler = Scheduler(f"{name}/{version}", runs, settings, self.batched, self.statistics)
-        self.seconds_to_load = time.perf_counter() - started
 
     # ---- before it is ready ------------------------------------------------------------------------------------------
 
     def _warm_up(self, run: Run) -> bool:
         """Compiles what requests will need, replays recorded results, and says whether rows may run together."""
-        samples = [vector.inputs for vector in self._predictor._model.recorded]
-        for vector in self._predictor._model.recorded:
-            problem = _difference(run(vector.inputs), vector.outputs or [])
-            if problem:
+        recorded = self._predictor._model.recorded
+        for vector in recorded:
+            if problem := _difference(run(vector.inputs), vector.outputs or []):
                 raise BadModel(f"it does not give the results that were recorded when it was saved: {problem}")
-        if not samples:
-            made = self._made_up(run)
-            if made is None:
-                return False
-            samples = [made]
+        sample = recorded[0].inputs if recorded and not self.settings.warmup else self._made_up(run)
+        if sample is None:
+            return False
         rows = self.settings.max_batch_size > 1 and self.signature.has_rows
-        if rows and (problem := self._rows_mix(run, samples[0])):
+        if rows and (problem := self._rows_mix(run, sample)):
             self.notes.append(f"requests run one by one: {problem}")
             rows = False
         for size in batch_sizes(self.settings.max_batch_size) if rows else ():
-            run([_rows(array, size) for array in samples[0]])
+            run([_rows(array, size) for array in sample])
         return rows
 
     def _made_up(self, run: Run) -> list[np.ndarray] | None:
+        """Inputs that the model runs on: of the shapes that its settings give, or of likely ones."""
         problem = ""
-        for guess in _GUESSES:
-            inputs = [self._invented(port, guess) for port in self.signature.inputs]
+        for vector in made_up(self._ports_to_try()):
             try:
-                outputs = run(inputs)
+                outputs = run(vector.inputs)
             except (ValueError, TypeError, IndexError, RuntimeError, ArithmeticError) as error:
                 problem = problem or f"{type(error).__name__}: {str(error)[:300]}"
                 continue
             _check_types(self.signature, outputs)
-            return inputs
-        self.notes.append(
-            f"not warmed up, and its results not checked: it does not run on made-up inputs ({problem}); "
-            "give their shapes under [warmup] in config.toml"
-        )
-        if self.settings.warmup or all(-1 not in (port.shape or (-1,)) for port in self.signature.inputs):
-            raise BadModel(self.notes[-1])
+            return vector.inputs
+        text = f"it does not run on made-up inputs ({problem})"
+        if self.settings.warmup or not self._predictor._model.has_unknown_sizes:
+            raise BadModel(text)
+        self.notes.append(f"neither warmed up nor checked: {text}; give shapes under [warmup] in config.toml")
         return None
 
-    def _invented(self, port: Any, guess: int) -> np.ndarray:
-        shape = self.settings.warmup.get(port.name) or [
-            size if size >= 0 else 2 if axis == 0 else guess for axis, size in enumerate(port.shape or (-1, -1))
-        ]
-        if not port.fits(shape):
-            raise BadModel(f"warmup gives {port.name} the shape {shape}; the model takes {list(port.shape)}")
-        if math.prod(shape) > 1 << 28:
-            raise BadModel(f"{port.name} of the shape {shape} is too large to be made up")
-        generator = np.random.default_rng(7)
-        if port.dtype.kind in "iub":
-            return generator.integers(0, 2, shape).astype(port.dtype)
-        return generator.standard_normal(shape).astype(port.dtype)
+    def _ports_to_try(self) -> list[Any]:
+        ports = self._predictor._model.inputs
+        shapes = self.settings.warmup
+        for name, shape in shapes.items():
+            if not self.signature.input(name).fits(shape):
+                taken = list(self.signature.input(name).shape)
+                raise BadModel(f"warmup gives {name} the shape {shape}; the model takes {taken}")
+        return [port._replace(shape=tuple(shapes.get(port.name, port.shape))) for port in ports]
 
     def _rows_mix(self, run: Run, inputs: Sequence[np.ndarray]) -> str:
         """Why rows must not run together: some result of a row is another one beside others. Empty if none is."""
@@ -184,21 +171,9 @@ def _different_rows(rows: np.ndarray, generator: np.random.Generator) -> np.ndar
 
 def _difference(found: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:
     """How results differ by more than rounding explains; empty if they do not."""
-    if len(found) != len(expected):
-        return f"{len(found)} results instead of {len(expected)}"
-    for number, (a, b) in enumerate(zip(found, expected)):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return f"result {number} is {a.dtype}{list(a.shape)} instead of {b.dtype}{list(b.shape)}"
-        if a.dtype.kind in "iub":
-            same = np.array_equal(a, b)
-        else:
-            allowed = 1e-4 if a.dtype.itemsize > 2 else 2e-2
-            wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
-            scale = np.abs(wide_b[np.isfinite(wide_b)]).max(initial=0.0)
-            same = np.allclose(wide_a, wide_b, rtol=allowed, atol=allowed * scale, equal_nan=True)
-        if not same:
-            return f"result {number} differs"
-    return ""
+    allowed = 2e-2 if any(array.dtype.itemsize == 2 for array in expected) else 1e-4
+    worst = difference(found, expected)
+    return f"the largest difference is {worst:.1e} of the largest number" if worst > allowed else ""
 
 
 def _check_types(signature: Signature, outputs: Sequence[np.ndarray]) -> None:

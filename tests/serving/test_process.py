@@ -137,7 +137,13 @@ def test_a_second_signal_leaves_at_once(model: tuple[str, Any]) -> None:
     with _process(model[0], seconds=0.5) as (process, entry):
         thread = threading.Thread(target=_asked_in_vain, args=(entry["http"],))
         thread.start()
-        time.sleep(0.3)
+        deadline = time.monotonic() + 20
+        while (
+            'proa_running_requests{model="dense",version="1"} 1.0'
+            not in httpx.get(f"http://{entry['http']}/metrics").text
+        ):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
         process.send_signal(signal.SIGTERM)
         time.sleep(0.3)
         process.send_signal(signal.SIGTERM)
@@ -176,7 +182,7 @@ def test_time_limit_and_full_queue(model: tuple[str, Any]) -> None:
         address = server.http_address
         found: list[httpx.Response] = []
         threads = [
-            threading.Thread(target=lambda: found.append(_asked(address, numbers(1)))) for _ in range(6)
+            threading.Thread(target=lambda: found.append(_asked(address, numbers(1)))) for _ in range(12)
         ]  # fmt: skip
         for thread in threads:
             thread.start()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shutil
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +88,25 @@ def test_a_damaged_change_leaves_the_old_one(folder: Path) -> None:
         repository.refresh()
         assert _answers(repository, second)
         assert repository.index()[0]["reason"] == ""
+    finally:
+        repository.close()
+
+
+def test_what_was_replaced_is_let_go(folder: Path) -> None:
+    path = folder / "dense" / "1" / "model.proa"
+    save_dense(path, seed=1)
+    repository = _opened(folder)
+    try:
+        old = [weakref.ref(repository.find("dense"))]
+        for seed in (2, 3):
+            reference = save_dense(path, seed=seed)
+            repository.load("dense")
+            assert _answers(repository, reference)
+            old.append(weakref.ref(repository.find("dense")))
+        threads = sum(thread.name == "proa serves dense/1" for thread in threading.enumerate())
+        gc.collect()
+        assert [each() is None for each in old] == [True, True, False]
+        assert threads == 1
     finally:
         repository.close()
 
@@ -268,6 +289,18 @@ def test_versions_that_are_wanted(folder: Path) -> None:
         try:
             assert list(_states(repository)) == expected
             assert bool(repository.problems) == (expected == ["dense/9"])
+        finally:
+            repository.close()
+
+
+def test_shapes_to_warm_up_with(folder: Path) -> None:
+    reference = save_dense(folder / "dense" / "1" / "m")
+    for shapes, text in (("x = [3, 4]", ""), ("x = [3, 5]", "the model takes [-1, 4]"), ("y = [3, 4]", "no input 'y'")):
+        (folder / "dense" / "config.toml").write_text(f"[warmup]\n{shapes}\n")
+        repository = _opened(folder)
+        try:
+            assert [text in problem for problem in repository.problems] == ([True] if text else [])
+            assert text or _answers(repository, reference)
         finally:
             repository.close()
 
