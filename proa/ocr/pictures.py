@@ -54,9 +54,9 @@ def _scaled(values: np.ndarray) -> np.ndarray:
     """Numbers of any range as bytes, from the darkest to the lightest."""
     values = values.astype(np.float64)
     low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
-    return (
-        np.uint8(np.round((values - low) * (255.0 / (high - low)))) if high > low else np.zeros(values.shape, np.uint8)
-    )
+    if high <= low:
+        return np.zeros(values.shape, np.uint8)
+    return np.round((values - low) * (255.0 / (high - low))).astype(np.uint8)
 
 
 def _from_array(array: np.ndarray) -> np.ndarray:
@@ -73,7 +73,7 @@ def _from_array(array: np.ndarray) -> np.ndarray:
         array = np.repeat(array, 3, axis=2)
     if array.shape[2] == 4:
         alpha = array[:, :, 3:].astype(np.float32) / 255
-        array = np.uint8(np.round(array[:, :, :3] * alpha + 255 * (1 - alpha)))
+        array = np.round(array[:, :, :3] * alpha + 255 * (1 - alpha)).astype(np.uint8)
     return np.ascontiguousarray(array)
 
 

@@ -53,7 +53,7 @@ def decode(chances: np.ndarray, characters: Sequence[str]) -> tuple[str, float]:
     steps = np.flatnonzero(kept)
     if not len(steps):
         return "", 0.0
-    letters = [characters[k] for k in best[steps]]
+    letters = [characters[int(k)] for k in best[steps]]
     space = np.concatenate([[0.0], chances[:, -1].cumsum()])
     text = letters[0]
     for before, after, letter in zip(steps, steps[1:], letters[1:]):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from typing import Any
@@ -62,7 +63,7 @@ def make_app(reader: Reader, largest: int = LARGEST, waiting: int = WAITING) -> 
         return HTMLResponse(files("proa.ocr").joinpath("page.html").read_text(encoding="utf-8"))
 
     @contextlib.asynccontextmanager
-    async def lifespan(_: Any) -> Any:
+    async def lifespan(_: Any) -> AsyncIterator[None]:
         yield
         pool.shutdown(cancel_futures=True)
 

@@ -92,6 +92,11 @@ def test_rows_are_read_as_the_page_lies(degrees: float) -> None:
     assert [[mixed[n] for n in row] for row in rows_of(boxes)] == [[0, 1], [2, 3], [4, 5]]
 
 
+def test_lines_that_stand_against_the_page_do_not_bend_its_direction() -> None:
+    boxes = [at_angle(5, (100, 40 * i)) for i in range(3)] + [at_angle(160, (300, 40 * i)) for i in range(2)]
+    assert np.allclose(page_direction(boxes), (math.cos(math.radians(5)), math.sin(math.radians(5))), atol=1e-6)
+
+
 def test_no_boxes_have_no_rows() -> None:
     assert rows_of([]) == []
     assert page_direction([]) == (1.0, 0.0)

@@ -82,5 +82,5 @@ def _drawing(inputs: list[Port], outputs: list[Port], labels: Sequence[str] | No
     names = list(labels) if labels else [str(number) for number in range(classes or 10)]
     if classes is not None and len(names) != classes:
         raise value_error(WHERE, f"the model tells {classes} classes apart", f"{len(names)} labels")
-    way = MNIST if (sizes[-1] or 0) >= 20 else SCANNED
+    way = MNIST if max(size or 0 for size in sizes[-2:]) >= 20 else SCANNED
     return {"input": inputs[0].name, "shape": [size or 1 for size in sizes], "labels": names, **way}

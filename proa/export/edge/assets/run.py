@@ -33,7 +33,7 @@ def arrays(folder, kind):
 def main(folder):
     session = load(next(path for path in (folder / "model.ort", folder / "model.onnx") if path.is_file()))
     inputs, right = arrays(folder, "input"), arrays(folder, "output")
-    results = session.run(list(right), inputs)
+    results = [np.asarray(result) for result in session.run(list(right), inputs)]
     worst = 0.0
     for found, (name, wanted) in zip(results, right.items()):
         if found.shape != wanted.shape:
