@@ -161,7 +161,10 @@ def _add_quantize(commands: Commands) -> None:
     quantize.add_argument("model", metavar="MODEL", help="the prefix of Paddle's model files")
     quantize.add_argument("target", metavar="TARGET", help="the prefix of the files to write")
     quantize.add_argument(
-        "--data", required=True, metavar="FILE", help="a .npy file, or a .npz file with an array for each input by its name"
+        "--data",
+        required=True,
+        metavar="FILE",
+        help="a .npy file, or a .npz file with an array for each input by its name",
     )
     quantize.add_argument("--batch", type=int, default=32, metavar="N", help="examples a batch (32)")
     quantize.add_argument(
