@@ -40,7 +40,6 @@ class ForeignEngine(Engine):
             raise Unavailable(f"{self.name} is used on a CPU only; the model is on {model.place}")
         self.library = self._imported()
         self.own = XlaEngine(model, settings)  # for what the session cannot take
-        self._process = os.getpid()
         self._sessions: list[tuple[Graph, Any]] = []
         self._refused = ""
         self._lock = new_lock()
@@ -72,8 +71,6 @@ class ForeignEngine(Engine):
 
     def _session_for(self, tensors: Sequence[Tensor]) -> Any:
         self.model.check(tensors)
-        if os.getpid() != self._process:
-            return None  # a forked process has none of the session's threads, and would wait for them for ever
         for graph, session in self._sessions:
             if graph.holds_for(tensors):
                 return session
