@@ -47,7 +47,7 @@ class _Part(Call):
         return [(REAL.get(dtype, dtype), sizes) for dtype, sizes in super().types]
 
 
-def constant_pair(b: Builder, array: np.ndarray, name: str) -> Pair:
+def constant_pair(b: Builder, array: Any, name: str) -> Pair:
     return Pair(
         b.parameter(np.ascontiguousarray(array.real), name), b.parameter(np.ascontiguousarray(array.imag), name)
     )
@@ -154,7 +154,7 @@ def _extent(x: Made, axis: int) -> int:
     return size
 
 
-def _matrix(rows: int, columns: int, n: int, forward: bool, scale: str) -> np.ndarray:
+def _matrix(rows: int, columns: int, n: int, forward: bool, scale: str) -> Any:
     turns = np.outer(np.arange(rows), np.arange(columns)) % n
     return np.exp((-2j if forward else 2j) * np.pi * turns / n) * _factor(forward, scale, n)
 
@@ -200,7 +200,7 @@ def _complex_to_real(b: Builder, c: Call) -> Made:
     weights[0] = 1
     if n % 2 == 0:
         weights[-1] = 1
-    matrix = np.zeros((n, have), complex)
+    matrix: Any = np.zeros((n, have), complex)
     common = min(have, used)
     matrix[:, :common] = (_matrix(n, used, n, False, scale) * weights)[:, :common]
     imag = matrix.imag if forward else -matrix.imag
