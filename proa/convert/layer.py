@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,7 +35,7 @@ class ConvertedLayer(Layer):
     def __init__(
         self,
         name: str,
-        translate: Callable[[list[Any]], list[Any]],
+        translate: Callable[[dict[str, Any], list[Any]], list[Any]],
         input_spec: Sequence[InputSpec | None],
         weights: dict[str, Tensor],
         output_names: Sequence[str],
@@ -59,15 +60,25 @@ class ConvertedLayer(Layer):
     def forward(self, *inputs: Any, **named: Any) -> Any:
         tensors = self._tensors(inputs, named)
         if LOCAL.segment.captures:
-            return self._results(self._translate(tensors))
+            return self._results(self._run(tensors))
         graph = self._graph_for(tensors)
         wants = LOCAL.grad_enabled and any(
             isinstance(t, Tensor) and not t.stop_gradient for t in (*tensors, *self._parameters.values())
         )
         if wants:
-            return self._results(self._translate(tensors) if graph is None else replay(graph, tensors))
+            return self._results(self._run(tensors) if graph is None else replay(graph, tensors))
         with no_grad():
-            return self._results(self._translate(tensors) if graph is None else graph(*tensors))
+            return self._results(self._run(tensors) if graph is None else graph(*tensors))
+
+    def _run(self, tensors: list[Any]) -> list[Any]:
+        """Operation by operation, with the weights that the layer has now."""
+        return self._translate({**self._parameters, **self._buffers}, tensors)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ConvertedLayer:
+        """A layer with weights of its own; what the file says is shared."""
+        weights: dict[str, Any] = {**self._parameters, **self._buffers}
+        copied = {title: copy.deepcopy(tensor, memo) for title, tensor in weights.items()}
+        return ConvertedLayer(self.name, self._translate, self.input_spec, copied, self.output_names)
 
     def _results(self, results: list[Any]) -> Any:
         return results[0] if len(results) == 1 else list(results)
@@ -105,7 +116,9 @@ class ConvertedLayer(Layer):
         """The Graph for inputs of these shapes; None where the model cannot be captured."""
         if self.reason is not None or any(not isinstance(tensor, Tensor) for tensor in tensors):
             return None
-        key = tuple([tensor._aval for tensor in tensors])
+        # A graph holds the very tensors that are the weights: for others it is another one.
+        weights = (*self._parameters.values(), *self._buffers.values())
+        key = (tuple([tensor._aval for tensor in tensors]), tuple(map(id, weights)))
         with self._lock:
             found = self._graphs.get(key)
             if found is not None:
@@ -114,7 +127,7 @@ class ConvertedLayer(Layer):
             for spec, tensor in zip(specs, tensors, strict=True):
                 spec.stop_gradient = tensor._aval.dtype.kind not in "fcV"
             try:
-                found = capture(self, specs, name=self.name, build=self._translate)  # type: ignore[arg-type]
+                found = capture(self, specs, name=self.name, build=self._run)  # type: ignore[arg-type]
             except CaptureError as error:
                 self.reason = error
                 return None

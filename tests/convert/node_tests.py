@@ -86,7 +86,7 @@ def _replayed(layer: Any, given: list[Any]) -> Any:
 
     tensors = layer._tensors(given, {})
     graph = layer._graph_for(tensors)
-    return layer._results(layer._translate(tensors) if graph is None else replay(graph, tensors))
+    return layer._results(layer._run(tensors) if graph is None else replay(graph, tensors))
 
 
 def _given(value: Any) -> Any:

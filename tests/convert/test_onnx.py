@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 
 import numpy as np
@@ -114,6 +115,20 @@ def test_a_saved_model_keeps_its_unknown_dimensions(tmp_path):
     for count in (1, 3, 7):
         x = randoms(count, 3, 8, 8, seed=count)
         np.testing.assert_allclose(loaded(paddle.to_tensor(x)).numpy(), runtime(proto, x)[0], rtol=1e-4, atol=1e-5)
+
+
+def test_a_copy_has_weights_of_its_own():
+    layer = from_onnx(classifier())
+    x = randoms(2, 3, 8, 8)
+    before = layer(x).numpy()
+    other = copy.deepcopy(layer)
+    np.testing.assert_array_equal(other(x).numpy(), before)
+    with paddle.no_grad():
+        other.state_dict()["head.bias"].set_value(paddle.ones([5]) * 9)
+    assert not np.allclose(other(x).numpy(), before)
+    np.testing.assert_array_equal(layer(x).numpy(), before)
+    layer.set_state_dict(other.state_dict())
+    np.testing.assert_array_equal(layer(x).numpy(), other(x).numpy())
 
 
 def test_threads_share_a_layer():

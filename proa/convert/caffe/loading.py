@@ -27,23 +27,24 @@ def layer_of(net: CaffeNet, name: str) -> ConvertedLayer:
     missing = [Uncovered(layer.kind, layer.name) for layer in net.layers if layer.kind not in READERS]
     if missing:
         raise UncoveredOperators("caffe", missing)
-    held: dict[str, list[Tensor]] = {}
+    titles: dict[str, list[str]] = {}
     weights: dict[str, Tensor] = {}
     for layer in net.layers:
-        held[layer.name] = []
+        titles[layer.name] = []
         for number, array in enumerate(net.weights.get(layer.name, ())):
             title = f"{layer.name}.{number}"
             trainable = layer.kind != "BatchNorm"
             weights[title] = Parameter(tensor_from_data(array), name=title, trainable=trainable)
-            held[layer.name].append(weights[title])
-        if layer.kind in ("Convolution", "Deconvolution", "InnerProduct") and not held[layer.name]:
+            titles[layer.name].append(title)
+        if layer.kind in ("Convolution", "Deconvolution", "InnerProduct") and not titles[layer.name]:
             raise value_error("caffe", f"the .caffemodel has no weights for the layer {layer.name!r}")
 
-    def translate(tensors: list[Any]) -> list[Any]:
+    def translate(weights: dict[str, Any], tensors: list[Any]) -> list[Any]:
         values = dict(zip(net.inputs, tensors, strict=True))
         for layer in net.layers:
             try:
-                made = READERS[layer.kind](layer, held[layer.name], *(values[bottom] for bottom in layer.bottoms))
+                own = [weights[title] for title in titles[layer.name]]
+                made = READERS[layer.kind](layer, own, *(values[bottom] for bottom in layer.bottoms))
             except Exception as error:
                 error.add_note(f"while the layer {layer.name} ({layer.kind}) was translated")
                 raise

@@ -46,10 +46,12 @@ def from_onnx(source: Any) -> ConvertedLayer:
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "model.onnx"
     name = os.path.basename(path).removesuffix(".onnx")
 
-    def translate(tensors: list[Any]) -> list[Any]:
-        return OnnxTranslation(model, held).run(tensors)
-
     weights = {title: value for title, value in held.items() if isinstance(value, Tensor)}
+    known = {title: value for title, value in held.items() if title not in weights}
+
+    def translate(weights: dict[str, Any], tensors: list[Any]) -> list[Any]:
+        return OnnxTranslation(model, {**known, **weights}).run(tensors)
+
     outputs = [value.name for value in model.outputs]
     return ConvertedLayer(name, translate, _specs(model), weights, outputs)
 

@@ -38,8 +38,8 @@ def layer_of(program: Program, name: str) -> ConvertedLayer:
     held = {title: _held(title, array, title in program.trainable) for title, array in program.weights.items()}
     specs = [InputSpec(given.shape, given.dtype, given.name) for given in program.inputs]
 
-    def translate(tensors: list[Any]) -> list[Any]:
-        return TorchTranslation(program, held).run(tensors)
+    def translate(weights: dict[str, Any], tensors: list[Any]) -> list[Any]:
+        return TorchTranslation(program, weights).run(tensors)
 
     return ConvertedLayer(name, translate, specs, held, program.outputs)
 
