@@ -11,10 +11,10 @@
 
 namespace proa {
 
-// Numbers as bfloat16 in memory: where they are, or rounded into a buffer.
+// Numbers as pairs of bfloat16 in memory: where they are, or copied into a buffer.
 template <int purpose>
 const uint16_t* halves_of(ffi::ThreadPool& pool, Numbers numbers, int64_t count) {
-  if (!numbers.wide) return numbers.halves();
+  if (numbers.lies_in_pairs()) return numbers.halves();
   auto* to = reinterpret_cast<uint16_t*>(scratch<purpose>(ceil_div(count, 2)));
   constexpr int64_t kSome = 1 << 14;
   parallel_some(pool, count, ceil_div(count, kSome), [&](int64_t part) {

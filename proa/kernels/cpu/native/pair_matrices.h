@@ -20,7 +20,7 @@ struct PairLines {
   // How many of the numbers [2 k0, 2 (k0 + pairs)) there are.
   int64_t left_of(int64_t k0, int64_t pairs) const { return smaller(2 * pairs, depth - 2 * k0); }
   // Whether pairs can be read where they lie.
-  bool has_pairs() const { return along_depth() && !numbers.wide && step % 2 == 0 && depth % 2 == 0; }
+  bool has_pairs() const { return along_depth() && numbers.lies_in_pairs() && step % 2 == 0 && depth % 2 == 0; }
 
   // Lines that lie far apart are asked for: nobody else sees them coming.
   void ask_for(int64_t line, int64_t k) const {

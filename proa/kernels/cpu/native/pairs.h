@@ -36,6 +36,8 @@ struct Numbers {
   Numbers at(int64_t place) const {
     return {static_cast<const char*>(data) + place * static_cast<int64_t>(wide ? sizeof(float) : sizeof(uint16_t)), wide};
   }
+  // Whether these are bfloat16 that may be read as floats.
+  bool lies_in_pairs() const { return !wide && reinterpret_cast<uintptr_t>(data) % sizeof(float) == 0; }
   const uint16_t* halves() const { return static_cast<const uint16_t*>(data); }
   const float* floats() const { return static_cast<const float*>(data); }
 
