@@ -12,6 +12,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from ..kernels.cpu.library import why_not
 from .refusals import Refused
 from .repository import Repository
 from .settings import ServerSettings
@@ -140,6 +141,9 @@ class Server:
 
     async def _load_all(self, service: Any) -> None:
         def load() -> None:
+            # What is compiled before the native kernels are there does without them as long as the server lives.
+            if reason := why_not():
+                logger.info("models run without native kernels: %s", reason)
             self.repository.refresh(at_once=True)
 
         loading = asyncio.ensure_future(service.in_loader(load))
