@@ -19,7 +19,7 @@ from ..ir.program import Instruction, Program
 
 Slots = np.ndarray
 Axes = list[Slots]
-Rule = Callable[["Dependencies", Instruction, list[Any]], list[Axes]]
+Rule = Callable[["Dependencies", Instruction, list[Any]], "list[Axes] | None"]  # None: nothing is followed
 
 _RULES: dict[str, Rule] = {}
 STAYS = 0

@@ -72,3 +72,23 @@ def test_bad_input(saved: str, tmp_path: Path) -> None:
         quantised(saved, data_loader=[]).save_quantized_model(str(tmp_path / "x"))
     with pytest.raises(ValueError, match="no batch"):
         quantised(saved, data_loader=[]).quantize()
+
+
+def test_training_by_its_older_name(tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Conv2D(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(16, 3))
+    aware = paddle.quantization.ImperativeQuantAware(weight_quantize_type="channel_wise_abs_max")
+    made = aware.quantize(model)
+    assert made is model
+    assert [type(layer).__name__ for layer in model] == ["QuantedConv2D", "ReLU", "Flatten", "QuantedLinear"]
+    optimizer = paddle.optimizer.SGD(0.01, parameters=model.parameters())
+    x = paddle.to_tensor(pictures(8))
+    for _ in range(20):
+        (model(x) ** 2).mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    path = str(tmp_path / "trained")
+    aware.save_quantized_model(model, path, input_spec=[paddle.static.InputSpec([None, 1, 4, 4], "float32")])
+    found, expected = paddle.jit.load(path)(x).numpy(), model(x).numpy()
+    assert np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
+    with pytest.raises(AssertionError, match="quantizable_layer_type may have"):
+        paddle.quantization.ImperativeQuantAware(["LSTM"])

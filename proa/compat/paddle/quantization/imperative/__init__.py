@@ -1,0 +1,1 @@
+"""Inner names of `paddle.quantization.imperative`."""
