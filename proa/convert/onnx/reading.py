@@ -115,8 +115,8 @@ class _Builder:
             value = scope.find(info.get("name", ""))
             outputs.append(value)
         return OnnxModel(
-            inputs, self.parameters, self.parameter_values, block, outputs, versions.get("", 1), kinds, names,
-            self.constants,
+            inputs, self.parameters, self.parameter_values, block, outputs, versions.get("", 1),
+            kinds=kinds, dimension_names=names, constants=self.constants,
         )  # fmt: skip
 
     def initialisers(self, graph: dict[str, Any], scope: _Scope) -> None:
