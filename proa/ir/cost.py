@@ -14,7 +14,8 @@ import math
 from typing import NamedTuple
 
 from ..core.aval import Aval
-from ..core.place import Place
+from ..core.dtype import BFLOAT16, FLOAT16
+from ..core.place import CPU, Place
 from .program import Instruction, Program
 
 
@@ -44,6 +45,11 @@ _ON_CPU = Prices(4.0, 1e-3, 5e-5, 0.5, 0.2, 50_000.0, 1_500.0, 20_000.0, 30_000.
 _ON_GPU = Prices(30.0, 5e-6, 4e-8, 0.5, 0.2, 100_000.0, 5_000.0, 30_000.0, 100_000.0, 1_000.0, 2_000.0)
 
 
+# NumPy's numbers of 16 bits are widened and rounded one by one: an element costs so many times one of float32 more.
+_NARROW = frozenset({BFLOAT16, FLOAT16})
+_TIMES_NARROW = 2.0
+
+
 def prices_on(place: Place) -> Prices:
     return _ON_GPU if place.kind == "gpu" else _ON_CPU
 
@@ -57,17 +63,21 @@ def cold_work(program: Program, place: Place) -> float:
 def works(program: Program, place: Place) -> tuple[float, float]:
     """What one run costs on tier 0, and compiled."""
     prices = prices_on(place)
-    made = multiplied = 0.0
+    made = narrow = multiplied = 0.0
     for instruction in program.instructions:
         outputs = instruction.outputs
         size = outputs[0].size if len(outputs) == 1 else sum([aval.size for aval in outputs])
         made += size
+        if outputs[0].dtype in _NARROW:
+            narrow += size
         if instruction.operation.contracts:
             sizes = sorted([kind.size for kind in instruction.kinds if isinstance(kind, Aval)])
             # For a product of m x k by k x n into m x n this is m k n; for others it is near enough.
             multiplied += math.sqrt(float(math.prod(sizes[-2:])) * size)
     elements, multiplications = prices.element * made, prices.multiplication * multiplied
     whole = prices.call * len(program.instructions) + elements + multiplications
+    if place is CPU:
+        whole += _TIMES_NARROW * prices.element * narrow
     hot = (1 - prices.saved_of_elements) * elements + (1 - prices.saved_of_multiplications) * multiplications
     return whole, hot
 

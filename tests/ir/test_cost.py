@@ -155,3 +155,19 @@ def test_the_first_step_is_the_same_program_as_the_others() -> None:
         optimizer.clear_grad()
     float(loss)
     assert STATISTICS.compiles == before + 1
+
+
+def test_numbers_of_16_bits_are_compiled_sooner() -> None:
+    """NumPy has no arithmetic for them: what runs uncompiled costs several times as much."""
+    from proa.core.place import CPU
+    from proa.ir import cost
+    from proa.ir.recorder import LOCAL, flush_current
+
+    def lost(dtype: str) -> float:
+        flush_current()
+        x = paddle.ones([1000, 1000], dtype)
+        y = (x * x).exp() + x
+        return cost.cold_work(LOCAL.segment.node.program((y._index,)), CPU)
+
+    assert lost("bfloat16") > 3 * lost("float32")
+    assert lost("float16") == lost("bfloat16")
