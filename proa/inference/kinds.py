@@ -7,7 +7,21 @@ from enum import IntEnum
 import numpy as np
 
 
-class DataType(IntEnum):
+class _Kind(IntEnum):
+    """A number that is printed as Paddle prints it: by the name that the class has there."""
+
+    @classmethod
+    def _shown(cls) -> str:
+        return {"DataType": "PaddleDType", "PlaceType": "PaddlePlace", "PrecisionType": "Precision"}[cls.__name__]
+
+    def __str__(self) -> str:
+        return f"{self._shown()}.{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<{self}: {self.value}>"
+
+
+class DataType(_Kind):
     """Data types of input and output tensors."""
 
     FLOAT32 = 0
@@ -21,7 +35,7 @@ class DataType(IntEnum):
     BFLOAT16 = 8
 
 
-class PlaceType(IntEnum):
+class PlaceType(_Kind):
     """Where a tensor lives."""
 
     UNK = -1
@@ -31,7 +45,7 @@ class PlaceType(IntEnum):
     CUSTOM = 4
 
 
-class PrecisionType(IntEnum):
+class PrecisionType(_Kind):
     """In which precision an engine computes."""
 
     Float32 = 0
