@@ -76,7 +76,8 @@ class Outcome:
 
     def growth(self) -> float:
         """How much a straight line through the last two thirds of the samples rises, in bytes."""
-        later = [sample for sample in self.samples if sample[0] > self.answers / 3]
+        # One sample for each number of answers: while a program is compiled there are none, and many samples.
+        later = [sample for sample in dict(self.samples).items() if sample[0] > self.answers / 3]
         if len(later) < 3:
             return 0.0
         line = linear_regression([s[0] for s in later], [s[1] for s in later])
