@@ -21,6 +21,11 @@ def new_lock() -> Any:
     return lock
 
 
+def new_condition() -> Any:
+    """Like `threading.Condition()`, around a lock of this module's."""
+    return threading.Condition(new_lock())
+
+
 def new_reentrant_lock() -> Any:
     """Like `threading.RLock()`."""
     lock = threading.RLock()

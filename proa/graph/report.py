@@ -70,7 +70,7 @@ class GraphExplanation:
             f"  changed by a run: {', '.join(t.name for t in graph.updates) or 'nothing'}",
             f"  instructions: {len(graph.program.instructions)} captured, "
             f"{len(self.optimised.program.instructions)} after the passes of level {self.level}"
-            + (f", {len(prepared.program.instructions)} computed beforehand" if prepared is not None else ""),
+            + (f", {_beforehand(prepared)} computed beforehand" if prepared is not None else ""),
             "",
             "  operations      captured  after",
         ]
@@ -217,3 +217,8 @@ def count(number: float) -> str:
 
 
 __all__ = ["GraphExplanation", "amount", "count", "explain", "stablehlo", "write_report"]
+
+
+def _beforehand(prepared: Any) -> int:
+    """How many instructions the prepared tensors take."""
+    return sum(len(part.program.instructions) for part in prepared.parts)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.locks import new_lock
+from ..core.locks import new_condition
 from .refusals import Closed, Kind, Refused
 from .settings import ModelSettings
 from .statistics import Statistics
@@ -62,7 +62,7 @@ class Scheduler:
         self.num_running = 0  # requests that a thread has taken and not answered yet
         self._settings = settings
         self._queue: deque[Request] = deque()
-        self._changed = threading.Condition(new_lock())
+        self._changed = new_condition()
         self._closed = False
         self._threads = [
             threading.Thread(target=self._work, args=(run,), name=f"proa serves {name}", daemon=True) for run in runs

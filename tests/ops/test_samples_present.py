@@ -26,6 +26,7 @@ WITHOUT = {
     "cuda.": "speaks about the machine; tests/device",
     "device.": "speaks about the machine; tests/device",
     "disable_": "a switch",
+    "onnx.export": "writes a file; tests/onnx",
     "enable_": "a switch",
     "from_dlpack": "takes another framework's tensor",
     "get_autocast_": "speaks about the thread; tests/amp",
