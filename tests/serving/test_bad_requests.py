@@ -219,6 +219,7 @@ def test_too_large_over_grpc(served: Served) -> None:
 @pytest.mark.parametrize(
     ("encoding", "body", "status"),
     [("br", b"x", 415), ("gzip", b"no gzip", 400), ("gzip", gzip.compress(b"{}" * 500)[:-20], 400)],
+    ids=["unknown", "no gzip", "cut short"],  # the time is in such bytes, and every process must find the same tests
 )
 def test_bad_encodings(caller: httpx.Client, encoding: str, body: bytes, status: int) -> None:
     assert caller.post(INFER, content=body, headers={"content-encoding": encoding}).status_code == status
