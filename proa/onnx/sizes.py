@@ -9,34 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.expressions import Call, Expression, Symbol, as_expression
-from ..core.symbols import SymbolicSize, UnknownSize, is_symbolic, same_size
+from ..core.expressions import Call, Expression
+from ..core.symbols import is_symbolic
+from ..graph.written_sizes import WrittenSizes
 
 _ONE = (1,)
 _ROUNDING = {"floor": "Floor", "ceil": "Ceil", "round": "Round"}
 _TREES = {"add": "Add", "sub": "Sub", "mul": "Mul", "truediv": "Div", "pow": "Pow"}
 
 
-class Sizes:
-    """The part of a Builder that computes sizes."""
+class Sizes(WrittenSizes):
+    """The part of a Builder that computes sizes: tensors of one element."""
 
-    # Where each unknown size can be read: expression -> (value, axis); and those already computed.
-    _readable: dict[Any, tuple[Any, int]]
-    _computed: dict[Any, Any]
-
-    def size(self: Any, number: int, near: Any = None) -> Any:
-        """A size as a tensor of one element; read off `near` where that has such a dimension."""
-        if not is_symbolic(number):
-            return self.integers([number])
-        if near is not None:
-            for axis, size in enumerate(near.sizes):
-                if same_size(size, number):
-                    return self._read(near, axis)
-        return self.computed(number)
-
-    def computed(self: Any, number: Any) -> Any:
-        """What a number that depends on unknown sizes is when the model runs: int64, or float64, with one element."""
-        return self._expression(number.expression) if isinstance(number, SymbolicSize) else self._tree(number.tree)
+    _SUM, _PRODUCT = "Add", "Mul"
 
     def shape_of(self: Any, sizes: Sequence[int], near: Any = None) -> Any:
         """A tensor of sizes."""
@@ -54,6 +39,9 @@ class Sizes:
         parts += [self.integers(known)] if known else []
         return parts[0] if len(parts) == 1 else self.emit("Concat", parts, ("int64", (len(sizes),)), axis=0)
 
+    def _whole(self: Any, number: int) -> Any:
+        return self.integers([number])
+
     def _read(self: Any, value: Any, axis: int) -> Any:
         key = (value.name, axis)
         found = self._computed.get(key)
@@ -61,34 +49,7 @@ class Sizes:
             found = self._computed[key] = self.emit("Shape", [value], ("int64", _ONE), start=axis, end=axis + 1)
         return found
 
-    def _expression(self: Any, expression: Expression) -> Any:
-        if expression.is_constant:
-            return self.integers([expression.constant])
-        found = self._computed.get(expression)
-        if found is None:
-            place = self._readable.get(expression)
-            found = self._read(*place) if place is not None else self._sum(expression)
-            self._computed[expression] = found
-        return found
-
-    def _sum(self: Any, expression: Expression) -> Any:
-        total: Any = None
-        for product, factor in sorted(expression.terms.items(), key=lambda term: not term[0]):
-            term: Any = None
-            for atom in product:
-                part = self._atom(atom)
-                term = part if term is None else self.binary("Mul", term, part)
-            if term is None or factor != 1:
-                number = self.integers([factor])
-                term = number if term is None else self.binary("Mul", term, number)
-            total = term if total is None else self.binary("Add", total, term)
-        return total
-
-    def _atom(self: Any, atom: Symbol | Call) -> Any:
-        if isinstance(atom, Symbol):
-            if as_expression(atom) not in self._readable:
-                raise UnknownSize(f"the size {atom.name} cannot be read where it is needed")
-            return self._expression(as_expression(atom))
+    def _called(self: Any, atom: Call) -> Any:
         if atom.name in ("//", "%", "min", "max"):
             left, right = (self._expression(argument) for argument in atom.arguments)
             if atom.name == "//":

@@ -281,28 +281,6 @@ class Builder(SizeOperations):
         kind = (x.dtype, [size for axis, size in enumerate(sizes) if axis not in dropped])
         return self.emit("slice", [x, first, last], attributes, kind)
 
-    # ---- blocks --------------------------------------------------------------------------------------------------
-
-    def inside(self) -> _Inside:
-        """`with builder.inside() as block:` what is emitted goes into a block of its own."""
-        return _Inside(self)
-
-
-class _Inside:
-    """Sizes that were found in a block can be read there only."""
-
-    def __init__(self, builder: Builder) -> None:
-        self.builder = builder
-
-    def __enter__(self) -> Block:
-        b = self.builder
-        self.before = b.block, b._readable, b._computed
-        b.block, b._readable, b._computed = Block(), dict(b._readable), dict(b._computed)
-        return b.block
-
-    def __exit__(self, *_exception: Any) -> None:
-        self.builder.block, self.builder._readable, self.builder._computed = self.before
-
 
 def reduced_sizes(sizes: Sequence[int], axes: Sequence[int], keepdim: bool) -> tuple[int, ...]:
     chosen = set(axes) if axes else set(range(len(sizes)))
