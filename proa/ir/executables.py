@@ -119,7 +119,7 @@ def _join(root: TraceRoot, ending: Ending) -> Any:
     if root.check_nan or root.window >= WHOLE or Mode.deterministic or Mode.buckets == "never":
         return False
     key = (root.place.kind, root.place.index, root.window)
-    return families.join(ending, root.place, key, Mode.buckets == "always")
+    return families.join(ending, root.place, key, Mode.buckets == "always", ending.program.size >= _HEAVY)
 
 
 def _pays_together(root: TraceRoot, family: families.Family, ending: Ending) -> bool:

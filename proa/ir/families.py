@@ -10,7 +10,7 @@ the bucket's size, results are cut. The real part of every value is exactly that
 planner's rules see to it); where a rule is missing the paths stay as they are, and `explain()` says why.
 
 All decisions are counted, none is timed: every process of a job takes the same. A first bucket reaches to the next power of
-two. A finer one is made when the work that went into padding exceeds what compiling it costs.
+two. A finer one is made when the work that went into padding exceeds what compiling it costs (on a GPU, when it soon will).
 """
 
 from __future__ import annotations
@@ -42,6 +42,9 @@ _MOST_BUCKETS = 8
 _PADDED = 1.5
 # How many times the work of a close bucket a wide one may be.
 _MUCH_WIDER = 2.0
+# How many times a finer bucket an old one must be, to have one beside it.
+_CLOSER = 1.15
+_GAINS_LESS = 1.2
 # How often a size comes, on average, in a family whose sizes keep changing.
 _RARE = 3
 # The part of its last walks (some four of them) that were of another size than the one before.
@@ -132,10 +135,11 @@ class Family:
 class Member:
     """One path of a family."""
 
-    __slots__ = ("always", "exact", "family", "fitted", "hot", "known", "real", "wasted", "whole")
+    __slots__ = ("always", "exact", "family", "fitted", "heavy", "hot", "known", "real", "wasted", "whole")
 
-    def __init__(self, family: Family, whole: float, hot: float, always: bool) -> None:
+    def __init__(self, family: Family, whole: float, hot: float, always: bool, heavy: bool) -> None:
         self.family = family
+        self.heavy = heavy  # compiled when first seen
         self.whole, self.hot = whole, hot  # what a run costs, cold and compiled for itself
         self.always = always
         self.known: Known | None = None  # the sizes, once the family has a General that this path is a case of
@@ -155,7 +159,10 @@ class Member:
         return self.whole - self.hot
 
     def gains_by(self, bucket: Bucket) -> bool:
-        """Whether a bucket costs less than running cold: several sizes padded at once may be many times the work."""
+        """Whether a bucket costs less than running cold: several sizes padded at once may be many times the work. What would
+        be compiled at first sight never runs cold: there it is a program of its own that a bucket saves."""
+        if self.heavy and bucket.hot <= _MUCH_WIDER * self.hot:
+            return True
         return self.always or bucket.hot + _FILLING < self.whole
 
     def place_in_family(self, program: Program) -> bool:
@@ -182,7 +189,7 @@ _RELATED: set[Any] = set()  # where a second one came
 _UNDERSTOOD: dict[Any, list[Family]] = {}  # families that have a General, by the length of their paths
 
 
-def join(ending: Any, place: Any, key: Any, always: bool) -> Any:
+def join(ending: Any, place: Any, key: Any, always: bool, heavy: bool) -> Any:
     """The place of a path in a family (a `Member`); None while it has no relatives, False where it is not worth it."""
     program: Program = ending.program
     if not program.instructions:
@@ -200,12 +207,12 @@ def join(ending: Any, place: Any, key: Any, always: bool) -> Any:
         _RELATED.add(rough)
         found = _understood(rough, program)
         whole, hot = cost.works(program, place)
-        if whole - hot < _WORTH and not always:
+        if whole - hot < _WORTH and not (always or heavy):
             return False
         if found is not None:
             family, known = found
             family.members += 1
-            member = Member(family, whole, hot, always)
+            member = Member(family, whole, hot, always, heavy)
             member.take_sizes(known)
             return member
         exact = (key, signature(program))
@@ -222,7 +229,7 @@ def join(ending: Any, place: Any, key: Any, always: bool) -> Any:
             family.members += 1
             if family.general is None and len(family.examples) < 2:
                 family.examples.append(program)
-    return Member(family, whole, hot, always)
+    return Member(family, whole, hot, always, heavy)
 
 
 def _understood(rough: Any, program: Program) -> tuple[Family, Known] | None:
@@ -275,10 +282,15 @@ def _used(member: Member, fitted: Fitted) -> Fitted:
 def _wants_finer(family: Family, member: Member, bucket: Bucket) -> bool:
     """Whether what was spent on padding would have paid for a bucket that fits better."""
     return (
-        bucket.wasted >= family.price
+        bucket.wasted * _horizon(family) >= family.price
         and len(family.buckets) < _MOST_BUCKETS
-        and bucket.volume > 1.3 * math.prod(_finer(member.real).values())
+        and bucket.volume > _CLOSER * math.prod(_finer(member.real).values())
     )
+
+
+def _horizon(family: Family) -> float:
+    """How many times what padding has wasted so far it is taken to waste yet; each finer bucket gains less than the last."""
+    return max(1.0, cost.prices_on(family.place).horizon / _GAINS_LESS ** len(family.buckets))
 
 
 def _new_bucket(member: Member, finer: bool = False) -> Bucket | None:

@@ -210,3 +210,20 @@ def test_pictures_get_close_buckets() -> None:
     volumes = [bucket.volume for family in understood() for bucket in family.buckets]
     assert volumes
     assert max(volumes) <= 40
+
+
+def test_heavy_steps_take_a_bucket_instead_of_running_cold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compiled at first sight is never run op by op because a bucket seems no quicker than that."""
+    from proa.ir import executables
+
+    paddle.set_flags({"FLAGS_size_buckets": "auto"})
+    monkeypatch.setattr(executables, "_HEAVY", 1 << 8)
+    monkeypatch.setattr(families, "_WORTH", 0.0)
+    weight = paddle.to_tensor(W)
+    before, cold = STATISTICS.compiles, STATISTICS.cold_runs
+    for length in (40, 55, 70, 100, 90, 60, 120, 75, 44, 110):
+        x = R.normal(size=(length, 16)).astype("float32")
+        got = F.relu(paddle.to_tensor(x) @ weight).sum(axis=0).numpy()
+        np.testing.assert_allclose(got, np.maximum(x @ W, 0).sum(0), rtol=2e-5, atol=1e-5)
+    assert STATISTICS.cold_runs == cold
+    assert STATISTICS.compiles - before <= 4

@@ -339,3 +339,23 @@ def test_integers_may_be_given_one_by_one() -> None:
     assert x.new_zeros(2, 2).shape == [2, 2]
     assert paddle.zeros(2, 3).shape == [2, 3]
     assert paddle.ones(paddle.to_tensor([2, 3])).shape == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "count"), [((2, 3, 4), 1, 3), ((5,), 0, 2), ((2, 3), None, 4), ((2, 0, 3), 1, 2)]
+)
+def test_a_whole_number_of_repetitions_needs_no_indices(shape: tuple[int, ...], axis: int | None, count: int) -> None:
+    data = np.random.default_rng(0).normal(size=shape).astype("float32")
+    x = paddle.to_tensor(data, stop_gradient=False)
+    repeated = paddle.repeat_interleave(x, count, axis)
+    np.testing.assert_array_equal(repeated.numpy(), np.repeat(data, count, axis))
+    (repeated * repeated).sum().backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), 2 * count * data, rtol=1e-6)
+
+
+def test_a_repeated_tensor_is_a_copy() -> None:
+    x = paddle.to_tensor([1.0, 2.0])
+    once = paddle.repeat_interleave(x, 1, 0)
+    once.add_(paddle.ones([2]))
+    assert x.tolist() == [1.0, 2.0]

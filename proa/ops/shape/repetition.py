@@ -222,11 +222,21 @@ def repeat_interleave(
         count = integer("repeat_interleave", "repeats", repeats)
         if count == 0:
             raise value_error("repeat_interleave", "repeats must be positive", f"repeats: {count}")
-        counts = np.full(extent, count)
+        if count > 0:
+            return _each_repeated(x, along, count)
+        counts = np.full(1, count)
     if (counts < 0).any():
         raise value_error("repeat_interleave", "repeats cannot be negative", f"repeats: {counts.tolist()}")
     places = tensor_from_data(np.repeat(np.arange(extent), counts), place=x._aval.place)
     return take_elements(x, [places], [along], trusted=True)
+
+
+def _each_repeated(x: Tensor, axis: int, count: int) -> Tensor:
+    """Every slice as often: an axis more, spread out and joined again, so that the gradient is a sum and no scattering."""
+    shape = x._aval.shape
+    before, extent, after = shape[:axis], shape[axis], shape[axis + 1 :]
+    apart = expand_to(reshape_to(x, (*before, extent, 1, *after)), (*before, extent, count, *after))
+    return reshape_to(apart, (*before, extent * count, *after))
 
 
 # ---- turned around -------------------------------------------------------------------------------
