@@ -113,13 +113,12 @@ def main() -> int:
         print(json.dumps(train(arguments.worker[0], int(arguments.worker[1]))))
         return 0
     failed = False
-    # Two processes compute the same bits with the same kernels: native ones must be there, and the table of those that were
-    # measured. A first training fills it.
+    # Two processes compute the same bits with the same kernels. Native ones are made once for a machine, in the background, and
+    # a program that is compiled before they are there keeps XLA's: so they are waited for, as FLAGS_cpu_deterministic does.
     from proa.kernels.cpu import library
 
     if why := library.why_not():
         print(f"without native kernels: {why}")
-    run("alone", arguments.steps)
     alone = run("alone", arguments.steps)["losses"]
     for kind in KINDS[1:]:
         result = run(kind, arguments.steps)
