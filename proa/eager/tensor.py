@@ -19,7 +19,7 @@ from ..core.place import CPU, Place, jax_device, jax_devices, parse_place, plain
 from ..core.printing import tensor_to_string
 from ..core.size import Size, TensorSize
 from ..core.symbols import is_symbolic, plain
-from ..ir import recorder
+from ..ir import cupy_tier, recorder
 from ..ir.forking import State as ForkState
 from ..ir.forking import host_array
 from ..ir.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_held
@@ -543,9 +543,11 @@ def tensor_from_data(data: Any, dtype: Any = None, place: Any = None) -> Tensor:
             raise type_error("to_tensor", f"no tensor has the data type {array.dtype}", type(data).__name__)
         if target is CPU:
             return wrap(array, make_aval(array.shape, array.dtype, CPU))
-        value = move_value(array, target)
-        if isinstance(data, np.ndarray) and np.may_share_memory(array, data):
-            value.block_until_ready()  # the user may change his array afterwards
+        value = cupy_tier.from_host(array, target)
+        if value is None:
+            value = move_value(array, target)
+            if isinstance(data, np.ndarray) and np.may_share_memory(array, data):
+                value.block_until_ready()  # the user may change his array afterwards
         return wrap(value, make_aval(array.shape, array.dtype, target))
     tensor = wrap(array)
     return tensor if place is None else tensor._to_place(target)

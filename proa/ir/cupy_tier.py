@@ -49,6 +49,7 @@ _USUAL_SHARE = 0.75  # of the device's memory that XLA takes, unless told otherw
 _SPARE_SHARE = 0.04  # of it that is left to the driver, to libraries and to other processes
 _LEAST_POOL = 1 << 28
 _RESERVE = 1 << 28
+_LARGE = 1 << 28  # bytes from which on an array from the host is left to XLA
 # Runs whose inputs are held at a time: more than this many are waited for.
 _MOST_READING = 64
 
@@ -82,6 +83,7 @@ class CupyDevice:
             self.pool.set_limit(size=_pool_size(cupy.cuda.runtime.memGetInfo()[1]))
         self.reserve()
         self.borrowed: list[Any] = []  # arrays of XLA's that the run at hand reads
+        self.seen: dict[int, tuple[Any, Any]] = {}  # those that are alive, by identity, as CuPy sees them
         _DEVICES.append(self)
         from .lowering import KEEPERS
 
@@ -107,9 +109,16 @@ class CupyDevice:
         if not value.size:  # there is no memory to share
             return self.cupy.empty(value.shape, value.dtype)
         self.borrowed.append(value)
+        key = id(value)
+        known = self.seen.get(key)
+        if known is not None and not value.is_deleted():
+            return known[1]
         if value.is_ready():  # there is nothing to wait for: its address is enough, and DLPack's handshake takes long
-            memory = self.unowned(value.unsafe_buffer_pointer(), value.nbytes, value)
-            return self.array_type(value.shape, value.dtype, self.pointer(memory, 0))
+            # Its owner is `borrowed`, not this array: parameters come again and again, and are found again here.
+            memory = self.unowned(value.unsafe_buffer_pointer(), value.nbytes, None)
+            made = self.array_type(value.shape, value.dtype, self.pointer(memory, 0))
+            self.seen[key] = weakref.ref(value, lambda _: self.seen.pop(key, None)), made
+            return made
         return self.cupy.from_dlpack(value)
 
     def left(self, value: Any, exported: set[int]) -> Any:
@@ -222,6 +231,19 @@ def filled(value: Any, real: tuple[int, ...], longer: tuple[int, ...], shape: tu
         return made if longer == shape else made.reshape(shape)
 
     return _at_once(work, place)
+
+
+def from_host(array: np.ndarray, place: Place) -> Any:
+    """An array of the host's on a GPU; None where CuPy cannot have it. XLA copies it first, and takes two to three times as
+    long."""
+    if not array.size or array.dtype.kind not in "fiubc" or array.nbytes > _LARGE or not serves(place):
+        return None
+    device = _device(place)
+    assert device is not None
+    with suppress(device.full):
+        return _at_once(lambda device: device.cupy.asarray(array), place)
+    device.give_back()
+    return None
 
 
 def cut(value: Any, part: tuple[slice, ...], place: Place) -> Any:

@@ -129,3 +129,12 @@ def test_a_bad_index_is_named() -> None:
 def test_floats_of_8_bits() -> None:
     x = paddle.to_tensor(np.array([1.0, 2.5], "float32"))
     np.testing.assert_array_equal(x.astype("float8_e4m3fn").astype("float32").numpy(), [1.0, 2.5])
+
+
+def test_a_users_array_may_change_at_once() -> None:
+    data = np.ones((512, 1024), "float32")
+    for number in range(50):
+        data[:] = number
+        x = paddle.to_tensor(data)
+        data[:] = -1
+        assert float(x.mean()) == number

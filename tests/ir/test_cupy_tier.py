@@ -5,6 +5,7 @@ Whether CuPy computes the same as NumPy is seen on a GPU (tests/kernels/test_on_
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import types
 from collections.abc import Iterator
@@ -54,6 +55,10 @@ def owned(array: Any, dtype: Any = None) -> FakeArray:
     return made
 
 
+def at_address(address: int, size: int, _owner: Any) -> Any:
+    return (ctypes.c_char * size).from_address(address)
+
+
 class Event:
     waited = 0
 
@@ -97,9 +102,9 @@ def make_fake() -> Any:
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     made = object.__new__(cupy_tier.CupyDevice)
-    made.cupy, made.place, made.array_type, made.borrowed = make_fake(), CPU, FakeArray, []
+    made.cupy, made.place, made.array_type, made.borrowed, made.seen = make_fake(), CPU, FakeArray, [], {}
     made.xp, made.full = CupyNamespace(made.cupy), OutOfMemoryError
-    made.unowned, made.pointer = (lambda _address, _size, owner: np.asarray(owner)), (lambda memory, _offset: memory)
+    made.unowned, made.pointer = at_address, (lambda memory, _offset: memory)
     freed: list[int] = []
 
     class Entered:
@@ -284,3 +289,32 @@ def test_arrays_are_filled_up_and_cut_without_a_compiler(device: Any) -> None:
     flat = cupy_tier.filled(jax.numpy.asarray(x.reshape(-1)), (2, 3), (2, 5), (10,), CPU)
     np.testing.assert_array_equal(flat, np.pad(x, ((0, 0), (0, 2))).reshape(-1))
     assert len(cupy_tier.READING) == 3  # what was read is held
+
+
+def test_parameters_are_found_again_while_they_live(device: Any) -> None:
+    value = jax.numpy.arange(6.0)
+    value.block_until_ready()
+    first = device.entered(value)
+    assert device.entered(value) is first
+    np.testing.assert_array_equal(first.get(), np.arange(6.0))
+    device.borrowed.clear()
+    del value
+    gc.collect()
+    assert not device.seen
+
+
+def test_arrays_of_the_host_go_by_way_of_cupy(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cupy_tier, "serves", lambda place: True)
+    data = np.arange(6, dtype="float32").reshape(2, 3)
+    made = cupy_tier.from_host(data, CPU)
+    data[:] = 0
+    np.testing.assert_array_equal(np.asarray(made), [[0, 1, 2], [3, 4, 5]])
+    assert cupy_tier.from_host(np.empty((0, 3), "float32"), CPU) is None
+    assert cupy_tier.from_host(np.zeros(3, jax.numpy.bfloat16), CPU) is None
+
+    def full(*_arguments: Any) -> Any:
+        raise OutOfMemoryError
+
+    device.cupy.asarray = full
+    assert cupy_tier.from_host(data, CPU) is None
+    assert device.freed

@@ -63,12 +63,20 @@ def softmax(otherwise: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
+@functools.cache
+def _mean() -> Any:
+    import cupy  # type: ignore[import-not-found] # pyright: ignore
+
+    return cupy.ReductionKernel("T x, T count", "T out", "x", "a + b", "out = a / count", "0", "proa_mean")
+
+
 def mean(otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """CuPy's own divides in the same pass."""
+    """In one pass, and with less in front of it than CuPy's own."""
 
     def kernel(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
-        if not x.size or x.dtype.name not in _OWN_TYPES:
+        if not x.size or not axis or x.dtype.name not in _OWN_TYPES:
             return otherwise(xp, x, axis, keepdim)
-        return x.mean(axis=axis, keepdims=keepdim)
+        count = math.prod([x.shape[a] for a in axis])
+        return _mean()(x, x.dtype.type(count), axis=axis, keepdims=keepdim)
 
     return kernel
