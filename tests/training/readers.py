@@ -113,8 +113,8 @@ def main() -> int:
         print(json.dumps(train(arguments.worker[0], int(arguments.worker[1]))))
         return 0
     failed = False
-    # Two processes compute the same bits with the same kernels. Native ones are made once for a machine, in the background, and
-    # a program that is compiled before they are there keeps XLA's: so they are waited for, as FLAGS_cpu_deterministic does.
+    # Two processes compute the same bits with the same kernels. Native ones are made once for a machine, in the background,
+    # and a program that is compiled before they are there keeps XLA's: they are waited for, as FLAGS_cpu_deterministic does.
     from proa.kernels.cpu import library
 
     if why := library.why_not():
