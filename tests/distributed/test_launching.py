@@ -177,8 +177,9 @@ def test_options_that_are_wrong_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     ]:
         with pytest.raises(ValueError, match=words):
             options.parse(given)
-    with pytest.raises(NotImplementedError, match="no parameter servers"):
-        options.parse(["--server_num", "2", "a.py"])
+    for given in (["--servers", "a:1,a:1"], ["--trainers", "nowhere"], ["--server_num", "0"]):
+        with pytest.raises(ValueError, match=given[0]):
+            options.parse([*given, "a.py"])
     chosen = options.parse(["--gpus", "2,3", "--log_level", "INFO", "a.py", "--lr", "1"])
     assert (chosen.most, chosen.devices, chosen.command) == (2, ["2", "3"], ["a.py", "--lr", "1"])
     chosen = options.parse(["--nnodes", "2", "--master", "a:7", "--rank", "1", "--nproc_per_node", "4", "-m", "pkg"])
@@ -207,3 +208,75 @@ def test_spawn_starts_a_job(tmp_path: pathlib.Path) -> None:
     with pytest.raises(RuntimeError, match=r"(?s)process 1 ended with exit status 1:.*LookupError: in one of them"):
         dist.spawn(_work, (str(tmp_path), 1), nprocs=2)
     assert not [file for file in tmp_path.glob("pid.*") if pathlib.Path(f"/proc/{file.read_text()}").exists()]
+
+
+# Servers wait until the trainers have left a word, as tables do; all say what they are.
+BESIDE_SERVERS = """
+import os, pathlib, sys, time
+folder, role = pathlib.Path(sys.argv[1]), os.environ["TRAINING_ROLE"]
+number = os.environ.get("PADDLE_TRAINER_ID", os.environ["PADDLE_PORT"])
+servers = os.environ["PADDLE_PSERVERS_IP_PORT_LIST"].split(",")
+again = (folder / f"pid.{role}.{number}").exists()
+(folder / f"pid.{role}.{number}").write_text(str(os.getpid()))
+(folder / f"role.{role}.{number}.{int(again)}").write_text(f"{len(servers)} {os.environ['PADDLE_TRAINERS_NUM']}")
+if role == "PSERVER":
+    assert f"{os.environ['POD_IP']}:{os.environ['PADDLE_PORT']}" in servers
+    while len(list(folder.glob("left.*"))) < int(os.environ["PADDLE_TRAINERS_NUM"]):
+        time.sleep(0.02)
+    sys.exit(0)
+if (folder / "fails").exists() and number == "1" and not again:
+    print("no more", flush=True)
+    sys.exit(3)
+(folder / f"left.{number}").write_text("")
+"""
+
+
+def begin_with_servers(folder: pathlib.Path, *given: str) -> subprocess.Popen[str]:
+    (folder / "roles.py").write_text(BESIDE_SERVERS)
+    command = [sys.executable, "-m", "proa.distributed.launch", *given, str(folder / "roles.py"), str(folder)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), cwd=folder
+    )
+
+
+def test_servers_are_started_beside_trainers(tmp_path: pathlib.Path) -> None:
+    logs = tmp_path / "log"
+    job = begin_with_servers(tmp_path, "--server_num", "2", "--trainer_num", "3", "--log_dir", str(logs))
+    _, err = finish(job, tmp_path)
+    assert job.returncode == 0, err
+    roles = sorted(path.name for path in tmp_path.glob("role.*"))
+    assert sum("PSERVER" in name for name in roles) == 2
+    assert [name for name in roles if "TRAINER" in name] == [f"role.TRAINER.{n}.0" for n in range(3)]
+    assert {path.read_text() for path in tmp_path.glob("role.*")} == {"2 3"}
+    assert sorted(path.name for path in logs.iterdir()) == [
+        "serverlog.0", "serverlog.1", "workerlog.0", "workerlog.1", "workerlog.2",
+    ]  # fmt: skip
+
+
+def test_a_trainer_beside_servers_is_started_again_alone(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "fails").touch()
+    job = begin_with_servers(tmp_path, "--run_mode", "ps", "--trainer_num", "2", "--max_restart", "1")
+    _, err = finish(job, tmp_path)
+    assert job.returncode == 0, err
+    assert "process 1 ended with status 3; the others go on" in err
+    assert "no more" in err
+    assert (tmp_path / "role.TRAINER.1.1").exists()
+    assert not list(tmp_path.glob("role.PSERVER.*.1"))
+
+
+def test_a_job_with_servers_fails_as_a_whole(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "fails").touch()
+    job = begin_with_servers(tmp_path, "--server_num", "1", "--trainer_num", "2")
+    _, err = finish(job, tmp_path)
+    assert job.returncode == 3
+    assert "the job is ended" in err
+
+
+def test_each_machine_starts_its_own_addresses() -> None:
+    from proa.distributed.launching import servers
+
+    given = ["--servers", "a:1,b:1", "--trainers", "a:2,b:2,b:3", "--host", "b", "x.py"]
+    roles = servers.roles_of(options.parse(given))
+    assert [(role.is_server, role.number) for role in roles] == [(True, 1), (False, 1), (False, 2)]
+    with pytest.raises(ValueError, match="none of the addresses"):
+        servers.roles_of(options.parse([*given[:4], "--host", "c", "x.py"]))

@@ -16,7 +16,12 @@ _WITHOUT_MEANING = (
     "legacy", "log_level", "log_overwrite", "sort_ip", "enable_gpu_log", "auto_parallel_config", "auto_cluster_config",
     "auto_tuner_json", "elastic_level", "elastic_timeout", "ips", "gloo_port", "with_gloo",
 )  # fmt: skip
-_SERVERS = ("servers", "trainers", "trainer_num", "server_num")
+_SERVERS = {
+    "servers": "addresses of all table servers, host:port,host:port; this machine starts those of its --host",
+    "trainers": "addresses of all trainers beside servers, likewise",
+    "server_num": "table servers on this machine (1)",
+    "trainer_num": "trainers beside them (1)",
+}
 
 
 @dataclass
@@ -36,6 +41,11 @@ class Options:
     job_id: str = "default"
     host: str = "127.0.0.1"
     start_port: int = 6070
+    has_servers: bool = False
+    servers: list[str] = field(default_factory=list)
+    trainers: list[str] = field(default_factory=list)
+    server_num: int | None = None
+    trainer_num: int | None = None
 
 
 def parser() -> argparse.ArgumentParser:
@@ -58,9 +68,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--job_id", default="default", help="a name for the job")
     made.add_argument("--host", default="127.0.0.1", help="this machine's address")
     made.add_argument("--start_port", type=int, default=6070, help="first of the ports in PADDLE_TRAINER_ENDPOINTS")
-    made.add_argument("--run_mode", default="collective", help="collective")
+    made.add_argument("--run_mode", default="collective", choices=("collective", "ps"), help="ps: with table servers")
+    for name, text in _SERVERS.items():
+        made.add_argument(f"--{name}", help=text)
     made.add_argument("-m", "--module", action="store_true", help="the script is the name of a module")
-    for name in (*_WITHOUT_MEANING, *_SERVERS):
+    for name in _WITHOUT_MEANING:
         made.add_argument(f"--{name}", help=argparse.SUPPRESS)
     made.add_argument("script", help="the program")
     made.add_argument("arguments", nargs=argparse.REMAINDER, help="handed to it")
@@ -70,8 +82,9 @@ def parser() -> argparse.ArgumentParser:
 def parse(given: Sequence[str]) -> Options:
     """The options of a command line; what is wrong or not there raises."""
     chosen = parser().parse_args(list(given))
-    if chosen.run_mode != "collective" or any(getattr(chosen, name) for name in _SERVERS):
-        raise NotImplementedError("(launch) only trainers are started (--run_mode collective), no parameter servers.")
+    command = [*(["-m"] if chosen.module else []), chosen.script, *chosen.arguments]
+    if chosen.run_mode == "ps" or any(getattr(chosen, name) for name in _SERVERS):
+        return _with_servers(chosen, command)
     nodes = _number("nnodes", chosen.nnodes)
     node = chosen.rank if chosen.rank is not None else _environment_number("PADDLE_NODE_RANK", "SLURM_NODEID")
     if nodes > 1 and (chosen.master is None or node is None):
@@ -86,11 +99,27 @@ def parse(given: Sequence[str]) -> Options:
     least, most = _range(chosen.nproc_per_node, len(devices) or _count_devices())
     if devices and most > len(devices):
         raise value_error("launch", f"{most} processes need as many devices", f"--devices {chosen.devices}")
-    command = [*(["-m"] if chosen.module else []), chosen.script, *chosen.arguments]
     return Options(
         command, least, most, nodes, node or 0, chosen.master, devices, chosen.log_dir, chosen.max_restart,
         chosen.stop_timeout, chosen.job_id, chosen.host, chosen.start_port,
     )  # fmt: skip
+
+
+def _with_servers(chosen: argparse.Namespace, command: list[str]) -> Options:
+    counts = [None if text is None else _number(name, text)
+              for name, text in (("server_num", chosen.server_num), ("trainer_num", chosen.trainer_num))]  # fmt: skip
+    return Options(
+        command, log_dir=chosen.log_dir, max_restart=chosen.max_restart, stop_timeout=chosen.stop_timeout,
+        job_id=chosen.job_id, host=chosen.host, has_servers=True, servers=_listed("servers", chosen.servers),
+        trainers=_listed("trainers", chosen.trainers), server_num=counts[0], trainer_num=counts[1],
+    )  # fmt: skip
+
+
+def _listed(name: str, text: str | None) -> list[str]:
+    found = [part.strip() for part in (text or "").split(",") if part.strip()]
+    if any(not re.fullmatch(r"[^:\s]+:\d+", part) for part in found) or len(set(found)) != len(found):
+        raise value_error("launch", f"--{name} must be different addresses host:port,host:port", f"--{name} {text}")
+    return found
 
 
 def _number(name: str, text: str) -> int:

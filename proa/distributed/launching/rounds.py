@@ -14,6 +14,7 @@ from typing import Any
 
 from ...core import job
 from . import options as reading
+from . import servers
 from .options import Options
 from .workers import Workers, show
 
@@ -25,6 +26,10 @@ def launch(arguments: Sequence[str] | None = None) -> None:
     chosen = reading.parse(sys.argv[1:] if arguments is None else arguments)
     interpreter = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
     command = [*interpreter, *chosen.command]
+    if chosen.has_servers:
+        with _signals() as received:
+            status = servers.run(command, chosen, received)
+            sys.exit(128 + received[0] if status is None else status)
     if chosen.nodes == chosen.most == 1 and chosen.max_restart is None and chosen.log_dir is None:
         _become(command, chosen)
     sys.exit(_run(command, chosen))

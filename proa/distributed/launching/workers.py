@@ -57,27 +57,32 @@ class Workers:
         os.makedirs(self.folder, exist_ok=True)
         self.workers: list[Worker] = []
 
-    def start(self, command: Sequence[str], rank: int, local: int, environment: Mapping[str, str]) -> None:
+    def start(
+        self, command: Sequence[str], rank: int, local: int, environment: Mapping[str, str], log: str = "workerlog",
+        is_quiet: bool = False,
+    ) -> Worker:  # fmt: skip
         """Starts a process; what it says goes to a file, and that of the machine's first one to the terminal."""
-        name = os.path.join(self.folder, f"workerlog.{local}")
+        name = os.path.join(self.folder, f"{log}.{local}")
+        is_first = local == 0 and not is_quiet
         options: dict[str, Any] = {"env": dict(environment), "start_new_session": True}
         if sys.platform == "linux":
             options["preexec_fn"] = _die_with_parent()
-        if local == 0 and not self._tee_first:
+        if is_first and not self._tee_first:
             self.workers.append(Worker(rank, local, subprocess.Popen(command, **options), None))
-            return
-        with open(name, "ab") as log:
-            if local == 0:
+            return self.workers[-1]
+        with open(name, "ab") as file:
+            if is_first:
                 options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             else:
-                options.update(stdout=log, stderr=subprocess.STDOUT)
+                options.update(stdout=file, stderr=subprocess.STDOUT)
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
         worker = Worker(rank, local, process, name)
-        if local == 0:
+        if is_first:
             worker.tees = [
                 _tee(process.stdout, sys.stdout.buffer, name), _tee(process.stderr, sys.stderr.buffer, name)
             ]  # type: ignore[arg-type]  # fmt: skip
         self.workers.append(worker)
+        return worker
 
     def wait(self, goes_on: Callable[[], bool]) -> Worker | None:
         """Waits until all have succeeded (None), or one has failed (it), or `goes_on` says that enough is enough (None)."""
@@ -128,13 +133,13 @@ class Workers:
             self._temporary.cleanup()
 
 
-def show(worker: Worker, attempts_left: int) -> None:
-    """Says which process failed, and the end of what it said."""
+def show(worker: Worker, attempts_left: int, outcome: str = "the job is ended") -> None:
+    """Says which process failed, what follows from that, and the end of what it said."""
     status = worker.process.returncode
     how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
     said = worker.end_of_log().decode(errors="replace")[-_SHOWN:].rstrip()
-    text = f"\nlaunch: process {worker.rank} {how}; the job is ended.\n"
-    if said and worker.local != 0:
+    text = f"\nlaunch: process {worker.rank} {how}; {outcome}.\n"
+    if said and not worker.tees:
         text += f"launch: the end of what it said:\n{said}\n"
     if attempts_left > 0:
         text += f"launch: starting again ({attempts_left} more times).\n"
