@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# Lowest first; rooms on one layer are siblings. Every room that is named nowhere here (optimizer, amp, jit, static ...)
+# Lowest first; rooms on one layer are siblings. Every room that is named nowhere here (optimizer, jit, metric ...)
 # stands on the layer `OTHERS`.
 OTHERS = "everything else"
 LAYERS: tuple[tuple[str, ...], ...] = (
@@ -32,6 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("nn",),
     ("formats",),
     ("static",),
+    ("amp",),
     (OTHERS,),
     ("onnx",),
     ("audio", "convert", "hapi", "hub", "inference", "text", "vision"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from ..eager.tensor import Tensor
 from ..graph.capture import capture
 from ..ir.recorder import one_segment, recording_gradients
 from ..nn.layer import Layer
+from .mixed_precision import MixedPrecision
 from .pipeline import batches, run_micro_batches
 from .shard_optimizers import ShardingStage1, ShardingStage2, ShardingStage3, ShardOptimizer, shard_optimizer
 from .strategy import Strategy
@@ -39,11 +41,7 @@ class DistModel:
         self._optimizer = self._sharded(optimizer)
         self._seen: dict[str, list[Tensor]] = {}
         self._steps_since_update = 0
-        if self._strategy.amp.enable:
-            raise NotImplementedError(
-                "(to_static) strategy.amp is not there; use paddle.amp.auto_cast inside the model's forward, or "
-                "paddle.amp.decorate."
-            )
+        self._precision = MixedPrecision(self._strategy.amp, layer, self._optimizer)
         self._mode = "predict" if loss is None else "eval" if optimizer is None else "train"
         getattr(self, self._mode)()
 
@@ -88,15 +86,19 @@ class DistModel:
         if self._mode == "train":
             return self._train(args)
         with one_segment(), recording_gradients(False):
-            return self._evaluate(*args) if self._mode == "eval" else self._layer(*args)
+            if self._mode == "eval":
+                return self._evaluate(*args)
+            with self._precision.casting():
+                return self._layer(*args)
 
     def _evaluate(self, *args: Any) -> Tensor:
         if len(args) < 2:
             raise value_error("DistModel", "inputs and a label are needed for the loss", f"{len(args)} argument(s)")
-        outputs = self._layer(*args[:-1])
-        outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]
-        loss: Any = self._loss
-        return loss(*outputs, args[-1])
+        with self._precision.casting():
+            outputs = self._layer(*args[:-1])
+            outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+            loss: Any = self._loss
+            return loss(*outputs, args[-1])
 
     def _train(self, args: tuple[Any, ...]) -> Tensor:
         pipeline = self._strategy.pipeline
@@ -104,16 +106,21 @@ class DistModel:
         count = pipeline.accumulate_steps if pipeline.enable else 1
         merged, mean = self._merged_steps()
         scale = 1.0 / merged if mean else 1.0
-        if stages is not None:
-            parts = batches(args, count)
-            loss = run_micro_batches(lambda number: self._evaluate(*parts[number]) * scale, count, len(stages.meshes))
+        parts = batches(args, count) if count > 1 or stages is not None else [list(args)]
+
+        def forward(number: int) -> Tensor:
+            return self._precision.scaled(self._evaluate(*parts[number]) * scale)
+
+        # Who scales losses looks at the gradients before the update, which ends the program there.
+        whole = stages is None and not self._precision.scales
+        with one_segment() if stages is None else contextlib.nullcontext():
+            loss: Any = run_micro_batches(forward, count, 1 if stages is None else len(stages.meshes))
+            loss = self._precision.unscaled(loss) * (1.0 / scale)
+            if whole:
+                self._update(merged)
+        if not whole:
             self._update(merged)
-            return loss * (1.0 / scale)
-        with one_segment():
-            parts = batches(args, count) if count > 1 else [list(args)]
-            loss = run_micro_batches(lambda number: self._evaluate(*parts[number]) * scale, count, 1)
-            self._update(merged)
-            return loss * (1.0 / scale)
+        return loss
 
     def _merged_steps(self) -> tuple[int, bool]:
         """Over how many calls gradients are added up before an update, and whether their mean is meant."""
@@ -126,7 +133,7 @@ class DistModel:
         self._steps_since_update += 1
         if self._steps_since_update >= merged:
             self._steps_since_update = 0
-            self._optimizer.step()
+            self._precision.step(self._optimizer)
             self._optimizer.clear_grad()
 
     # ---- states and programs -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -306,3 +307,66 @@ def test_launch_becomes_the_script(tmp_path: pathlib.Path) -> None:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     out, _ = process.communicate(timeout=100)
     assert out == f"['--lr', '1'] 1 {process.pid}\n"
+
+
+@pytest.mark.parametrize("level", ["o1", "o2"])
+def test_a_strategy_brings_mixed_precision(level: str) -> None:
+    """Against the same loop written with `paddle.amp`."""
+
+    def trained(by_strategy: bool) -> tuple[list[float], list[str]]:
+        paddle.seed(3)
+        net = paddle.nn.Sequential(paddle.nn.Linear(8, 16), paddle.nn.ReLU(), paddle.nn.Linear(16, 4))
+        seen: list[str] = []
+        net[0].register_forward_post_hook(lambda *given: seen.append(str(given[2].dtype)))
+        optimizer = paddle.optimizer.AdamW(0.01, parameters=net.parameters())
+        loss_of = paddle.nn.CrossEntropyLoss()
+        random = np.random.default_rng(0)
+        x, y = (
+            paddle.to_tensor(random.normal(size=(12, 8)).astype("float32")),
+            paddle.to_tensor(random.integers(0, 4, 12)),
+        )
+        if by_strategy:
+            settings = {"amp": {"enable": True, "dtype": "bfloat16", "level": level}}
+            model = dist.to_static(net, None, loss_of, optimizer, dist.Strategy(settings))
+            return [float(model(x, y)) for _ in range(8)], seen
+        if level == "o2":
+            paddle.amp.decorate(net, optimizer, "O2", "bfloat16")
+        losses = []
+        for _ in range(8):
+            with paddle.amp.auto_cast(level=level.upper(), dtype="bfloat16"):
+                loss = loss_of(net(x), y)
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            losses.append(float(loss))
+        return losses, seen
+
+    losses, seen = trained(True)
+    wanted, _ = trained(False)
+    np.testing.assert_allclose(losses, wanted, rtol=2e-2)
+    assert losses[-1] < losses[0]
+    assert set(seen) == {"paddle.bfloat16"}
+
+
+def test_losses_in_float16_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A CPU has no float16 kernels, so casting is left out here: scales are powers of two and change nothing else."""
+    from proa.amp import casting
+    from proa.distributed import mixed_precision
+
+    monkeypatch.setattr(casting.AmpState, "last_dtype", "float16")
+    monkeypatch.setattr(mixed_precision, "auto_cast", lambda *_: contextlib.nullcontext())
+
+    def trained(enable: bool) -> list[float]:
+        paddle.seed(3)
+        net = paddle.nn.Linear(8, 4)
+        optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+        strategy = dist.Strategy({"amp": {"enable": enable, "init_loss_scaling": 1024.0}})
+        model = dist.to_static(net, None, paddle.nn.CrossEntropyLoss(), optimizer, strategy)
+        random = np.random.default_rng(0)
+        x, y = (
+            paddle.to_tensor(random.normal(size=(12, 8)).astype("float32")),
+            paddle.to_tensor(random.integers(0, 4, 12)),
+        )
+        return [float(model(x, y)) for _ in range(6)]
+
+    np.testing.assert_allclose(trained(True), trained(False), rtol=1e-6)

@@ -239,8 +239,8 @@ def test_programs_train_evaluate_and_predict() -> None:
     assert set(state) < set(static.state_dict())
     with pytest.raises(ValueError, match="needs loss"):
         dist.to_static(model).train()
-    with pytest.raises(NotImplementedError, match="auto_cast"):
-        dist.to_static(model, None, loss_of, optimizer, dist.Strategy({"amp": {"enable": True}}))
+    with pytest.raises(ValueError, match="level is o1, o2 or o3"):
+        dist.to_static(model, None, loss_of, optimizer, dist.Strategy({"amp": {"enable": True, "level": "o7"}}))
 
 
 def _loss(model: Any, x: Any, y: Any) -> float:
