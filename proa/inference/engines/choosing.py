@@ -33,7 +33,7 @@ from . import KINDS, make_engine
 from .base import Engine, Settings, Unavailable
 from .foreign import ForeignEngine
 
-_FORMAT = 1
+_FORMAT = 2
 _MOST_VECTORS = 2
 _LEAST_ROUNDS, _ROUNDS, _SECONDS = 3, 8, 1.5  # of timing: as many rounds as fit into the seconds for each candidate
 _RUNS = 3  # in a round
