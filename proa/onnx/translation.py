@@ -55,7 +55,7 @@ def translate_graph(
     builder = Builder(opset)
     preparation = getattr(graph, "preparation", None)
     if preparation is not None:
-        preparation.values()  # folded weights have their values from now on
+        preparation.values(to_run=False)  # folded weights have their values from now on
     with assumptions.collected() as builder.taken:
         given = [builder.made((name_of(i.aval.dtype), i.aval.shape), i.name) for i in graph.inputs]
         captured = [_captured(builder, tensor, names.get(id(tensor))) for tensor in graph.captured]

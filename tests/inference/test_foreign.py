@@ -146,6 +146,36 @@ class Doubles(nn.Layer):
         return x * 2
 
 
+WITHOUT_XLA = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import numpy as np, proa as paddle
+config = paddle.inference.Config(sys.argv[1])
+config.set_engine(sys.argv[2])
+predictor = paddle.inference.create_predictor(config)
+handle = predictor.get_input_handle("x")
+handle.share_external_data(np.load(sys.argv[1] + ".npy"))
+predictor.run()
+np.save(sys.argv[1] + "-found.npy", predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu())
+print("jax" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_xla_is_not_started_for_an_engine_of_others(engine: str, tmp_path: Path) -> None:
+    layer = nn.Sequential(nn.Conv2D(3, 40, 3), nn.BatchNorm2D(40), nn.ReLU())  # folded: weights are computed
+    layer.eval()
+    path = tmp_path / "m"
+    paddle.jit.save(layer, str(path), input_spec=[paddle.static.InputSpec([None, 3, 16, 16], "float32", "x")])
+    x = np.random.default_rng(0).standard_normal((2, 3, 16, 16)).astype(np.float32)
+    np.save(f"{path}.npy", x)
+    command = [sys.executable, "-c", WITHOUT_XLA, str(path), engine]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert answer.stdout.split() == ["False"], answer.stderr
+    found = np.load(f"{path}-found.npy")
+    np.testing.assert_allclose(found, layer(paddle.to_tensor(x)).numpy(), rtol=1e-4, atol=1e-5)
+
+
 FORKED = """
 import os, signal, sys, warnings
 warnings.simplefilter("ignore")

@@ -137,12 +137,12 @@ class ForeignEngine(Engine):
                 Exception
             ) as error:  # the package is missing, or an operation has no counterpart: the error says which
                 raise Unavailable(f"the model cannot be written as ONNX: {_short(error)}") from error
+            self.model.release_all()  # the file has the weights now
             give_back_freed_memory()
             try:
                 session = self.open(path, not graph.has_unknown_sizes)
             except Exception as error:
                 raise Unavailable(f"{self.name} does not take the model: {_short(error)}") from error
-        self.model.release_all()  # the session has the weights now
         give_back_freed_memory()
         return session
 
