@@ -38,7 +38,7 @@ class WrittenCall:
         return self.instruction.operation.name
 
     @property
-    def types(self) -> list[Any]:
+    def types(self) -> list[tuple[str, Any]]:
         """Element types and sizes of the results."""
         return [(name_of(aval.dtype), aval.shape) for aval in self.instruction.outputs]
 

@@ -106,13 +106,13 @@ class ForeignEngine(Engine):
         if found is not None or self._refused:
             return found if found is not None else self._flexible_for(tensors)
         if deserved or not self.model.has_unknown_sizes:
-            session = self._open(self.model.exact(tensors), tensors)
+            session = self._open(self._usable(self.model.exact(tensors), tensors))
             self._kept.add(key, session)
             return session
         if len(self._flexible) >= _MOST_FLEXIBLE:
             return None
-        graph = self.model.flexible(tensors)
-        session = self._open(graph, tensors)
+        graph = self._usable(self.model.flexible(tensors), tensors)
+        session = self._open(graph)
         self._flexible = [*self._flexible, (graph, session)]
         return session
 
@@ -122,13 +122,17 @@ class ForeignEngine(Engine):
         with self._lock:
             self._opened(tuple([tensor._aval for tensor in tensors]), tensors, True)
 
-    def _open(self, graph: Graph | None, tensors: Sequence[Tensor]) -> Any:
+    def _usable(self, graph: Graph | None, tensors: Sequence[Tensor]) -> Graph:
+        """A graph that says all that the model does with such inputs; Unavailable if it does not."""
         if graph is None:
             raise Unavailable(f"the model is no graph: {self.model.reason}")
         if graph.updates or graph._draws:
             raise Unavailable("the model changes its own buffers or draws random numbers")
         if not graph.holds_for(tensors):  # a file that was saved for other sizes: ours says for which
             raise Unavailable("the model was saved for sizes that lead another way through it")
+        return graph
+
+    def _open(self, graph: Graph) -> Any:
         with _folder() as folder:
             path = os.path.join(folder, "model.onnx")
             try:
