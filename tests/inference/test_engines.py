@@ -181,6 +181,7 @@ def candidates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         monkeypatch.setattr(choosing, "KINDS", dict.fromkeys(table, ("", "")))
         monkeypatch.setattr(choosing, "make_engine", lambda name, model, settings: table[name](model, settings))
 
+    monkeypatch.setattr(choosing.os, "getloadavg", lambda: (0.5, 0.0, 0.0))
     paddle.set_flags({"FLAGS_cache_dir": str(tmp_path / "cache")})
     yield use
     paddle.set_flags({"FLAGS_cache_dir": CACHE})
@@ -215,11 +216,20 @@ def test_auto_takes_the_quickest_that_agrees_and_says_why(saved: tuple[str, Net]
 
 def test_a_busy_machine_is_named(saved: tuple[str, Net], candidates: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     candidates(xla.XlaEngine, Slow)
-    monkeypatch.setattr(choosing.os, "getloadavg", lambda: (0.5, 0.0, 0.0))
     assert "busy" not in automatic(saved[0], examples=EXAMPLES).explain()
     monkeypatch.setattr(choosing.os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
     assert "the machine was busy" in automatic(saved[0], examples=[[picture(4, 4)]]).explain()
-    assert "the machine was busy" in automatic(saved[0], examples=[[picture(4, 4)]]).explain()  # remembered, too
+    remembered = automatic(saved[0], examples=[[picture(4, 4)]]).explain()
+    assert "the machine was busy" in remembered
+    assert "kept in the cache folder" in remembered
+    assert (
+        "kept in the cache folder" in automatic(saved[0], examples=EXAMPLES).explain()
+    )  # what a quiet one chose stays
+    monkeypatch.setattr(choosing.os, "getloadavg", lambda: (0.5, 0.0, 0.0))
+    again = automatic(saved[0], examples=[[picture(4, 4)]]).explain()
+    assert "busy" not in again
+    assert "measured now" in again
+    assert "kept in the cache folder" in automatic(saved[0], examples=[[picture(4, 4)]]).explain()
 
 
 def test_auto_takes_another_engine_that_is_quicker(saved: tuple[str, Net], candidates: Any) -> None:

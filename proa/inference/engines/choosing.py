@@ -88,7 +88,9 @@ def choose(model: Model, settings: Settings, given: Sequence[Vector]) -> tuple[E
     """The best engine for a model, ready to run, and why it is the best."""
     path = _path(model, settings, given)
     known = _read(path)
-    if known is not None:
+    if known is not None and (
+        known.load <= _BUSY or _load() > _BUSY
+    ):  # what a busy machine chose waits for a quiet one
         with suppress(Unavailable):  # what was there then may be gone
             return _ready(known, model, settings, given), known
     with waiting("measuring engines for a model", "some seconds, once"):
