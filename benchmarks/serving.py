@@ -2,7 +2,8 @@
 
 Callers are tritonclient in processes of their own, on the same machine. The bar: with 64 callers at least 0.9 of the rows a
 second of a bare loop that calls the predictor row by row. What a row costs the processor is told as well, as it
-does not depend on who else uses the machine. Results are kept in benchmarks/results/serving.json.
+does not depend on who else uses the machine. Results are kept in benchmarks/results/serving.json, each model by itself; a
+run replaces those of the models that it measured.
 """
 
 from __future__ import annotations
@@ -92,6 +93,19 @@ def shown(kind: str, rows: list[dict[str, Any]]) -> None:
         )
 
 
+def keep(kind: str, rows: list[dict[str, Any]], seconds: float, path: Path) -> None:
+    """Puts a model's results into the file, with what else the machine did meanwhile."""
+    try:
+        models = json.loads(path.read_text(encoding="utf-8"))["models"]
+    except (OSError, ValueError, KeyError):
+        models = {}
+    models[kind] = {"load": os.getloadavg(), "seconds": seconds, "rows": rows}
+    partial = path.with_suffix(".partial")
+    text = json.dumps({"machine": machine_facts(), "models": models}, indent=1, default=str)
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__)
     parser.add_argument("--only", default=",".join(MODELS), help="comma-separated models (default: %(default)s)")
@@ -102,12 +116,10 @@ def main() -> int:
     names = arguments.only.split(",")
     if unknown := sorted(set(names) - set(MODELS)):
         parser.error(f"--only: there is no model {', '.join(unknown)}; there are {', '.join(MODELS)}")
-    found = {}
     for kind in names:
-        found[kind] = measure(kind, arguments.seconds, arguments.rounds)
-        shown(kind, found[kind])
-    kept = {"machine": machine_facts(), "load": os.getloadavg(), "seconds": arguments.seconds, "models": found}
-    arguments.results.write_text(json.dumps(kept, indent=1, default=str) + "\n")
+        rows = measure(kind, arguments.seconds, arguments.rounds)
+        keep(kind, rows, arguments.seconds, arguments.results)
+        shown(kind, rows)
     return 0
 
 

@@ -186,7 +186,7 @@ def _add_serve(commands: Commands) -> None:
     )  # fmt: skip
     serve.add_argument(
         "models", nargs="+", metavar="MODELS",
-        help="a repository (a folder of MODEL/VERSION/files), a .proa file, or the prefix of Paddle's model files",
+        help="a repository (a folder of MODEL/VERSION/files), a .proa or .onnx file, or the prefix of Paddle's model files",
     )  # fmt: skip
     for option, kind, default, metavar, text in _SERVE_OPTIONS:
         serve.add_argument(option, type=kind, default=default, metavar=metavar, help=text)

@@ -51,16 +51,20 @@ class Prepared:
         self._compiled: CompiledProgram | None = None
         self._lock = new_lock()
 
-    def value(self, fixed: bool = False) -> Any:
-        """The value now. `fixed`: the sources never change, and are not looked at again."""
+    def value(self, fixed: bool = False, to_run: bool = True) -> Any:
+        """The value now. `fixed`: the sources never change, and are not looked at again. `to_run`: as a buffer of the
+        device; who only reads it may get an array of NumPy's, for which XLA is not started."""
         found = self._current(fixed)
-        if found is None:
+        if found is None or (to_run and found.__class__ is np.ndarray):
             with self._lock:
                 found = self._current(fixed)
                 if found is None:
                     sources = [tensor._data() for tensor in self.sources]
                     found = self._run(sources)
                     self._made = ([weakref.ref(value) for value in sources], found)
+                if to_run and found.__class__ is np.ndarray:
+                    found = _moved(found, self.aval.place)
+                    self._made = (self._made[0], found)  # type: ignore[index]
         return found
 
     def _current(self, fixed: bool) -> Any:
@@ -75,7 +79,7 @@ class Prepared:
         if place is CPU and all(isinstance(v, np.ndarray) or len(v.sharding.device_set) == 1 for v in sources):
             # Nothing to compile: it may run only once.
             results = run_on_numpy(self.program, [np.asarray(value) for value in sources], self.scalars)
-            return _moved(np.asarray(results[self.program.outputs[0]]), place)
+            return np.asarray(results[self.program.outputs[0]])
         if self._compiled is None:
             self._compiled = CompiledProgram(self.program, sources, self.scalars, place, (), False)
         return self._compiled(sources, self.scalars)[0]
@@ -114,13 +118,13 @@ class Preparation:
         self._needed = {id(tensor) for tensor in needed}
         self.sources = list({id(tensor): tensor for part in parts for tensor in part.sources}.values())
         self.times = 0
-        self._made: tuple[list[Any], list[Any]] | None = None
+        self._made: tuple[list[Any], list[Any], bool] | None = None  # the last: whether they are there to run
         self._lock = new_lock()
 
-    def values(self) -> list[Any]:
-        """The values of the prepared tensors now."""
+    def values(self, to_run: bool = True) -> list[Any]:
+        """The values of the prepared tensors now; `to_run`: see Prepared."""
         made = self._made
-        if made is not None:
+        if made is not None and (made[2] or not to_run):
             if self.release is not None:
                 return made[1]
             for tensor, seen in zip(self.sources, made[0], strict=True):
@@ -130,16 +134,16 @@ class Preparation:
                 return made[1]
         with self._lock:
             if self.release is None:
-                return self._compute()
-            if self._made is None:
-                self._made = ([], self._compute_once(self.release))
+                return self._compute(to_run)
+            if self._made is None or (to_run and not self._made[2]):
+                self._made = ([], self._compute_once(self.release, to_run), to_run)
             return self._made[1]
 
-    def _compute_once(self, release: Release) -> list[Any]:
+    def _compute_once(self, release: Release, to_run: bool) -> list[Any]:
         uses = Counter(id(tensor) for part in self.parts for tensor in part.sources)
         values: list[Any] = []
         for part, tensor in zip(self.parts, self.tensors, strict=True):
-            values.append(part.value(fixed=True))
+            values.append(part.value(True, to_run))
             adopt(tensor, wrap(values[-1], tensor._aval))
             for source in part.sources:
                 uses[id(source)] -= 1
@@ -148,13 +152,13 @@ class Preparation:
         self.times += 1
         return values
 
-    def _compute(self) -> list[Any]:
+    def _compute(self, to_run: bool) -> list[Any]:
         seen = [weakref.ref(tensor._data()) for tensor in self.sources]
-        values = [part.value() for part in self.parts]
+        values = [part.value(False, to_run) for part in self.parts]
         for tensor, value in zip(self.tensors, values, strict=True):
             adopt(tensor, wrap(value, tensor._aval))
         self.times += 1
-        self._made = (seen, values)
+        self._made = (seen, values, to_run)
         return values
 
 

@@ -4,7 +4,7 @@
         resnet/            the model's name
             config.toml    optional, settings.py says what may stand there
             1/             a version: a number
-                model.json, model.pdiparams      (or .pdmodel and .pdiparams, or one .proa file)
+                model.json, model.pdiparams      (or .pdmodel and .pdiparams, one .proa, one .onnx)
             2/
                 model.proa
         lenet/             files without a version are version 1
@@ -18,13 +18,14 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .imported import ONNX
 from .settings import CONFIG, ModelSettings, read_model_settings
 
 PROGRAMS = (".json", ".pdmodel")
-OWN = ".proa"
+SINGLE = (".proa", ONNX)  # the program and its weights in one file
 Fingerprint = tuple[tuple[str, int, int], ...]
 
 
@@ -61,14 +62,15 @@ def _of_source(source: Path, defaults: ModelSettings) -> Iterator[Found]:
                 yield from _of_model(folder, defaults)
         return
     prefix = str(source)
-    if source.suffix in (*PROGRAMS, OWN) and source.is_file():
-        prefix = prefix if source.suffix == OWN else prefix.removesuffix(source.suffix)
-    elif not any(os.path.isfile(prefix + ending) for ending in (*PROGRAMS, OWN)):
+    if source.suffix in (*PROGRAMS, *SINGLE) and source.is_file():
+        prefix = prefix.removesuffix(source.suffix) if source.suffix in PROGRAMS else prefix
+    elif not any(os.path.isfile(prefix + ending) for ending in (*PROGRAMS, ".proa")):
         raise FileNotFoundError(
-            f"{source} is neither a folder nor a model; give a repository (a folder of MODEL/VERSION/files), a .proa file, "
-            "or Paddle's files without their ending"
+            f"{source} is neither a folder nor a model; give a repository (a folder of MODEL/VERSION/files), a .proa or "
+            ".onnx file, or Paddle's files without their ending"
         )
-    yield _version(Path(prefix).name.removesuffix(OWN), "1", prefix, defaults)
+    name = Path(prefix).name
+    yield _version(name.removesuffix(source.suffix) if source.suffix in SINGLE else name, "1", prefix, defaults)
 
 
 def _of_model(folder: Path, defaults: ModelSettings) -> Iterator[Found]:
@@ -97,11 +99,14 @@ def _of_model(folder: Path, defaults: ModelSettings) -> Iterator[Found]:
 def _in_folder(name: str, version: str, folder: Path, settings: ModelSettings) -> Found:
     programs = _programs(folder)
     if len(programs) == 1:
-        return _version(name, version, programs[0], settings)
+        found = _version(name, version, programs[0], settings)
+        # The weights of an ONNX file may lie in others beside it, of any name.
+        return replace(found, fingerprint=_fingerprint(folder)) if found.path.endswith(ONNX) else found
     problem = (
         f"{folder} holds several models: {', '.join(Path(path).name for path in programs)}"
         if programs
-        else f"{folder} holds no model: neither a {OWN} file nor a {' or '.join(PROGRAMS)} file with its .pdiparams"
+        else f"{folder} holds no model: neither a {' or '.join(SINGLE)} file nor a {' or '.join(PROGRAMS)} file with its "
+        ".pdiparams"
     )
     return Found(name, version, str(folder), _fingerprint(folder), settings, problem)
 
@@ -113,7 +118,7 @@ def _version(name: str, version: str, path: str, settings: ModelSettings) -> Fou
 def _programs(folder: Path) -> list[str]:
     """The models that lie in a folder itself, as Config takes them."""
     names = sorted(os.listdir(folder))
-    found = [name for name in names if name.endswith(OWN)]
+    found = [name for name in names if name.endswith(SINGLE)]
     found += [
         name.removesuffix(ending) for ending in PROGRAMS for name in names if _has_parameters(name, ending, names)
     ]

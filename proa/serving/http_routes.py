@@ -21,10 +21,9 @@ from .service import Service
 
 logger = logging.getLogger("proa.serving")
 
-_MUCH_JSON = (
-    1 << 16
-)  # bytes from which on it is read and written beside the event loop, which would stand still meanwhile
-
+# Bytes from which on it is read and written beside the event loop, which would stand still meanwhile.
+_MUCH_JSON = 1 << 16
+_PATIENCE = 0.03  # seconds until it is asked whether the caller is still there
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -37,7 +36,9 @@ class Routes:
         self._page = files("proa.serving").joinpath("page.html").read_bytes()
 
     def application(self) -> Starlette:
+        models = ("/v2/models/{name}", "/v2/models/{name}/versions/{version}")
         paths: list[tuple[str, Endpoint, str]] = [
+            *((f"{model}/infer", self.infer, "POST") for model in models),  # first: routes are tried in turn
             ("/", self.page, "GET"),
             ("/metrics", self.metrics, "GET"),
             ("/v2", self.server_metadata, "GET"),
@@ -48,9 +49,8 @@ class Routes:
             ("/v2/repository/models/{name}/load", self.load, "POST"),
             ("/v2/repository/models/{name}/unload", self.unload, "POST"),
         ]
-        for model in ("/v2/models/{name}", "/v2/models/{name}/versions/{version}"):
+        for model in models:
             paths += [
-                (f"{model}/infer", self.infer, "POST"),
                 (model, self.model_metadata, "GET"),
                 (f"{model}/ready", self.model_ready, "GET"),
                 (f"{model}/config", self.model_config, "GET"),
@@ -178,19 +178,32 @@ def _too_large(service: Service) -> Refused:
     return Refused(Kind.TOO_LARGE, f"the request has more than the {service.max_bytes} bytes that are allowed.")
 
 
-async def _unless_gone(request: Request, asking: Any) -> Any:
-    """The answer, unless the caller goes away before it is there: then nobody need compute it."""
-    answering = asyncio.ensure_future(asking)
-    leaving = asyncio.ensure_future(_left(request))
+async def _unless_gone(request: Request, asking: Awaitable[Any]) -> Any:
+    """The answer, unless the caller goes away before it is there: then nobody need compute it.
+
+    Whether he is still there is watched only after a while: most answers come sooner than that.
+    """
+    answering, watching, gone = asyncio.current_task(), [], False
+    assert answering is not None
+
+    async def watch() -> None:
+        nonlocal gone
+        await _left(request)
+        gone = True
+        answering.cancel()
+
+    timer = asyncio.get_running_loop().call_later(_PATIENCE, lambda: watching.append(asyncio.ensure_future(watch())))
     try:
-        await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if not answering.done():
-            raise Refused(Kind.GONE, "the caller went away.")
-        return answering.result()
+        return await asking
+    except asyncio.CancelledError:
+        if not gone:
+            raise
+        answering.uncancel()
+        raise Refused(Kind.GONE, "the caller went away.") from None
     finally:
-        leaving.cancel()
-        if not answering.done():
-            answering.cancel()
+        timer.cancel()
+        for task in watching:
+            task.cancel()
 
 
 async def _left(request: Request) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -87,11 +87,14 @@ class Signature:
         return ", ".join(port.name for port in ports) or "nothing"
 
 
-def signature_of(predictor: Predictor) -> Signature:
-    """What a predictor takes and gives; ValueError where the protocol has no such tensors."""
+def signature_of(predictor: Predictor, results: Sequence[str] = ()) -> Signature:
+    """What a predictor takes and gives (under the names in `results`, if there are any); ValueError where the protocol has
+    no such tensors."""
     model = predictor._model
     inputs, outputs = (
         tuple(Port(port.name, name_of(port.dtype), tuple(port.shape)) for port in ports)
         for ports in (model.inputs, model.outputs)
     )
+    if results:
+        outputs = tuple(replace(port, name=name) for port, name in zip(outputs, results, strict=True))
     return Signature(inputs, outputs)

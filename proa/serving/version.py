@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..eager.tensor import tensor_from_data
+from ..eager.tensor import wrap
 from ..inference import Config, Predictor, create_predictor
 from ..inference.engines.choosing import difference
 from ..inference.examples import made_up
+from .imported import as_own
 from .refusals import Kind, Refused
 from .scheduler import Run, Scheduler, batch_sizes
 from .settings import ModelSettings
@@ -36,8 +37,9 @@ class Version:
         self.settings = settings
         self.notes: list[str] = []
         self.statistics = Statistics()
-        self._predictor = create_predictor(_config(path, settings))
-        self.signature: Signature = signature_of(self._predictor)
+        with as_own(path) as (own, results):
+            self._predictor = create_predictor(_config(own, settings))
+        self.signature: Signature = signature_of(self._predictor, results)
         run = _runner(self._predictor)
         self.batched = self._warm_up(run)
         # A predictor serves any number of threads.
@@ -148,8 +150,8 @@ def _runner(predictor: Predictor) -> Run:
     """Arrays in, arrays out."""
 
     def run(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        # Bytes of a request may lie anywhere; tensors need numbers at aligned addresses.
-        tensors = [tensor_from_data(np.require(array, requirements=["A", "C"])) for array in arrays]
+        # Bytes of a request may lie anywhere; tensors need numbers at aligned addresses. Nobody changes them any more.
+        tensors = [wrap(np.require(array, requirements=["A", "C"])) for array in arrays]
         return [np.asarray(tensor._data()) for tensor in predictor.run(tensors)]
 
     return run

@@ -11,7 +11,7 @@ import pytest
 import proa as paddle
 from proa import inference, nn
 from proa.inference import engines
-from proa.inference.engines import base, choosing, xla
+from proa.inference.engines import base, choosing, kept, xla
 
 
 class Net(nn.Layer):
@@ -74,7 +74,7 @@ def test_a_shape_that_comes_often_takes_the_place_of_the_one_not_used_for_longes
     first, second, later = picture(4, 4), picture(5, 5), picture(6, 6)
     for x in (first, second, first):
         answers(predictor, x)
-    for _ in range(xla._OFTEN + 1):
+    for _ in range(kept.OFTEN + 1):
         found = answers(predictor, later)
     np.testing.assert_allclose(found, net.by_numpy(later), rtol=1e-4, atol=1e-5)
     shapes = {key[0].shape for key in predictor._engine._kept}
@@ -86,7 +86,7 @@ def test_graphs_of_different_shapes_share_their_packed_weights(saved: tuple[str,
     predictor = inference.create_predictor(inference.Config(saved[0]))
     for size in (8, 9):
         answers(predictor, picture(size, size))
-    parts = [kept.graph.optimised().preparation for kept in predictor._engine._kept.values()]
+    parts = [graph.optimised().preparation for graph in predictor._engine._kept.values()]
     if parts[0] is None:
         pytest.skip("the native kernels are not here: nothing is packed")
     assert [id(value) for value in parts[0].values()] == [id(value) for value in parts[1].values()]
@@ -113,8 +113,8 @@ def test_levels_of_passes_are_obeyed(saved: tuple[str, Net]) -> None:
             config.set_optimization_level(level)
         predictor = inference.create_predictor(config)
         np.testing.assert_allclose(answers(predictor, x), net.by_numpy(x), rtol=1e-4, atol=1e-5)
-        [kept] = predictor._engine._kept.values()
-        assert list(kept.graph._optimised) == [level] if level is not None else None in kept.graph._optimised
+        [graph] = predictor._engine._kept.values()
+        assert list(graph._optimised) == [level] if level is not None else None in graph._optimised
 
 
 # ---- choosing ----------------------------------------------------------------------------------------------------
@@ -181,6 +181,7 @@ def candidates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         monkeypatch.setattr(choosing, "KINDS", dict.fromkeys(table, ("", "")))
         monkeypatch.setattr(choosing, "make_engine", lambda name, model, settings: table[name](model, settings))
 
+    monkeypatch.setattr(choosing.os, "getloadavg", lambda: (0.5, 0.0, 0.0))
     paddle.set_flags({"FLAGS_cache_dir": str(tmp_path / "cache")})
     yield use
     paddle.set_flags({"FLAGS_cache_dir": CACHE})
@@ -215,11 +216,20 @@ def test_auto_takes_the_quickest_that_agrees_and_says_why(saved: tuple[str, Net]
 
 def test_a_busy_machine_is_named(saved: tuple[str, Net], candidates: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     candidates(xla.XlaEngine, Slow)
-    monkeypatch.setattr(choosing.os, "getloadavg", lambda: (0.5, 0.0, 0.0))
     assert "busy" not in automatic(saved[0], examples=EXAMPLES).explain()
     monkeypatch.setattr(choosing.os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
     assert "the machine was busy" in automatic(saved[0], examples=[[picture(4, 4)]]).explain()
-    assert "the machine was busy" in automatic(saved[0], examples=[[picture(4, 4)]]).explain()  # remembered, too
+    remembered = automatic(saved[0], examples=[[picture(4, 4)]]).explain()
+    assert "the machine was busy" in remembered
+    assert "kept in the cache folder" in remembered
+    assert (
+        "kept in the cache folder" in automatic(saved[0], examples=EXAMPLES).explain()
+    )  # what a quiet one chose stays
+    monkeypatch.setattr(choosing.os, "getloadavg", lambda: (0.5, 0.0, 0.0))
+    again = automatic(saved[0], examples=[[picture(4, 4)]]).explain()
+    assert "busy" not in again
+    assert "measured now" in again
+    assert "kept in the cache folder" in automatic(saved[0], examples=[[picture(4, 4)]]).explain()
 
 
 def test_auto_takes_another_engine_that_is_quicker(saved: tuple[str, Net], candidates: Any) -> None:

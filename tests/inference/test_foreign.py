@@ -13,6 +13,7 @@ import pytest
 
 import proa as paddle
 from proa import inference, nn
+from proa.inference.engines.kept import OFTEN
 
 from .soak import compare, soak
 
@@ -73,12 +74,106 @@ def test_what_onnx_cannot_say_is_left_to_ours(engine: str, tmp_path: Path) -> No
 def test_sizes_that_a_session_does_not_hold_for_get_another(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     predictor = predictor_of(FIXTURES / "json" / "picture", engine)
     with np.load(FIXTURES / "json" / "picture.npz") as kept:
-        given, wanted = kept["in_0"], kept["out_0_0"]
-    predictor.run([paddle.to_tensor(given)])
-    [(graph, _)] = predictor._engine._sessions
-    monkeypatch.setattr(graph, "holds_for", lambda tensors: False)
-    np.testing.assert_allclose(predictor.run([paddle.to_tensor(given)])[0].numpy(), wanted, rtol=1e-4, atol=1e-5)
-    assert len(predictor._engine._sessions) == 2
+        first, given, wanted = kept["in_1"], kept["in_0"], kept["out_0_0"]
+    assert first.shape != given.shape
+    predictor.run([paddle.to_tensor(first)])
+    for number in (1, 2):
+        np.testing.assert_allclose(predictor.run([paddle.to_tensor(given)])[0].numpy(), wanted, rtol=1e-4, atol=1e-5)
+        assert len(predictor._engine._flexible) == number
+        for graph, _ in predictor._engine._flexible:
+            monkeypatch.setattr(graph, "holds_for", lambda tensors: False)
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_shapes_that_come_often_get_sessions_of_their_own(engine: str, tmp_path: Path) -> None:
+    layer = nn.Sequential(nn.Conv2D(3, 8, 3), nn.ReLU())
+    layer.eval()
+    spec = paddle.static.InputSpec([None, 3, None, None], "float32", "x")
+    paddle.jit.save(layer, str(tmp_path / "m"), input_spec=[spec])
+    predictor = predictor_of(tmp_path / "m", engine)
+    keeps = predictor._engine._kept
+
+    def answers(size: int, times: int = 1) -> None:
+        x = np.random.default_rng(size).standard_normal((1, 3, size, size + 1)).astype(np.float32)
+        for _ in range(times):
+            found = predictor.run([paddle.to_tensor(x)])[0].numpy()
+        np.testing.assert_allclose(found, layer(paddle.to_tensor(x)).numpy(), rtol=1e-4, atol=1e-5)
+
+    answers(8)
+    assert (len(keeps), len(predictor._engine._flexible)) == (1, 0)
+    answers(9, OFTEN)
+    answers(10)
+    assert (len(keeps), len(predictor._engine._flexible)) == (1, 1)  # seldom ones share a session
+    answers(9)
+    assert (len(keeps), len(predictor._engine._flexible)) == (2, 1)
+    for size in range(11, 15):  # never more than a few
+        answers(size, 3 * OFTEN)
+    assert len(keeps) == 4
+    assert "4 session(s) for one shape, 1 for many" in predictor.explain()
+    answers(8)  # it was given up meanwhile
+    predictor.try_shrink_memory()
+    assert len(keeps) == 1
+    answers(9)
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_results_stay_what_they_are_when_the_next_come(engine: str, tmp_path: Path) -> None:
+    paddle.jit.save(Doubles(), str(tmp_path / "m"), input_spec=[paddle.static.InputSpec([2, 3], "float32", "x")])
+    predictor = predictor_of(tmp_path / "m", engine)
+    handle, result = predictor.get_input_handle("x"), predictor.get_output_handle(predictor.get_output_names()[0])
+    found = []
+    for number in range(3):
+        handle.copy_from_cpu(np.full((2, 3), number, np.float32))
+        predictor.run()
+        found += [result.copy_to_cpu(), *predictor.run([paddle.full([2, 3], 10.0 + number)])]
+    for number in range(3):
+        np.testing.assert_array_equal(found[2 * number], np.full((2, 3), 2.0 * number))
+        np.testing.assert_array_equal(found[2 * number + 1].numpy(), np.full((2, 3), 20.0 + 2 * number))
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_numbers_without_an_axis(engine: str, tmp_path: Path) -> None:
+    paddle.jit.save(Doubles(), str(tmp_path / "m"), input_spec=[paddle.static.InputSpec([], "float32", "x")])
+    predictor = predictor_of(tmp_path / "m", engine)
+    [found] = predictor.run([paddle.to_tensor(3.0)])
+    assert found.shape == []
+    assert found.item() == 6.0
+    assert "1 session(s) for one shape" in predictor.explain()
+
+
+class Doubles(nn.Layer):
+    def forward(self, x: Any) -> Any:
+        return x * 2
+
+
+WITHOUT_XLA = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import numpy as np, proa as paddle
+config = paddle.inference.Config(sys.argv[1])
+config.set_engine(sys.argv[2])
+predictor = paddle.inference.create_predictor(config)
+handle = predictor.get_input_handle("x")
+handle.share_external_data(np.load(sys.argv[1] + ".npy"))
+predictor.run()
+np.save(sys.argv[1] + "-found.npy", predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu())
+print("jax" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("engine", INSTALLED)
+def test_xla_is_not_started_for_an_engine_of_others(engine: str, tmp_path: Path) -> None:
+    layer = nn.Sequential(nn.Conv2D(3, 40, 3), nn.BatchNorm2D(40), nn.ReLU())  # folded: weights are computed
+    layer.eval()
+    path = tmp_path / "m"
+    paddle.jit.save(layer, str(path), input_spec=[paddle.static.InputSpec([None, 3, 16, 16], "float32", "x")])
+    x = np.random.default_rng(0).standard_normal((2, 3, 16, 16)).astype(np.float32)
+    np.save(f"{path}.npy", x)
+    command = [sys.executable, "-c", WITHOUT_XLA, str(path), engine]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert answer.stdout.split() == ["False"], answer.stderr
+    found = np.load(f"{path}-found.npy")
+    np.testing.assert_allclose(found, layer(paddle.to_tensor(x)).numpy(), rtol=1e-4, atol=1e-5)
 
 
 FORKED = """

@@ -47,8 +47,8 @@ def test_products_are_of_bfloat16_and_results_of_float32(
     exact = net(paddle.to_tensor(X)).numpy()
     distance = np.abs(found.numpy() - exact).max() / np.abs(exact).max()
     assert 1e-5 < distance < 2e-2  # neither float32 nor nonsense
-    [kept] = predictor._engine._kept.values()
-    products = [i for i in kept.graph.program.instructions if i.operation.contracts]
+    [graph] = predictor._engine._kept.values()
+    products = [i for i in graph.program.instructions if i.operation.contracts]
     assert {operand.dtype.name for i in products for operand in i.outputs} == {"bfloat16"}
     if rows is None:  # other sizes, too
         [one] = predictor.run([paddle.to_tensor(X[:1])])

@@ -293,6 +293,60 @@ def test_versions_that_are_wanted(folder: Path) -> None:
             repository.close()
 
 
+def _save_onnx(path: Path, seed: int) -> Reference:
+    """The weights lie in a file beside it."""
+    onnx = pytest.importorskip("onnx", reason="ONNX files are served with the extra onnx")
+    helper, generator = onnx.helper, np.random.default_rng(seed)
+    weight, bias = generator.normal(size=(4, 3)).astype(np.float32), generator.normal(size=3).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("Gemm", ["x", "w", "b"], ["sum"]), helper.make_node("Tanh", ["sum"], ["angle"])],
+        "dense",
+        [helper.make_tensor_value_info("x", 1, ["n", 4])],
+        [helper.make_tensor_value_info("angle", 1, ["n", 3]), helper.make_tensor_value_info("sum", 1, ["n", 3])],
+        [onnx.numpy_helper.from_array(weight, "w"), onnx.numpy_helper.from_array(bias, "b")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (path.parent / "numbers").unlink(missing_ok=True)
+    onnx.save_model(model, str(path), save_as_external_data=True, location="numbers", size_threshold=0)
+    return lambda x: np.tanh(x.astype(np.float64) @ weight.astype(np.float64) + bias)
+
+
+def test_onnx_files(folder: Path) -> None:
+    first = _save_onnx(folder / "dense" / "1" / "model.onnx", seed=1)
+    (folder / "other" / "1").mkdir(parents=True)
+    (folder / "other" / "1" / "model.onnx").write_bytes(b"no model at all")
+    repository = _opened(folder)
+    try:
+        assert _states(repository) == {"dense/1": "READY", "other/1": "UNAVAILABLE"}
+        assert _answers(repository, first)
+        signature = repository.find("dense", "").signature
+        assert [port.name for port in signature.inputs] == ["x"]
+        assert [(port.name, port.shape) for port in signature.outputs] == [("angle", (-1, 3)), ("sum", (-1, 3))]
+        program = folder / "dense" / "1" / "model.onnx"
+        content, date = program.read_bytes(), program.stat().st_mtime_ns
+        second = _save_onnx(program, seed=2)
+        assert program.read_bytes() == content  # other weights, in the file beside it
+        os.utime(program, ns=(date, date))
+        repository.refresh()
+        repository.refresh()
+        assert _answers(repository, second)
+        assert not _answers(repository, first)
+    finally:
+        repository.close()
+
+
+def test_one_onnx_file(folder: Path) -> None:
+    reference = _save_onnx(folder / "dense.onnx", seed=3)
+    (folder / "rubbish").write_text("it does not matter")
+    repository = _opened(folder / "dense.onnx")
+    try:
+        assert _answers(repository, reference)
+        assert _states(repository) == {"dense/1": "READY"}
+    finally:
+        repository.close()
+
+
 def test_shapes_to_warm_up_with(folder: Path) -> None:
     reference = save_dense(folder / "dense" / "1" / "m")
     for shapes, text in (("x = [3, 4]", ""), ("x = [3, 5]", "the model takes [-1, 4]"), ("y = [3, 4]", "no input 'y'")):

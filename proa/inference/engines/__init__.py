@@ -1,6 +1,7 @@
 """Engines: what can run a model behind a predictor.
 
     base.py         Engine, the one interface, and Settings
+    kept.py         which shapes of the inputs an engine keeps something for
     xla.py          ours: XLA with native kernels; executables for few shapes, operation by operation for the others
     foreign.py      what the engines of others have in common: they get the model as ONNX
     onnxruntime.py  ONNX Runtime

@@ -33,7 +33,7 @@ from . import KINDS, make_engine
 from .base import Engine, Settings, Unavailable
 from .foreign import ForeignEngine
 
-_FORMAT = 1
+_FORMAT = 2
 _MOST_VECTORS = 2
 _LEAST_ROUNDS, _ROUNDS, _SECONDS = 3, 8, 1.5  # of timing: as many rounds as fit into the seconds for each candidate
 _RUNS = 3  # in a round
@@ -88,7 +88,9 @@ def choose(model: Model, settings: Settings, given: Sequence[Vector]) -> tuple[E
     """The best engine for a model, ready to run, and why it is the best."""
     path = _path(model, settings, given)
     known = _read(path)
-    if known is not None:
+    if known is not None and (
+        known.load <= _BUSY or _load() > _BUSY
+    ):  # what a busy machine chose waits for a quiet one
         with suppress(Unavailable):  # what was there then may be gone
             return _ready(known, model, settings, given), known
     with waiting("measuring engines for a model", "some seconds, once"):

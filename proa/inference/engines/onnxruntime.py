@@ -22,12 +22,12 @@ class OnnxRuntimeEngine(ForeignEngine):
             raise Unavailable(f"it computes in float32 on a CPU; {settings.precision} was asked for")
         super().__init__(model, settings)
 
-    def open(self, path: str) -> Any:
+    def open(self, path: str, sizes_known: bool) -> Any:
         options = self.library.SessionOptions()
         options.intra_op_num_threads = self.settings.threads or 0
         options.inter_op_num_threads = 1
         options.log_severity_level = 3  # errors: they come as exceptions as well, warnings would go to stderr
-        if self.model.has_unknown_sizes:
+        if not sizes_known:
             options.enable_mem_pattern = False  # which keeps a plan of the memory for every shape, for ever
         session = self.library.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         return session, [given.name for given in session.get_inputs()]

@@ -21,6 +21,12 @@ class _Session:
 
     def __init__(self, compiled: Any) -> None:
         self.compiled = compiled
+        ports = compiled.outputs
+        # Where sizes are known, results are written into new arrays at once, and nobody has to copy them.
+        self.shapes = [
+            (tuple(port.shape), port.element_type.to_dtype()) for port in ports if port.partial_shape.is_static
+        ]
+        self.is_static = len(self.shapes) == len(ports)
         self.idle: queue.LifoQueue[Any] = queue.LifoQueue()
         for _ in range(_REQUESTS):
             self.idle.put(None)  # made when it is needed
@@ -36,14 +42,14 @@ class OpenVinoEngine(ForeignEngine):
         super().__init__(model, settings)
         self.core = self.library.Core()
 
-    def open(self, path: str) -> _Session:
+    def open(self, path: str, sizes_known: bool) -> _Session:
         options: dict[str, Any] = {
             "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_PRECISION_HINT": _PRECISIONS[self.settings.precision],
         }
         if self.settings.threads:
             options["INFERENCE_NUM_THREADS"] = self.settings.threads
-        if self.model.has_unknown_sizes:
+        if not sizes_known:
             options["CPU_RUNTIME_CACHE_CAPACITY"] = _SHAPES_KEPT
         return _Session(self.core.compile_model(self.core.read_model(path), "CPU", options))
 
@@ -52,8 +58,14 @@ class OpenVinoEngine(ForeignEngine):
         try:
             if request is None:
                 request = session.compiled.create_infer_request()
-            found = request.infer(arrays, share_inputs=True, share_outputs=True)
-            return [np.array(found[port]) for port in session.compiled.outputs]
+            if not session.is_static:
+                found = request.infer(arrays, share_inputs=True, share_outputs=True)
+                return [np.array(found[port]) for port in session.compiled.outputs]
+            results = [np.empty(*kind) for kind in session.shapes]
+            for number, result in enumerate(results):
+                request.set_output_tensor(number, self.library.Tensor(result, shared_memory=True))
+            request.infer(arrays, share_inputs=True, share_outputs=True)
+            return results
         finally:
             session.idle.put(request)
 

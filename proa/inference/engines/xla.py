@@ -1,14 +1,12 @@
 """Our own engine: XLA with native kernels.
 
-A shape that comes often gets an executable of its own, the first ones at once. Compiling takes seconds, and a service may be
-sent a new shape with every request: so there is a bounded number of executables, the one that was not used for longest
-goes first, and all other shapes run without compiling anything: in executables for buckets of sizes where padding changes
-nothing, else operation by operation. Packed weights are shared by all of them (`graph/optimised.py`).
+A shape that comes often gets an executable of its own, the first ones at once (`kept.py`). All other shapes run without
+compiling anything: in executables for buckets of sizes where padding changes nothing, else operation by operation. Packed
+weights are shared by all of them (`graph/optimised.py`).
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,22 +17,11 @@ from ...graph.cold import run_op_by_op
 from ...jit.bucketing import Buckets
 from ..models import Casts, Model, results_of
 from .base import Engine, Settings
+from .kept import Kept
 
 _AT_ONCE = 8  # shapes that are compiled when first seen
-_OFTEN = 16  # how often a later one has to come; that many times more with each executable that was given up
-_MOST_REMEMBERED = 4096
 _MOST_COLD = 32  # shapes whose Program for running operation by operation is kept
 _BUCKETS = 8
-
-
-class _Kept:
-    """An executable's graph, and when it was last used."""
-
-    __slots__ = ("graph", "used")
-
-    def __init__(self, graph: Graph, used: int) -> None:
-        self.graph = graph
-        self.used = used
 
 
 class XlaEngine(Engine):
@@ -45,51 +32,34 @@ class XlaEngine(Engine):
     def __init__(self, model: Model, settings: Settings) -> None:
         super().__init__(model, settings)
         self._casts = Casts(settings.precision, settings.but)
-        self._kept: dict[Any, _Kept] = {}
-        self._seen: dict[Any, int] = {}
+        self._kept = Kept(settings.shapes, _AT_ONCE)  # graphs, each with one executable
         self._flexible: dict[int, _Flexible] = {}
-        self._given_up = 0
-        self._clock = itertools.count(1)
         self._lock = new_lock()
 
     def run(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         key = tuple([tensor._aval for tensor in tensors])
-        kept = self._kept.get(key) or self._new(key, tensors)
-        if kept is None:
+        graph = self._kept.get(key)
+        if graph is None:
+            graph = self._new(key, tensors)
+        if graph is None:
             return self._run_rare(tensors)
-        kept.used = next(self._clock)
-        return self._run_graph(kept.graph, tensors)
-
-    def _run_graph(self, graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
         return results_of(graph.optimised(self.settings.level).run(tensors))
 
     # ---- shapes that were not seen, or not often enough -----------------------------------------------------------
 
-    def _new(self, key: Any, tensors: Sequence[Tensor]) -> _Kept | None:
-        """The executable's graph for a shape that has none yet, if it is to have one."""
+    def _new(self, key: Any, tensors: Sequence[Tensor]) -> Graph | None:
+        """The graph for a shape that has none yet, if it is to have one."""
         self.model.check(tensors)
         with self._lock:
-            if key in self._kept:
-                return self._kept[key]
-            if self.model.reason is not None or not self._deserves(key):
+            found = self._kept.get(key)
+            if found is not None:
+                return found
+            if self.model.reason is not None or not self._kept.deserves(key):
                 return None
             graph = self.model.exact(tensors, self._casts)
-            if graph is None:
-                return None
-            while len(self._kept) >= self.settings.shapes:
-                del self._kept[min(self._kept, key=lambda one: self._kept[one].used)]
-                self._given_up += 1
-            self._seen.pop(key, None)
-            made = self._kept[key] = _Kept(graph, next(self._clock))
-            return made
-
-    def _deserves(self, key: Any) -> bool:
-        if len(self._kept) + self._given_up < min(_AT_ONCE, self.settings.shapes):
-            return True
-        if len(self._seen) >= _MOST_REMEMBERED:
-            self._seen.clear()
-        count = self._seen[key] = self._seen.get(key, 0) + 1
-        return count > _OFTEN * (1 + self._given_up)
+            if graph is not None:
+                self._kept.add(key, graph)
+            return graph
 
     def _run_rare(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         graph = None if self.model.reason is not None else self.model.flexible(tensors, self._casts)
@@ -104,8 +74,9 @@ class XlaEngine(Engine):
         return flexible.run(tensors)
 
     def described(self) -> list[str]:
-        kept = f"{len(self._kept)} of at most {self.settings.shapes} shapes compiled"
-        lines = [f"xla: {kept}, {self._given_up} given up for others, {len(self._seen)} seen too seldom"]
+        kept = self._kept
+        compiled = f"{len(kept)} of at most {kept.most} shapes compiled"
+        lines = [f"xla: {compiled}, {kept.given_up} given up for others, {kept.num_seen} seen too seldom"]
         if self.model.reason is not None:
             lines.append(f"  runs operation by operation: {self.model.reason}")
         if self.settings.threads is not None:
@@ -116,9 +87,7 @@ class XlaEngine(Engine):
 
     def release(self) -> None:
         with self._lock:
-            self._given_up += max(0, len(self._kept) - 1)
-            last = max(self._kept, key=lambda key: self._kept[key].used, default=None)
-            self._kept = {last: self._kept[last]} if last is not None else {}
+            self._kept.release()
             self._flexible.clear()
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.symbols import same_size, same_sizes
+from ...graph.written_regions import Region
 from ...ops.shape.slicing import POSITION, is_dynamic
 from ..builder import Builder, Made, broadcast_sizes, is_unknown
 from ..registry import Call, translates
 from .creation import counted
-from .regions import Region
 
 # ---- slices --------------------------------------------------------------------------------------------------------
 

@@ -3,60 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ....core.symbols import same_sizes
-from ....ops.shape.slicing import POSITION, choices, is_dynamic
+from ....graph.written_regions import Region
+from ....ops.shape.slicing import POSITION, is_dynamic
 from .builder import Builder, Made, broadcast_sizes, is_unknown
 from .registry import Call, translates
-
-
-class _Region:
-    """A spec of basic indexing (see proa/ops/shape/slicing.py) as Paddle's slices say it."""
-
-    def __init__(self, sizes: Sequence[int], spec: tuple[Any, ...], position: int) -> None:
-        entries = [entry for entry in spec if entry is not None]
-        entries += [(0, extent, 1) for extent in sizes[len(entries) :]]
-        digits = [0] * len(entries)
-        moving = [axis for axis, entry in enumerate(entries) if is_dynamic(entry)]
-        for axis in reversed(moving):
-            if axis == moving[0]:
-                digits[axis] = position
-            else:
-                radix = choices(entries[axis], sizes[axis])
-                digits[axis], position = position % radix, position // radix
-        self.axes: list[int] = []
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        self.steps: list[int] = []
-        self.turned: list[int] = []  # axes that are read backwards
-        self.dropped: list[int] = []
-        self.extents: list[int] = []
-        for axis, entry in enumerate(entries):
-            if entry == POSITION:
-                self.dropped.append(axis)
-                start, length, step = digits[axis], 1, 1
-            elif len(entry) == 1:
-                start, length, step = digits[axis], entry[0], 1
-            else:
-                start, length, step = entry
-            if step < 0:
-                self.turned.append(axis)
-                start, step = start + (length - 1) * step, -step
-            end = start + (length if step == 1 else (length - 1) * step + 1 if is_unknown(length) or length else 0)
-            self.extents.append(length)
-            if not same_sizes((start, end, step), (0, sizes[axis], 1)):
-                self.axes.append(axis)
-                self.starts.append(start)
-                self.ends.append(end)
-                self.steps.append(step)
-        # Where new axes are among those that are left.
-        self.new: list[int] = []
-        place = 0
-        for entry in spec:
-            if entry is None:
-                self.new.append(place)
-            place += entry != POSITION
 
 
 @translates("getitem")
@@ -64,7 +16,7 @@ def getitem(b: Builder, c: Call) -> Made:
     x, position = c.operands
     if isinstance(position, Made):
         return _read_at_tensor(b, c, x, position)
-    region = _Region(x.sizes, c.attributes[0], position)
+    region = Region(x.sizes, c.attributes[0], position)
     result = x
     if any(step != 1 for step in region.steps):
         result = _strided(b, result, region)
@@ -77,7 +29,7 @@ def getitem(b: Builder, c: Call) -> Made:
     return b.same("assign", x) if result is x else result
 
 
-def _strided(b: Builder, x: Made, region: _Region) -> Made:
+def _strided(b: Builder, x: Made, region: Region) -> Made:
     extents = [x.sizes[axis] for axis in region.axes]
     first, last = b.bounds(region.starts, extents)[0], b.bounds(region.ends, extents)[0]
     inputs = [x, first, last, b.integers(region.steps)]
@@ -108,7 +60,7 @@ def setitem(b: Builder, c: Call) -> Made:
     x, value, position = c.operands[0], c.tensor(b, 1), c.operands[2]
     if isinstance(position, Made):
         raise NotImplementedError("writing where a tensor says")
-    region = _Region(x.sizes, c.attributes[0], position)
+    region = Region(x.sizes, c.attributes[0], position)
     # The value as a tensor with every axis of x, so that new and dropped axes need no saying.
     sizes = tuple(region.extents)
     spec_sizes = [1 if e is None else None for e in c.attributes[0] if e != POSITION]
@@ -253,7 +205,7 @@ def folded(b: Builder, c: Call) -> Made:
 @translates("getitem_grad")
 def getitem_grad(b: Builder, c: Call) -> Made:
     x, position = c.operands
-    region = _Region(c.sizes, c.attributes[0], position)
+    region = Region(c.sizes, c.attributes[0], position)
     value = b.flip(b.reshape(x, tuple(region.extents)), region.turned)
     zeros = b.full(c.sizes, 0, c.dtype)
     extents = [c.sizes[axis] for axis in region.axes]

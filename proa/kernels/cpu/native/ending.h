@@ -21,14 +21,9 @@ struct Ending {
 
   Vector activate(Vector x) const {
     switch (activation) {  // NaN stays NaN in all of them
-      case kRelu: return x < 0.0f ? Vector{} : x;
-      case kClip: x = x < low ? all(low) : x; return x > high ? all(high) : x;
-      case kHardswish: {
-        Vector gate = x + all(3.0f);
-        gate = gate < 0.0f ? Vector{} : gate;
-        gate = gate > 6.0f ? all(6.0f) : gate;
-        return x * gate * all(1.0f / 6);
-      }
+      case kRelu: return short_one<kRelu>(x);
+      case kClip: return short_one<kClip>(x);
+      case kHardswish: return short_one<kHardswish>(x);
       case kSilu: return x / (all(1.0f) + exponential(-x));
       case kSigmoid: return all(1.0f) / (all(1.0f) + exponential(-x));
       case kGelu: {
@@ -50,6 +45,32 @@ struct Ending {
       }
       default: return x;
     }
+  }
+
+  // Calls body(activate): where many vectors follow, which activation it is is asked once, if it is a short one.
+  template <class Body>
+  void with_activation(const Body& body) const {
+    switch (activation) {
+      case kNone: return body([](Vector x) { return x; });
+      case kRelu: return body([this](Vector x) { return short_one<kRelu>(x); });
+      case kClip: return body([this](Vector x) { return short_one<kClip>(x); });
+      case kHardswish: return body([this](Vector x) { return short_one<kHardswish>(x); });
+      default: return body([this](Vector x) { return activate(x); });
+    }
+  }
+
+ private:
+  template <int64_t which>
+  Vector short_one(Vector x) const {
+    if constexpr (which == kRelu) return x < 0.0f ? Vector{} : x;
+    if constexpr (which == kClip) {
+      x = x < low ? all(low) : x;
+      return x > high ? all(high) : x;
+    }
+    Vector gate = x + all(3.0f);
+    gate = gate < 0.0f ? Vector{} : gate;
+    gate = gate > 6.0f ? all(6.0f) : gate;
+    return x * gate * all(1.0f / 6);
   }
 };
 

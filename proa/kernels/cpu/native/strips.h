@@ -279,21 +279,29 @@ struct Results {
   // what is there, the last is the whole sum.
   void write(const float* sums, int64_t sums_step, int rows, int count, int64_t at, int64_t filter, bool first,
              bool last) const {
-    for (int r = 0; r < rows; r++) {
-      const int64_t offset = at + r * steps[2] + filter;
-      for (int j = 0; j < count; j += kLanes) {
-        const int some = smaller(kLanes, count - j);
-        Vector sum = load(sums + r * sums_step + j);
-        if (!first) sum += load_up_to(data + offset + j, some);
-        if (last && bias) sum += load_up_to(bias + filter + j, some);
-        if (last && ending) {
-          if (ending->residual) sum += load_up_to(ending->residual + offset + j, some);
-          sum = ending->activate(sum);
+    const auto each = [&](const auto& finish) {
+      for (int r = 0; r < rows; r++) {
+        const int64_t offset = at + r * steps[2] + filter;
+        for (int j = 0; j < count; j += kLanes) {
+          const int some = smaller(kLanes, count - j);
+          Vector sum = load(sums + r * sums_step + j);
+          if (!first) sum += load_up_to(data + offset + j, some);
+          sum = finish(sum, offset + j, j, some);
+          if (last && rounded) store_rounded(rounded + offset + j, sum, some);
+          else store_up_to(data + offset + j, sum, some);
         }
-        if (last && rounded) store_rounded(rounded + offset + j, sum, some);
-        else store_up_to(data + offset + j, sum, some);
       }
-    }
+    };
+    if (!last) return each([](Vector sum, int64_t, int, int) { return sum; });
+    const auto add_bias = [&](Vector sum, int j, int some) { return bias ? sum + load_up_to(bias + filter + j, some) : sum; };
+    if (!ending) return each([&](Vector sum, int64_t, int j, int some) { return add_bias(sum, j, some); });
+    ending->with_activation([&](const auto& activate) {
+      each([&](Vector sum, int64_t offset, int j, int some) {
+        sum = add_bias(sum, j, some);
+        if (ending->residual) sum += load_up_to(ending->residual + offset, some);
+        return activate(sum);
+      });
+    });
   }
 };
 
@@ -333,20 +341,37 @@ void multiply_block(const Block& block, const Blocks& blocks, int64_t which, con
 inline int64_t block_positions(int64_t depth) { return depth <= 128 ? 112 : 448; }
 constexpr int64_t kBlockRoom = 120000;  // floats: with a panel of filters they stay in a second cache of 1.25 MiB
 constexpr double kWorthTwo = 6e5;       // multiplications from which on a second thread pays
+constexpr double kFewPositions = 6;     // so many multiplications take as long as reading a weight
+
+// How many threads a product is worth. Where a weight serves few positions it is waited for longer than it is used.
+inline int64_t threads_for(ffi::ThreadPool& pool, double positions, double weights) {
+  return larger(positions, kFewPositions) * weights < kWorthTwo ? 1 : threads_of(pool);
+}
+
+// The most positions of a block, so that threads have as much to do as each other: of few blocks there are as many for each
+// of them, and each but the last is of whole tiles.
+inline int64_t even_blocks(int64_t positions, int64_t most, int64_t threads) {
+  if (threads < 2) return most;
+  int64_t count = ceil_div(positions, most);
+  if (positions >= 2 * threads * 4 * kMaxRows) count = larger(count, 2 * threads);  // a late thread is waited for less
+  if (count < 6 * threads) count = round_up(count, threads);
+  return smaller(most, round_up(ceil_div(positions, count), kMaxRows));
+}
 
 // All positions of a pass, all groups. `panels`: [group][panel][depth][kPanel].
 template <class Arithmetic = Singles>
 void multiply_pass(ffi::ThreadPool& pool, const Pass& pass, int64_t groups, const float* panels, const Results& results) {
-  const int64_t depth = pass.depth(), num_panels = ceil_div(results.filters, kPanel);
-  const int64_t threads = double(pass.positions()) * results.filters * depth * groups < kWorthTwo ? 1 : threads_of(pool);
+  const int64_t depth = pass.depth(), num_panels = ceil_div(results.filters, kPanel), positions = pass.positions();
+  const int64_t threads = threads_for(pool, double(positions), double(results.filters) * depth * groups);
   // Wide windows leave room for fewer of them in the cache.
   const int64_t fitting = larger<int64_t>(kBlockRoom / pass.channels, kMaxRows);
-  int64_t most = smaller(block_positions(depth), fitting);
-  if (threads > 1) most = smaller(most, larger<int64_t>(ceil_div(pass.positions(), 2 * threads), kMaxRows));
-  const Blocks blocks(pass, most, kBlockRoom);
-  const int64_t together = larger<int64_t>(smaller(fitting, block_positions(depth)) / blocks.most_positions(), 1);
-  int64_t strips = ceil_div(blocks.count(), together);
-  if (threads > 1 && strips < 6 * threads) strips = smaller(blocks.count(), round_up(strips, threads));
+  const int64_t most = smaller(block_positions(depth), fitting);
+  // Where there are far more filters than positions, threads share the filters: each reads its own ones only.
+  const bool by_filters = results.filters > 8 * positions && positions <= most && num_panels >= 4 * threads;
+  const Blocks blocks(pass, by_filters ? most : even_blocks(positions, most, threads), kBlockRoom);
+  const int64_t together = larger<int64_t>(most / blocks.most_positions(), 1);
+  int64_t strips = by_filters ? 1 : ceil_div(blocks.count(), together);
+  if (!by_filters && threads > 1 && strips < 6 * threads) strips = smaller(blocks.count(), round_up(strips, threads));
   int64_t parts = 1;  // of the panels
   if (strips % threads != 0 && strips < 3 * threads) parts = smaller(ceil_div(2 * threads, strips), num_panels);
   parallel_for(pool, strips * parts, [&](int64_t task) {

@@ -1,13 +1,12 @@
-"""A spec of basic indexing (see `ops/shape/slicing.py`) as slices say it."""
+"""A spec of basic indexing (see `ops/shape/slicing.py`) as the slices of other formats say it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.symbols import same_sizes
-from ...ops.shape.slicing import POSITION, choices, is_dynamic
-from ..builder import is_unknown
+from ..core.symbols import is_symbolic, same_sizes
+from ..ops.shape.slicing import POSITION, choices, is_dynamic
 
 
 class Region:
@@ -35,13 +34,19 @@ class Region:
             if step < 0:
                 self.turned.append(axis)
                 start, step = start + (length - 1) * step, -step
-            end = start + (length if step == 1 else (length - 1) * step + 1 if is_unknown(length) or length else 0)
+            end = start + (length if step == 1 else (length - 1) * step + 1 if is_symbolic(length) or length else 0)
             self.extents.append(length)
             if not same_sizes((start, end, step), (0, sizes[axis], 1)):
                 self.axes.append(axis)
                 self.starts.append(start)
                 self.ends.append(end)
                 self.steps.append(step)
+        self.new: list[int] = []  # where new axes are among those that are left
+        place = 0
+        for entry in spec:
+            if entry is None:
+                self.new.append(place)
+            place += entry != POSITION
 
 
 def _digits(sizes: Sequence[int], entries: list[Any], position: int) -> list[int]:
