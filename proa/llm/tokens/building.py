@@ -71,6 +71,8 @@ def byte_pairs(vocabulary: Vocabulary, merges: Sequence[str], way: Way) -> Token
         if left in numbers and right in numbers and left + right in numbers:
             pairs.append((left, right))
     inner = kit.Tokenizer(kit.models.BPE(numbers, pairs, ignore_merges=way.ignore_merges))
+    if way.composed:
+        inner.normalizer = kit.normalizers.NFC()
     cuts = [kit.pre_tokenizers.Split(kit.Regex(pattern), "isolated") for pattern in way.patterns]
     as_letters = kit.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     inner.pre_tokenizer = kit.pre_tokenizers.Sequence([*cuts, as_letters])
@@ -113,7 +115,9 @@ def unigrams(vocabulary: Vocabulary, prefix: bool, squeeze: bool, charsmap: byte
     inner = kit.Tokenizer(kit.models.Unigram(table, unknown[0] if unknown else None, has_bytes))
     steps = [kit.normalizers.Precompiled(charsmap)] if charsmap else []
     if squeeze:
-        steps += [kit.normalizers.Strip(), kit.normalizers.Replace(kit.Regex(" {2,}"), " ")]
+        steps += [
+            kit.normalizers.Replace(kit.Regex(pattern), to) for pattern, to in ((r"\A +| +\z", ""), (" {2,}", " "))
+        ]
     inner.normalizer = kit.normalizers.Sequence(steps)
     inner.pre_tokenizer = kit.pre_tokenizers.Metaspace(prepend_scheme="always" if prefix else "never", split=False)
     inner.decoder = _spaces_again(kit, prefix)
