@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,23 @@ def packages() -> Any:
             "(Tokenizer) texts are cut by the tokenizers package, which is not installed; pip install 'proa[llm]'."
         ) from error
     return tokenizers
+
+
+@contextlib.contextmanager
+def explained(where: str, path: str) -> Iterator[None]:
+    """What the package refuses, as an error that names the files. It raises bare Exceptions, and its panics are not even
+    those."""
+    try:
+        yield
+    except (OSError, ImportError, MemoryError):
+        raise
+    except BaseException as error:
+        is_panic = type(error).__name__ == "PanicException"
+        is_ours = isinstance(error, ValueError) and str(error).startswith("(")
+        if is_ours or not (is_panic or isinstance(error, Exception)):
+            raise
+        what = f"the tokenizer in {path!r} cannot be read: {str(error)[:300]}"
+        raise value_error(where, what, "", "fetch its files again") from error
 
 
 def byte_pairs(vocabulary: Vocabulary, merges: Sequence[str], way: Way) -> Tokenizer:

@@ -12,7 +12,7 @@ import tokenizers
 from proa.llm.tokens import Tokenizer
 from proa.llm.tokens.sentencepiece import read_model
 from tests.llm.tokens.beside_transformers import chats, render, write_folders
-from tests.llm.tokens.made import _write, checksum
+from tests.llm.tokens.made import _write, checksum, make
 from tests.llm.tokens.strings import DATA, odd_strings
 
 PEERS = json.loads((DATA / "peers.json").read_text())
@@ -163,6 +163,29 @@ def test_a_model_without_a_template(tmp_path):
         tokenizer.chat(USER)
     tokenizer.templates["default"] = "{{ messages[0].content }}"
     assert tokenizer.chat_text(USER) == "Hello"
+
+
+@pytest.mark.parametrize("name", ["gpt2 smollm", "gpt2 llama-bpe", "llama", "bert"])
+def test_a_tokenizer_is_written_and_read_again(tmp_path, name):
+    tokenizer = Tokenizer.from_gguf(make(tmp_path, name))
+    tokenizer.templates |= {"default": "{{ messages[0].content }}{{ eos_token }}", "tool_use": "B"}
+    (tmp_path / "new").mkdir()
+    tokenizer.save(tmp_path / "new")
+    again = Tokenizer.from_folder(tmp_path / "new")
+    assert [again.encode(text) for text in odd_strings()] == [tokenizer.encode(text) for text in odd_strings()]
+    assert (again.eos, again.bos, again.templates) == (tokenizer.eos, tokenizer.bos, tokenizer.templates)
+    assert again.chat_text(USER) == tokenizer.chat_text(USER)
+    (tmp_path / "new" / "generation_config.json").write_text('{"eos_token_id": 4}')
+    tokenizer.save(tmp_path / "new")
+    assert Tokenizer.from_folder(tmp_path / "new").eos[0] == 4  # the model's own word stays
+
+
+def test_templates_cannot_be_written_anywhere_else(tmp_path):
+    tokenizer = folder_with(tmp_path, words())
+    tokenizer.templates["../../evil"] = "x"
+    with pytest.raises(ValueError, match="name of a file"):
+        tokenizer.save(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_texts_that_are_no_texts(tmp_path):
