@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -63,10 +64,13 @@ def piece_vocabulary() -> tuple[list[str], list[float], list[int]]:
         (p for p, n in counts.items() if "\x00" not in p and n >= 4 + 2 * len(p)), key=lambda p: (-counts[p], p)
     )
     common = sorted({c for text in texts for c in text if ord(c) < 0x500 and c != "\x00"})
-    pieces = list(dict.fromkeys(frequent + common))
+    # Numbers say nothing about scores.
+    ranked = [(piece, -float(rank)) for rank, piece in enumerate(dict.fromkeys(frequent + common))]
+    random.Random(2).shuffle(ranked)
+    pieces = [piece for piece, _ in ranked]
     control = ["<unk>", "<s>", "</s>"]
     letters = [f"<0x{byte:02X}>" for byte in range(256)]
-    scores = [0.0] * (3 + 256) + [-float(n) for n in range(len(pieces))]
+    scores = [0.0] * (3 + 256) + [score for _, score in ranked]
     return control + letters + pieces, scores, [2, 3, 3] + [6] * 256 + [1] * len(pieces)
 
 

@@ -150,8 +150,15 @@ def growing(expression, first="a"):
     return f"{{% set ns = namespace(x='{first}') %}}{{% for i in range(99) %}}{{% set ns.x = {expression} %}}{{% endfor %}}"
 
 
+@pytest.mark.parametrize("source", ["{% set ns = namespace(_x=1) %}", "{% set ns = namespace() %}{% set ns._x = 1 %}"])
+def test_namespaces_hide_nothing(source):
+    with pytest.raises(ValueError, match="cannot have the name '_x'"):
+        render(source)
+
+
 BOMBS = {
     "loops": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+    "conditions": "{% for a in range(99999) if a < 0 %}{% endfor %}",
     "loops with conditions": "{% for a in range(99999) if range(99999) | list | length < 0 %}{% endfor %}",
     "recursion": "{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}",
     "two recursions": "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",

@@ -71,6 +71,13 @@ def test_what_files_say_about_the_ends(tmp_path):
     assert Tokenizer.from_gguf(path).eos == (1, 2)  # here it ends a part of one
 
 
+@pytest.mark.parametrize(("pre", "expected"), [("gpt-2", [1, 2, 3]), ("llama-bpe", [4]), ("tekken", [4])])
+def test_words_that_are_tokens_need_no_merges_in_some_models(tmp_path, pre, expected):
+    pieces = ["<|end|>", "a", "b", "c", "abc"]
+    path = _write(tmp_path / "m.gguf", "gpt2", pieces, [3, 1, 1, 1, 1], pre=pre, merges=["x y"], bos=0, eos=0)
+    assert Tokenizer.from_gguf(path).encode("abc", special=False) == expected
+
+
 def test_empty_and_repeated_pieces_keep_their_numbers(tmp_path):
     pieces = ["<|end|>", "", "a", "a", "b"]
     path = _write(
