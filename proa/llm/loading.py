@@ -66,6 +66,7 @@ def from_tensors(
     family: Family, config: Config, tensors: Mapping[str, Any], dtype: Any = None, as_ours: bool = False
 ) -> Any:
     """A model filled from named arrays; `as_ours`: products lie `[in, out]`."""
+    config = family.fitted(config, tensors)
     with LazyGuard():
         model = family.build(config)
     parameters = model.state_dict()

@@ -197,7 +197,7 @@ def mixture(shared: str = "shared_experts", correction: Rule | None = None) -> t
 
 
 def windows_of(json: Json, layers: int, default: list[bool] | None = None) -> tuple[int | None, ...]:
-    """The window of each layer, from `layer_types` and `sliding_window`; `default`: which layers slide without the former."""
+    """The window of each layer, from `layer_types` and `sliding_window`; `default`: which slide without the former."""
     window, kinds = json.get("sliding_window"), json.get("layer_types")
     if not window:
         return ()
