@@ -128,7 +128,7 @@ def save(model: Any, folder: str | os.PathLike[str], shard_bytes: int = 5 * 10**
         raise FileExistsError(message("save", "the folder must be new or empty", repr(str(folder))))
     config: Config = model.config
     family = family_of(config.family)
-    described = {**(json.loads(config.source) if config.source else {}), **family.write(config)}
+    described = _described(family, config)
     arrays = {name: np.asarray(tensor._data()) for name, tensor in model.state_dict().items()}
     tensors = dict(written(family.names(config), arrays))
     described["dtype"] = name_of(next(iter(tensors.values())).dtype)
@@ -144,3 +144,16 @@ def save(model: Any, folder: str | os.PathLike[str], shard_bytes: int = 5 * 10**
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
         raise
+
+
+# Keys of older files whose meaning is in `rope_parameters` and `layer_types` now, or that are written anew.
+_REPLACED = ("rope_theta", "rope_scaling", "rope_local_base_freq", "sliding_window_pattern", "torch_dtype")
+
+
+def _described(family: Family, config: Config) -> dict[str, Any]:
+    """config.json: what the Config says, beside what was read and is no business of the architecture."""
+    said = family.write(config)
+    read = json.loads(config.source) if config.source else {}
+    if read.get("model_type") != said["model_type"]:  # the text part of a larger model
+        return said
+    return {**{key: value for key, value in read.items() if key not in _REPLACED}, **said}
