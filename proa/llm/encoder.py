@@ -33,7 +33,7 @@ class Encoder(Layer):
         self.config, size = config, config.hidden_size
         drawn = ParamAttr(initializer=Normal(0.0, config.initializer_range))
 
-        def table(rows: int) -> Embedding | None:
+        def table(rows: int) -> Any:
             return Embedding(rows, size, weight_attr=drawn) if rows else None
 
         self.embedding = table(config.vocab_size)

@@ -66,7 +66,7 @@ def attention_of(
     if bias is not None:
         scores = scores + bias
     if causal:
-        allowed = tensor_from_data(seen(*scores._aval.shape[-2:], None))
+        allowed = tensor_from_data(seen(scores._aval.shape[2], scores._aval.shape[3], None))
     if allowed is not None:
         scores = choose_by(allowed, scores, _LOWEST)
     if sinks is not None:

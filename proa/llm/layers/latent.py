@@ -36,7 +36,7 @@ class LatentAttention(Layer):
     def forward(self, x: Any, attend: Attend, angles: Angles | None = None, bias: Tensor | None = None) -> Tensor:
         latent, heads = self.latent, self.config.heads
         batch, length = x._aval.shape[:2]
-        asked = x if self.query_down is None else self.query_norm(self.query_down(x))
+        asked = x if self.query_down is None or self.query_norm is None else self.query_norm(self.query_down(x))
         query: Any = self.query(asked).reshape([batch, length, heads, -1])
         short: Any = self.down(x)
         wide = self.up(self.down_norm(short[..., : latent.kv_rank])).reshape([batch, length, heads, -1])

@@ -19,7 +19,7 @@ def read(json: Json) -> Config:
         if json.get(name):
             raise value_error("load", f"a GPT-2 with {name} is not supported", f"{name}: {json[name]!r}")
     found = {"tied": True, "norm_epsilon": 1e-5, "activation": "gelu_new", **fields_of(json, _SIZES)}
-    scaled = {} if json.get("scale_attn_weights", True) else {"attention_scale": 1.0}
+    scaled: Json = {} if json.get("scale_attn_weights", True) else {"attention_scale": 1.0}
     return Config(
         "gpt2", **found, **tokens_of(json), **scaled, norm="layer", gated=False, positions="learned", attention_bias=True,
         output_bias=True, mlp_bias=True,
