@@ -45,7 +45,8 @@ class Projection(Layer):
 
     def dense(self) -> Tensor:
         """The weight as floats, `[in_features, out_features]`, whatever its storage; adapters are not in it."""
-        return self.weight if self.storage is None else self.storage.dense()
+        weight: Any = self.weight
+        return weight if self.storage is None else self.storage.dense()
 
     def extra_repr(self) -> str:
         return f"{self.in_features} -> {self.out_features}{'' if self.bias is None else ', bias'}"
