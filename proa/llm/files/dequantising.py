@@ -1,7 +1,7 @@
 """Blocks of GGUF tensors as floats.
 
 The arithmetic of each kind is that of the `gguf` package, ggml's own description of its formats in NumPy (0.2 to 0.7
-thousand million elements a second and core). It works on whole tensors, at three times their size in memory; here it is
+thousand million elements a second and core). It works on whole tensors, and holds the result twice; here it is
 given a few rows at a time, on all cores, and what it gives is cast at once.
 """
 
