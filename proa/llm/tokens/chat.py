@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core.errors import type_error, value_error
 
-_LONGEST_TEMPLATE = 1_000_000  # characters
+_LONGEST_TEMPLATE = 100_000  # characters; the longest ones in use have some 30,000
 _DEEPEST = 64  # values within values
 
 

@@ -57,7 +57,9 @@ _COMPARING_TESTS = _words("eq equalto == ne != lt lessthan < le <= gt greatertha
 _HOLDERS = (dict, list, tuple, KeysView, ValuesView, ItemsView)  # what prints and compares what it holds
 _PIECES = 4  # how much more a text needs that is taken apart
 _TOO_LARGE = 2**62
-_WIDTHS = re.compile(r"%[^a-zA-Z%]*(?:\d{4}|\*)|\{[^}]*[:{]")  # fields that say how wide they are
+# Fields of % that are 100 wide or more, or whose names hide how wide they are; fields of format() with a width at all.
+_WIDE = re.compile(r"%(?:\([^()]*\))?[^a-zA-Z%(]*(?:\d{3}|\*)|%\([^)]*\(")
+_FORMATTED = re.compile(r"\{[^}]*[:{]")
 
 
 class Budget:
@@ -76,11 +78,15 @@ class Budget:
         return True
 
     def take(self, units: int) -> None:
-        """Before or after something of this size is made; every taking counts as a round too."""
+        """Before or after something of this size is made."""
         self.units -= units
         if self.units < 0:
             raise SecurityError("the template makes too much text")
-        if units > 4096 and time.monotonic() > self.deadline:
+        self.spend(units)
+
+    def spend(self, size: int) -> None:
+        """Before something is read: that takes nothing but time."""
+        if size > 4096 and time.monotonic() > self.deadline:
             raise SecurityError("the template takes too long")
 
     def walk(self, value: Any) -> Any:
@@ -94,6 +100,8 @@ class Budget:
                     self.tick()
                     left.extend(each)
                     left.extend(each.values() if isinstance(each, dict) else ())
+        elif isinstance(value, str):
+            self.spend(len(value))
         return value
 
 
@@ -276,6 +284,8 @@ class Environment(ImmutableSandboxedEnvironment):
         owner = getattr(__obj, "__self__", None)
         methods = next((names for kind, names in _METHODS.items() if isinstance(owner, kind)), None)
         if methods is not None:
+            if __obj.__name__ == "join" and args:
+                args = (list(args[0]), *args[1:])
             _check_method(budget, owner, __obj.__name__, methods, args)
         elif not isinstance(__obj, (Macro, LoopContext)):
             budget.walk([*args, *kwargs.values()])
@@ -286,7 +296,7 @@ class Environment(ImmutableSandboxedEnvironment):
         wrapped = super().wrap_str_format(value)
         if wrapped is None:
             return None
-        if value.__name__ != "format" or _WIDTHS.search(value.__self__):
+        if value.__name__ != "format" or _FORMATTED.search(value.__self__):
             raise SecurityError("format() takes plain fields alone: {} or {name}")
 
         def counted(*args: Any, **kwargs: Any) -> str:
@@ -311,11 +321,11 @@ def _result_size(operator: str, left: Any, right: Any) -> int:
         times, sequence = (left, right) if isinstance(left, int) else (right, left)
         return _size(sequence) * max(int(times), 0) if isinstance(times, int) and isinstance(sequence, sequences) else 0
     if operator == "%" and isinstance(left, str):
-        if _WIDTHS.search(left):
+        if _WIDE.search(left):
             raise SecurityError("a field may not be so wide")
         _budget().walk(right)
         parts = right if isinstance(right, tuple) else right.values() if isinstance(right, dict) else (right,)
-        return len(left) + left.count("%") * max([_size(part) for part in parts] or [0])
+        return len(left) + left.count("%") * max([100, *(_size(part) for part in parts)])
     return _size(left) + _size(right) + 1
 
 
@@ -324,7 +334,7 @@ def _check_method(budget: Budget, owner: Any, name: str, allowed: frozenset[str]
         raise SecurityError(f"templates cannot call {type(owner).__name__}.{name}()")
     if isinstance(owner, str) and name == "replace":
         budget.take(_replaced_size(owner, *arguments[:2]))
-    elif isinstance(owner, str) and name == "join" and arguments and isinstance(arguments[0], (list, tuple)):
+    elif isinstance(owner, str) and name == "join" and arguments:
         budget.take(len(owner) * len(arguments[0]) + sum(_size(part) for part in arguments[0]))
     elif name in ("count", "index") and not isinstance(owner, str):
         budget.walk(owner)
@@ -412,10 +422,14 @@ def _tojson(
     """As transformers has it: JSON for a model to read, not for a web page, so nothing is escaped for HTML."""
     if len(indent) > 16 if isinstance(indent, str) else (indent or 0) > 16:
         raise SecurityError("an indentation of more than 16 is too much")
-    _budget().walk(value)
-    return _counted(
-        json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
-    )
+    budget = _budget()
+    budget.walk(value)
+    encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+    parts = []
+    for part in encoder.iterencode(value):
+        budget.take(len(part))
+        parts.append(part)
+    return "".join(parts)
 
 
 def _dict(*args: Any, **kwargs: Any) -> dict[Any, Any]:

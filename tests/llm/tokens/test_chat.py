@@ -50,6 +50,8 @@ def test_a_usual_template():
         ("{%- if true -%}\n  a\n{%- endif %}\n  {% if true %}\nb\n  {% endif %}", "ab\n"),
         ("{{ 'a\nb' | indent(2) }}{{ 'aXb' | replace('X', '--') }}{{ 'aXb'.replace('X', '') }}", "a\n  ba--bab"),
         ("{% macro f() %}{{ caller(1) }}{% endmacro %}{% call(x) f() %}{{ x }}{% endcall %}", "1"),
+        ("{{ '-'.join(['a', 'b']) }}{{ ','.join(messages | map(attribute='role')) }}", "a-buser"),
+        ("{{ '%(a)s' % {'a': 'x'} }}{{ '%5.1f|%3d' % (1.25, 7) }}", "x  1.2|  7"),
         ("{% set x %}<{{ 1 }}>{% endset %}{{ x | upper }}{{ [3, 1, 2] | sort | first }}{{ {'a': {'b': 1}}['a']['b'] }}",
          "<1>11"),
         ("{{ [[1, [2]], {'a': (3,)}] }}{{ none }}{{ 1.5 | int }}{{ '7' | int + 1 }}{{ undefined_name }}",
@@ -104,7 +106,7 @@ def test_values_that_templates_may_not_see():
         ("{% include 'x' %}", "loader"),
         ("{{ 'a' | no_such_filter }}", "no_such_filter"),
         ("{{ 'a' | center(10) }}", "center"),
-        ("x" * 1_000_001, "1000001 characters"),
+        ("x" * 100_001, "100001 characters"),
     ],
 )
 def test_failures_are_explained(source, reason):
@@ -182,6 +184,14 @@ BOMBS = {
     "{% set ns.x = ns.x + ['a' * 99999] %}{% endfor %}",
     "slices in a list": "{% set s = 'a' * 999999 %}{% set ns = namespace(x=[]) %}{% for i in range(99999) %}"
     "{% set ns.x = [ns.x, s[1:]] %}{% endfor %}",
+    "join of letters": "{% set s = 'ab' * 9999 %}{{ s.join(s) | length }}",
+    "join of a filter": "{% set s = 'ab' * 9999 %}{{ s.join(s | map('upper')) | length }}",
+    "named wide field": "{{ '%(a)1000000000d' % {'a': 1} }}",
+    "oddly named wide field": "{{ '%((a))1000000000d' % {'(a)': 1} }}",
+    "precise field": "{{ '%.1000000000f' % 1 }}",
+    "many wide fields": "{{ ('%99d' * 99999) % ((1,) * 99999) }}",
+    "deep json": "{% set ns = namespace(x=[1] * 9999) %}{% for i in range(200) %}{% set ns.x = [ns.x] %}{% endfor %}"
+    "{{ ns.x | tojson(indent=16) | length }}",
     "wide field": "{{ '%1000000000d' % 1 }}",
     "wide field by argument": "{{ '%*d' % (1000000000, 1) }}",
     "wide format": "{{ '{:1000000000}'.format(1) }}",
@@ -243,6 +253,14 @@ def test_the_usual_limits_are_limits_too():
     for name in ("loops", "doubling by ~", "much output"):
         with pytest.raises(ValueError, match="gives up"):
             render(BOMBS[name])
+
+
+def test_searching_costs_time():
+    """Reading makes nothing, so only time stops it."""
+    source = "{% set s = 'ab' * 9999 %}{% for i in range(9999) %}" + "{{ 'c' in s }}" * 100 + "{% endfor %}"
+    template = ChatTemplate(source, most_rounds=10**12, most_characters=10**12, most_seconds=0.2)
+    with pytest.raises(ValueError, match="takes too long"):
+        template.render(USER)
 
 
 def test_time_is_a_limit():
