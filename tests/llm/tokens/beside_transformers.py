@@ -58,10 +58,10 @@ sentencepiece.SentencePieceTrainer.train(
 """
 
 
-def ask(program: str, request) -> str:
+def ask(program: str, request, folder=None) -> str:
     python = os.environ["PROA_PARITY_TORCH_PYTHON"]
     done = subprocess.run(
-        [python, "-c", program], input=json.dumps(request), capture_output=True, text=True, timeout=900
+        [python, "-c", program], input=json.dumps(request), capture_output=True, text=True, timeout=900, cwd=folder
     )
     if done.returncode:
         raise RuntimeError(done.stderr[-3000:])
@@ -145,7 +145,7 @@ def main(arguments: list[str]) -> int:
         models = {}
         for kind in ("bpe", "unigram"):
             for normalization in ("identity", "nmt_nfkc"):
-                ask(TRAINING, [sentences(), str(folder / f"{kind}_{normalization}"), kind, normalization])
+                ask(TRAINING, [sentences(), f"{kind}_{normalization}", kind, normalization], folder)
                 models[f"{kind} {normalization}"] = folder / f"{kind}_{normalization}.model"
         folders = write_folders(folder) | {path: (path, "AutoTokenizer") for path in arguments}
         request = {
