@@ -56,6 +56,16 @@ def build_parser() -> argparse.ArgumentParser:
     verify.add_argument("--json", action="store_true", help="print the verdicts as JSON")
     verify.set_defaults(module="proa.cli.verify")
 
+    inspect = commands.add_parser(
+        "inspect", help="list what the file or folder of a language model holds",
+        description="Lists metadata and tensors of a GGUF file, of safetensors (one file or several), or of a folder with "
+        "them. Only the heads of the files are read.",
+    )  # fmt: skip
+    inspect.add_argument("path", metavar="PATH", help="a .gguf or .safetensors file, an index, or a folder")
+    inspect.add_argument("--tensors", metavar="TEXT", help="only tensors whose name has this in it")
+    inspect.add_argument("--json", action="store_true", help="print it as JSON")
+    inspect.set_defaults(module="proa.cli.inspect")
+
     plan = commands.add_parser(
         "plan", usage="proa plan [options] SCRIPT [-- arguments of the script]",
         help="say how a script's model is best trained on many devices",

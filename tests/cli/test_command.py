@@ -98,6 +98,7 @@ def test_completions_name_every_command_and_option(shell, capsys):
                 "convert",
                 "doctor",
                 "export",
+                "inspect",
                 "launch",
                 "ocr",
                 "plan",
