@@ -1,0 +1,204 @@
+// Products with weights in blocks of 8 or 4 bits: the core of `blocks.cc`.
+//
+// A weight is panels of 16 outputs. Its depth is divided into groups; each output has a scale for each group, and either a
+// minimum (number * scale + minimum) or, for all, a zero point ((number - zero) * scale). Numbers are unsigned and lie as
+// [panel][group][four terms][16 outputs][4 bytes]; of 4 bits, a byte holds a term of the group's first half below and the one
+// of its second half above. Rows of x are rounded to int8 group by group. Then products of bytes are added up exactly within
+// a group and in float32 over the groups, one after the other: a row's result does not depend on the rows beside it.
+#pragma once
+
+#include "quantised.h"
+
+namespace proa {
+
+constexpr int kPanelOutputs = 16;
+
+// ---- four products of an unsigned weight and a signed activation, added to an int32 -------------------------------
+
+#if (PROA_AVX512 && defined(__AVX512VNNI__)) || (defined(__AVXVNNI__) && !PROA_AVX512)
+
+using Weights = Integers;
+inline Weights weights_of(Integers bytes) { return bytes; }
+inline Integers add_weighted(Integers sum, Weights weights, const int8_t* x) {
+  int32_t four;
+  std::memcpy(&four, x, 4);
+#if PROA_AVX512
+  return (Integers)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)weights, (__m512i)every(four));
+#else
+  return (Integers)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)weights, (__m256i)every(four));
+#endif
+}
+
+#else
+
+// Without an instruction for it: terms of even and of odd place apart, in 16 bits, multiplied in pairs.
+struct Weights {
+  Integers even, odd;
+};
+inline Weights weights_of(Integers bytes) {
+  return {bytes & 0x00ff00ff, (Integers)((Bits)bytes >> 8) & 0x00ff00ff};
+}
+inline Integers add_weighted(Integers sum, const Weights& weights, const int8_t* x) {
+  const int32_t even = (uint16_t)(int16_t)x[0] | (int32_t)((uint32_t)(uint16_t)(int16_t)x[2] << 16);
+  const int32_t odd = (uint16_t)(int16_t)x[1] | (int32_t)((uint32_t)(uint16_t)(int16_t)x[3] << 16);
+  return sum + (pairs_of_products(weights.even, every(even)) + pairs_of_products(weights.odd, every(odd)));
+}
+
+#endif
+
+// Rows of a tile. Each has a sum in whole numbers and one in floats in registers.
+constexpr int kBlockRows = kLanes == 16 ? 12 : 4;
+
+// ---- scales ---------------------------------------------------------------------------------------------------------
+
+inline Vector from_half(const uint16_t* p) {
+#if PROA_AVX512
+  return (Vector)_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+#else
+#if defined(__F16C__)
+  if constexpr (kLanes == 8) return (Vector)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+#endif
+  const Bits bits = __builtin_convertvector(*reinterpret_cast<const Halves*>(p), Bits);
+  // The exponent's bias differs by 112; a multiplication moves it, numbers without a leading one among them.
+  const Vector moved = (Vector)((bits & 0x7fff) << 13) * all(0x1p112f);
+  const Bits odd = (bits & 0x7c00) == 0x7c00 ? ((bits & 0x3ff) << 13) | 0x7f800000 : (Bits)moved;
+  return (Vector)(odd | ((bits & 0x8000) << 16));
+#endif
+}
+
+// Scales or minima, in float16 or float32.
+struct Steps {
+  const void* data = nullptr;
+  bool half = false;
+
+  Vector at(int64_t index) const {
+    return half ? from_half(static_cast<const uint16_t*>(data) + index) : load(static_cast<const float*>(data) + index);
+  }
+};
+
+// ---- operands -------------------------------------------------------------------------------------------------------
+
+struct Blocks {
+  const uint8_t* numbers = nullptr;
+  Steps scales, minima;
+  int64_t panels = 0, groups = 0, group = 0;
+  int bits = 8, zero = 0;
+
+  int64_t words() const { return group * bits / 32; }  // of four bytes, of an output in a group
+};
+
+// Rows of x on grids of int8, a tile of rows after the other: [group][row][terms of the group].
+struct RoundedRows {
+  int8_t* numbers;
+  float* scales;    // [tile][group][row]
+  int32_t* shifts;  // -zero times the sum of the numbers; with minima, the bits of the sum times its scale
+};
+
+// A group of up to `count` terms of x; what is missing is 0.
+inline void round_group(const float* x, int64_t count, int64_t group, bool has_minima, int zero, int8_t* to, float* scale,
+                        int32_t* shift) {
+  Vector most = {}, odd = {};
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const Vector v = load_up_to(x + i, static_cast<int>(smaller<int64_t>(kLanes, count - i)));
+    const Vector size = (Vector)((Bits)v & 0x7fffffff);
+    most = greater(size, most);
+    odd = v == v ? odd : v;
+  }
+  const float reach = largest_of(most);
+  const bool has_nan = largest_of(odd == odd ? Vector{} : all(1.0f)) > 0;
+  const bool usable = !has_nan && reach > 0 && reach <= 3.4028234664e38f;
+  const float inverse = usable ? 127.0f / reach : 0.0f;
+  // 127 / reach is infinite where reach is too small for a grid: such terms are 0.
+  const bool fine = inverse <= 3.4028234664e38f;
+  Integers total = {};
+  for (int64_t i = 0; i < group; i += kLanes) {
+    const int some = static_cast<int>(smaller<int64_t>(kLanes, group - i));
+    const int64_t left = count - i;
+    Vector v = left <= 0 ? Vector{} : load_up_to(x + i, static_cast<int>(smaller<int64_t>(some, left)));
+    v = usable && fine ? v * all(inverse) : Vector{};
+    const Vector shifted = v + all(12582912.0f);  // rounds to the nearest, to even ones in the middle
+    const Integers whole = (Integers)shifted - 0x4B400000;
+    store_some_as(reinterpret_cast<uint8_t*>(to + i), __builtin_convertvector(whole, Bytes), some);
+    total += whole;
+  }
+  int32_t sum = 0;
+  for (int i = 0; i < kLanes; i++) sum += total[i];
+  *scale = has_nan ? __builtin_nanf("") : reach / 127.0f;
+  if (has_minima) {
+    const float part = *scale * static_cast<float>(sum);
+    std::memcpy(shift, &part, sizeof(part));
+  } else {
+    *shift = -zero * sum;
+  }
+}
+
+// ---- a tile ---------------------------------------------------------------------------------------------------------
+
+inline Integers load_word(const uint8_t* p) { return *reinterpret_cast<const FourBytes*>(p); }
+
+// sums[rows][16] of a panel.
+template <int rows, int bits>
+void block_tile(const Blocks& w, int64_t panel, const RoundedRows& x, float* sums) {
+  const int64_t words = w.words(), group = w.group;
+  for (int part = 0; part < kPanelOutputs; part += kLanes) {
+    Vector totals[rows] = {};
+    const uint8_t* numbers = w.numbers + panel * w.groups * words * 64 + part * 4;
+    const int8_t* terms = x.numbers;
+    const float* scales = x.scales;
+    const int32_t* shifts = x.shifts;
+    for (int64_t g = 0; g < w.groups; g++) {
+      Integers whole[rows];
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; r++) whole[r] = w.minima.data ? Integers{} : every(shifts[r]);
+      for (int64_t i = 0; i < words; i++) {
+        const Integers bytes = load_word(numbers);
+        numbers += 64;
+        if constexpr (bits == 8) {
+          const Weights weights = weights_of(bytes);
+#pragma GCC unroll 16
+          for (int r = 0; r < rows; r++) whole[r] = add_weighted(whole[r], weights, terms + r * group + 4 * i);
+        } else {
+          const Weights low = weights_of(bytes & 0x0f0f0f0f);
+#pragma GCC unroll 16
+          for (int r = 0; r < rows; r++) whole[r] = add_weighted(whole[r], low, terms + r * group + 4 * i);
+          const Weights high = weights_of((Integers)((Bits)bytes >> 4) & 0x0f0f0f0f);
+#pragma GCC unroll 16
+          for (int r = 0; r < rows; r++) {
+            whole[r] = add_weighted(whole[r], high, terms + r * group + 4 * (i + words));
+          }
+        }
+      }
+      const int64_t at = (panel * w.groups + g) * kPanelOutputs + part;
+      const Vector scale = w.scales.at(at);
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; r++) {
+        totals[r] += __builtin_convertvector(whole[r], Vector) * (scale * all(scales[r]));
+      }
+      if (w.minima.data) {
+        const Vector minimum = w.minima.at(at);
+#pragma GCC unroll 16
+        for (int r = 0; r < rows; r++) {
+          float share;
+          std::memcpy(&share, shifts + r, sizeof(share));
+          totals[r] += minimum * all(share);
+        }
+      }
+      terms += rows * group;
+      scales += rows;
+      shifts += rows;
+    }
+    for (int r = 0; r < rows; r++) store(sums + r * kPanelOutputs + part, totals[r]);
+  }
+}
+
+template <int rows>
+void block_tile_of(int count, const Blocks& w, int64_t panel, const RoundedRows& x, float* sums) {
+  if (count == rows) {
+    if (w.bits == 8) block_tile<rows, 8>(w, panel, x, sums);
+    else block_tile<rows, 4>(w, panel, x, sums);
+    return;
+  }
+  if constexpr (rows > 1) block_tile_of<rows - 1>(count, w, panel, x, sums);
+}
+
+}  // namespace proa
