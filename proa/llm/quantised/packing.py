@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...core.locks import new_lock
 from ...ops.quantised.blocks import PANEL, rows_of
 
 _HALF = np.dtype("<f2")
@@ -184,12 +185,32 @@ def _in_panels(
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
-    """A copy in rows whose memory begins where XLA takes it as it is, without another copy."""
-    room = np.empty(array.nbytes + 64, np.uint8)
-    first = -room.ctypes.data % 64
-    made = room[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    """A copy whose memory begins where XLA takes it as it is, in pages as large as the system has them.
+
+    A small weight alone would lie in pages of 4 kB, and looking these up costs a fifth of the time of reading it (measured
+    on SmolLM2-135M). So weights share blocks, which live as long as any of them.
+    """
+    size = -(-array.nbytes // _LINE) * _LINE
+    with _ROOM.lock:
+        if size > _ROOM.left.nbytes:
+            block = np.empty(max(size, _BLOCK) + _LINE, np.uint8)
+            _ROOM.left = block[-block.ctypes.data % _LINE :]
+        room, _ROOM.left = _ROOM.left[: array.nbytes], _ROOM.left[size:]
+    made = room.view(array.dtype).reshape(array.shape)
     np.copyto(made, array)
     return made
+
+
+class _Room:
+    """What is left of the last block."""
+
+    def __init__(self) -> None:
+        self.lock = new_lock()
+        self.left = np.empty(0, np.uint8)
+
+
+_LINE, _BLOCK = 64, 16 << 20  # bytes; NumPy asks for large pages from 4 MiB on
+_ROOM = _Room()
 
 
 # ---- from floats -------------------------------------------------------------------------------------

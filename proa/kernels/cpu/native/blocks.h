@@ -46,6 +46,11 @@ inline Integers add_weighted(Integers sum, const Weights& weights, const int8_t*
 
 #endif
 
+// So few rows wait for the weight, which comes from memory: it is asked for in advance, over the ends of pages as well, where
+// the processor's own foresight ends.
+constexpr int kWaitingRows = 4;
+constexpr int64_t kWeightAhead = 2048, kStepsAhead = 256;  // bytes, elements
+
 // Rows of a tile. Each has a sum in whole numbers and one in floats in registers.
 constexpr int kBlockRows = kLanes == 16 ? 12 : 4;
 
@@ -73,6 +78,9 @@ struct Steps {
 
   Vector at(int64_t index) const {
     return half ? from_half(static_cast<const uint16_t*>(data) + index) : load(static_cast<const float*>(data) + index);
+  }
+  void ask_for(int64_t index) const {
+    __builtin_prefetch(static_cast<const char*>(data) + index * (half ? 2 : 4));
   }
 };
 
@@ -152,6 +160,7 @@ void block_tile(const Blocks& w, int64_t panel, const RoundedRows& x, float* sum
       for (int r = 0; r < rows; r++) whole[r] = w.minima.data ? Integers{} : every(shifts[r]);
       for (int64_t i = 0; i < words; i++) {
         const Integers bytes = load_word(numbers);
+        if constexpr (rows <= kWaitingRows) __builtin_prefetch(numbers + kWeightAhead);
         numbers += 64;
         if constexpr (bits == 8) {
           const Weights weights = weights_of(bytes);
@@ -169,6 +178,10 @@ void block_tile(const Blocks& w, int64_t panel, const RoundedRows& x, float* sum
         }
       }
       const int64_t at = (panel * w.groups + g) * kPanelOutputs + part;
+      if constexpr (rows <= kWaitingRows) {
+        w.scales.ask_for(at + kStepsAhead);
+        w.minima.ask_for(at + kStepsAhead);
+      }
       const Vector scale = w.scales.at(at);
 #pragma GCC unroll 16
       for (int r = 0; r < rows; r++) {
