@@ -13,6 +13,7 @@ time, as llama.cpp does. `dense()` gives floats back, for adapters that are merg
 from __future__ import annotations
 
 from .packing import KEPT, Packed, packed, rounded_to
-from .storage import BlockEmbedding, BlockStorage, keep_blocks, quantise
+from .storage import BlockEmbedding, BlockStorage, dense_state, keep_blocks, keep_file, quantise
 
-__all__ = ["KEPT", "BlockEmbedding", "BlockStorage", "Packed", "keep_blocks", "packed", "quantise", "rounded_to"]
+__all__ = ["KEPT", "BlockEmbedding", "BlockStorage", "Packed", "dense_state", "keep_blocks", "keep_file",
+           "packed", "quantise", "rounded_to"]  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ...nn import Embedding, Layer
 from ...ops.quantised.blocks import block_embedding, block_product, block_rows
 from ..layers.projection import Projection
-from .packing import Packed, packed, rounded_to
+from .packing import KEPT, Packed, packed, rounded_to
 
 
 class BlockStorage(Layer):
@@ -22,6 +24,7 @@ class BlockStorage(Layer):
         super().__init__(dtype=None)
         self.inputs, self.outputs = weight.inputs, weight.outputs
         self.bits, self.zero = weight.bits, weight.zero
+        self.is_shared = False  # by an embedding and the head that is tied to it
         for name in ("numbers", "scales", "minima"):
             part = getattr(weight, name)
             self.register_buffer(name, None if part is None else tensor_from_data(part))
@@ -74,6 +77,45 @@ def keep_blocks(layer: Layer, blocks: np.ndarray, kind: str) -> None:
     _store(layer, packed(blocks, kind))
 
 
+def keep_file(model: Any, file: Any) -> set[str]:
+    """Gives a model all weights of its GGUF file (a `GGUFModel`) that can stay in blocks; the names of those tensors."""
+    layers = {f"{name}.weight": layer for name, layer in model.named_sublayers()}
+    places = [(layer, name) for name, layer in layers.items() if isinstance(layer, (Projection, Embedding))]
+    found = [(layer, theirs) for layer, name in places if (theirs := _kept_name(file, name)) is not None]
+
+    def pack(theirs: str) -> Packed:
+        tensor, rows = file.file.tensors[theirs], file.rows(theirs)
+        return packed(tensor.blocks if rows is None else tensor.blocks[rows], tensor.kind.name)
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+        for (layer, _), weight in zip(found, threads.map(pack, [theirs for _, theirs in found]), strict=True):
+            if layer is model.embedding:
+                keep_embedding(model, weight)
+            else:
+                _store(layer, weight)
+    return {theirs for _, theirs in found}
+
+
+def _kept_name(file: Any, ours: str) -> str | None:
+    """What the file calls one of our weights, if that can stay in blocks."""
+    rule, number = file.names.rule(ours)
+    theirs = rule.theirs.replace("{}", number)
+    tensor = file.file.tensors.get(theirs)
+    fits = tensor is not None and len(rule.parts) == 1 and len(tensor.shape) == 2 and tensor.kind.name in KEPT
+    return theirs if fits else None
+
+
+def dense_state(model: Layer) -> dict[str, Tensor]:
+    """`state_dict()` with floats in the place of blocks, under the names that they had."""
+    state = {name: tensor for name, tensor in model.state_dict().items() if ".storage." not in name}
+    for name, layer in model.named_sublayers():
+        if isinstance(layer, BlockEmbedding):
+            state[f"{name}.weight"] = layer.weight
+        elif isinstance(layer, Projection) and isinstance(layer.storage, BlockStorage) and not layer.storage.is_shared:
+            state[f"{name}.weight"] = layer.dense()
+    return state
+
+
 def _store(layer: Projection, weight: Packed) -> None:
     if (weight.inputs, weight.outputs) != (layer.in_features, layer.out_features):
         raise value_error(
@@ -97,6 +139,7 @@ def _tied_head(model: Any, storage: BlockStorage) -> Projection:
     with LazyGuard():  # its floats are never made
         head = Projection(storage.inputs, storage.outputs)
     head.store(storage)
+    storage.is_shared = True
     return head
 
 
