@@ -16,16 +16,15 @@ def native_block_product(fallback: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel of `block_product`."""
 
     def kernel(
-        xp: Any, x: Any, numbers: Any, scales: Any, minima: Any, bias: Any, outputs: int, bits: int, zero: int
+        xp: Any, x: Any, blocks: Any, bias: Any, outputs: int, bits: int, zero: int, half: bool, has_minima: bool
     ) -> Any:
         suits = x.dtype == np.float32 and (bias is None or bias.dtype == np.float32) and x.size and outputs
         if not suits or library.target("BlockProduct") is None:
-            return fallback(xp, x, numbers, scales, minima, bias, outputs, bits, zero)
+            return fallback(xp, x, blocks, bias, outputs, bits, zero, half, has_minima)
         rows = x.reshape(-1, x.shape[-1])
         result = library.call(
-            "BlockProduct", library.shaped((rows.shape[0], outputs)), rows, numbers, scales,
-            *[operand for operand in (minima, bias) if operand is not None],
-            bits=np.int64(bits), zero=np.int64(zero), has_minima=minima is not None, has_bias=bias is not None,
+            "BlockProduct", library.shaped((rows.shape[0], outputs)), rows, blocks, *([] if bias is None else [bias]),
+            bits=np.int64(bits), zero=np.int64(zero), half=bool(half), has_minima=bool(has_minima),
         )  # fmt: skip
         return result.reshape(*x.shape[:-1], outputs)
 

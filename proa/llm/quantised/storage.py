@@ -18,35 +18,25 @@ from .packing import KEPT, Packed, packed, rounded_to
 
 
 class BlockStorage(Layer):
-    """A packed weight [outputs, inputs] as buffers. `forward(x)` is the product, `rows(ids)` takes rows of it."""
+    """A packed weight [outputs, inputs] as a buffer. `forward(x)` is the product, `rows(ids)` takes rows of it."""
 
     def __init__(self, weight: Packed) -> None:
         super().__init__(dtype=None)
-        self.inputs, self.outputs = weight.inputs, weight.outputs
-        self.bits, self.zero = weight.bits, weight.zero
+        self.inputs, self.outputs, self.bits = weight.inputs, weight.outputs, weight.bits
+        self._form = (weight.outputs, weight.bits, weight.zero, weight.half, weight.has_minima)
         self.is_shared = False  # by an embedding and the head that is tied to it
-        for name in ("numbers", "scales", "minima"):
-            part = getattr(weight, name)
-            self.register_buffer(name, None if part is None else tensor_from_data(part))
+        self.register_buffer("blocks", tensor_from_data(weight.blocks))
 
     def forward(self, x: Tensor) -> Tensor:
-        return block_product(
-            x, self.numbers, self.scales, self.minima, None, outputs=self.outputs, bits=self.bits, zero=self.zero
-        )
+        return block_product(x, self.blocks, None, *self._form)
 
     def rows(self, ids: Tensor) -> Tensor:
         """Rows of the weight in float32, as an embedding takes them."""
-        return block_embedding(
-            ids, self.numbers, self.scales, self.minima, inputs=self.inputs, outputs=self.outputs, bits=self.bits,
-            zero=self.zero,
-        )  # fmt: skip
+        return block_embedding(ids, self.blocks, self.inputs, *self._form)
 
     def dense(self) -> Tensor:
         """The weight as floats, [inputs, outputs]."""
-        rows: Any = block_rows(
-            self.numbers, self.scales, self.minima, inputs=self.inputs, outputs=self.outputs, bits=self.bits,
-            zero=self.zero,
-        )  # fmt: skip
+        rows: Any = block_rows(self.blocks, self.inputs, *self._form)
         return rows.t()
 
     def extra_repr(self) -> str:

@@ -1,8 +1,9 @@
 // Products with weights in blocks of 8 or 4 bits: the core of `blocks.cc`.
 //
 // A weight is panels of 16 outputs. Its depth is divided into groups; each output has a scale for each group, and either a
-// minimum (number * scale + minimum) or, for all, a zero point ((number - zero) * scale). Numbers are unsigned and lie as
-// [panel][group][four terms][16 outputs][4 bytes]; of 4 bits, a byte holds a term of the group's first half below and the one
+// minimum (number * scale + minimum) or, for all, a zero point ((number - zero) * scale). A group of a panel lies together: its
+// unsigned numbers as [four terms][16 outputs][4 bytes], the 16 scales, the 16 minima. Of 4 bits, a byte holds a term of the
+// group's first half below and the one
 // of its second half above. Rows of x are rounded to int8 group by group. Then products of bytes are added up exactly within
 // a group and in float32 over the groups, one after the other: a row's result does not depend on the rows beside it.
 #pragma once
@@ -49,7 +50,7 @@ inline Integers add_weighted(Integers sum, const Weights& weights, const int8_t*
 // So few rows wait for the weight, which comes from memory: it is asked for in advance, over the ends of pages as well, where
 // the processor's own foresight ends.
 constexpr int kWaitingRows = 4;
-constexpr int64_t kWeightAhead = 2048, kStepsAhead = 256;  // bytes, elements
+constexpr int64_t kWeightAhead = 2048;  // bytes
 
 // Rows of a tile. Each has a sum in whole numbers and one in floats in registers.
 constexpr int kBlockRows = kLanes == 16 ? 12 : 4;
@@ -71,28 +72,28 @@ inline Vector from_half(const uint16_t* p) {
 #endif
 }
 
-// Scales or minima, in float16 or float32.
-struct Steps {
-  const void* data = nullptr;
-  bool half = false;
-
-  Vector at(int64_t index) const {
-    return half ? from_half(static_cast<const uint16_t*>(data) + index) : load(static_cast<const float*>(data) + index);
-  }
-  void ask_for(int64_t index) const {
-    __builtin_prefetch(static_cast<const char*>(data) + index * (half ? 2 : 4));
-  }
-};
+// 16 scales or minima, in float16 or float32; those from lane `part` on.
+inline Vector steps_at(const uint8_t* p, int part, bool half) {
+  if (half) return from_half(reinterpret_cast<const uint16_t*>(p) + part);
+  return load(reinterpret_cast<const float*>(p) + part);
+}
 
 // ---- operands -------------------------------------------------------------------------------------------------------
 
 struct Blocks {
-  const uint8_t* numbers = nullptr;
-  Steps scales, minima;
-  int64_t panels = 0, groups = 0, group = 0;
+  const uint8_t* data = nullptr;  // [panels][groups][bytes]
+  int64_t panels = 0, groups = 0, bytes = 0, words = 0;  // words: of four bytes, of an output in a group
   int bits = 8, zero = 0;
+  bool half = true, has_minima = false;  // half: scales and minima are float16
 
-  int64_t words() const { return group * bits / 32; }  // of four bytes, of an output in a group
+  int64_t group() const { return words * 32 / bits; }
+  int64_t step_bytes() const { return kPanelOutputs * (half ? 2 : 4); }
+  bool measure(int64_t num_bytes) {
+    bytes = num_bytes;
+    const int64_t numbers = bytes - step_bytes() * (has_minima ? 2 : 1);
+    words = numbers / (4 * kPanelOutputs);
+    return numbers > 0 && numbers % (4 * kPanelOutputs) == 0 && group() <= 4096;
+  }
 };
 
 // Rows of x on grids of int8, a tile of rows after the other: [group][row][terms of the group].
@@ -147,21 +148,22 @@ inline Integers load_word(const uint8_t* p) { return *reinterpret_cast<const Fou
 // sums[rows][16] of a panel.
 template <int rows, int bits>
 void block_tile(const Blocks& w, int64_t panel, const RoundedRows& x, float* sums) {
-  const int64_t words = w.words(), group = w.group;
+  const int64_t words = w.words, group = w.group();
+  const bool half = w.half, has_minima = w.has_minima;
   for (int part = 0; part < kPanelOutputs; part += kLanes) {
     Vector totals[rows] = {};
-    const uint8_t* numbers = w.numbers + panel * w.groups * words * 64 + part * 4;
+    const uint8_t* block = w.data + panel * w.groups * w.bytes;
     const int8_t* terms = x.numbers;
     const float* scales = x.scales;
     const int32_t* shifts = x.shifts;
     for (int64_t g = 0; g < w.groups; g++) {
       Integers whole[rows];
 #pragma GCC unroll 16
-      for (int r = 0; r < rows; r++) whole[r] = w.minima.data ? Integers{} : every(shifts[r]);
-      for (int64_t i = 0; i < words; i++) {
+      for (int r = 0; r < rows; r++) whole[r] = has_minima ? Integers{} : every(shifts[r]);
+      const uint8_t* numbers = block + part * 4;
+      for (int64_t i = 0; i < words; i++, numbers += 4 * kPanelOutputs) {
         const Integers bytes = load_word(numbers);
         if constexpr (rows <= kWaitingRows) __builtin_prefetch(numbers + kWeightAhead);
-        numbers += 64;
         if constexpr (bits == 8) {
           const Weights weights = weights_of(bytes);
 #pragma GCC unroll 16
@@ -177,18 +179,15 @@ void block_tile(const Blocks& w, int64_t panel, const RoundedRows& x, float* sum
           }
         }
       }
-      const int64_t at = (panel * w.groups + g) * kPanelOutputs + part;
-      if constexpr (rows <= kWaitingRows) {
-        w.scales.ask_for(at + kStepsAhead);
-        w.minima.ask_for(at + kStepsAhead);
-      }
-      const Vector scale = w.scales.at(at);
+      const uint8_t* steps = block + words * 4 * kPanelOutputs;
+      if constexpr (rows <= kWaitingRows) __builtin_prefetch(steps + kWeightAhead);
+      const Vector scale = steps_at(steps, part, half);
 #pragma GCC unroll 16
       for (int r = 0; r < rows; r++) {
         totals[r] += __builtin_convertvector(whole[r], Vector) * (scale * all(scales[r]));
       }
-      if (w.minima.data) {
-        const Vector minimum = w.minima.at(at);
+      if (has_minima) {
+        const Vector minimum = steps_at(steps + w.step_bytes(), part, half);
 #pragma GCC unroll 16
         for (int r = 0; r < rows; r++) {
           float share;
@@ -196,6 +195,7 @@ void block_tile(const Blocks& w, int64_t panel, const RoundedRows& x, float* sum
           totals[r] += minimum * all(share);
         }
       }
+      block += w.bytes;
       terms += rows * group;
       scales += rows;
       shifts += rows;
