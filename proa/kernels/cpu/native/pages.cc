@@ -52,9 +52,9 @@ static ffi::Error paged_attention(ffi::ThreadPool pool, Floats query, Any keys, 
   };
   step.sinks = nullptr;
   if (has_sinks && !floats(step.heads, &step.sinks)) return unfit("the sinks do not fit");
-  const int64_t lines = k[0] * k[1] * k[2];
-  if (step.keys.kind == Pool::kByte && !floats(lines, &step.keys.scales)) return unfit("the scales do not fit");
-  if (step.values.kind == Pool::kByte && !floats(lines, &step.values.scales)) return unfit("the scales do not fit");
+  const int64_t scales = k[0] * k[1] * k[2];
+  if (step.keys.kind == Pool::kByte && !floats(scales, &step.keys.scales)) return unfit("the scales do not fit");
+  if (step.values.kind == Pool::kByte && !floats(scales, &step.values.scales)) return unfit("the scales do not fit");
   step.query = query.typed_data();
   step.out = out->typed_data();
   step.tables = tables.typed_data();
@@ -65,22 +65,25 @@ static ffi::Error paged_attention(ffi::ThreadPool pool, Floats query, Any keys, 
   if (query.element_count() == 0 || v[3] == 0) return ffi::Error::Success();
   int64_t furthest = 0;
   for (int64_t i = 0; i < step.sequences * step.length; i++) furthest = larger<int64_t>(furthest, step.positions[i]);
-  const int64_t heads = step.sequences * step.keys.heads, rows = step.groups() * step.length;
-  const double work = double(heads) * rows * (smaller(furthest, step.width * step.page) + 1) * (k[3] + v[3]);
-  // Few long sequences are divided among threads as well; below some 20 microseconds nothing is.
+  const int64_t heads = step.keys.heads, rows = step.groups() * step.length, threads = threads_of(pool);
+  const double work = double(step.sequences) * step.heads * step.length * (smaller(furthest, step.width * step.page) + 1) *
+                      (k[3] + v[3]);
+  // Many queries go head by head. A few go through all heads at once, unless other threads would wait; below some 20
+  // microseconds nothing is divided.
   const bool small = work < 2e5;
-  const int64_t parts = small ? 1 : smaller(rows, larger<int64_t>(1, ceil_div(8 * threads_of(pool), heads)));
+  const bool together = rows * heads <= kPageRows && (small || step.sequences >= threads);
+  const int64_t lines = step.sequences * (together ? 1 : heads);
+  const int64_t parts = small || together ? 1 : smaller(rows, larger<int64_t>(1, ceil_div(8 * threads, lines)));
   const int64_t share = ceil_div(rows, parts);
   auto run = [&](int64_t task) {
-    const int64_t line = task / parts, first = task % parts * share;
-    if (first < rows) {
-      attend_pages(step, line / step.keys.heads, line % step.keys.heads, first, smaller(rows, first + share));
-    }
+    const int64_t line = task / parts, first = task % parts * share, last = smaller(rows, first + share);
+    if (together) attend_pages(step, line, 0, heads, first, last);
+    else if (first < rows) attend_pages(step, line / heads, line % heads, 1, first, last);
   };
   if (small) {
-    for (int64_t task = 0; task < heads; task++) run(task);
+    for (int64_t task = 0; task < lines; task++) run(task);
   } else {
-    parallel_for(pool, heads * parts, run);
+    parallel_for(pool, lines * parts, run);
   }
   return ffi::Error::Success();
 }

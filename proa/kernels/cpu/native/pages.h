@@ -92,9 +92,10 @@ struct PagedStep {
   float scale, cap;
 
   int64_t groups() const { return heads / keys.heads; }
-  int64_t slot(int64_t sequence, int64_t key) const {
-    const int64_t found = tables[sequence * width + key / page];
-    return smaller(larger<int64_t>(found, 0), pages - 1) * page + key % page;
+  // The first row of a page of a sequence; what a table must not hold leads nowhere else.
+  int64_t page_start(int64_t sequence, int64_t number) const {
+    const int64_t found = tables[sequence * width + number];
+    return smaller(larger<int64_t>(found, 0), pages - 1) * page;
   }
   int64_t position(int64_t sequence, int64_t token) const {
     return smaller<int64_t>(positions[sequence * length + token], width * page - 1);
@@ -112,8 +113,13 @@ struct KeyBlock {
     const int64_t room = step.keys.size + step.values.size;
     const bool plain = step.keys.kind == Pool::kFloat && step.values.kind == Pool::kFloat;
     float* wide = plain ? nullptr : scratch<43>(kPageKeys * room);
-    for (int64_t j = 0; j < count; j++) {
-      const int64_t slot = step.slot(sequence, from + j);
+    int64_t number = from / step.page, row = from % step.page, start = step.page_start(sequence, number);
+    for (int64_t j = 0; j < count; j++, row++) {
+      if (row == step.page) {
+        row = 0;
+        start = step.page_start(sequence, ++number);
+      }
+      const int64_t slot = start + row;
       keys[j] = step.keys.row(slot, head, wide + (plain ? 0 : j * room));
       values[j] = step.values.row(slot, head, wide + (plain ? 0 : j * room + step.keys.size));
     }
@@ -121,15 +127,18 @@ struct KeyBlock {
   }
 };
 
-// scores[0 ... 64) of a query, unscaled; behind the last key they mean nothing.
-inline void score_block(const float* query, int64_t size, const KeyBlock& block, float* scores) {
+// scores[0 ... 64) of a query, unscaled; behind the last key they mean nothing. `whole`: of vectors, a row has only whole ones.
+template <bool whole>
+void score_block(const float* query, int64_t size, const KeyBlock& block, float* scores) {
   for (int64_t j = 0; j < block.count; j += kLanes) {
+    const float* keys[kLanes];
+    for (int i = 0; i < kLanes; i++) keys[i] = block.keys[j + i];
     Vector sums[kLanes] = {};
     for (int64_t d = 0; d < size; d += kLanes) {
-      const int some = static_cast<int>(smaller<int64_t>(kLanes, size - d));
-      const Vector q = load_up_to(query + d, some);
+      const int some = whole ? kLanes : static_cast<int>(smaller<int64_t>(kLanes, size - d));
+      const Vector q = whole ? load(query + d) : load_up_to(query + d, some);
 #pragma GCC unroll 16
-      for (int i = 0; i < kLanes; i++) sums[i] += q * load_up_to(block.keys[j + i] + d, some);
+      for (int i = 0; i < kLanes; i++) sums[i] += q * (whole ? load(keys[i] + d) : load_up_to(keys[i] + d, some));
     }
     store(scores + j, sums_of(sums));
   }
@@ -170,7 +179,8 @@ struct PagedRow {
     const int64_t to = smaller(end, block.first + block.count) - block.first;
     if (from >= to) return;
     alignas(64) float scores[kPageKeys];
-    score_block(query, step.keys.size, block, scores);
+    if (step.keys.size % kLanes == 0) score_block<true>(query, step.keys.size, block, scores);
+    else score_block<false>(query, step.keys.size, block, scores);
     Vector best = all(-std::numeric_limits<float>::infinity());
     for (int64_t j = 0; j < block.count; j += kLanes) {
       Vector s = load(scores + j) * all(step.scale);
@@ -203,16 +213,18 @@ struct PagedRow {
   }
 };
 
-// Queries [first, last) of a sequence that share a head of keys; the query heads of one token stand beside each other.
-inline void attend_pages(const PagedStep& step, int64_t sequence, int64_t head, int64_t first, int64_t last) {
+// Queries [first, last) of a sequence for each of some heads of keys; the query heads of one token stand beside each other.
+// One token goes through a block of all heads before the next, so that pages are read in the order in which they lie.
+inline void attend_pages(const PagedStep& step, int64_t sequence, int64_t head, int64_t heads, int64_t first, int64_t last) {
   const int64_t groups = step.groups(), size = step.keys.size, value_size = step.values.size;
+  const int64_t at_once = larger<int64_t>(1, kPageRows / heads);
   PagedRow rows[kPageRows];
   KeyBlock block;
-  for (int64_t i0 = first; i0 < last; i0 += kPageRows) {
-    const int64_t count = smaller<int64_t>(kPageRows, last - i0);
+  for (int64_t i0 = first; i0 < last; i0 += at_once) {
+    const int64_t count = smaller(at_once, last - i0);
     int64_t start = std::numeric_limits<int64_t>::max(), end = 0;
-    for (int64_t r = 0; r < count; r++) {
-      const int64_t token = (i0 + r) / groups, own = head * groups + (i0 + r) % groups;
+    for (int64_t r = 0; r < heads * count; r++) {
+      const int64_t i = i0 + r % count, token = i / groups, own = (head + r / count) * groups + i % groups;
       const int64_t at = (sequence * step.length + token) * step.heads + own, position = step.position(sequence, token);
       const int64_t begin = step.window > 0 ? larger<int64_t>(position + 1 - step.window, 0) : 0;
       rows[r] = {step.query + at * size, step.out + at * value_size, begin, position + 1,
@@ -222,12 +234,14 @@ inline void attend_pages(const PagedStep& step, int64_t sequence, int64_t head, 
       end = larger(end, position + 1);
     }
     for (int64_t j = start / kPageKeys * kPageKeys; j < end; j += kPageKeys) {
-      block.find(step, sequence, head, j, end);
-      for (int64_t r = 0; r < count; r++) rows[r].see(step, block);
+      for (int64_t h = 0; h < heads; h++) {
+        block.find(step, sequence, head + h, j, end);
+        for (int64_t r = 0; r < count; r++) rows[h * count + r].see(step, block);
+      }
     }
-    for (int64_t r = 0; r < count; r++) {
-      const float factor = 1.0f / rows[r].sum;
-      for (int64_t d = 0; d < value_size; d++) rows[r].out[d] *= rows[r].sum > 0 || rows[r].sum != rows[r].sum ? factor : 0;
+    for (int64_t r = 0; r < heads * count; r++) {
+      const float sum = rows[r].sum, factor = sum == 0 ? 0.0f : 1.0f / sum;  // 0: it saw nothing
+      for (int64_t d = 0; d < value_size; d++) rows[r].out[d] *= factor;
     }
   }
 }
