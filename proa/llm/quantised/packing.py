@@ -216,10 +216,12 @@ _ROOM = _Room()
 
 
 def rounded_to(weight: Any, bits: int = 8, group: int = 32) -> Packed:
-    """Floats [outputs, inputs] rounded to 8 or 4 bits, `group` inputs of an output sharing a scale (4 bits: and a minimum)."""
+    """Floats [outputs, inputs] rounded to 8 or 4 bits, `group` inputs of an output share a scale (4 bits: and a minimum)."""
     rows = np.asarray(weight, np.float32)
     if rows.ndim != 2 or not rows.size or bits not in (4, 8):
-        raise value_error("rounded_to", "floats [outputs, inputs] go to 8 or 4 bits", f"{list(rows.shape)}, {bits} bits")
+        raise value_error(
+            "rounded_to", "floats [outputs, inputs] go to 8 or 4 bits", f"{list(rows.shape)}, {bits} bits"
+        )
     if group < 8 or group % 8 or group > 4096:
         raise value_error("rounded_to", "a group is a multiple of 8 inputs, at most 4096", str(group))
     if not np.isfinite(rows).all():

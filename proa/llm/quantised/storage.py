@@ -133,9 +133,7 @@ def _tied_head(model: Any, storage: BlockStorage) -> Projection:
     return head
 
 
-def quantise(
-    model: Any, bits: int = 4, group: int = 32, where: Callable[[str, Projection], bool] | None = None
-) -> Any:
+def quantise(model: Any, bits: int = 4, group: int = 32, where: Callable[[str, Projection], bool] | None = None) -> Any:
     """Rounds the weights of a model's Projections to 8 or 4 bits, in place, and its embedding and head to 8.
 
     `where(name, layer)` says which Projections; without it all of them. One weight after the other is rounded, so that the

@@ -136,7 +136,7 @@ def block_embedding(
 
 def rounded(xp: Any, x: Any, groups: int) -> Any:
     """x [rows, inputs] on the grids of int8 that the product rounds it to, one for each group."""
-    spread = x.reshape(x.shape[0], groups, -1)
+    spread = x.reshape(x.shape[0], groups, x.shape[1] // groups)
     reach = xp.max(xp.abs(spread), axis=-1, keepdims=True)
     usable = (reach > np.float32(127 / np.finfo(np.float32).max)) & (reach < np.float32(np.inf))
     inverse = xp.where(usable, np.float32(127) / xp.where(usable, reach, np.float32(1)), np.float32(0))
