@@ -1,4 +1,4 @@
-"""Products with weights in blocks: on NumPy, in XLA, by native code in a program and alone; a row has the same bits anywhere."""
+"""Products with weights in blocks, on NumPy, in XLA and by native code; a row has the same bits alone and among others."""
 
 from __future__ import annotations
 
