@@ -69,8 +69,10 @@ def main() -> int:
             found = paddle.llm.load(path)(paddle.to_tensor([IDS])).numpy()[0]
             difference = float(np.abs(found - expected).max())
             agree = int((found.argmax(-1) == expected.argmax(-1)).sum())
-            # llama.cpp keeps some sums in float16, and rounds activations to 8 bits beside quantised weights.
-            good = agree >= len(IDS) - 1 and difference < (2.0 if options.file else 5e-2)
+            # Gemma's activation is looked up in a table of half precision there; beside quantised weights activations are
+            # rounded to 8 bits.
+            bound = 2.0 if options.file else 1e-2 if name.startswith("gemma") else 1e-4
+            good = agree >= len(IDS) - 1 and difference < bound
             failed += not good
             spread = float(expected.std())
             print(
