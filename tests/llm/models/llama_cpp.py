@@ -77,8 +77,9 @@ def main() -> int:
             bound = 1e-2 if name.startswith("gemma") else 1e-4 * float(expected.std())
             judged = name != "as it is"
             failed += judged and (agree < len(IDS) or difference > bound)
-            print(f"{name:16} logits (deviation {expected.std():.2f}) differ by {difference:.1e}, {agree} of {len(IDS)} choices"
-                  f" agree{'' if judged else ' (not judged)'}")  # fmt: skip
+            note = "" if judged else " (not judged)"
+            print(f"{name:16} logits (deviation {expected.std():.2f}) differ by {difference:.1e},", end=" ")
+            print(f"{agree} of {len(IDS)} choices agree{note}")
     return 1 if failed else 0
 
 
