@@ -67,7 +67,10 @@ class CausalLM(Layer):
         seed: int | None = None, ends: tuple[int, ...] | None = None,
     ) -> Tensor:  # fmt: skip
         """The tokens that follow `ids` `[batch, length]`: the likeliest, or with a temperature drawn. It stops at `ends`."""
-        cache = Contiguous(check_ids("generate", ids)[1] + max_tokens)
+        total, limit = check_ids("generate", ids)[1] + max_tokens, self.config.max_positions
+        if self.position_embedding is not None and total > limit:
+            raise value_error("generate", f"this model has {limit} positions", f"{total} tokens", "ask for fewer")
+        cache = Contiguous(total)
 
         def step(now: Tensor) -> Any:
             states: Any = self.hidden(now, attend=cache)
@@ -97,8 +100,11 @@ class CausalLM(Layer):
 
 
 def check_ids(where: str, ids: Any) -> tuple[int, int]:
+    """Batch and length of ids that a model can read."""
     if not isinstance(ids, Tensor):
         raise type_error(where, "ids must be a tensor", type(ids).__name__, "paddle.to_tensor([[…]])")
-    if ids._aval.ndim != 2 or ids._aval.dtype.kind not in "iu":
-        raise value_error(where, "ids must be whole numbers, [batch, length]", f"ids: {ids._aval}")
+    if ids._aval.ndim != 2 or ids._aval.dtype.kind not in "iu" or not ids._aval.shape[1]:
+        raise value_error(
+            where, "ids must be whole numbers, [batch, length], of one token at least", f"ids: {ids._aval}"
+        )
     return ids._aval.shape[0], ids._aval.shape[1]

@@ -27,6 +27,7 @@ from proa.ops.neural import convolution_kernels, normalization, pooling_kernels,
 from tests.kernels import (
     attentions,
     bfloat_cases,
+    block_cases,
     channel_cases,
     fused_cases,
     image_cases,
@@ -186,6 +187,7 @@ KINDS: dict[str, Callable[[np.random.Generator], Any]] = {
     "fused product": fused_cases.linear_case,
     "fused convolution": fused_cases.conv_case,
     **bfloat_cases.CASES,
+    **block_cases.CASES,
     **quantised_cases.CASES,
 }
 

@@ -133,5 +133,9 @@ def test_bad_ids_are_refused() -> None:
         model(paddle.to_tensor([1, 2]))
     with pytest.raises(ValueError, match="whole numbers"):
         model(paddle.to_tensor([[1.0]]))
+    with pytest.raises(ValueError, match="of one token at least"):
+        model(paddle.zeros([2, 0], "int64"))
+    with pytest.raises(IndexError, match="allowed: 0 to 39"):
+        model(paddle.to_tensor([[1, 40]])).numpy()
     with pytest.raises(TypeError, match="ids must be a tensor; received list"):
         model([[1]])

@@ -111,6 +111,13 @@ def test_the_text_part_of_a_model_that_sees_pictures(prefix: str, tmp_path: Path
     assert paddle.llm.load(tmp_path / "text").config == model.config
 
 
+def test_roberta_goes_by_two_names(tmp_path: Path) -> None:
+    folder = write_folder("roberta", tmp_path / "model")
+    (folder / "config.json").write_text(json.dumps(VECTORS["roberta"]["config"] | {"model_type": "xlm-roberta"}))
+    logits, _ = run("roberta", paddle.llm.load(folder))
+    np.testing.assert_allclose(logits.numpy()[:, -1, :10].ravel(), VECTORS["roberta"]["logits"], atol=1e-4)
+
+
 def test_norms_of_the_first_berts_have_other_names(tmp_path: Path) -> None:
     row, folder = VECTORS["bert"], tmp_path / "model"
     folder.mkdir()

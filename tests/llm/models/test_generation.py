@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,22 @@ def test_drawing_is_reproducible_and_follows_the_odds(model: CausalLM, greedy: n
 def test_impossible_settings_are_refused(model: CausalLM, wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"\(generate\) max_tokens is at least 1"):
         model.generate(paddle.to_tensor(PROMPT), **{"max_tokens": 3, **wrong})
+
+
+def test_a_table_of_positions_has_an_end() -> None:
+    config = Config("gpt2", 40, 32, 1, 4, 48, positions="learned", norm="layer", gated=False, max_positions=8)
+    model = CausalLM(config).eval()
+    assert model.generate(paddle.to_tensor([[1, 2, 3]]), 5, ends=()).shape == [1, 5]
+    with pytest.raises(ValueError, match="this model has 8 positions; received 9 tokens"):
+        model.generate(paddle.to_tensor([[1, 2, 3]]), 6)
+
+
+def test_threads_share_a_model(model: CausalLM, greedy: np.ndarray) -> None:
+    """Nothing of a call is kept in the model: four at once answer as one does."""
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(model.generate, paddle.to_tensor(PROMPT[n % 2 : n % 2 + 1]), 12) for n in range(8)]
+        for number, job in enumerate(jobs):
+            np.testing.assert_array_equal(job.result().numpy()[0], greedy[number % 2])
 
 
 class Halves(Layer):

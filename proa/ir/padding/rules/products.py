@@ -36,7 +36,7 @@ def _matmul(analysis: Analysis, instruction: Instruction, operands: list[Any]) -
     return [[*broadcast([x[:-2], y[:-2]]), rows, columns]]
 
 
-@rule("fused_linear quantised_linear weight_only_product", shapes="")
+@rule("fused_linear quantised_linear weight_only_product block_product", shapes="")
 def _packed(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Rows times a packed matrix, and what is added to them."""
     x: Axes = operands[0]
@@ -53,4 +53,13 @@ def _cross(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -
     return [broadcast(operands[:2])]  # along an axis of three, whose size is known
 
 
-refuse("packed_panels packed_filters packed_bytes weight_rows product_of_chosen", "it lays a whole matrix out anew")
+@rule("block_embedding", shapes="")
+def _taken(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    """Rows of a packed matrix, one for each id."""
+    return [[*operands[0], (instruction.outputs[0].shape[-1],)]]
+
+
+refuse(
+    "packed_panels packed_filters packed_bytes weight_rows block_rows product_of_chosen",
+    "it lays a whole matrix out anew",
+)
