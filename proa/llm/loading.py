@@ -37,7 +37,7 @@ def load(path: str | os.PathLike[str], dtype: Any = None) -> Any:
     if not folder.is_dir():
         raise FileNotFoundError(message("load", "there is no such folder", repr(str(path))))
     family, config = read_config(folder)
-    tensors, as_ours = _tensors(folder)
+    tensors, as_ours = read_tensors(folder)
     return from_tensors(family, config, tensors, dtype, as_ours)
 
 
@@ -91,7 +91,7 @@ def from_tensors(
     return model
 
 
-def _tensors(folder: Path) -> tuple[Mapping[str, Any], bool]:
+def read_tensors(folder: Path) -> tuple[Mapping[str, Any], bool]:
     """The arrays of a folder by name, and whether products lie as ours do."""
     for pattern, as_ours in (("*.safetensors", False), ("*.pdparams", True)):
         files = sorted(folder.glob(pattern))

@@ -11,7 +11,8 @@ from ..nn import functional as F
 from ..nn.attributes import ParamAttr
 from ..nn.initializer import Normal
 from .config import Config
-from .layers.attend import Attend, Causal
+from .generation import extended
+from .layers.attend import Attend, Causal, Contiguous
 from .layers.block import Block
 from .layers.norm import Norm
 from .layers.position import Angles
@@ -60,6 +61,22 @@ class CausalLM(Layer):
 
     def forward(self, ids: Tensor, positions: Tensor | None = None, attend: Attend | None = None) -> Tensor:
         return self.logits(self.hidden(ids, positions, attend))
+
+    def generate(
+        self, ids: Tensor, max_tokens: int = 32, *, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0,
+        seed: int | None = None, ends: tuple[int, ...] | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The tokens that follow `ids` `[batch, length]`, all rows of one length: the likeliest, or with a temperature drawn."""
+        cache = Contiguous(_check_ids(ids)[1] + max_tokens)
+
+        def step(now: Tensor) -> Any:
+            states: Any = self.hidden(now, attend=cache)
+            cache.advance(now._aval.shape[1])
+            return self.logits(states[:, -1:])[:, 0]  # type: ignore[index]
+
+        return extended(
+            self.config, step, ids, max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, ends=ends
+        )
 
     def _embedded(self, ids: Tensor, positions: Tensor) -> Any:
         x: Any = self.embedding(ids)

@@ -18,7 +18,19 @@ from ..naming import Names
 
 # `model_type` of config.json: the folder of its family.
 FAMILIES = {
+    "deepseek_v2": "deepseek",
+    "deepseek_v3": "deepseek",
+    "ernie4_5": "ernie4_5",
+    "ernie4_5_moe": "ernie4_5",
+    "gemma2": "gemma2",
+    "gemma3_text": "gemma3",
+    "gpt2": "gpt2",
     "llama": "llama",
+    "mistral": "mistral",
+    "qwen2": "qwen2",
+    "qwen2_moe": "qwen2",
+    "qwen3": "qwen3",
+    "qwen3_moe": "qwen3",
 }
 
 
