@@ -42,7 +42,7 @@ class CausalLM(Layer):
         `positions` are those of the ids; without them `attend` says where the tokens stand, from 0 on by default. `attend`
         is how queries meet keys: `Causal()` by default.
         """
-        batch, length = _check_ids(ids)
+        batch, length = check_ids("CausalLM", ids)
         attend = Causal() if attend is None else attend
         placed = attend.positions(batch, length)  # a cache learns here where it stands
         positions = placed if positions is None else positions
@@ -66,8 +66,8 @@ class CausalLM(Layer):
         self, ids: Tensor, max_tokens: int = 32, *, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0,
         seed: int | None = None, ends: tuple[int, ...] | None = None,
     ) -> Tensor:  # fmt: skip
-        """The tokens that follow `ids` `[batch, length]`, all rows of one length: the likeliest, or with a temperature drawn."""
-        cache = Contiguous(_check_ids(ids)[1] + max_tokens)
+        """The tokens that follow `ids` `[batch, length]`: the likeliest, or with a temperature drawn. It stops at `ends`."""
+        cache = Contiguous(check_ids("generate", ids)[1] + max_tokens)
 
         def step(now: Tensor) -> Any:
             states: Any = self.hidden(now, attend=cache)
@@ -96,9 +96,9 @@ class CausalLM(Layer):
         return self.config.describe()
 
 
-def _check_ids(ids: Any) -> tuple[int, int]:
+def check_ids(where: str, ids: Any) -> tuple[int, int]:
     if not isinstance(ids, Tensor):
-        raise type_error("CausalLM", "ids must be a tensor", type(ids).__name__, "paddle.to_tensor([[…]])")
+        raise type_error(where, "ids must be a tensor", type(ids).__name__, "paddle.to_tensor([[…]])")
     if ids._aval.ndim != 2 or ids._aval.dtype.kind not in "iu":
-        raise value_error("CausalLM", "ids must be whole numbers, [batch, length]", f"ids: {ids._aval}")
+        raise value_error(where, "ids must be whole numbers, [batch, length]", f"ids: {ids._aval}")
     return ids._aval.shape[0], ids._aval.shape[1]

@@ -85,7 +85,9 @@ def rope_of(
     json: Json, dims: int, base: float = 10000.0, interleaved: bool = False, parameters: Json | None = None
 ) -> Rope:
     """Rotary parameters, written as `rope_parameters` (newer files) or as `rope_theta` with `rope_scaling`."""
-    given = parameters or json.get("rope_parameters") or {**(json.get("rope_scaling") or {})}
+    given = parameters or json.get("rope_parameters") or json.get("rope_scaling") or {}
+    if json.get("rope_scaling_type"):  # PaddleNLP's way
+        given = {"rope_type": json["rope_scaling_type"], "factor": json.get("rope_scaling_factor")}
     kind = given.get("rope_type", given.get("type", "default"))
     base = float(given.get("rope_theta") or json.get("rope_theta") or base)
     share = given.get("partial_rotary_factor") or json.get("partial_rotary_factor") or 1.0
@@ -197,7 +199,7 @@ def mixture(shared: str = "shared_experts", correction: Rule | None = None) -> t
 
 
 def windows_of(json: Json, layers: int, default: list[bool] | None = None) -> tuple[int | None, ...]:
-    """The window of each layer, from `layer_types` and `sliding_window`; `default`: which layers slide without the former."""
+    """The window of each layer, from `layer_types` and `sliding_window`; `default`: which slide without the former."""
     window, kinds = json.get("sliding_window"), json.get("layer_types")
     if not window:
         return ()

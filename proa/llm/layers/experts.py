@@ -30,7 +30,7 @@ _LOWEST = float(np.finfo(np.float32).min / 2)
 
 
 class Mixture(Layer):
-    """The experts of one layer, stacked: `gate` and `up` are `[experts, hidden, inner]`, `down` `[experts, inner, hidden]`."""
+    """The experts of one layer, stacked: `gate`, `up` `[experts, hidden, inner]`, `down` `[experts, inner, hidden]`."""
 
     def __init__(self, config: Config) -> None:
         super().__init__(dtype=None)

@@ -74,7 +74,7 @@ def _experts_to(experts: Experts, newer: bool) -> Json:
     method = {} if newer else {"topk_method": "group_limited_greedy" if experts.groups > 1 else "greedy"}
     return {
         "n_routed_experts": experts.count, "num_experts_per_tok": experts.per_token, "norm_topk_prob": experts.normalised,
-        "moe_intermediate_size": experts.intermediate_size, "routed_scaling_factor": experts.scale,
-        "n_group": experts.groups, "topk_group": experts.groups_kept, "first_k_dense_replace": experts.sparse.index(True), **method,
+        "moe_intermediate_size": experts.intermediate_size, "routed_scaling_factor": experts.scale, **method,
+        "n_group": experts.groups, "topk_group": experts.groups_kept, "first_k_dense_replace": experts.sparse.index(True),
         "n_shared_experts": experts.shared_intermediate_size // experts.intermediate_size,
     }  # fmt: skip
