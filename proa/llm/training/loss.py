@@ -1,7 +1,7 @@
 """Losses that never hold the logits of a whole batch.
 
-The head and the cross entropy are one operation that takes the vocabulary a chunk at a time (`ops/neural/linear_cross_entropy`).
-Heads that are tied, capped, in few bits or carry an adapter are all a weight to it.
+The head and the cross entropy are one operation that takes the vocabulary a chunk at a time
+(`ops/neural/linear_cross_entropy.py`). Heads that are tied, capped, in few bits or carry an adapter are all a weight to it.
 """
 
 from __future__ import annotations

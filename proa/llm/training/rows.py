@@ -1,14 +1,15 @@
 """Rows of a training batch, cut or put together from a token file.
 
-A row is `length` positions; `segments` numbers the documents in it from 1 on (0: nothing is there), `positions` restart with
-each, and `labels` are the tokens that follow within the same document, `IGNORED` where there is none or it is not to be
-learned. Which row comes when is a function of seed and position alone, so that a training that is continued sees what it would
-have seen.
+A row is `length` positions; `segments` numbers the documents in it from 1 on (0: nothing is there), `positions` restart
+with each, and `labels` are the tokens that follow within the same document, `IGNORED` where there is none or it is not to
+be learned. Which row comes when is a function of seed and position alone, so that a training that is continued sees what it
+would have seen.
 """
 
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ class Batch:
     labels: np.ndarray
     positions: np.ndarray
     segments: np.ndarray
+    is_packed: bool = True  # whether a row may hold several documents
 
     @property
     def num_learned(self) -> int:
@@ -42,6 +44,8 @@ class Batch:
 
 class Rows:
     """What all kinds of rows share: the order in which they come, and batches of them."""
+
+    is_packed = True
 
     def __init__(self, file: TokenFile, length: int, seed: int = 0, shuffle: bool = True) -> None:
         if isinstance(length, bool) or not isinstance(length, int) or length < 2:
@@ -87,11 +91,11 @@ class Rows:
                 following = np.where(given, IGNORED, tokens)[1 : count + 1]
                 labels[row, place : place + len(following)] = following
                 place += count
-        return Batch(ids, labels, positions, segments)
+        return Batch(ids, labels, positions, segments, self.is_packed)
 
 
 class StreamRows(Rows):
-    """The file cut every `length` tokens, as pretraining wants it: nothing is padded, no token is left out but at the end."""
+    """The file cut every `length` tokens, as pretraining wants it: nothing is padded but the last row."""
 
     def __len__(self) -> int:
         return max(-(-(self.file.num_tokens - 1) // self.length), 1)
@@ -102,7 +106,7 @@ class StreamRows(Rows):
         ends = self.file.ends
         within = ends[np.searchsorted(ends, begin, "right") : np.searchsorted(ends, end)]
         borders = [begin, *within.tolist(), end]
-        parts = list(zip(borders[:-1], borders[1:], strict=True))
+        parts = list(itertools.pairwise(borders))
         # The label of the last position is the next row's first token, if the document goes on there.
         goes_on = int(ends[np.searchsorted(ends, end)] > end)
         return [*parts[:-1], (parts[-1][0], end + goes_on)]
@@ -119,6 +123,7 @@ class WholeRows(Rows):
         begins = np.concatenate([[0], file.ends[:-1]])
         lengths = np.minimum(file.ends - begins, length + 1)
         self._begins, self._lengths = begins, lengths
+        self.is_packed = pack
         self._rows = _packed(lengths, length) if pack else [[document] for document in range(len(lengths))]
 
     def __len__(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from ...optimizer.lr import LambdaDecay
 from .settings import Schedule
 
 
@@ -15,14 +14,6 @@ def factor_at(schedule: Schedule, steps: int, step: int) -> float:
     if schedule.kind == "constant":
         return 1.0
     begin = steps - schedule.decay if schedule.kind == "stable" else schedule.warmup
-    done = (step - begin) / max(steps - begin, 1)
-    if done <= 0:
-        return 1.0
-    done = min(done, 1.0)
+    done = min(max((step - begin) / max(steps - begin, 1), 0.0), 1.0)
     left = (1 + math.cos(math.pi * done)) / 2 if schedule.kind == "cosine" else 1 - done
     return schedule.floor + (1 - schedule.floor) * left
-
-
-def learning_rate(rate: float, schedule: Schedule, steps: int) -> LambdaDecay:
-    """The schedule as the optimiser takes it; stepped once a step."""
-    return LambdaDecay(rate, lambda step: factor_at(schedule, steps, step))

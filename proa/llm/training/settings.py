@@ -6,6 +6,7 @@ what is there.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import json
@@ -70,6 +71,7 @@ class Lora:
     targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj")
     rank_stabilised: bool = False  # alpha / sqrt(rank)
     start: str | None = None  # an adapter's folder to go on from
+    merge: bool = False  # write the merged model as well
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Settings:
     accumulate: int = _at_least(1, 1)  # forward passes in a step
     precision: Literal["float32", "bfloat16", "mixed"] = "float32"  # mixed: bfloat16 with float32 masters
     memory: str | None = None  # such as "20GB": a step that needs more computes activations twice
-    loss_rows: int = _at_least(1, 2048)  # rows of logits that exist at once
+    logit_mb: int = _at_least(1, 64)  # how much of the logits exists at once, in MiB
     seed: int = _at_least(0, 0)
     log_every: int = _at_least(1, 10)
     evaluate_every: int = _at_least(0, 0)
@@ -230,10 +232,8 @@ def _value(kind: Any, value: Any, path: str, limits: Any) -> Any:
 
 def _plain(kind: type, value: Any, path: str, limits: Any) -> Any:
     if kind is float and isinstance(value, str):  # YAML takes 3e-4 for a text
-        try:
+        with contextlib.suppress(ValueError):
             value = float(value)
-        except ValueError:
-            pass
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     words = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}

@@ -5,9 +5,9 @@
     ends      for each document where it ends, as uint64
     checksum  of the ends
 
-A token of a document that is given and not to be learned (a question, whose answer is) has its highest bit set, so such files
-are uint32. Pieces are read with `pread`: as cheap as a memory map (the system keeps the pages either way), and a file that is
-cut short is an error here, where a map would end the process.
+A token of a document that is given and not to be learned (a question, whose answer is) has its highest bit set, so such
+files are uint32. Pieces are read with `pread`: as cheap as a memory map (the system keeps the pages either way), and a file
+that is cut short is an error here, where a map would end the process.
 """
 
 from __future__ import annotations
