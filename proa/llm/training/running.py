@@ -7,6 +7,7 @@ The output folder holds `checkpoints/`, `metrics.jsonl`, `data/` (text that was 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -82,13 +83,31 @@ def _write_model(model: Any, settings: Settings, target: Path) -> None:
     beside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         save(model, beside / "new")
-        source = Path(settings.tokenizer or settings.model)
-        for name in _BESIDE:
-            if (source / name).is_file():
-                shutil.copyfile(source / name, beside / "new" / name)
+        _write_tokenizer(Path(settings.tokenizer or settings.model), beside / "new")
         replace_folder(beside / "new", target)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _write_tokenizer(source: Path, target: Path) -> None:
+    """The tokenizer's files, copied; those of a GGUF file, written."""
+    if not source.is_file():
+        for name in _BESIDE:
+            if (source / name).is_file():
+                shutil.copyfile(source / name, target / name)
+        return
+    tokenizer = _tokenizer(str(source))
+    described = {**tokenizer.special.named, "tokenizer_class": "PreTrainedTokenizerFast"}
+    if tokenizer.templates:
+        described["chat_template"] = tokenizer.template().source
+    (target / "tokenizer.json").write_text(tokenizer.to_json(), encoding="utf-8")
+    (target / "tokenizer_config.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+
+
+def _tokenizer(source: str) -> Any:
+    from ..tokens import Tokenizer
+
+    return Tokenizer.from_gguf(source) if os.path.isfile(source) else Tokenizer.from_folder(source)
 
 
 def _model(settings: Settings) -> Any:
@@ -152,13 +171,11 @@ def _token_file(settings: Settings, files: list[str], name: str) -> str:
             raise value_error(WHERE, f"data.{name} may be one token file, or files of text", f"{len(files)} files",
                               "pack the text together with --pack")  # fmt: skip
         return made[0]
-    from ..tokens import Tokenizer
-
     stamp = [[os.path.abspath(path), os.stat(path).st_size, os.stat(path).st_mtime_ns] for path in files]
     source = settings.tokenizer or settings.model
     key = hashlib.sha256(repr([stamp, os.path.abspath(source), settings.task]).encode()).hexdigest()[:16]
     target = os.path.join(settings.output, "data", f"{name}-{key}.tokens")
     if not os.path.exists(target):
         with waiting(f"turning {len(files)} files into tokens", "a second for some megabytes"):
-            pack(files, target, Tokenizer.from_folder(source), settings.task)
+            pack(files, target, _tokenizer(source), settings.task)
     return target

@@ -106,6 +106,7 @@ class Settings:
     memory: str | None = None  # such as "20GB": a step that needs more computes activations twice
     logit_mb: int = _at_least(1, 64)  # how much of the logits exists at once, in MiB
     seed: int = _at_least(0, 0)
+    exact: bool = True  # the same bits when it is started again: steps are compiled when first seen
     log_every: int = _at_least(1, 10)
     evaluate_every: int = _at_least(0, 0)
     evaluate_rows: int = _at_least(0, 0)  # 0: all

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import math
 import os
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ...autograd import no_grad
+from ...core import flags
 from ...core.errors import value_error
 from ...core.generator import default_generator
 from ...core.tracebacks import boundary
@@ -33,7 +35,7 @@ from .schedule import factor_at
 from .settings import Settings
 from .state import State, last_checkpoint
 
-_LOGIT_BYTES = 1 << 20
+_DETERMINISTIC = "FLAGS_cpu_deterministic"
 
 
 class Trainer:
@@ -47,7 +49,7 @@ class Trainer:
         self.model, self.rows, self.settings = model, rows, settings
         self.evaluation, self.adapter = evaluation, adapter
         _check_vocabulary(model, rows)
-        self.objective = objective or NextToken(model, settings.logit_mb * _LOGIT_BYTES)
+        self.objective = objective or NextToken(model, settings.logit_mb << 20)
         self.parameters = adapter.parameters() if adapter else _trained(model)
         self.rank, self.world = get_rank(), get_world_size()
         self._parallel = DataParallel(model) if self.world > 1 else None
@@ -102,7 +104,7 @@ class Trainer:
         self.model.train()
         budget = memory_budget(self.settings.memory) if self.settings.memory else nullcontext()
         try:
-            with budget:
+            with _exactly(self.settings.exact), budget:
                 while self.step < self.steps:
                     self._one_step()
                     self._between()
@@ -180,6 +182,17 @@ class Trainer:
         finally:
             if was_training:
                 self.model.train()
+
+
+@contextmanager
+def _exactly(exact: bool) -> Iterator[None]:
+    """Inside, what a step computes does not depend on how often its like was seen: a continued training begins anew."""
+    before = flags.get(_DETERMINISTIC)
+    flags.set_flags({_DETERMINISTIC: exact or before})
+    try:
+        yield
+    finally:
+        flags.set_flags({_DETERMINISTIC: before})
 
 
 class _Silent:

@@ -85,7 +85,7 @@ if precision == "lora":
 elif precision != "float32":
     model.to(dtype="bfloat16")
 settings = tiny_settings(
-    folder, steps=10, log_every=1, checkpoints={"every": 3}, precision="float32" if adapter else precision,
+    folder, exact=True, steps=10, log_every=1, checkpoints={"every": 3}, precision="float32" if adapter else precision,
     optimizer={"learning_rate": 0.01, "average": 0.9}, schedule={"kind": "cosine", "warmup": 2},
 )
 trainer = Trainer(model, tiny_rows(folder.parent), settings, adapter=adapter)
