@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .loss import token_losses
     from .objectives import PairRows
     from .rows import Batch, Rows, StreamRows, WholeRows
-    from .running import train
+    from .running import read_tokenizer, train
     from .settings import Lora, Settings, read_settings, settings_from
     from .token_file import TokenFile, token_writer, write_tokens
     from .trainer import Trainer
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "Adapter": "lora", "Batch": "rows", "Lora": "settings", "PairRows": "objectives", "Rows": "rows",
     "Settings": "settings", "StreamRows": "rows", "TokenFile": "token_file", "Trainer": "trainer", "WholeRows": "rows",
-    "pack": "documents", "read_settings": "settings", "settings_from": "settings", "token_losses": "loss",
-    "token_writer": "token_file", "train": "running", "write_tokens": "token_file",
+    "pack": "documents", "read_settings": "settings", "read_tokenizer": "running", "settings_from": "settings",
+    "token_losses": "loss", "token_writer": "token_file", "train": "running", "write_tokens": "token_file",
 }  # fmt: skip
 
 __all__ = [
     "Adapter", "Batch", "Lora", "PairRows", "Rows", "Settings", "StreamRows", "TokenFile", "Trainer", "WholeRows", "pack",
-    "read_settings", "settings_from", "token_losses", "token_writer", "train", "write_tokens",
+    "read_settings", "read_tokenizer", "settings_from", "token_losses", "token_writer", "train", "write_tokens",
 ]  # fmt: skip
 
 

@@ -89,6 +89,9 @@ def _add(writer: TokenWriter, entry: dict[str, Any], tokenizer: Any, task: str) 
     if keys is None:
         wanted = " or ".join("{" + ", ".join(kind) + "}" for kind in _KINDS[task])
         raise ValueError(f"the keys {wanted} are needed; received {', '.join(entry) or 'none'}")
+    for key in keys:
+        if not isinstance(entry[key], (str, list)):
+            raise ValueError(f"{key} must be a text; received {type(entry[key]).__name__}")
     if keys == ("text",):
         if not entry["text"].strip():
             return 0

@@ -20,6 +20,7 @@ from ...core.errors import value_error
 from ...core.generator import default_generator
 from ...core.waiting import waiting
 from ..loading import load, read_config, save
+from ..quantised import quantise
 from .adapter_files import replace_folder
 from .documents import found_files, is_token_file, pack
 from .lora import Adapter
@@ -96,7 +97,7 @@ def _write_tokenizer(source: Path, target: Path) -> None:
             if (source / name).is_file():
                 shutil.copyfile(source / name, target / name)
         return
-    tokenizer = _tokenizer(str(source))
+    tokenizer = read_tokenizer(str(source))
     described = {**tokenizer.special.named, "tokenizer_class": "PreTrainedTokenizerFast"}
     if tokenizer.templates:
         described["chat_template"] = tokenizer.template().source
@@ -104,7 +105,8 @@ def _write_tokenizer(source: Path, target: Path) -> None:
     (target / "tokenizer_config.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
 
 
-def _tokenizer(source: str) -> Any:
+def read_tokenizer(source: str) -> Any:
+    """The tokenizer of a model's folder, or of its GGUF file."""
     from ..tokens import Tokenizer
 
     return Tokenizer.from_gguf(source) if os.path.isfile(source) else Tokenizer.from_folder(source)
@@ -113,7 +115,8 @@ def _tokenizer(source: str) -> Any:
 def _model(settings: Settings) -> Any:
     kind = "float32" if settings.precision == "float32" else "bfloat16"
     if not settings.scratch:
-        return load(settings.model, dtype=kind)
+        model = load(settings.model, dtype=kind)
+        return model if settings.quantised == "none" else quantise(model, bits=int(settings.quantised[3:]))
     family, config = read_config(Path(settings.model))
     model = family.build(config)
     return model if kind == "float32" else model.to(dtype=kind)
@@ -177,5 +180,5 @@ def _token_file(settings: Settings, files: list[str], name: str) -> str:
     target = os.path.join(settings.output, "data", f"{name}-{key}.tokens")
     if not os.path.exists(target):
         with waiting(f"turning {len(files)} files into tokens", "a second for some megabytes"):
-            pack(files, target, _tokenizer(source), settings.task)
+            pack(files, target, read_tokenizer(source), settings.task)
     return target

@@ -78,7 +78,7 @@ from tests.llm.training.tiny import tiny_model, tiny_rows, tiny_settings
 from proa.llm.training import Adapter, Trainer
 from proa.llm.training.settings import Lora
 folder, precision, killed = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-model = tiny_model()
+model = tiny_model(layers=1)
 adapter = None
 if precision == "lora":
     adapter = Adapter.attach(model, Lora(rank=2, dropout=0.2, targets=("q_proj", "down_proj")))
@@ -108,7 +108,10 @@ def run_worker(folder: Path, precision: str, killed: int) -> int:
     return done.returncode
 
 
-@pytest.mark.parametrize("precision", ["float32", "mixed", "lora"])
+@pytest.mark.parametrize(
+    "precision",
+    [pytest.param("float32", marks=pytest.mark.slow), "mixed", pytest.param("lora", marks=pytest.mark.slow)],
+)
 def test_a_killed_training_goes_on_bit_by_bit(tmp_path: Path, precision: str) -> None:
     """Killed behind step 8, the last checkpoint being that of step 6; dropout, averages and schedules included."""
     tiny_rows(tmp_path)
