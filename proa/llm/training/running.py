@@ -19,6 +19,7 @@ from typing import Any
 from ...core.errors import value_error
 from ...core.generator import default_generator
 from ...core.waiting import waiting
+from ...distributed import init_parallel_env
 from ..loading import load, read_config, save
 from ..quantised import quantise
 from .adapter_files import replace_folder
@@ -52,6 +53,7 @@ def train(settings: Settings, stream: Any = None) -> Trainer:
 
 def make_trainer(settings: Settings, stream: Any = None) -> Trainer:
     """The trainer that settings describe, before its first step."""
+    init_parallel_env()  # of a job of several processes; otherwise there is nobody to meet
     os.makedirs(settings.output, exist_ok=True)
     rows = _rows(settings, settings.data.train, "train")
     evaluation = _rows(settings, settings.data.evaluate, "evaluate") if settings.data.evaluate else None

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +98,6 @@ def test_a_model_is_trained_from_scratch_on_a_packed_file(tmp_path: Path, capsys
     ],
 )
 def test_mistakes_are_told_in_a_line(tmp_path: Path, capsys: Any, change: dict[str, Any], words: str) -> None:
-    import re
-
     folder_of_model(tmp_path)
     assert main(["train", settings(tmp_path, **change)]) == 1
     told = capsys.readouterr().err
@@ -107,3 +109,30 @@ def test_mistakes_are_told_in_a_line(tmp_path: Path, capsys: Any, change: dict[s
 def test_packing_needs_a_tokenizer(tmp_path: Path, capsys: Any) -> None:
     assert main(["train", "--pack", str(tmp_path / "t"), "a.txt"]) == 1
     assert "--pack needs --tokenizer" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_two_processes_have_the_curve_of_one(tmp_path: Path) -> None:
+    found = []
+    for number in (1, 2):
+        folder = tmp_path / str(number)
+        folder_of_model(folder)
+        words = [
+            sys.executable,
+            "-m",
+            "proa.distributed.launch",
+            "--nproc_per_node",
+            str(number),
+            "-m",
+            "proa",
+            "train",
+        ]
+        words.append(settings(folder, task="chat", batch=2 // number))
+        done = subprocess.run(words, cwd=folder, env={**os.environ, "PYTHONPATH": os.getcwd()}, capture_output=True, text=True,
+                              timeout=110)  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        lines = (folder / "out" / "metrics.jsonl").read_text().splitlines()
+        found.append([json.loads(line)["loss"] for line in lines])
+        assert (folder / "out" / "model" / "model.safetensors").is_file()
+    assert len(found[0]) == 2
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
