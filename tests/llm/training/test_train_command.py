@@ -128,8 +128,8 @@ def test_two_processes_have_the_curve_of_one(tmp_path: Path) -> None:
             "train",
         ]
         words.append(settings(folder, task="chat", batch=2 // number))
-        done = subprocess.run(words, cwd=folder, env={**os.environ, "PYTHONPATH": os.getcwd()}, capture_output=True, text=True,
-                              timeout=110)  # fmt: skip
+        environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+        done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=110)
         assert done.returncode == 0, done.stdout + done.stderr
         lines = (folder / "out" / "metrics.jsonl").read_text().splitlines()
         found.append([json.loads(line)["loss"] for line in lines])
