@@ -117,6 +117,8 @@ def read_tokenizer(source: str) -> Any:
 def _model(settings: Settings) -> Any:
     kind = "float32" if settings.precision == "float32" else "bfloat16"
     if not settings.scratch:
+        if settings.quantised == "kept":
+            return load(settings.model, keep_quantised=True)
         model = load(settings.model, dtype=kind)
         return model if settings.quantised == "none" else quantise(model, bits=int(settings.quantised[3:]))
     family, config = read_config(Path(settings.model))

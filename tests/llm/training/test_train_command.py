@@ -15,6 +15,7 @@ import pytest
 
 import proa as paddle
 from proa.llm import load, save
+from proa.llm.quantised import quantise
 from proa.llm.tokens import Tokenizer
 from proa.llm.training import Adapter, TokenFile
 from proa_command import main
@@ -28,9 +29,9 @@ TALKS = [
 PLAIN = {"steps": 2, "batch": 2, "exact": False, "log_every": 1, "checkpoints": {"every": 0}}
 
 
-def folder_of_model(folder: Path) -> Path:
+def folder_of_model(folder: Path, **sizes: int) -> Path:
     target = folder / "model"
-    model = tiny_model()
+    model = tiny_model(**sizes)
     save(model, target)
     (target / "tokenizer.json").write_text(letters().to_json())
     (target / "tokenizer_config.json").write_text(json.dumps({"eos_token": "<end>", "chat_template": TEMPLATE}))
@@ -70,6 +71,19 @@ def test_an_adapter_is_tuned_on_conversations_and_merged(tmp_path: Path, capsys:
     metrics = (tmp_path / "out" / "metrics.jsonl").read_text()
     assert main(words) == 0, "a finished training has nothing to do"
     assert (tmp_path / "out" / "metrics.jsonl").read_text() == metrics
+
+
+def test_an_adapter_is_tuned_on_weights_in_four_bits(tmp_path: Path) -> None:
+    folder_of_model(tmp_path, hidden_size=32, intermediate_size=64)
+    lora = {"rank": 2, "targets": ["all-linear"], "merge": True}
+    assert main(["train", settings(tmp_path, task="chat", quantised="int4", lora=lora)]) == 0
+    base = quantise(load(tmp_path / "model"), bits=4)
+    before = logits(base)
+    Adapter.load(base, tmp_path / "out" / "adapter")
+    merged = logits(load(tmp_path / "out" / "model"))
+    scale = np.abs(before).max()
+    np.testing.assert_allclose(merged, logits(base), atol=0.03 * scale)  # products with blocks round their operand
+    assert len(load(tmp_path / "out" / "model").state_dict()) == len(load(tmp_path / "model").state_dict())
 
 
 def test_a_model_is_trained_from_scratch_on_a_packed_file(tmp_path: Path, capsys: Any) -> None:
