@@ -28,7 +28,7 @@ def trained(folder: Path, model: Any = None, rows: Any = None, **changes: Any) -
 def test_steps_are_those_of_a_plain_loop(tmp_path: Path) -> None:
     """Beside a loop written with nothing of this folder: full logits, ordinary cross entropy, the optimiser by hand."""
     rows = tiny_rows(tmp_path, whole=True, pack=False)
-    found = losses(trained(tmp_path, rows=rows, schedule={"kind": "constant"}).history)
+    found = losses(trained(tmp_path, rows=rows, schedule={"kind": "constant"}, steps=4).history)
     model = tiny_model()
     decayed = {p.name for n, p in model.named_parameters() if p.ndim > 1 and "embedding" not in n}
     optimizer = paddle.optimizer.AdamW(
@@ -36,7 +36,7 @@ def test_steps_are_those_of_a_plain_loop(tmp_path: Path) -> None:
         grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0),
     )  # fmt: skip
     wanted = []
-    for step in range(6):
+    for step in range(4):
         batch = rows.batch(4 * step, 4)
         logits = model(paddle.to_tensor(batch.ids)).reshape([-1, VOCABULARY])
         total = F.cross_entropy(logits, paddle.to_tensor(batch.labels.reshape(-1)), reduction="sum", ignore_index=-100)
@@ -46,7 +46,7 @@ def test_steps_are_those_of_a_plain_loop(tmp_path: Path) -> None:
         optimizer.clear_grad()
         wanted.append(loss.item())
     np.testing.assert_allclose(found, wanted, rtol=2e-6)
-    assert wanted[-1] < wanted[0] - 0.05
+    assert wanted[-1] < wanted[0]
 
 
 def test_packed_documents_do_not_see_each_other(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_packed_documents_do_not_see_each_other(tmp_path: Path) -> None:
 
 
 def test_accumulating_changes_nothing_but_rounding(tmp_path: Path) -> None:
-    whole = trained(tmp_path / "a", rows=tiny_rows(tmp_path), batch=4)
-    parts = trained(tmp_path / "b", rows=tiny_rows(tmp_path), batch=1, accumulate=4)
+    whole = trained(tmp_path / "a", rows=tiny_rows(tmp_path), batch=4, steps=3)
+    parts = trained(tmp_path / "b", rows=tiny_rows(tmp_path), batch=1, accumulate=4, steps=3)
     np.testing.assert_allclose(losses(parts.history), losses(whole.history), rtol=1e-5)
 
 
@@ -78,14 +78,14 @@ from tests.llm.training.tiny import tiny_model, tiny_rows, tiny_settings
 from proa.llm.training import Adapter, Trainer
 from proa.llm.training.settings import Lora
 folder, precision, killed = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-model = tiny_model(layers=1)
+model = tiny_model(layers=1, hidden_size=8)
 adapter = None
 if precision == "lora":
     adapter = Adapter.attach(model, Lora(rank=2, dropout=0.2, targets=("q_proj", "down_proj")))
 elif precision != "float32":
     model.to(dtype="bfloat16")
 settings = tiny_settings(
-    folder, exact=True, steps=10, log_every=1, checkpoints={"every": 3}, precision="float32" if adapter else precision,
+    folder, exact=True, steps=6, log_every=1, checkpoints={"every": 3}, precision="float32" if adapter else precision,
     optimizer={"learning_rate": 0.01, "average": 0.9}, schedule={"kind": "cosine", "warmup": 2},
 )
 trainer = Trainer(model, tiny_rows(folder.parent), settings, adapter=adapter)
@@ -102,25 +102,26 @@ trainer.train()
 def run_worker(folder: Path, precision: str, killed: int) -> int:
     done = subprocess.run(
         [sys.executable, "-c", WORKER, str(folder), precision, str(killed)], env={**os.environ, "PYTHONPATH": "."},
-        capture_output=True, text=True, timeout=110,
+        capture_output=True, text=True, timeout=250,
     )  # fmt: skip
     assert done.returncode in (0, -9), done.stderr
     return done.returncode
 
 
+@pytest.mark.timeout(300)  # three processes that compile
 @pytest.mark.parametrize(
     "precision",
-    [pytest.param("float32", marks=pytest.mark.slow), "mixed", pytest.param("lora", marks=pytest.mark.slow)],
+    ["float32", pytest.param("mixed", marks=pytest.mark.slow), pytest.param("lora", marks=pytest.mark.slow)],
 )
 def test_a_killed_training_goes_on_bit_by_bit(tmp_path: Path, precision: str) -> None:
-    """Killed behind step 8, the last checkpoint being that of step 6; dropout, averages and schedules included."""
+    """Killed behind step 5, the last checkpoint being that of step 3; dropout, averages and schedules included."""
     tiny_rows(tmp_path)
     assert run_worker(tmp_path / "whole", precision, -1) == 0
-    assert run_worker(tmp_path / "killed", precision, 8) == -9
+    assert run_worker(tmp_path / "killed", precision, 5) == -9
     broken = read_metrics(tmp_path / "killed")
     assert run_worker(tmp_path / "killed", precision, -1) == 0
     wanted = read_metrics(tmp_path / "whole")
-    assert [entry["step"] for entry in wanted] == list(range(1, 11))
+    assert [entry["step"] for entry in wanted] == list(range(1, 7))
     assert broken == wanted[: len(broken)]
     assert read_metrics(tmp_path / "killed") == wanted
     assert wanted[-1]["loss"] < wanted[0]["loss"]
@@ -139,9 +140,9 @@ def test_a_line_that_a_killed_process_left_half_is_dropped(tmp_path: Path) -> No
 
 
 def test_the_last_checkpoints_are_kept(tmp_path: Path) -> None:
-    trained(tmp_path, steps=5, checkpoints={"every": 1, "keep": 2})
+    trained(tmp_path, steps=3, checkpoints={"every": 1, "keep": 2})
     names = os.listdir(tmp_path / "out" / "checkpoints")
-    assert sorted(name for name in names if name.endswith(".metadata")) == ["4.metadata", "5.metadata"]
+    assert sorted(name for name in names if name.endswith(".metadata")) == ["2.metadata", "3.metadata"]
 
 
 def test_another_training_s_checkpoint_is_refused(tmp_path: Path) -> None:
