@@ -99,7 +99,7 @@ def _forward(o: _Operands, chunk: int, ignored: int) -> tuple[Any, Any]:
     return xp.where(o.label == ignored, o.kind.type(0), log_sum - picked), log_sum
 
 
-def _backward(o: _Operands, log_sum: Any, g: Any, chunk: int, ignored: int, wanted: tuple[bool, bool]) -> Any:
+def _backward(o: _Operands, log_sum: Any, g: Any, chunk: int, ignored: int, wanted: tuple[bool, ...]) -> Any:
     xp, (rows, size_of_state) = o.xp, o.hidden.shape
     scale = xp.where(o.label == ignored, o.kind.type(0), g.astype(o.kind))[:, None]
 
@@ -249,7 +249,7 @@ def _cpu_backward(
     wanted: tuple[bool, ...],
 ) -> Any:
     operands = _Operands(xp, arrays, by_class, cap, _on_cpu)
-    return _backward(operands, arrays[3], arrays[4], chunk, ignored, wanted)  # type: ignore[arg-type]
+    return _backward(operands, arrays[3], arrays[4], chunk, ignored, wanted)
 
 
 linear_cross_entropy.operation.kernels["cpu"] = _cpu_forward  # type: ignore[attr-defined]
