@@ -17,11 +17,15 @@ class UnknownSize(ValueError):
 
 
 class Symbol:
-    """A size that is not known before a program runs; `owner` collects the guards of its capture."""
+    """A size that is not known before a program runs; `owner` collects the guards of its capture.
 
-    __slots__ = ("example", "is_result", "name", "owner")
+    A `stated` one is the example unless a run has another: what `static.data("x", [2, 3])` says, and what follows from it.
+    """
 
-    def __init__(self, name: str, example: int, owner: Any, is_result: bool = False) -> None:
+    __slots__ = ("example", "is_result", "name", "owner", "stated")
+
+    def __init__(self, name: str, example: int, owner: Any, is_result: bool = False, stated: bool = False) -> None:
+        self.stated = stated
         self.is_result = is_result  # the size of a result, not of an input
         self.name = name
         self.example = example

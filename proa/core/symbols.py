@@ -22,7 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from .expressions import Expression, Symbol, UnknownSize, as_expression, evaluate_tree, quotient, remainder, symbols_of
+from .expressions import (
+    Expression,
+    Symbol,
+    UnknownSize,
+    as_expression,
+    evaluate_tree,
+    quotient,
+    remainder,
+    substituted_tree,
+    symbols_of,
+)
 
 _INTEGERS = (int, np.integer)
 _REALS = (int, float, np.integer, np.floating)
@@ -31,6 +41,25 @@ _REALS = (int, float, np.integer, np.floating)
 def is_symbolic(value: Any) -> bool:
     """Whether a number depends on an unknown size."""
     return isinstance(value, (SymbolicSize, SymbolicNumber))
+
+
+def is_stated(value: Any) -> bool:
+    """Whether all that a number depends on is stated: it is a plain one for those who look at it."""
+    parts = value.expression if isinstance(value, SymbolicSize) else value.tree
+    return all(symbol.stated for symbol in symbols_of(parts))
+
+
+def as_stated(value: Any) -> Any:
+    """A number with what is stated in the place of its symbols."""
+    parts = value.expression if isinstance(value, SymbolicSize) else value.tree
+    stated = {symbol: as_expression(symbol.example) for symbol in symbols_of(parts) if symbol.stated}
+    if len(stated) == len(symbols_of(parts)):
+        return plain(value)
+    if isinstance(value, SymbolicSize):
+        return size_from(value.expression.substituted(stated), plain(value))
+    made = float.__new__(SymbolicNumber, value)
+    made.tree = substituted_tree(value.tree, stated)
+    return made
 
 
 def size_from(expression: Expression, value: int, kind: Any = None) -> Any:

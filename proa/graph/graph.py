@@ -133,11 +133,13 @@ class Graph:
     def _check(self, known: Known) -> None:
         broken = self.assumptions.broken(known)
         if broken is not None:
-            raise UnknownSize(
+            problem = UnknownSize(
                 f"({self.name}) the graph was captured for sizes with {broken}; received "
                 f"{', '.join(f'{symbol} = {size}' for symbol, size in known.items())}. Capture it for these sizes, or make "
                 "the code independent of the sizes of unknown dimensions."
             )
+            problem.guard = broken  # type: ignore[attr-defined]
+            raise problem
 
     def holds_for(self, tensors: Sequence[Tensor]) -> bool:
         """Whether inputs of these sizes answer all questions about sizes as those of the capture did."""

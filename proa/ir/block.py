@@ -17,6 +17,7 @@ from .dimensions import Known, SizedByOthers, specialise, symbols_in
 from .interpreter import Problem, run_on_numpy
 from .lowering import call_watched
 from .program import DynamicScalar, Program
+from .stated import stated_program
 from .thread_state import LOCAL
 from .watch import Location, flags_of, watch_results
 
@@ -124,6 +125,10 @@ class Block(SizedByOthers):
                 self._bound.clear()
             self._bound[key] = found
         return found
+
+    def as_stated(self) -> Block:
+        """The block of a program whose sizes are those that it states."""
+        return Block(*stated_program(self.program, self.scalars), self.stops, self.locations)
 
     def checks(self, kinds: Sequence[Aval]) -> list[tuple[Any, Location]]:
         """Its checked instructions for these operands (see `watch.flags_of`)."""

@@ -28,6 +28,7 @@ from ..ir.capture import TRIALS, outside_capture
 from ..ir.dimensions import Known, SizedByOthers, symbols_in
 from ..ir.operation import Operation, register
 from ..ir.recorder import LOCAL, after_record
+from ..ir.stated import stated
 from ..ops.basic import full_of
 
 _SIZES = (2, 3)  # that unknown dimensions have in examples
@@ -65,6 +66,12 @@ class Deferred(SizedByOthers):
         made.structure, made.outputs = self.structure, self.outputs
         return made
 
+    def as_stated(self) -> Deferred:
+        made = Deferred(self.function, ())
+        made.arguments, made.structure = _mapped(stated, self.arguments), self.structure
+        made.outputs = [stated(aval) for aval in self.outputs]
+        return made
+
     def __call__(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The tensors of the result."""
         positional, named = rebuild(self.arguments, list(tensors))
@@ -92,6 +99,9 @@ class DeferredGradient(Deferred):
 
     def bound(self, known: Known) -> Deferred:
         return DeferredGradient(self.call.bound(known), self.wanted, self.differentiable)
+
+    def as_stated(self) -> Deferred:
+        return DeferredGradient(self.call.as_stated(), self.wanted, self.differentiable)
 
     def __call__(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         count = len(tensors) - len(self.differentiable)
@@ -233,7 +243,7 @@ def _examples(call: Deferred, size: int) -> Iterator[tuple[list[Tensor], Deferre
     symbols = {**call.symbols()}
     for tensor in call.tensors:
         symbols |= symbols_in(tensor._aval)
-    known = Known(dict.fromkeys(symbols, size))
+    known = Known({symbol: symbol.example if symbol.stated else size for symbol in symbols})
     kinds = [known.resolve(tensor._aval) for tensor in call.tensors]
     shapes = [aval.shape for aval in kinds]
     for arrays in itertools.product(*[_numbers(aval, shapes) for aval in kinds]):
