@@ -265,6 +265,8 @@ def _substituted(atom: Any, others: Mapping[Symbol, Expression]) -> Expression:
     arguments = tuple(substituted_tree(argument, others) for argument in atom.arguments)
     if atom.name in ("//", "%"):
         return (quotient if atom.name == "//" else remainder)(*arguments)
+    if atom.name in ("min", "max"):
+        return arguments[0].extreme(atom.name, arguments[1])
     return Expression.call(atom.name, arguments)
 
 

@@ -9,7 +9,6 @@ where all that they reach works element by element.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..core.errors import value_error
 from ..core.symbols import SymbolicSize
@@ -33,7 +32,7 @@ def fitted(graph: Graph, tensors: Sequence[Tensor]) -> Graph:
             raise
         raise value_error(
             "Executor.run",
-            f"the program holds only for {', '.join(repr(given) for given, _ in different)}",
+            f"the program holds only for the input {', '.join(repr(given) for given, _ in different)}",
             ", ".join(f"{given.name}: {aval}" for given, aval in different),
             f"feed what static.data() states, or state -1 where sizes may differ; it takes {_taken(problem)}",
         ) from problem
@@ -54,8 +53,8 @@ def _may_be(captured: Sequence[int], shape: Sequence[int]) -> bool:
     return _is([-1 if isinstance(size, SymbolicSize) else size for size in captured], shape)
 
 
-def _with_others(graph: Any, tensors: Sequence[Tensor], others: Sequence[int]) -> Graph:
-    if not isinstance(graph, Graph):
+def _with_others(graph: Graph, tensors: Sequence[Tensor], others: Sequence[int]) -> Graph:
+    if graph.is_staged:
         raise UnknownSize("values decide shapes in the program")
     if any(sizes_held(tensor) is not None for tensor in graph.captured):
         raise UnknownSize("the program computes with sizes of its inputs")

@@ -33,7 +33,6 @@ from .block import Block
 from .fed_sizes import fitted
 from .printing import program_text
 from .segment import StaticSegment
-from .stages import StagedGraph, has_deferred_calls
 
 _MOST_GRAPHS = 64  # that a program keeps for the sets of variables that were fetched from it
 
@@ -350,15 +349,6 @@ class Program:
             program, scalars = stated_program(program, scalars)
             captured = [_with_stated_sizes(tensor) for tensor in captured]
         inputs = [GraphInput(places[k], aval) for k, aval in zip(first, program.inputs, strict=False)]
-        if has_deferred_calls(program):
-            if feeds is not None:
-                raise value_error(
-                    "static", "values decide shapes in this program, so it is no single graph that could be saved",
-                    f"{self!r}", "leave the operations that look at values out of what is saved",
-                )  # fmt: skip
-            return StagedGraph(
-                program, inputs, captured, scalars, len(fetches), changed, segment.locations, segment.assumptions
-            )
         structure = [Leaf(position) for position in range(len(fetches))]
         return Graph(
             "program", program, inputs, captured, scalars, structure, changed, segment.locations, segment.assumptions

@@ -95,7 +95,9 @@ def test_what_was_computed_from_a_shape_stays() -> None:
     array = counted(3, 2)
     for found, wanted in zip(run(x=array), (np.zeros((2, 2)), array.ravel(), array / 3), strict=True):
         np.testing.assert_allclose(found, wanted)
-    with pytest.raises(ValueError, match=r"holds only for x: float32\[2, 3\]; received x: float32\[4, 3\]") as caught:
+    with pytest.raises(
+        ValueError, match=r"holds only for the input x: float32\[2, 3\]; received x: float32\[4, 3\]"
+    ) as caught:
         run(x=counted(4, 3))
     assert "it takes x.shape[0] * x.shape[1] == 6" in str(caught.value)
 
@@ -125,7 +127,9 @@ def test_other_numbers_of_dimensions_where_everything_is_elementwise() -> None:
     run = program_of(lambda: [x((-1, 3)) * 2])
     for array in (counted(6), counted(4, 2)):
         np.testing.assert_allclose(run(x=array)[0], array * 2)
-    with pytest.raises(ValueError, match=r"holds only for x: float32\[2, 3\]; received x: float32\[6\]") as caught:
+    with pytest.raises(
+        ValueError, match=r"holds only for the input x: float32\[2, 3\]; received x: float32\[6\]"
+    ) as caught:
         program_of(lambda: [x().sum()])(x=counted(6))
     assert "sum takes float32[6]" in str(caught.value)
 
@@ -135,7 +139,7 @@ def test_sizes_that_break_the_program_are_refused() -> None:
     assert run(x=counted(4, 3), y=counted(4, 3))[0].shape == (4, 3)
     assert run(x=counted(4, 3), y=counted(1, 3))[0].shape == (4, 3)
     for feed in ({"x": counted(4, 3), "y": counted(2, 3)}, {"x": counted(2, 2), "y": counted(2, 2)}):
-        with pytest.raises(ValueError, match=r"holds only for x: float32\[2, 3\]"):
+        with pytest.raises(ValueError, match=r"holds only for the input x: float32\[2, 3\]"):
             run(**feed)
     for dtype in ("float64", "int64"):
         with pytest.raises(ValueError, match="another data type"):
