@@ -94,6 +94,11 @@ def fixed(number: Any) -> Any:
     return note_loss(number) if is_symbolic(number) else number
 
 
+def divided(number: float, size: int) -> Any:
+    """`number / size` that keeps the expression of the size, as `float / size` does not: Python asks the float first."""
+    return _real("truediv", operator.truediv, number, size) if isinstance(size, SymbolicSize) else number / size
+
+
 def divides(divisor: int, number: int) -> bool:
     """Whether an unknown size divides a number whatever it is (where it is 0, that is 0 too)."""
     if not isinstance(divisor, SymbolicSize) or not isinstance(number, SymbolicSize):
