@@ -101,10 +101,13 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(text, category, stacklevel=level if frame is not None else 2)
 
 
-def asked_by_user(depth: int = 1) -> bool:
-    """Whether a number was compared by the user's code, not by a function of this package."""
+def asked_by_user(depth: int = 1, through: tuple[str, ...] = ()) -> bool:
+    """Whether a number was asked for by the user's code, not by a function of this package; the files in `through` pass
+    questions on."""
     frame: FrameType | None = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None and frame.f_code.co_filename.startswith(_NUMBERS):
+    while frame is not None and (
+        frame.f_code.co_filename.startswith(_NUMBERS) or frame.f_code.co_filename in through
+    ):  # fmt: skip
         frame = frame.f_back
     return frame is not None and not frame.f_code.co_filename.startswith(_OWN)
 

@@ -17,11 +17,15 @@ class UnknownSize(ValueError):
 
 
 class Symbol:
-    """A size that is not known before a program runs; `owner` collects the guards of its capture."""
+    """A size that is not known before a program runs; `owner` collects the guards of its capture.
 
-    __slots__ = ("example", "is_result", "name", "owner")
+    A `stated` one is the example unless a run has another: what `static.data("x", [2, 3])` says, and what follows from it.
+    """
 
-    def __init__(self, name: str, example: int, owner: Any, is_result: bool = False) -> None:
+    __slots__ = ("example", "is_result", "name", "owner", "stated")
+
+    def __init__(self, name: str, example: int, owner: Any, is_result: bool = False, stated: bool = False) -> None:
+        self.stated = stated
         self.is_result = is_result  # the size of a result, not of an input
         self.name = name
         self.example = example
@@ -261,6 +265,8 @@ def _substituted(atom: Any, others: Mapping[Symbol, Expression]) -> Expression:
     arguments = tuple(substituted_tree(argument, others) for argument in atom.arguments)
     if atom.name in ("//", "%"):
         return (quotient if atom.name == "//" else remainder)(*arguments)
+    if atom.name in ("min", "max"):
+        return arguments[0].extreme(atom.name, arguments[1])
     return Expression.call(atom.name, arguments)
 
 

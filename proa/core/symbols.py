@@ -22,7 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from .expressions import Expression, Symbol, UnknownSize, as_expression, evaluate_tree, quotient, remainder, symbols_of
+from .expressions import (
+    Expression,
+    Symbol,
+    UnknownSize,
+    as_expression,
+    evaluate_tree,
+    quotient,
+    remainder,
+    substituted_tree,
+    symbols_of,
+)
 
 _INTEGERS = (int, np.integer)
 _REALS = (int, float, np.integer, np.floating)
@@ -31,6 +41,25 @@ _REALS = (int, float, np.integer, np.floating)
 def is_symbolic(value: Any) -> bool:
     """Whether a number depends on an unknown size."""
     return isinstance(value, (SymbolicSize, SymbolicNumber))
+
+
+def is_stated(value: Any) -> bool:
+    """Whether all that a number depends on is stated: it is a plain one for those who look at it."""
+    parts = value.expression if isinstance(value, SymbolicSize) else value.tree
+    return all(symbol.stated for symbol in symbols_of(parts))
+
+
+def as_stated(value: Any) -> Any:
+    """A number with what is stated in the place of its symbols."""
+    parts = value.expression if isinstance(value, SymbolicSize) else value.tree
+    stated = {symbol: as_expression(symbol.example) for symbol in symbols_of(parts) if symbol.stated}
+    if len(stated) == len(symbols_of(parts)):
+        return plain(value)
+    if isinstance(value, SymbolicSize):
+        return size_from(value.expression.substituted(stated), plain(value))
+    made = float.__new__(SymbolicNumber, value)
+    made.tree = substituted_tree(value.tree, stated)
+    return made
 
 
 def size_from(expression: Expression, value: int, kind: Any = None) -> Any:
@@ -63,6 +92,11 @@ def same_sizes(first: Any, second: Any) -> bool:
 def fixed(number: Any) -> Any:
     """The plain value, for what can only be done with one (`range`, arrays of NumPy): it holds for this size alone."""
     return note_loss(number) if is_symbolic(number) else number
+
+
+def divided(number: float, size: int) -> Any:
+    """`number / size` that keeps the expression of the size, as `float / size` does not: Python asks the float first."""
+    return _real("truediv", operator.truediv, number, size) if isinstance(size, SymbolicSize) else number / size
 
 
 def divides(divisor: int, number: int) -> bool:

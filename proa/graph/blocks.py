@@ -18,9 +18,9 @@ from ..core.generator import default_generator
 from ..eager.declare import op
 from ..eager.derived import DerivedVariadicGradient
 from ..eager.tensor import Tensor
-from ..ir.block import Block, branched
+from ..ir.block import Block, branched, is_loose
 from ..ir.capture import TRIALS
-from ..ir.dimensions import Known
+from ..ir.dimensions import Known, UnknownSize
 from ..ir.recorder import LOCAL
 from ..ir.watch import Location
 
@@ -226,7 +226,13 @@ def _replay_staged(block: Block, tensors: list[Tensor], chance: Any) -> list[Ten
     if chance is not None:
         for number, (seed, offset) in enumerate(block.draws):
             scalars[seed], scalars[offset] = (int(part) for part in branched(chance, number))
-    return replay_program(block.program, tensors, scalars, block.stops, Known(block.known or {}))
+    known = Known(block.known or {})
+    results = replay_program(block.program, tensors, scalars, block.stops, known)
+    for owner in {id(symbol.owner): symbol.owner for symbol in known}.values():
+        broken = owner.broken(known)
+        if broken is not None:  # the block was captured for sizes that answer otherwise
+            raise UnknownSize(f"a block holds for sizes with {broken}; received {dict(known)}")
+    return results
 
 
 def take_branch(
@@ -236,6 +242,18 @@ def take_branch(
     """A condition that no executable can hold: values decide the shapes in a branch, or those of its results."""
     block, positions = (then, then_inputs) if bool(predicate) else (otherwise, otherwise_inputs)
     return _replay_staged(block, [operands[i] for i in positions], chance[0].numpy() if chance else None)
+
+
+def changing_sizes(
+    test: Block, body: Block, count: int, test_inputs: tuple[int, ...], body_inputs: tuple[int, ...], *_rest: Any
+) -> set[tuple[int, int]]:
+    """Which sizes (variable, axis) of a loop's variables change from round to round."""
+    return {
+        (variable, axis)
+        for variable, aval in zip(body_inputs, body.program.inputs, strict=True)
+        for axis, size in enumerate(aval.shape if variable < count else ())
+        if is_loose(size)
+    }
 
 
 def take_rounds(
@@ -256,6 +274,9 @@ def take_rounds(
         TRIALS.count_round(number)
         state = run(body, body_inputs)
     raise AssertionError("an endless loop ended")
+
+
+take_rounds.any_size = changing_sizes  # type: ignore[attr-defined] # sizes of results that examples may not show
 
 
 def _replay_cond(

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.aval import Aval
+from ..core.aval import Aval, make_aval
 from ..core.dtype import is_differentiable
-from ..core.errors import type_error, value_error
+from ..core.errors import message, type_error, value_error
+from ..core.symbols import same_size
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor, alias
 from ..eager.views import take_over
-from ..ir.block import Block
-from ..ir.capture import CaptureSegment, Capturing, put_off
+from ..ir.assumptions import example_size
+from ..ir.block import LOOSE, Block, is_loose
+from ..ir.capture import CaptureError, CaptureSegment, Capturing, can_put_off, put_off
 from ..ir.recorder import LOCAL
-from .blocks import chances, cond_blocks, take_branch, take_rounds, while_blocks
+from .blocks import chances, changing_sizes, cond_blocks, take_branch, take_rounds, while_blocks
 from .capture import number_of, placeholder
 from .stops import Stops
 from .structure import map_tensors
@@ -146,11 +148,17 @@ def _only_sizes_differ(then: Block, otherwise: Block) -> bool:
     return any(a.shape != b.shape for a, b in pairs) and all(a.dtype == b.dtype and a.ndim == b.ndim for a, b in pairs)
 
 
-def _of_different_sizes(then: Block, otherwise: Block) -> ValueError:
+class UnevenSizes(CaptureError, ValueError):
+    """Sizes that differ between branches or rounds: no executable holds them, though operations one by one can run."""
+
+
+def _of_different_sizes(then: Block, otherwise: Block) -> UnevenSizes:
     results = [f"{a} or {b}" for a, b in zip(then.results, otherwise.results, strict=True) if a is not b]
-    return value_error(
-        "cond", "both branches must give the same shape and type in a graph that is compiled as a whole",
-        ", ".join(results), "reshape or pad in one of the branches",
+    return UnevenSizes(
+        message(
+            "cond", "both branches must give the same shape and type in a graph that is compiled as a whole",
+            ", ".join(results), "reshape or pad in one of the branches",
+        )
     )  # fmt: skip
 
 
@@ -173,10 +181,28 @@ def while_of(
             state = list(body(*state))
         return list(state)
     avals = [tensor._aval for tensor in state]
-    first, second = capture_block(lambda *t: [test(*t)], avals), capture_block(body, avals)
-    if len(second.result) != len(state):
-        raise type_error("while_loop", f"the body must give {len(state)} loop variables", f"{len(second.result)}")
+    while True:
+        second = capture_block(body, avals)
+        if len(second.result) != len(state):
+            raise type_error("while_loop", f"the body must give {len(state)} loop variables", f"{len(second.result)}")
+        loose = [loosened(aval, after._aval) for aval, after in zip(avals, second.result, strict=True)]
+        if all(new is old for new, old in zip(loose, avals, strict=True)):
+            break
+        avals = loose  # once more, for variables of these sizes
+    first = capture_block(lambda *t: [test(*t)], avals)
     return loop_of(first, first.result[0], second, second.result, state)
+
+
+def loosened(before: Aval, after: Aval) -> Aval:
+    """What a loop variable is in each round: `before`, with a symbol for each size that a round changes."""
+    if before.ndim != after.ndim or before.dtype != after.dtype or not can_put_off():
+        return before  # an error, which says what the variable is before and after a round
+    assumptions, shape = LOCAL.segment.assumptions, list(before.shape)  # type: ignore[attr-defined]
+    moved = False
+    for axis, (size, other) in enumerate(zip(before.shape, after.shape, strict=True)):
+        if not same_size(size, other) and not is_loose(size):
+            shape[axis], moved = assumptions.symbol(LOOSE, example_size(axis), True), True
+    return make_aval(tuple(shape), before.dtype, before.place) if moved else before
 
 
 def loop_of(
@@ -192,15 +218,29 @@ def loop_of(
     body_inputs = _renumbered(body.segment.inputs, len(state), operands)
     attributes = (test_block, body_block, count, test_inputs, body_inputs)
     chance = chances(test_block, body_block)
-    if test_block.is_staged or body_block.is_staged:
+    if test_block.is_staged or body_block.is_staged or changing_sizes(*attributes):
         refusal = value_error(
             "while_loop", "values decide shapes in the loop, and no example shows what it gives",
             fix="compute with masks (paddle.where) instead of selecting",
         )  # fmt: skip
         made = list(put_off(take_rounds, (*attributes, operands, chance), {}, refusal))
     else:
+        _refuse_uneven_rounds(state, results)
         made = list(record(while_blocks.operation, [*operands, *chance], attributes))  # type: ignore[attr-defined]
     return _settle(made, changed)
+
+
+def _refuse_uneven_rounds(state: Sequence[Tensor], results: Sequence[Tensor]) -> None:
+    for position, (first, after) in enumerate(zip(state, results, strict=True)):
+        a, b = first._aval, after._aval
+        if a.shape != b.shape and a.ndim == b.ndim and a.dtype == b.dtype:
+            raise UnevenSizes(
+                message(
+                    "while_loop", "a loop variable must keep its shape and type in a graph that is compiled as a whole",
+                    f"variable {position} is {a} before and {b} after a round",
+                    "write into a tensor of the greatest size",
+                )
+            )  # fmt: skip
 
 
 def _renumbered(inputs: Sequence[Tensor], num_state: int, operands: list[Tensor]) -> tuple[int, ...]:
@@ -223,4 +263,6 @@ def _settle(results: list[Tensor], changed: list[Tensor]) -> list[Tensor]:
     return results
 
 
-__all__ = ["Block", "BlockCapture", "capture_block", "cond_of", "is_unknown", "loop_of", "while_of"]
+__all__ = [
+    "Block", "BlockCapture", "UnevenSizes", "capture_block", "cond_of", "is_unknown", "loop_of", "loosened", "while_of",
+]  # fmt: skip

@@ -86,6 +86,9 @@ class Graph:
         self.num_results = len(program.outputs) - len(updates)
         self.generator = default_generator
         self._draws = positions_of_draws(program)
+        # Values decide shapes in it: it runs in pieces (stages.py).
+        self.is_staged = any(getattr(i.operation.kernel, "decides_shapes", False) for i in program.instructions)
+        self._stages: Any = None
         self._live = [position for position, number in enumerate(scalars) if isinstance(number, LiveScalar)]
         self._compiled: dict[Any, tuple[CompiledProgram, list[Any], list[Any], list[Aval]]] = {}
         self._fitted: dict[Any, Graph] = {}
@@ -135,11 +138,13 @@ class Graph:
     def _check(self, known: Known) -> None:
         broken = self.assumptions.broken(known)
         if broken is not None:
-            raise UnknownSize(
+            problem = UnknownSize(
                 f"({self.name}) the graph was captured for sizes with {broken}; received "
                 f"{', '.join(f'{symbol} = {size}' for symbol, size in known.items())}. Capture it for these sizes, or make "
                 "the code independent of the sizes of unknown dimensions."
             )
+            problem.guard = broken  # type: ignore[attr-defined]
+            raise problem
 
     def holds_for(self, tensors: Sequence[Tensor]) -> bool:
         """Whether inputs of these sizes answer all questions about sizes as those of the capture did."""
@@ -211,8 +216,9 @@ class Graph:
         return program, scalars, [_with_sizes(v, t, known) for v, t in zip(held, self.captured, strict=True)]
 
     def fitted(self, tensors: Sequence[Tensor]) -> Graph:
-        """The graph for inputs of these sizes: nothing in it is unknown, so passes see the numbers that are meant."""
-        if not self.has_unknown_sizes:
+        """The graph for inputs of these sizes: nothing in it is unknown, so passes see the numbers that are meant. A staged
+        one fits its pieces to the sizes that arrive there."""
+        if not self.has_unknown_sizes or self.is_staged:
             return self
         key = tuple(tensor._aval for tensor in tensors)
         with self._lock:
@@ -261,7 +267,17 @@ class Graph:
     def __call__(self, *tensors: Tensor) -> Any:
         """Runs the graph as one executable, without gradients, after the passes (`graph.passes`)."""
         self.check_inputs(tensors)
+        if self.is_staged:
+            return self.deliver(self._in_stages()(tensors, self.generator))
         return self.optimised().run(tensors)
+
+    def _in_stages(self) -> Any:
+        with self._lock:
+            if self._stages is None:
+                from .stages import Stages
+
+                self._stages = Stages(self)
+            return self._stages
 
     def run(self, tensors: Sequence[Tensor]) -> Any:
         """Runs this very Program as one executable, for inputs that fit."""

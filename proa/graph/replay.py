@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.aval import Aval
 from ..eager.dispatch import record
-from ..eager.tensor import Tensor, alias
-from ..ir.dimensions import Known
+from ..eager.tensor import Tensor, alias, tensor_from_data, wrap
+from ..ir.dimensions import Known, UnknownSize, symbols_in
+from ..ir.known import sizes_held
 from ..ir.program import DynamicScalar, Instruction, Program
 from .graph import Graph
 from .stops import Stops
@@ -29,11 +32,15 @@ def replay_program(
     stopped = stops.operands if stops is not None else {}
 
     def call(instruction: Instruction, operands: list[Any]) -> Sequence[Tensor]:
+        if known is not None:
+            operands = [with_known_sizes(o, known) if isinstance(o, Tensor) else o for o in operands]
         for position in stopped.get(instruction.index, ()):
             operands[position] = alias(operands[position])
         run = getattr(instruction.operation.kernel, "replay", None)
         attributes = instruction.attributes if known is None else known.resolve(instruction.attributes)
         if run is None:
+            if known is not None and any(isinstance(o, Tensor) and sizes_held(o) is not None for o in operands):
+                raise UnknownSize(f"{instruction.operation.name} takes a size that is not known there")
             results = record(instruction.operation, operands, attributes)
         else:
             results = run(operands, *attributes)
@@ -52,6 +59,15 @@ def replay_program(
     return [values[number] for number in program.outputs]
 
 
+def with_known_sizes(tensor: Tensor, known: Known) -> Tensor:
+    """A constant that holds sizes with the real ones, if all of them are known."""
+    sizes = sizes_held(tensor)
+    if sizes is None or any(symbol not in known for symbol in symbols_in(sizes)):
+        return tensor
+    array = np.array(known.resolve(sizes), tensor._aval.dtype).reshape(tensor._aval.shape)
+    return tensor_from_data(array, tensor._aval.dtype, tensor._aval.place)
+
+
 def _learn(known: Known, avals: Sequence[Aval], tensors: Sequence[Tensor], what: str) -> None:
     for aval, tensor in zip(avals, tensors, strict=True):
         known.learn(aval, tensor._aval, what)
@@ -60,13 +76,16 @@ def _learn(known: Known, avals: Sequence[Aval], tensors: Sequence[Tensor], what:
 def replay(graph: Graph, tensors: Sequence[Tensor]) -> Any:
     """Runs a graph op by op, so that gradients flow to its inputs and parameters."""
     graph.check_inputs(tensors)
-    program, scalars, held = graph.specialised(tensors)
-    from ..eager.tensor import wrap
-
-    captured = [
-        tensor if value is tensor._value else wrap(value) for value, tensor in zip(held, graph.captured, strict=True)
-    ]
-    outputs = replay_program(program, [*tensors, *captured], graph.fresh_scalars(scalars), graph.stops)
+    if graph.is_staged:  # sizes are found on the way
+        known, inputs = graph.sizes(tensors), [*tensors, *graph.captured]
+        outputs = replay_program(graph.program, inputs, graph.fresh_scalars(graph.scalars), graph.stops, known)
+    else:
+        program, scalars, held = graph.specialised(tensors)
+        captured = [
+            tensor if value is tensor._value else wrap(value)
+            for value, tensor in zip(held, graph.captured, strict=True)
+        ]
+        outputs = replay_program(program, [*tensors, *captured], graph.fresh_scalars(scalars), graph.stops)
     from ..eager.modes import no_grad
 
     results = outputs[: graph.num_results]

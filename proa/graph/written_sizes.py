@@ -6,10 +6,13 @@ classes that build on this one (`formats/paddle/writing`, `onnx`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ..core.expressions import Call, Expression, Symbol, as_expression
+from ..core.expressions import Call, Expression, Symbol, as_expression, symbols_of
 from ..core.symbols import SymbolicSize, UnknownSize, is_symbolic, same_size
+from ..ir.block import is_loose
+from ..ir.dimensions import symbols_in
 
 
 class WrittenSizes:
@@ -42,6 +45,17 @@ class WrittenSizes:
     def inside(self: Any) -> Inside:
         """`with builder.inside() as block:` what is emitted goes into a block of its own."""
         return Inside(self)
+
+    def show(self: Any, shapes: Sequence[Sequence[int]], values: Sequence[Any]) -> None:
+        """From here on the symbols in these shapes are the sizes of these values: a loop's variables, in another round."""
+        symbols = {symbol for shape in shapes for size in shape if is_loose(size) for symbol in symbols_in(size)}
+        for table in (self._readable, self._computed):
+            for expression in [known for known in table if not symbols.isdisjoint(symbols_of(known))]:
+                del table[expression]
+        for shape, value in zip(shapes, values, strict=True):
+            for axis, size in enumerate(shape):
+                if is_loose(size):
+                    self._readable.setdefault(size.expression, (value, axis))
 
     def _expression(self: Any, expression: Expression) -> Any:
         if expression.is_constant:

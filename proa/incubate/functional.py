@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from ..core.dtype import BOOL
 from ..core.errors import type_error, value_error
 from ..eager.declare import public
 from ..eager.samples import A, S, samples
-from ..eager.tensor import Tensor, tensor_from_data
+from ..eager.tensor import Tensor
 from ..ops.arguments import require_tensor
+from ..ops.basic import full_of
 from ..ops.basic import sum as total
+from ..ops.linear.matrix import tril
 from ..ops.math.reduction import mean
+from ..ops.math.ternary import where as choose_by
 from ..ops.neural.softmax import softmax_along
 
 
@@ -58,8 +63,7 @@ def softmax_mask_fuse_upper_triangle(x: Tensor) -> Tensor:
     aval = require_tensor(where, "x", x)._aval
     if aval.ndim != 4 or aval.shape[2] != aval.shape[3]:
         raise value_error(where, "x must be [batch, heads, n, n]", f"x: {aval}")
-    future = np.triu(np.full(aval.shape[2:], -np.inf, np.float32), 1).astype(aval.dtype)
-    return softmax_along(x + tensor_from_data(future, place=aval.place), 3)
+    return softmax_along(choose_by(tril(full_of(True, aval.shape[2:], BOOL)), x, -math.inf), 3)
 
 
 @samples(

@@ -216,6 +216,8 @@ class ArtifactModel(Model):
             known = ", ".join(artifact.methods) or "none"
             raise value_error("create_predictor", f"{path} has no method forward", f"methods: {known}")
         self.graph = self._fixed(method.graph)
+        if self.graph.is_staged:
+            self.reason = CaptureError("values decide shapes in the model")
         self.recorded = [Vector(test.inputs, test.outputs) for test in method.tests]
         self.inputs = [Port(g.name, g.aval.dtype.name, tuple(g.shape)) for g in self.graph.inputs]
         results = self.graph.output_avals[: self.graph.num_results]
@@ -226,11 +228,16 @@ class ArtifactModel(Model):
     def check(self, tensors: Sequence[Tensor]) -> None:
         self.graph.check_inputs(tensors)
 
-    def exact(self, tensors: Sequence[Tensor], casts: Casts = PLAIN) -> Graph:
+    def exact(self, tensors: Sequence[Tensor], casts: Casts = PLAIN) -> Graph | None:
         graph = self.flexible(tensors, casts)
-        return graph.fit(tensors) if graph.has_unknown_sizes else graph
+        return graph.fit(tensors) if graph is not None and graph.has_unknown_sizes else graph
 
-    def flexible(self, tensors: Sequence[Tensor], casts: Casts = PLAIN) -> Graph:
+    def directly(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        return results_of(self.graph(*tensors))
+
+    def flexible(self, tensors: Sequence[Tensor], casts: Casts = PLAIN) -> Graph | None:
+        if self.reason is not None:
+            return None
         if casts == PLAIN:
             return self.graph
         with self._lock:

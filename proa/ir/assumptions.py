@@ -77,11 +77,11 @@ class Assumptions:
         self.is_open = True
         self._muted = 0
 
-    def symbol(self, name: str, example: int, is_result: bool = False) -> SymbolicSize:
-        """A size of its own; `is_result`: that of a result, which no formula gives."""
+    def symbol(self, name: str, example: int, is_result: bool = False, stated: bool = False) -> SymbolicSize:
+        """A size of its own; `is_result`: that of a result, which no formula gives; `stated`: see Symbol."""
         expect_symbols()
         self.count += 1
-        return size_from(as_expression(Symbol(name, example, self, is_result)), example)
+        return size_from(as_expression(Symbol(name, example, self, is_result, stated)), example)
 
     def shape(self, shape: Sequence[int | None], name: str, examples: Sequence[int] | None = None) -> tuple[int, ...]:
         """A shape with a symbol for each unknown dimension (None or negative)."""
@@ -90,6 +90,12 @@ class Assumptions:
             if size is None or size < 0
             else int(size)
             for axis, size in enumerate(shape)
+        )
+
+    def stated_shape(self, shape: Sequence[int], name: str) -> tuple[int, ...]:
+        """A shape of known sizes that a run may have others for."""
+        return tuple(
+            self.symbol(f"{name}.shape[{axis}]", size, False, True) if size else 0 for axis, size in enumerate(shape)
         )
 
     def note(self, kind: str, expression: Expression, answer: bool) -> None:
@@ -133,7 +139,7 @@ class Assumptions:
         with self.muted():
             outputs, dtypes = self._planned(operation, kinds, attributes, place, Known(example))
             moved = disagreements(operation, kinds, attributes, place, outputs, symbols)
-            return self._with_symbols(operation.name, outputs, moved), dtypes
+            return self._with_symbols(operation.name, outputs, moved, all(s.stated for s in symbols)), dtypes
 
     def _planned(
         self, operation: Operation, kinds: tuple[OperandKind, ...], attributes: Any, place: Place, known: Known
@@ -148,13 +154,13 @@ class Assumptions:
         return (result if isinstance(result, tuple) else (result,)), operation.scalar_dtypes(kinds)
 
     def _with_symbols(
-        self, name: str, outputs: tuple[Aval, ...], moved: set[tuple[int, int]]
+        self, name: str, outputs: tuple[Aval, ...], moved: set[tuple[int, int]], stated: bool
     ) -> tuple[Aval, ...]:  # fmt: skip
         found = list(outputs)
         for position, axis in sorted(moved):
             aval = found[position]
             shape = list(aval.shape)
-            shape[axis] = self.symbol(f"{name}_{self.count}.shape[{axis}]", plain(shape[axis]), True)
+            shape[axis] = self.symbol(f"{name}_{self.count}.shape[{axis}]", plain(shape[axis]), True, stated)
             found[position] = make_aval(tuple(shape), aval.dtype, aval.place)
         return tuple(found)
 

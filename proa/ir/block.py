@@ -17,10 +17,18 @@ from .dimensions import Known, SizedByOthers, specialise, symbols_in
 from .interpreter import Problem, run_on_numpy
 from .lowering import call_watched
 from .program import DynamicScalar, Program
+from .stated import stated_program
 from .thread_state import LOCAL
 from .watch import Location, flags_of, watch_results
 
 _MOST_FITS = 64
+
+
+LOOSE = "the size of a loop variable"  # the name of symbols for sizes that change from round to round
+
+
+def is_loose(size: int) -> bool:
+    return any(symbol.name == LOOSE for symbol in symbols_in(size))
 
 
 def blocks_in(attributes: Iterable[Any]) -> list[Block]:
@@ -102,12 +110,14 @@ class Block(SizedByOthers):
     def symbols(self) -> dict[Any, None]:
         """The unknown sizes of the surrounding program that it computes with."""
         if self._symbols is None:
-            found = symbols_in(self.program.inputs)
-            made: dict[Any, None] = {}
+            shown = symbols_in(self.program.inputs)
+            own = {symbol for symbol in shown if symbol.name == LOOSE}  # a loop's variables show them in each round
+            found, made = dict(shown), dict[Any, None]()
             for instruction in self.program.instructions:
                 found |= {symbol: None for symbol in symbols_in(instruction.attributes) if symbol not in made}
                 made |= {symbol: None for symbol in symbols_in(instruction.outputs) if symbol not in found}
-            self._symbols = found | {symbol: None for symbol in symbols_in(self.scalars) if symbol not in made}
+            found |= {symbol: None for symbol in symbols_in(self.scalars) if symbol not in made}
+            self._symbols = {symbol: None for symbol in found if symbol not in own}
         return self._symbols
 
     def bound(self, known: Known) -> Block:
@@ -124,6 +134,10 @@ class Block(SizedByOthers):
                 self._bound.clear()
             self._bound[key] = found
         return found
+
+    def as_stated(self) -> Block:
+        """The block of a program whose sizes are those that it states."""
+        return Block(*stated_program(self.program, self.scalars), self.stops, self.locations)
 
     def checks(self, kinds: Sequence[Aval]) -> list[tuple[Any, Location]]:
         """Its checked instructions for these operands (see `watch.flags_of`)."""

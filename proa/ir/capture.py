@@ -98,10 +98,13 @@ class CaptureSegment(Segment):
         return found
 
     def deferred(self, function: Any, arguments: tuple[Any, ...], named: dict[str, Any], refusal: Any) -> Any:
-        """What stands for a call that had to look at values: something in a block of a static program, nothing elsewhere."""
-        if self.outer is None:
+        """What stands for a call that had to look at values: something in a static program and in what is captured for a
+        file, nothing elsewhere."""
+        if self.outer is not None:
+            return self.outer.deferred(function, arguments, named, refusal)
+        if _DEFERRING.defer is None:
             raise refusal
-        return self.outer.deferred(function, arguments, named, refusal)
+        return _DEFERRING.defer(function, (arguments, named), refusal)
 
     def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
         return None if self.outer is None else self.outer.existing_parameter(name, shape, dtype)
@@ -177,6 +180,34 @@ class _Trials(threading.local):
 
 
 TRIALS = _Trials()
+
+
+class _Deferring(threading.local):
+    defer: Any = None
+
+
+_DEFERRING = _Deferring()
+
+
+class deferring:
+    """`with deferring(defer):` captures of this thread may hold calls that look at values, put there by `defer`."""
+
+    def __init__(self, defer: Any) -> None:
+        self.defer = defer
+
+    def __enter__(self) -> None:
+        self.before, _DEFERRING.defer = _DEFERRING.defer, self.defer
+
+    def __exit__(self, *_exception: Any) -> None:
+        _DEFERRING.defer = self.before
+
+
+def can_put_off() -> bool:
+    """Whether what is captured now may hold calls that look at values."""
+    segment: Any = LOCAL.segment
+    while segment.captures and segment.outer is not None:
+        segment = segment.outer
+    return segment.captures and (segment.owner is not None or _DEFERRING.defer is not None)
 
 
 def put_off(function: Any, arguments: tuple[Any, ...], named: dict[str, Any], refusal: Exception) -> Any:

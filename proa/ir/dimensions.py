@@ -10,7 +10,7 @@ attributes are computed from their expressions. A shape that is not what its exp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.aval import Aval, make_aval
@@ -21,6 +21,7 @@ from ..core.symbols import (
     SymbolicSize,
     UnknownSize,
     evaluate,
+    is_stated,
     is_symbolic,
     symbols_of,
 )
@@ -44,6 +45,10 @@ class SizedByOthers:
         """The same where they are known."""
         raise NotImplementedError
 
+    def as_stated(self) -> Any:
+        """The same with the sizes that are stated (`ir/stated.py`)."""
+        raise NotImplementedError
+
 
 class Known(dict[Symbol, int]):
     """What each symbol is, as far as that is known."""
@@ -62,9 +67,10 @@ class Known(dict[Symbol, int]):
             elif size != real:
                 raise _unexpected(before, now, what, location)
 
-    def learn_inputs(self, before: Sequence[Aval], now: Sequence[Aval]) -> None:
-        """Takes over the sizes of inputs: first those that are symbols, which the sizes of others may be multiples of."""
-        pairs = [(n, a, b) for n, (a, b) in enumerate(zip(before, now, strict=True)) if a is not b]
+    def learn_inputs(self, before: Sequence[Aval], now: Sequence[Aval], others: Collection[int] = ()) -> None:
+        """Takes over the sizes of inputs: first those that are symbols, which the sizes of others may be multiples of. The
+        inputs in `others` are left out."""
+        pairs = [(n, a, b) for n, (a, b) in enumerate(zip(before, now, strict=True)) if a is not b and n not in others]
         for _, general, actual in pairs:
             for size, real in zip(general.shape, actual.shape, strict=False):
                 symbol = size.expression.symbol if isinstance(size, SymbolicSize) else None
@@ -99,11 +105,13 @@ def _unexpected(before: Aval, now: Aval, what: str, location: Location) -> Unkno
 
 def specialise(
     program: Program, actual: Sequence[Aval], known: Known | None = None,
-    locations: Mapping[int, tuple[str, int]] | None = None,
+    locations: Mapping[int, tuple[str, int]] | None = None, others: Collection[int] = (),
 ) -> tuple[Program, Known]:  # fmt: skip
-    """The program for inputs of other sizes than it was captured with; `known` may have sizes from elsewhere."""
+    """The program for inputs of other sizes than it was captured with; `known` may have sizes from elsewhere. The inputs in
+    `others` have shapes that are none of the program's, which only what works element by element can take."""
     sizes = Known() if known is None else Known(known)
-    sizes.learn_inputs(program.inputs, actual)
+    sizes.learn_inputs(program.inputs, actual, others)
+    strange = {~number for number in others}
     instructions: list[Instruction] = []
 
     def fit(instruction: Instruction, kinds: list[Any]) -> tuple[Aval, ...]:
@@ -115,8 +123,16 @@ def specialise(
                 f"{operation.name} has {len(outputs)} results for these sizes, and had {len(instruction.outputs)} when the "
                 f"code was captured{f' at {where[0]}:{where[1]}' if where else ''}"
             )
-        for before, now in zip(instruction.outputs, outputs, strict=True):
-            sizes.learn(before, now, f"the result of {operation.name}", where)
+        if strange and not strange.isdisjoint(instruction.read):
+            if not getattr(operation.infer_rule, "elementwise", False) or symbols_in(instruction.attributes):
+                raise UnknownSize(
+                    f"{operation.name} takes {', '.join(str(kind) for kind in kinds if isinstance(kind, Aval))}"
+                    f"{f' at {where[0]}:{where[1]}' if where else ''}"
+                )
+            strange.update(instruction.made)
+        else:
+            for before, now in zip(instruction.outputs, outputs, strict=True):
+                sizes.learn(before, now, f"the result of {operation.name}", where)
         instructions.append(changed(instruction, attributes=attributes, outputs=outputs, kinds=tuple(kinds)))
         return outputs
 
@@ -189,8 +205,12 @@ def missing_symbols(program: Program, scalars: Sequence[Any], others: Any = ()) 
 
 
 def shown_shape(shape: Iterable[int]) -> list[int]:
-    """A captured shape as users see it: -1 for what depends on an unknown dimension."""
-    return [-1 if isinstance(size, SymbolicSize) else size for size in shape]
+    """A captured shape as users see it: -1 for what depends on an unknown dimension, the number for what is stated."""
+    return [_shown(size) if isinstance(size, SymbolicSize) else size for size in shape]
+
+
+def _shown(size: SymbolicSize) -> int:
+    return size.bare() if is_stated(size) else -1
 
 
 def shown_number(value: Any) -> Any:

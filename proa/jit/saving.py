@@ -28,9 +28,11 @@ from ..formats.proa import Artifact, Method, load_artifact, save_artifact
 from ..graph import Graph
 from ..graph.replay import replay
 from ..graph.structure import flatten
+from ..ir.capture import CaptureError, deferring
 from ..ir.dimensions import shown_shape, used_sources
 from ..ir.recorder import LOCAL
 from ..nn.layer import Layer
+from ..static.deferral import defer
 from ..static.input_spec import InputSpec
 from .static_function import StaticFunction
 
@@ -166,8 +168,13 @@ def _graph_of(function: Any, input_spec: Any) -> Graph:
     instance = plain.__self__ if isinstance(plain, MethodType) else None
     if instance is not None:
         plain = plain.__func__
-    captured = StaticFunction(plain, [_as_spec(spec) for spec in specs], None, None, True, 1, instance)
-    return _results_only(captured.concrete_program.graph)
+    given = [_as_spec(spec) for spec in specs]
+    try:
+        captured = StaticFunction(plain, given, None, None, True, 1, instance).concrete_program
+    except CaptureError:
+        with deferring(defer):  # it looks at values: such calls may stand in a file, and run between its graphs
+            captured = StaticFunction(plain, given, None, None, True, 1, instance).concrete_program
+    return _results_only(captured.graph)
 
 
 def _results_only(graph: Graph) -> Graph:
@@ -321,7 +328,6 @@ class _PaddleRunner:
     def program(self) -> Any:
         """Our Program where the sizes of the inputs need not be known for it, else Paddle's."""
         from ..formats.paddle.reading import read_graph
-        from ..ir.capture import CaptureError
         from ..ir.dimensions import UnknownSize
 
         try:

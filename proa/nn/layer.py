@@ -8,7 +8,6 @@ into the layer's instance dictionary, so that `self.weight` is a plain attribute
 from __future__ import annotations
 
 import re
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtype import get_default_dtype, is_differentiable, name_of, to_numpy_dtype
-from ..core.errors import failed_type_check, type_error, value_error
+from ..core.errors import failed_type_check, type_error, value_error, warn
 from ..core.place import parse_place
 from ..core.tracebacks import boundary, trim
 from ..eager.naming import unique_name
@@ -491,15 +490,15 @@ class Layer(PaddleNames):
         for structured, tensor in self.state_dict(use_hook=False).items():
             key = structured if use_structured_name else tensor.name
             if key not in state_dict:
+                warn(f"(set_state_dict) {key} is not in the state dictionary; it is left as it is.")
                 missing.append(key)
                 continue
             value = state_dict[key]
             shape = tuple(getattr(value, "shape", np.shape(value)))
             if shape != tensor._aval.shape:
-                warnings.warn(
+                warn(
                     f"(set_state_dict) {key} has the shape {list(shape)} in the state dictionary "
-                    f"and {tensor.shape} in the layer; it is left as it is.",
-                    stacklevel=2,
+                    f"and {list(tensor._aval.shape)} in the layer; it is left as it is."
                 )
                 missing.append(key)
                 continue
@@ -536,11 +535,8 @@ class Layer(PaddleNames):
             text = repr(layer).replace("\n", "\n  ")
             inner.append(f"({name}): {text}")
         head = f"{type(self).__name__}("
-        if inner:
-            return head + "\n  " + "\n  ".join(lines + inner) + "\n)"
-        if len(lines) > 1:
-            return head + "\n  " + "\n  ".join(lines) + "\n)"
-        return head + extra + ")"
+        text = "\n  " + "\n  ".join(lines) + "\n" if len(lines) > 1 else extra
+        return head + text + ("\n  " + "\n  ".join(inner) + "\n" if inner else "") + ")"
 
 
 def _wrong_member(what: str, name: str, kind: str, value: Any) -> TypeError:

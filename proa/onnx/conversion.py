@@ -25,7 +25,7 @@ def model_of(model: Any, input_spec: Any = None, *, opset_version: int = OLDEST)
         raise value_error("onnx.export", f"opset_version is from {OLDEST} to {NEWEST}", f"{opset_version!r}")
     source = source_of(model, input_spec)
     _refuse_questions(source)
-    graph = source.graph if source.runs is not None else prepared(source.graph)  # passes want one executable
+    graph = source.graph if source.graph.is_staged else prepared(source.graph)  # passes want one executable
     while True:
         try:
             builder, inputs, results = translate_graph(graph, source.graph.assumptions, opset_version, source.weights)

@@ -14,7 +14,6 @@ from ..graph.graph import Graph
 from ..graph.optimised import optimise
 from ..ir.capture import CaptureError
 from ..jit.saving import TranslatedLayer, captured_forward
-from .staged import staged_graph
 
 
 class Source:
@@ -28,7 +27,6 @@ class Source:
         self.output_names = output_names or [f"output_{position}" for position in range(count)]
         self.weights = weights or {}
         self.loaded: LoadedModel | None = None
-        self.runs: Any = None  # what runs it, where values decide shapes
 
     def graph_for(self, tensors: Sequence[Tensor]) -> Graph:
         """The graph that says what results are right: Paddle's files are read anew for the sizes at hand."""
@@ -63,21 +61,8 @@ def source_of(model: Any, input_spec: Any = None, output_spec: Any = None) -> So
         raise type_error(
             "onnx.export", "a Layer, a function, a Graph or a loaded model is needed", type(model).__name__
         )
-    try:
-        graph, names = captured_forward(model, input_spec, output_spec)
-    except CaptureError as error:
-        return _of_values(model, input_spec, output_spec, error)
+    graph, names = captured_forward(model, input_spec, output_spec)
     return Source(graph, weights=names)
-
-
-def _of_values(model: Any, input_spec: Any, output_spec: Any, refusal: CaptureError) -> Source:
-    """A layer that cannot be captured, because it looks at values: as a static program, if that can hold it."""
-    if input_spec is None or output_spec is not None:
-        raise refusal
-    graph, runs, names = staged_graph(model, input_spec)
-    source = Source(graph, weights=names)
-    source.runs = runs
-    return source
 
 
 def _of_paddle(loaded: LoadedModel, shapes: Sequence[Sequence[int]] | None) -> Source:

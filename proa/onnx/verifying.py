@@ -16,6 +16,7 @@ from ..core.errors import value_error
 from ..core.symbols import SymbolicSize, UnknownSize
 from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.graph import Graph
+from ..graph.structure import flatten
 from ..ir.block import blocks_in
 from ..ir.interpreter import Problem, run_on_numpy
 from ..ir.operation import Operation
@@ -161,9 +162,11 @@ def _made_up(graph: Graph, unknown: int) -> list[np.ndarray]:
 def reference(source: Source, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     """What the captured Program gives, operation by operation."""
     tensors = [tensor_from_data(array) for array in arrays]
-    if source.runs is not None:
+    if source.graph.is_staged:
         source.graph.check_inputs(tensors)
-        return [result.numpy() for result in source.runs(*tensors)]
+        found: list[Tensor] = []
+        flatten(source.graph(*tensors), found)
+        return [result.numpy() for result in found]
     graph = source.graph_for(tensors)
     graph.check_inputs(tensors)
     program, scalars, held = graph.specialised(tensors)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.errors import type_error, value_error
+from ..core.errors import failed_check, type_error
 from .enums import ProfilerState
 
 Schedule = Callable[[int], ProfilerState]
@@ -20,7 +20,7 @@ def make_scheduler(*, closed: int, ready: int, record: int, repeat: int = 0, ski
     for name, count in counts.items():
         if not isinstance(count, int) or count < (1 if name == "record" else 0):
             least = "at least 1" if name == "record" else "not negative"
-            raise value_error("make_scheduler", f"{name} must be a number of steps, {least}", repr(count))
+            raise failed_check("make_scheduler", f"{name} must be a number of steps, {least}", repr(count))
     length = closed + ready + record
 
     def state_of(step: int) -> ProfilerState:
@@ -46,7 +46,7 @@ def as_schedule(given: Any) -> Schedule:
     if isinstance(given, (list, tuple)) and len(given) == 2:
         begin, end = given
         if not (isinstance(begin, int) and isinstance(end, int)) or not 0 <= begin < end:
-            raise value_error("Profiler", "scheduler must be a range (begin, end) with 0 <= begin < end", repr(given))
+            raise failed_check("Profiler", "scheduler must be a range (begin, end) with 0 <= begin < end", repr(given))
         ready = 1 if begin else 0
         return make_scheduler(closed=begin - ready, ready=ready, record=end - begin, repeat=1)
     raise type_error("Profiler", "scheduler must be a function of the step, a range (begin, end) or None", repr(given))

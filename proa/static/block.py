@@ -8,10 +8,10 @@ import numpy as np
 
 from ..core.dtype import to_numpy_dtype
 from ..core.errors import value_error
-from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor
 from ..ir.assumptions import example_size
 from ..ir.block import blocks_in
+from ..ir.dimensions import shown_shape
 from ..ir.program import Instruction
 from ..ir.program import Program as Instructions
 
@@ -144,7 +144,7 @@ class Block:
         if size is not None and size >= 0:
             return int(size)
         for tensor in self.program.data.values():
-            if axis < tensor._aval.ndim and isinstance(tensor._aval.shape[axis], SymbolicSize):
+            if axis < tensor._aval.ndim and shown_shape(tensor._aval.shape)[axis] < 0:
                 return tensor._aval.shape[axis]
         return self.program.segment.assumptions.symbol("variable", example_size(axis))
 

@@ -1,9 +1,8 @@
 """Calls whose results have shapes that values decide: `nonzero(x)`, `x[mask]`, `reshape(x, sizes)`.
 
 Such a function looks at values, which a program under construction has none of. The call is put into the program as a
-whole then, as one instruction: a Deferred, which an Executor calls between the compiled parts (`stages.py`). What its
-results will be like is found by trying it on small examples: what comes out the same whatever the numbers and sizes is
-taken for granted, every other size is a symbol.
+whole then, as one instruction (`graph/deferred.py`). What its results will be like is found by trying it on small
+examples: what comes out the same whatever the numbers and sizes is taken for granted, every other size is a symbol.
 """
 
 from __future__ import annotations
@@ -17,119 +16,23 @@ import numpy as np
 from ..autograd.py_layer import PyLayer
 from ..core.aval import Aval, make_aval
 from ..core.dtype import is_differentiable
-from ..core.errors import value_error
 from ..core.generator import default_generator
-from ..eager.hooks import grad as gradients_of
-from ..eager.modes import enable_grad, no_grad
+from ..eager.modes import no_grad
 from ..eager.tensor import Tensor, tensor_from_data
-from ..graph.structure import flatten, rebuild
+from ..graph.deferred import CALL, Deferred, DeferredGradient
+from ..graph.replay import with_known_sizes
+from ..graph.structure import rebuild
 from ..ir.assumptions import example_size
+from ..ir.block import LOOSE
 from ..ir.capture import TRIALS, outside_capture
-from ..ir.dimensions import Known, SizedByOthers, symbols_in
-from ..ir.operation import Operation, register
+from ..ir.dimensions import Known, symbols_in
+from ..ir.known import sizes_held
 from ..ir.recorder import LOCAL, after_record
-from ..ops.basic import full_of
 
 _SIZES = (2, 3)  # that unknown dimensions have in examples
 _MOST_TRIALS = 96
 _ENOUGH = 8  # examples that worked
 _MOST_ROUNDS = 32  # of a loop, on an example
-
-
-class Deferred(SizedByOthers):
-    """A function with its arguments; tensors among them are operands. Compared by identity: it is an attribute."""
-
-    def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
-        self.function = function
-        self.tensors: list[Tensor] = []
-        self.arguments = flatten(arguments, self.tensors)
-        self.structure: Any = None  # of the results
-        self.outputs: list[Aval] = []
-
-    @property
-    def name(self) -> str:
-        return getattr(self.function, "__name__", "function")
-
-    def symbols(self) -> dict[Any, None]:
-        """The unknown sizes among its arguments."""
-        found: dict[Any, None] = {}
-        _mapped(lambda value: found.update(symbols_in(value)), self.arguments)
-        return found
-
-    def bound(self, known: Known) -> Deferred:
-        """The call for real sizes."""
-        if not self.symbols():
-            return self
-        made = Deferred(self.function, ())
-        made.arguments = _mapped(known.resolve, self.arguments)
-        made.structure, made.outputs = self.structure, self.outputs
-        return made
-
-    def __call__(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The tensors of the result."""
-        positional, named = rebuild(self.arguments, list(tensors))
-        found: list[Tensor] = []
-        self.structure = flatten(self.function(*positional, **named), found)
-        return found
-
-    def __repr__(self) -> str:
-        return f"<{self.name}>"
-
-
-class DeferredGradient(Deferred):
-    """The gradient of such a call: calls it again, and back. Operands are its tensors, then gradients of its results."""
-
-    def __init__(self, call: Deferred, wanted: Sequence[int], differentiable: Sequence[int]) -> None:
-        super().__init__(call.function, ())
-        self.call, self.wanted, self.differentiable = call, tuple(wanted), tuple(differentiable)
-
-    @property
-    def name(self) -> str:
-        return f"{self.call.name}_grad"
-
-    def symbols(self) -> dict[Any, None]:
-        return self.call.symbols()
-
-    def bound(self, known: Known) -> Deferred:
-        return DeferredGradient(self.call.bound(known), self.wanted, self.differentiable)
-
-    def __call__(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        count = len(tensors) - len(self.differentiable)
-        operands = [tensor.detach() for tensor in tensors[:count]]
-        for position in self.wanted:
-            operands[position].stop_gradient = False
-        with enable_grad():
-            results = self.call(operands)
-            chosen = [results[position] for position in self.differentiable]
-            found = gradients_of(chosen, [operands[p] for p in self.wanted], list(tensors[count:]), allow_unused=True)
-        return [
-            full_of(0, operands[p]._aval.shape, operands[p]._aval.dtype) if gradient is None else gradient.detach()
-            for p, gradient in zip(self.wanted, found, strict=True)
-        ]
-
-
-def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
-    """A structure with a function applied to everything in it that is no container."""
-    if isinstance(value, dict):
-        return {key: _mapped(function, part) for key, part in value.items()}
-    if value.__class__ in (list, tuple):
-        return type(value)([_mapped(function, part) for part in value])
-    if value.__class__ is slice:
-        return slice(*[_mapped(function, part) for part in (value.start, value.stop, value.step)])
-    return function(value)
-
-
-def _not_alone(*_arguments: Any) -> Any:
-    raise value_error(
-        "static", "values decide a shape here, so that only an Executor can run the program",
-        fix="take the operation out of what is saved or compiled as one graph",
-    )  # fmt: skip
-
-
-CALL = register(Operation("deferred_call", _not_alone, ["x"], ["call"], infer=_not_alone, variadic=True))
-CALL.returns_tuple = True
-CALL.kernel.decides_shapes = True  # type: ignore[attr-defined]
-CALL.kernel.replay = lambda operands, call: call(operands)  # type: ignore[attr-defined]
 
 
 # ---- recording -----------------------------------------------------------------------------------------------------
@@ -145,6 +48,11 @@ def defer(function: Callable[..., Any], arguments: Any, refusal: Exception) -> A
     differentiable = [n for n, aval in enumerate(call.outputs) if is_differentiable(aval.dtype)]
     if not LOCAL.grad_enabled or not wanted or not differentiable:
         return rebuild(call.structure, _record(call, call.tensors))
+    if LOCAL.segment.owner is None:  # type: ignore[attr-defined] # for a file: who loads it calls again, with a gradient
+        results = _record(call, call.tensors)
+        for position in differentiable:
+            results[position].stop_gradient = False
+        return rebuild(call.structure, results)
     return rebuild(call.structure, _with_gradient(call, wanted, differentiable))
 
 
@@ -201,11 +109,13 @@ def _infer(call: Deferred, refusal: Exception) -> None:
     if len(kinds) != 1:
         raise refusal
     assumptions, place = LOCAL.segment.assumptions, LOCAL.segment.root.place  # type: ignore[attr-defined]
+    any_size = getattr(call.function, "any_size", None)
+    loose = any_size(*rebuild(call.arguments, call.tensors)[0]) if any_size is not None else ()
     for number, (dtype, ndim) in enumerate(kinds.pop()):
         shape: list[int] = []
         for axis in range(ndim):
             seen = {results[number]._aval.shape[axis] for results in found}
-            fixed = len(seen) == 1 and len(found) > len(_SIZES)
+            fixed = len(seen) == 1 and len(found) > len(_SIZES) and (number, axis) not in loose
             name = f"{call.name}.shape[{axis}]"
             shape.append(seen.pop() if fixed else assumptions.symbol(name, example_size(axis), True))
         call.outputs.append(make_aval(tuple(shape), dtype, place))
@@ -232,12 +142,20 @@ def _examples(call: Deferred, size: int) -> Iterator[tuple[list[Tensor], Deferre
     """Operands with a few kinds of numbers, and the call for the size."""
     symbols = {**call.symbols()}
     for tensor in call.tensors:
-        symbols |= symbols_in(tensor._aval)
-    known = Known(dict.fromkeys(symbols, size))
+        symbols |= symbols_in(tensor._aval) | {s: None for s in symbols_in(sizes_held(tensor) or ()) if s.name != LOOSE}
+    known = Known({symbol: symbol.example if symbol.stated else size for symbol in symbols})
     kinds = [known.resolve(tensor._aval) for tensor in call.tensors]
     shapes = [aval.shape for aval in kinds]
-    for arrays in itertools.product(*[_numbers(aval, shapes) for aval in kinds]):
-        yield [tensor_from_data(a, aval.dtype) for a, aval in zip(arrays, kinds, strict=True)], call.bound(known)
+    choices: list[list[Any]] = [
+        [with_known_sizes(tensor, known)] if sizes_held(tensor) is not None else _numbers(aval, shapes)
+        for tensor, aval in zip(call.tensors, kinds, strict=True)
+    ]
+    for chosen in itertools.product(*choices):
+        examples = [
+            part if isinstance(part, Tensor) else tensor_from_data(part, aval.dtype)
+            for part, aval in zip(chosen, kinds, strict=True)
+        ]
+        yield examples, call.bound(known)
 
 
 def _numbers(aval: Aval, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
@@ -256,4 +174,4 @@ def _numbers(aval: Aval, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
     return found
 
 
-__all__ = ["CALL", "Deferred", "defer"]
+__all__ = ["defer"]

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.aval import make_aval
 from ..core.errors import type_error, value_error, warn
 from ..core.place import parse_place
-from ..core.symbols import SymbolicSize
 from ..core.tracebacks import boundary
 from ..eager.convert import host_array
 from ..eager.tensor import Tensor, tensor_from_data
@@ -174,16 +172,8 @@ def _input(program: Program, given: Any, arrays: dict[str, Any]) -> Tensor:
             "Executor.run", f"the input {given!r} has another data type", f"{given.name}: {tensor._aval}",
             f"convert it with astype('{aval.dtype.name}')",
         )  # fmt: skip
-    if not tensor._aval.ndim and aval.ndim and all(isinstance(n, SymbolicSize) or n == 1 for n in aval.shape):
+    if not tensor._aval.ndim and aval.ndim and all(size in (-1, 1) for size in given.shape):
         tensor = tensor.reshape([1] * aval.ndim)  # type: ignore[attr-defined] # a plain number
-    shape = tensor._aval.shape
-    fits = len(shape) == aval.ndim and all(
-        isinstance(wanted, SymbolicSize) or size == wanted for size, wanted in zip(shape, aval.shape, strict=True)
-    )
-    if not fits:
-        raise value_error(
-            "Executor.run", f"the input {given!r} does not fit", f"{given.name}: {make_aval(shape, aval.dtype)}"
-        )
     return tensor._to_place(aval.place)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..core.dtype import name_of as dtype_name
-from ..core.symbols import is_symbolic
+from ..core.symbols import is_stated, is_symbolic, plain
 from ..ir.program import Instruction
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _updated(block: Block) -> list[str]:
 def _shown(value: Any) -> Any:
     """An attribute with -1 for sizes that are not known yet."""
     if is_symbolic(value):
-        return -1
+        return plain(value) if is_stated(value) else -1
     return tuple(map(_shown, value)) if value.__class__ is tuple else value
 
 

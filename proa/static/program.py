@@ -19,19 +19,20 @@ from ..core.generator import Generator
 from ..core.locks import new_reentrant_lock
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
-from ..eager.tensor import Tensor, tensor_from_data, wrap
+from ..eager.tensor import Tensor, alias, tensor_from_data, wrap
 from ..eager.views import replace_value
 from ..graph.graph import Graph, GraphInput
 from ..graph.pruning import pruned
 from ..graph.structure import Leaf
 from ..ir.dimensions import missing_symbols, size_sources, symbols_in
-from ..ir.known import sizes_held
+from ..ir.known import mark_sizes, sizes_held
 from ..ir.recorder import LOCAL, recording_gradients
+from ..ir.stated import stated, stated_program
 from . import mode
 from .block import Block
+from .fed_sizes import fitted
 from .printing import program_text
 from .segment import StaticSegment
-from .stages import StagedGraph, has_deferred_calls
 
 _MOST_GRAPHS = 64  # that a program keeps for the sets of variables that were fetched from it
 
@@ -291,7 +292,7 @@ class Program:
             return []
         held = [t for t in (*graph.captured, *graph.updates) if VARIABLES.get(t._name or "") is t]
         with self.run_lock if graph.updates else contextlib.nullcontext(), scope.in_force(held):
-            return graph.fitted(inputs)(*inputs)
+            return fitted(graph, inputs)(*inputs)
 
     def graph_for(self, fetches: Sequence[Tensor], feeds: Sequence[str] | None = None) -> Graph:
         """The Graph of some variables and of everything that a run changes.
@@ -343,17 +344,11 @@ class Program:
             raise value_error(
                 "Executor.run", f"the program needs the input {missing[0]}", f"feeds: {list(feeds or ())}"
             )
-        inputs = [GraphInput(places[k], whole.inputs[k]) for k in first]
         captured = [segment.inputs[k] for k in chosen[len(first) :]]
-        if has_deferred_calls(program):
-            if feeds is not None:
-                raise value_error(
-                    "static", "values decide shapes in this program, so it is no single graph that could be saved",
-                    f"{self!r}", "leave the operations that look at values out of what is saved",
-                )  # fmt: skip
-            return StagedGraph(
-                program, inputs, captured, scalars, len(fetches), changed, segment.locations, segment.assumptions
-            )
+        if feeds is not None:  # for a file: the sizes that are stated are its
+            program, scalars = stated_program(program, scalars)
+            captured = [_with_stated_sizes(tensor) for tensor in captured]
+        inputs = [GraphInput(places[k], aval) for k, aval in zip(first, program.inputs, strict=False)]
         structure = [Leaf(position) for position in range(len(fetches))]
         return Graph(
             "program", program, inputs, captured, scalars, structure, changed, segment.locations, segment.assumptions
@@ -371,6 +366,12 @@ def _number_in(segment: StaticSegment, tensor: Tensor) -> int:
             return segment.input_index(tensor)
     with recording_gradients(False):
         return assign_to(tensor)._index
+
+
+def _with_stated_sizes(tensor: Tensor) -> Tensor:
+    """A constant that holds sizes, with those that are stated."""
+    sizes = sizes_held(tensor)
+    return tensor if sizes is None else mark_sizes(alias(tensor), stated(sizes))
 
 
 def _named(tensor: Tensor, name: str) -> Tensor:

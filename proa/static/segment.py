@@ -11,16 +11,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..core.aval import Aval
-from ..core.errors import value_error
+from ..core.errors import asked_by_user, value_error
 from ..core.place import Place
-from ..core.symbols import SymbolicSize, plain, size_from
+from ..core.symbols import SymbolicSize, is_stated, is_symbolic, note_loss, plain, size_from
+from ..eager import tensor as tensor_module
+from ..ir import capture as capture_module
 from ..ir.capture import CaptureSegment, restore_state, saved_state
-from ..ir.dimensions import UnknownDimension, symbols_in
+from ..ir.dimensions import UnknownDimension
 from ..ir.interpreter import run_on_numpy
 from ..ir.program import Instruction
 from ..ir.trace import TraceNode, TraceRoot, grow_instruction, grow_leaf, instruction_key, twin
 
 State = tuple[Any, ...]
+_PASSES_ON = (tensor_module.__file__, capture_module.__file__)  # what stands between who asks for a shape and a segment
 
 
 class StaticSegment(CaptureSegment):
@@ -56,13 +59,12 @@ class StaticSegment(CaptureSegment):
         return defer(function, (arguments, named), refusal)
 
     def shape_of(self, aval: Aval) -> tuple[int, ...]:
-        """With -1 for what is not known before the program runs."""
-        return tuple(
-            [
-                size_from(size.expression, plain(size), UnknownDimension) if isinstance(size, SymbolicSize) else size
-                for size in aval.shape
-            ]
-        )
+        """With -1 for what is not known before the program runs. What the program states is a plain number for users, who
+        compute with what they see; our own functions go on with the size that a run will have."""
+        if not aval.symbolic:
+            return aval.shape
+        by_user = asked_by_user(2, _PASSES_ON)
+        return tuple([_seen(size, by_user) if isinstance(size, SymbolicSize) else size for size in aval.shape])
 
     def constant(self, tensor: Any) -> Any:
         """The value (an array) of a variable that depends on numbers in the program alone; None for any other."""
@@ -72,8 +74,13 @@ class StaticSegment(CaptureSegment):
         if any(o.__class__ is int and o < 0 for i in program.instructions for o in i.operands):
             return None
         used = [self.scalars[scalar.number] for scalar in program.scalars]
-        if any("seed" in i.operation.operand_names for i in program.instructions) or symbols_in(used):
+        if any("seed" in i.operation.operand_names for i in program.instructions):
             return None
+        symbolic = [number for number in used if is_symbolic(number)]
+        if not all(map(is_stated, symbolic)):
+            return None
+        for number in symbolic:
+            note_loss(number)
         return run_on_numpy(program, [], self.scalars)[tensor._index]
 
     def describe(self, tensor: Any) -> str:
@@ -133,3 +140,9 @@ class StaticSegment(CaptureSegment):
             node = grow_instruction(node, instruction_key(instruction), instruction)
         self.scalars = scalars
         self.node = node
+
+
+def _seen(size: SymbolicSize, by_user: bool) -> int:
+    if is_stated(size):
+        return size.bare() if by_user else size
+    return size_from(size.expression, plain(size), UnknownDimension)

@@ -100,7 +100,9 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
 
     if LOCAL.segment is not segment:
         raise value_error("static.data", "an input cannot be made inside a branch or a loop", f"name: {name}")
-    tensor = placeholder(segment, make_aval(segment.assumptions.shape(shape, name), kind, segment.root.place))
+    sizes = [None if size is None or size < 0 else int(size) for size in shape]
+    assumed = segment.assumptions.shape if None in sizes else segment.assumptions.stated_shape
+    tensor = placeholder(segment, make_aval(assumed(sizes, name), kind, segment.root.place))  # type: ignore[arg-type]
     tensor.name = name
     tensor.is_data = True  # type: ignore[attr-defined]
     tensor.lod_level = lod_level  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from ..core.errors import message, value_error
+from ..core.errors import failed_check, message, value_error
 from .download import get_path_from_url
 
 
@@ -25,7 +25,7 @@ def dataset_home() -> pathlib.Path:
 def choose_mode(where: str, mode: Any, allowed: tuple[str, ...]) -> str:
     lowered = mode.lower() if isinstance(mode, str) else mode
     if lowered not in allowed:
-        raise value_error(where, f"mode must be one of {', '.join(allowed)}", f"mode: {mode!r}")
+        raise failed_check(where, f"mode must be one of {', '.join(allowed)}", f"mode: {mode!r}")
     return lowered
 
 

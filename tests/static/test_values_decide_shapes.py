@@ -219,15 +219,6 @@ def test_a_clone_for_tests_and_a_printed_program() -> None:
     np.testing.assert_array_equal(positions, np.argwhere(X))
 
 
-def test_saving_such_a_program_says_why_not(tmp_path: Any) -> None:
-    main = static.Program()
-    with static.program_guard(main):
-        data = x()
-        found = paddle.nonzero(data)
-    with pytest.raises(ValueError, match="values decide"):
-        static.save_inference_model(str(tmp_path / "model"), [data], [found], static.Executor(), program=main)
-
-
 # ---- in conditions and loops ---------------------------------------------------------------------------------------
 
 
@@ -341,6 +332,69 @@ def test_dropout_in_a_branch_has_the_gradient_of_its_own_mask() -> None:
     np.testing.assert_array_equal(first[0], first[1])
     assert 0 < (first[0] == 0).mean() < 1
     assert not np.array_equal(first[0], again[0])
+
+
+def test_a_loop_may_change_the_sizes_of_its_variables() -> None:
+    def build() -> Any:
+        data, rounds = x(), x("n", (), "int64")
+        data.stop_gradient = False
+        start = [paddle.zeros([], "int64"), data]
+        _, grown = static.nn.while_loop(
+            lambda i, rows: i < rounds,
+            lambda i, rows: [i + 1, paddle.concat([rows, data * i.astype("float32")])],
+            start,
+        )
+        assert grown.shape == [-1, 3]
+        return grown, grown.mean(axis=0), static.gradients(grown.sum(), [data])[0]
+
+    run = program_of(build)
+    for array, rounds in ((X, 2), (X, 0), (ROW, 40)):
+        expected = np.concatenate([array, *(array * i for i in range(rounds))])
+        grown, mean, gradient = run(x=array, n=np.array(rounds))
+        np.testing.assert_array_equal(grown, expected)
+        np.testing.assert_allclose(mean, expected.mean(0), rtol=1e-6)
+        np.testing.assert_array_equal(gradient, np.full_like(array, 1 + sum(range(rounds))))
+
+
+def test_a_loop_may_shrink_and_multiply() -> None:
+    def build() -> Any:
+        data = x(shape=(-1,))
+        one = paddle.ones([], "int64")
+        halved, _ = static.nn.while_loop(
+            lambda rows, _: paddle.shape(rows)[0] > 2, lambda rows, n: [rows[1:-1], n + 1], [data, one]
+        )
+        doubled, _ = static.nn.while_loop(
+            lambda rows, n: n < 4, lambda rows, n: [paddle.concat([rows, rows]), n + 1], [data, one]
+        )
+        return halved, doubled
+
+    array = np.arange(7, dtype="float32")
+    shrunk, multiplied = program_of(build)(x=array)
+    np.testing.assert_array_equal(shrunk, [3.0])
+    np.testing.assert_array_equal(multiplied, np.tile(array, 8))
+
+
+def test_what_a_round_takes_for_granted_is_checked() -> None:
+    def build() -> Any:
+        data, rounds = x(), x("n", (), "int64")
+
+        def body(i: Any, rows: Any) -> Any:
+            # As a function of ours would ask: the answer is part of the program.
+            return [i + 1, paddle.concat([rows, rows * (2 if rows._aval.shape[0] > 1 else 1)])]
+
+        return static.nn.while_loop(lambda i, rows: i < rounds, body, [paddle.zeros([], "int64"), data])[1]
+
+    run = program_of(build)
+    np.testing.assert_array_equal(run(x=X, n=np.array(1))[0], np.concatenate([X, X * 2]))
+    with pytest.raises(ValueError, match="holds for sizes with the size of a loop variable > 1"):
+        run(x=ROW, n=np.array(1))
+
+
+def test_a_variable_keeps_its_type_and_number_of_dimensions() -> None:
+    for after in (lambda rows: rows.flatten(), lambda rows: rows.astype("int64")):
+        data = x()
+        with pytest.raises(ValueError, match="keep its shape and type"):
+            static.nn.while_loop(lambda rows: rows.sum() < 9, lambda rows, after=after: [after(rows)], [data])
 
 
 def test_compiled_functions_still_refuse_branches_of_different_sizes() -> None:

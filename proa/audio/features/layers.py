@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.errors import value_error
+from ...core.errors import failed_check, value_error
 from ...eager.tensor import Tensor
 from ...nn.layer import Layer
 from ...ops.math.unary import abs as magnitude
@@ -143,7 +143,7 @@ class MFCC(Layer):
     ) -> None:
         super().__init__()
         if not 0 < n_mfcc <= n_mels:
-            raise value_error("MFCC", "n_mfcc must not be larger than n_mels", f"n_mfcc: {n_mfcc}, n_mels: {n_mels}")
+            raise failed_check("MFCC", "n_mfcc must not be larger than n_mels", f"n_mfcc: {n_mfcc}, n_mels: {n_mels}")
         self._log_melspectrogram = LogMelSpectrogram(
             sr, n_fft, hop_length, win_length, window, power, center, pad_mode, n_mels, f_min, f_max, htk, norm,
             ref_value, amin, top_db, dtype,

@@ -6,7 +6,7 @@
     operand      a number (negative: ~k is input k), null (absent), or a name: "float", "int", "bool", "complex" (a scalar)
     value        null, true, 1, 1.5, "text", [values] (a tuple), or an object with one key: {"float": "inf"},
                  {"complex": [re, im]}, {"dtype": "float32"}, {"slice": [a, b, c]}, {"block": program},
-                 {"size": ...}, {"real": ...} (numbers computed from unknown sizes)
+                 {"size": ...}, {"real": ...} (numbers computed from unknown sizes), {"call": ...} (see `calls.py`)
 
 The operations and the order of their attributes are those of the op table; `upgrades.py` says what older files lack.
 """
@@ -25,6 +25,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import name_of, to_numpy_dtype
 from ...core.place import Place
 from ...core.symbols import SymbolicSize, is_symbolic, plain
+from ...graph.deferred import CALL, Deferred
 from ...graph.stops import Stops
 from ...graph.structure import Leaf
 from ...ir.assumptions import disagreements
@@ -34,6 +35,7 @@ from ...ir.editing import Editor
 from ...ir.operation import all_operations
 from ...ir.program import Instruction, Program
 from .archive import DamagedArtifact
+from .calls import decode_call, encode_call
 from .kinds import attribute_count, unfit_attribute
 from .sizes import SizeReader, SizeWriter
 from .upgrades import upgraded, with_moved_numbers
@@ -83,6 +85,8 @@ def encode_value(value: Any, sizes: SizeWriter) -> Any:
         return {"slice": [encode_value(part, sizes) for part in (value.start, value.stop, value.step)]}
     if isinstance(value, Block):
         return {"block": encode_program(value.program, value.scalars, value.locations, value.stops, sizes)}
+    if isinstance(value, Deferred):
+        return encode_call(value, lambda part: encode_value(part, sizes))
     raise TypeError(f"(save) an attribute of type {type(value).__name__} cannot be saved")
 
 
@@ -281,11 +285,18 @@ def _add_instruction(editor: Editor, entry: Any, place: Place, sizes: SizeReader
     if not operation.variadic:
         _want(len(operands) == len(operation.operand_names), f"{name} has {len(operands)} operands")
     count = attribute_count(operation)
-    decoded = upgraded(name, tuple(decode_value(value, place, sizes, depth) for value in attributes), count)
+    outputs = tuple(decode_type(text, place, sizes) for text in types)
+    if operation is CALL:
+        _want(len(attributes) == 1 and isinstance(attributes[0], dict), "a call has no function")
+        content = attributes[0].get("call")
+        decoded: tuple[Any, ...] = (
+            decode_call(content, outputs, len(operands), lambda part: decode_value(part, place, sizes, depth + 1)),
+        )
+    else:
+        decoded = upgraded(name, tuple(decode_value(value, place, sizes, depth) for value in attributes), count)
     _want(count is None or len(decoded) == count, f"{name} has {len(decoded)} attributes")
     unfit = unfit_attribute(operation, decoded)
     _want(unfit is None, f"attribute {unfit} of {name} is of another kind than the operation takes")
-    outputs = tuple(decode_type(text, place, sizes) for text in types)
     _verify(operation, kinds, decoded, outputs, place, sizes)
     checked = entry.get("checked") is True and operation.check is not None
     return editor.add(operation, operands, decoded, outputs, checked)
@@ -295,8 +306,9 @@ def _verify(
     operation: Any, kinds: tuple[Any, ...], attributes: tuple[Any, ...], outputs: tuple[Aval, ...], place: Place,
     sizes: SizeReader,
 ) -> None:  # fmt: skip
-    """Shapes inferred anew must be those in the file. (Operations without a rule are inferred when they are lowered.)"""
-    if operation.infer_rule is None:
+    """Shapes inferred anew must be those in the file. (Operations without a rule are inferred when they are lowered, what
+    values decide is compared when it runs.)"""
+    if operation.infer_rule is None or operation is CALL:
         return
     if operation.name == "unbind" and isinstance(kinds[0], Aval):
         axis: Any = attributes[0] if attributes else None

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...graph.deferred import Deferred
 from ...ir.block import Block
 from ...ir.operation import Operation
 
@@ -52,6 +53,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "str": lambda value: value is None or isinstance(value, str),
     "str | float": lambda value: isinstance(value, str) or _is_number(value),
     "np.dtype": lambda value: isinstance(value, np.dtype),
+    "Deferred": lambda value: isinstance(value, Deferred),
     "Block": lambda value: isinstance(value, Block),
     "tuple[int, ...]": _all_integers,
     "Sizes": _all_integers,

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.aval import make_aval
+from ...core.aval import Aval, make_aval
 from ...eager.tensor import Tensor
-from ...graph.control import BlockCapture, capture_block, loop_of
+from ...graph.control import BlockCapture, capture_block, loop_of, loosened
 from ...graph.structure import flatten, rebuild
+from ...ir.block import is_loose
 from .merge import _described, as_tensor, common_dtype, filler, is_number, number_dtype, same_value
 from .state import Journal, Site, State, Undefined, copy_containers, current_attribute, put, set_attribute
 
@@ -45,6 +46,7 @@ class GraphLoop:
         self.site = site
         self.weak: set[str] = set()  # began as numbers: they take the shape and type that they get in the body
         self.local: set[str] = set()  # only have a value within a round
+        self.loose: dict[int, Aval] = {}  # what variables are, by identity, whose sizes change from round to round
         self.names = list(state.names)
         # Attributes that the body sets, with what they were before; they come behind the variables.
         self.attributes: dict[tuple[int, str], tuple[Any, str, Any]] = {}
@@ -63,7 +65,7 @@ class GraphLoop:
         for attempt in range(_MOST_CAPTURES):
             leaves: list[Tensor] = []
             template = [flatten(value, leaves) for value in start]
-            avals = [leaf._aval for leaf in leaves]
+            avals = [self.loose.get(id(leaf), leaf._aval) for leaf in leaves]
             body = self._capture_body(template, avals, learning=attempt == 0)
             changed = {id(tensor) for tensor, _ in body.updates}
             before = list(start)
@@ -237,8 +239,16 @@ class GraphLoop:
     ) -> Tensor:
         weak = path in self.weak or name in self.weak
         dtype = common_dtype(first, after) if not (weak and isinstance(after, Tensor)) else _weak_dtype(first, after)
-        shape = first._aval.shape
+        aval = self.loose.get(id(first), first._aval)
+        shape = aval.shape
         if isinstance(after, Tensor) and after._aval.shape != shape:
+            loose = loosened(aval, after._aval)
+            if loose is not aval:
+                self.loose[id(first)] = loose
+                raise _Restart
+            if any(map(is_loose, shape)):
+                results.append(after)
+                return first
             if not (weak and shape == ()):
                 raise self._changing(path, first, after)
             from ...ops.shape.repetition import expand

@@ -16,6 +16,7 @@ from ...core.dtype import get_default_dtype, name_of, to_numpy_dtype
 from ...core.promotion import promote_scalar, promote_tensors
 from ...eager.tensor import Tensor
 from ...graph.control import BlockCapture
+from ...ir.capture import can_put_off
 from .state import Site, Undefined
 
 _NUMBERS = (bool, int, float, complex)
@@ -218,7 +219,7 @@ class BranchMerge:
         except Exception as error:
             return self._refuse(name, a, b, str(error))
         shapes = [value._aval.shape for value in (a, b) if isinstance(value, Tensor)]
-        if len(shapes) == 2 and shapes[0] != shapes[1]:
+        if len(shapes) == 2 and shapes[0] != shapes[1] and not (len(shapes[0]) == len(shapes[1]) and can_put_off()):
             return self._refuse(name, a, b, "both must have the same shape: expand or reshape one of them")
         shape = shapes[0] if shapes else ()
         return self._dynamic(lambda: as_tensor(a, dtype, shape), lambda: as_tensor(b, dtype, shape))

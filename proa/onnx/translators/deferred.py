@@ -1,4 +1,4 @@
-"""Calls whose results have sizes that values decide, by the name of the function (see `static/deferral.py`)."""
+"""Calls whose results have sizes that values decide, by the name of the function (see `graph/deferred.py`)."""
 
 from __future__ import annotations
 

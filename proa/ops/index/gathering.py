@@ -77,12 +77,18 @@ def check_fits(operation: Any, operands: Any, shape: tuple[int, ...], target: tu
         )
 
 
+def _is_plain(xp: Any, index: Any, size: int) -> bool:
+    """Whether indices on the host are known to be from 0 to size - 1: one pass over them, for a negative number is a very
+    large one without its sign. Small graphs spend their time in such checks."""
+    return xp is np and index.dtype == np.int64 and index.size > 0 and index.view(np.uint64).max() < size
+
+
 def _in_range(first: int) -> Any:
     def condition(xp: Any, *arguments: Any) -> Any:
         *operands, axes = arguments
         good = np.True_
         for index, (_, size) in zip(operands[first:], axes):
-            if size >= 0:
+            if size >= 0 and not _is_plain(xp, index, size):
                 good = good & xp.all((index >= -size) & (index < size))
         return good
 
@@ -112,6 +118,8 @@ def _index(xp: Any, ndim: int, indices: Sequence[Any], axes: Axes) -> tuple[Any,
 def _tamed(xp: Any, index: Any, size: int) -> Any:
     """Indices from 0 to size - 1, whatever was given: a bad one is reported by the check, not by
     NumPy."""
+    if _is_plain(xp, index, size):
+        return index
     return xp.clip(xp.where(index < 0, index + size, index), 0, size - 1)
 
 

@@ -13,6 +13,7 @@ from ...core.aval import make_aval
 from ...core.dtype import INT64
 from ...core.errors import type_error, value_error
 from ...core.memory import check_allocation
+from ...core.symbols import fixed
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -68,7 +69,7 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
         raise value_error("combinations", "r must not be negative", f"r: {r}")
     if count == 0:
         return full_of(0, (0,), aval.dtype)
-    size = aval.size
+    size = fixed(aval.size)
     rows = math.comb(size + count - 1, count) if with_replacement and size else math.comb(size, count)
     check_allocation("combinations", (make_aval((rows, count), INT64, aval.place),))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations

@@ -199,7 +199,7 @@ def eye(
     rows = integer("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else integer("eye", "num_columns", num_columns)
     if rows < 0 or columns < 0:
-        raise value_error("eye", "a dimension cannot be negative", f"num_rows: {rows}, num_columns: {columns}")
+        raise type_error("eye", "a dimension cannot be negative", f"num_rows: {rows}, num_columns: {columns}")
     return finish(diagonal_ones((rows, columns), dtype_or_default(dtype)), out, device, requires_grad)
 
 

@@ -13,6 +13,7 @@ from ...core.dtype import FLOAT32, FLOAT64, INT64, is_differentiable
 from ...core.errors import type_error, value_error
 from ...core.memory import check_allocation
 from ...core.namespaces import can_write
+from ...core.symbols import fixed
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -272,7 +273,7 @@ def histogramdd(
             "weights must have the shape of x without its last axis",
             f"weights: {weights._aval}, x: {aval}",
         )
-    dims = aval.shape[-1]
+    dims = fixed(aval.shape[-1])
     points = reshape_to(x.detach(), (math.prod(aval.shape[:-1]), dims))
     columns = [get_item(points, (slice(None), k)) for k in range(dims)]
     edges = _grid_edges(columns, bins, ranges)

@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.dtype import FLOAT32
+from ...core.dtype import BOOL, FLOAT32
 from ...core.errors import value_error
 from ...core.symbols import maximum, square_root
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
-from ...eager.tensor import Tensor, tensor_from_data
+from ...eager.tensor import Tensor
 from ...kernels.cpu import attention as native
 from ...kernels.cpu.bfloat import bfloat_attention, bfloat_attention_gradient
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.precision import in_float32
 from ...kernels.gpu.attention import cudnn_attention, cudnn_attention_grad
 from ..arguments import require_tensor
-from ..basic import cast_to, transpose_to
+from ..basic import cast_to, full_of, transpose_to
 from ..linear.linalg import matmul
+from ..linear.matrix import tril
 from ..math.ternary import where as choose_by
 from ..precision import wide
 from .dropout import dropout
@@ -190,8 +191,8 @@ def attend(
     if mask is not None:
         scores = choose_by(mask, scores, lowest) if mask._aval.dtype == bool else scores + mask
     if causal:
-        allowed = np.tril(np.ones(scores._aval.shape[-2:], bool))
-        scores = choose_by(tensor_from_data(allowed, place=scores._aval.place), scores, lowest)
+        allowed = tril(full_of(True, scores._aval.shape[-2:], BOOL))
+        scores = choose_by(allowed, scores, lowest)
     weights = softmax_along(scores, 3)
     kept = dropout(weights, p) if drops else weights
     return transpose_to(matmul(kept, v, False, False), (0, 2, 1, 3)), weights

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import INT64, is_floating
 from ...core.errors import type_error, value_error
+from ...core.symbols import divided
 from ...eager.declare import public
 from ...eager.infer import normalise_axis
 from ...eager.samples import A, S, samples
@@ -184,7 +185,7 @@ def cross_entropy(
             )
         soft: Any = label if label._aval.dtype == aval.dtype else cast_to(label, aval.dtype)
         if label_smoothing:
-            soft = soft * (1.0 - label_smoothing) + label_smoothing / classes
+            soft = soft * (1.0 - label_smoothing) + divided(label_smoothing, classes)
         # A mean with ignore_index=0 is over the labels that are not 0, each class of each element counting as one.
         counted = cast_to(soft != 0.0, aval.dtype) if ignored == 0 else None
         return _soft_cross_entropy(input, soft, weight, reduction, axis, use_softmax, counted)

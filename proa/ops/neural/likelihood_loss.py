@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.dtype import FLOAT32, FLOAT64
 from ...core.errors import value_error
+from ...core.symbols import divided, maximum
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -234,5 +235,5 @@ def label_smooth(
         raise value_error("label_smooth", "epsilon must be from 0 to 1", f"epsilon: {epsilon}")
     x: Any = require_tensor("label_smooth", "label", label)
     if prior_dist is None:
-        return x * (1.0 - epsilon) + epsilon / max(x._aval.shape[-1], 1)
+        return x * (1.0 - epsilon) + divided(epsilon, maximum(x._aval.shape[-1], 1))
     return x * (1.0 - epsilon) + prior_dist * float(epsilon)  # type: ignore[operator]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...core.symbols import divided, maximum
 from ...eager.declare import op, public
 from ...eager.infer import broadcast
 from ...eager.one_operator import one_operator
@@ -281,5 +282,5 @@ def kl_div(
         safe = where(positive, label, full_of(1.0, label._aval.shape, label._aval.dtype))
         loss = where(positive, label * (safe.log() - input), zeros)
     if reduction == "batchmean":
-        return loss.sum() * (1.0 / max(input._aval.shape[0], 1)) if input._aval.ndim else loss.sum()
+        return loss.sum() * divided(1.0, maximum(input._aval.shape[0], 1)) if input._aval.ndim else loss.sum()
     return reduce_loss(loss, reduction)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.dtype import FLOAT32, FLOAT64, INT32, INT64
 from ...core.errors import value_error
+from ...core.symbols import divided, maximum
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -181,7 +182,7 @@ def multi_margin_loss(
     gap = relu(float(margin) - x.take_along_axis(column, 1) + x)
     powered = gap if p == 1 else gap * gap if p == 2 else gap**p
     # The own class has a gap of `margin`: its term is taken away again.
-    loss = powered.mean(1) - float(margin) ** p / aval.shape[1]
+    loss = powered.mean(1) - divided(float(margin) ** p, aval.shape[1])
     if weight is not None:
         loss = loss * weight.take_along_axis(column.reshape([-1]), 0)  # type: ignore[attr-defined]
     return reduce_loss(loss, reduction)
@@ -227,7 +228,7 @@ def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean
     hits = cast_to(safe.unsqueeze(2) == numbers, input._aval.dtype) * listed.unsqueeze(2)  # type: ignore[operator]
     wrong = 1.0 - hits.max(1, keepdim=True)
     gaps = (1.0 - x.take_along_axis(safe, 1).unsqueeze(2) + x.unsqueeze(1)).clip(min=0.0)
-    return reduce_loss((gaps * listed.unsqueeze(2) * wrong).sum([1, 2]) * (1.0 / max(count, 1)), reduction)
+    return reduce_loss((gaps * listed.unsqueeze(2) * wrong).sum([1, 2]) * divided(1.0, maximum(count, 1)), reduction)
 
 
 def _reference_triplet(a: Any, p: Any, n: Any, margin: float = 1.0, power: float = 2, epsilon: float = 1e-6,

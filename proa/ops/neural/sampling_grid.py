@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...core.symbols import fixed
 from ...eager.declare import public
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
@@ -68,7 +69,7 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
         )  # fmt: skip
     if min(shape) < 1:
         raise value_error("affine_grid", "out_shape must be positive", f"out_shape: {list(shape)}")
-    base = tensor_from_data(_base_grid(shape[2:], bool(align_corners), aval.dtype), place=aval.place)
+    base = tensor_from_data(_base_grid(tuple(map(fixed, shape[2:])), bool(align_corners), aval.dtype), place=aval.place)
     return reshape_to(matmul(base, theta, False, True), (shape[0], *shape[2:], count))
 
 

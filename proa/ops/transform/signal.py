@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
-from ...core.errors import type_error, value_error
+from ...core.errors import failed_check, type_error
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
@@ -26,11 +26,11 @@ def _sizes(where: str, n_fft: Any, hop_length: Any, win_length: Any) -> tuple[in
     size = points if win_length is None else int(integer(where, "win_length", win_length))
     received = f"n_fft: {points}, hop_length: {hop}, win_length: {size}"
     if points <= 0:
-        raise value_error(where, "n_fft must be positive", received)
+        raise failed_check(where, "n_fft must be positive", received)
     if hop <= 0:
-        raise value_error(where, "hop_length must be positive", received, "give hop_length (n_fft // 4 by default)")
+        raise failed_check(where, "hop_length must be positive", received, "give hop_length (n_fft // 4 by default)")
     if not 0 < size <= points:
-        raise value_error(where, "win_length must be from 1 to n_fft", received)
+        raise failed_check(where, "win_length must be from 1 to n_fft", received)
     return points, hop, size
 
 
@@ -41,7 +41,7 @@ def _window(where: str, window: Any, size: int, points: int, dtype: np.dtype) ->
     else:
         made = require_tensor(where, "window", window)
         if made._aval.shape != (size,):
-            raise value_error(where, f"the window must have the shape [{size}] (win_length)", f"window: {made._aval}")
+            raise failed_check(where, f"the window must have the shape [{size}] (win_length)", f"window: {made._aval}")
         made = cast_to(made, dtype) if made._aval.dtype.kind in "biu" else made
     before = (points - size) // 2
     return pad_with(made, 0, ((before, points - size - before),)) if size < points else made
@@ -85,16 +85,16 @@ def stft(
     where = "stft"
     aval = require_tensor(where, "x", x)._aval
     if aval.ndim not in (1, 2):
-        raise value_error(where, "x must have one or two dimensions", f"x: {aval}")
+        raise failed_check(where, "x must have one or two dimensions", f"x: {aval}")
     points, hop, size = _sizes(where, n_fft, hop_length, win_length)
     if points > aval.shape[-1]:
-        raise value_error(where, "n_fft is longer than the signal", f"x: {aval}, n_fft: {points}")
+        raise failed_check(where, "n_fft is longer than the signal", f"x: {aval}, n_fft: {points}")
     signal = x if aval.dtype.kind == "c" else as_real(where, x)
     weights = _window(where, window, size, points, real_dtype(signal._aval.dtype))
     is_complex = "c" in (aval.dtype.kind, weights._aval.dtype.kind)
     half = not is_complex if onesided is None else bool(onesided)
     if half and is_complex:
-        raise value_error(
+        raise failed_check(
             where, "onesided must be False for complex numbers", f"x: {aval}, window: {weights._aval}, onesided: True"
         )
     rows = signal if aval.ndim == 2 else reshape_to(signal, (1, *aval.shape))
@@ -111,7 +111,7 @@ def stft(
 
 def _padded(rows: Tensor, border: int, mode: str) -> Tensor:
     if mode not in ("reflect", "constant"):
-        raise value_error("stft", "pad_mode is 'reflect' or 'constant'", f"pad_mode: {mode!r}")
+        raise failed_check("stft", "pad_mode is 'reflect' or 'constant'", f"pad_mode: {mode!r}")
     count, length = rows._aval.shape
     if mode == "constant" or not count:
         return pad_with(rows, 0, ((0, 0), (border, border)))
@@ -184,17 +184,17 @@ def istft(
     where = "istft"
     aval = require_tensor(where, "x", x)._aval
     if aval.ndim not in (2, 3) or not aval.size:
-        raise value_error(where, "x must have two or three dimensions and not be empty", f"x: {aval}")
+        raise failed_check(where, "x must have two or three dimensions and not be empty", f"x: {aval}")
     points, hop, size = _sizes(where, n_fft, hop_length, win_length)
     if hop > size:
-        raise value_error(where, "hop_length must be at most win_length", f"hop_length: {hop}, win_length: {size}")
+        raise failed_check(where, "hop_length must be at most win_length", f"hop_length: {hop}, win_length: {size}")
     expected = points // 2 + 1 if onesided else points
     if aval.shape[-2] != expected:
-        raise value_error(
+        raise failed_check(
             where, f"x must have {expected} frequencies", f"x: {aval}, n_fft: {points}, onesided: {bool(onesided)}"
         )
     if return_complex and onesided:
-        raise value_error(where, "the result of a onesided transform is real", "onesided: True, return_complex: True")
+        raise failed_check(where, "the result of a onesided transform is real", "onesided: True, return_complex: True")
     spectrum = as_complex(where, x, integers=False)
     weights = _window(where, window, size, points, real_dtype(spectrum._aval.dtype))
     if weights._aval.dtype.kind == "c" and not return_complex:
@@ -224,7 +224,7 @@ def _span(aval: Aval, points: int, hop: int, center: bool, length: Any) -> tuple
     else:
         stop = min(start + integer("istft", "length", length), total)
     if stop <= start:
-        raise value_error("istft", "nothing is left of the signal", f"x: {aval}, length: {length}")
+        raise failed_check("istft", "nothing is left of the signal", f"x: {aval}, length: {length}")
     return start, stop
 
 

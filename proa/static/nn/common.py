@@ -42,7 +42,7 @@ def fc(
         make._check(shape[kept:])
         width = math.prod(shape[kept:])
         weight = make.weight([width, size], attr, XavierUniform())
-        rows = tensor if kept == len(shape) - 1 else tensor.reshape([*map(int, shape[:kept]), width])
+        rows = tensor if kept == len(shape) - 1 else tensor.reshape([*tensor._aval.shape[:kept], width])
         total = F.linear(rows, weight) if total is None else total + F.linear(rows, weight)
     bias = make.bias([size], bias_attr)
     if bias is not None:

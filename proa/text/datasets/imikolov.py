@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import value_error
+from ...core.errors import failed_check
 from ...io import Dataset
 from ...utils.dataset_files import choose_mode, find_file, member, whole_file
 
@@ -39,10 +39,10 @@ class Imikolov(Dataset):
         where = "Imikolov"
         self.data_type = data_type.upper() if isinstance(data_type, str) else data_type
         if self.data_type not in ("NGRAM", "SEQ"):
-            raise value_error(where, "data_type must be 'NGRAM' or 'SEQ'", f"data_type: {data_type!r}")
+            raise failed_check(where, "data_type must be 'NGRAM' or 'SEQ'", f"data_type: {data_type!r}")
         self.mode = choose_mode(where, mode, ("train", "test"))
         if self.data_type == "NGRAM" and window_size < 1:
-            raise value_error(where, "NGRAM needs the number of words in a window", f"window_size: {window_size}")
+            raise failed_check(where, "NGRAM needs the number of words in a window", f"window_size: {window_size}")
         self.window_size, self.min_word_freq = window_size, min_word_freq
         self.data_file = find_file(where, "data_file", data_file, _URL, _MD5, "imikolov", download)
         with whole_file(where, self.data_file), tarfile.open(self.data_file) as archive:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tarfile
 from typing import Any
 
-from ...core.errors import value_error
+from ...core.errors import failed_check, value_error
 from ...utils.dataset_files import choose_mode, damaged, find_file, member, whole_file
 from .translation import BEGIN, END, UNKNOWN, TranslationDataset, pairs_of
 
@@ -23,7 +23,7 @@ class WMT14(TranslationDataset):
         where = "WMT14"
         self.mode = choose_mode(where, mode, ("train", "test", "gen"))
         if dict_size <= 0:
-            raise value_error(where, "dict_size must be positive", f"dict_size: {dict_size}")
+            raise failed_check(where, "dict_size must be positive", f"dict_size: {dict_size}")
         self.dict_size = dict_size
         self.data_file = find_file(where, "data_file", data_file, _URL, _MD5, "wmt14", download)
         with whole_file(where, self.data_file), tarfile.open(self.data_file) as archive:

@@ -6,7 +6,7 @@ import collections
 import tarfile
 from typing import Any
 
-from ...core.errors import value_error
+from ...core.errors import failed_check, value_error
 from ...utils.dataset_files import choose_mode, find_file, member, whole_file
 from .translation import BEGIN, END, UNKNOWN, TranslationDataset, pairs_of
 
@@ -32,7 +32,7 @@ class WMT16(TranslationDataset):
         where = "WMT16"
         self.mode = choose_mode(where, mode, ("train", "test", "val"))
         if lang not in ("en", "de"):
-            raise value_error(where, "lang must be 'en' or 'de'", f"lang: {lang!r}")
+            raise failed_check(where, "lang must be 'en' or 'de'", f"lang: {lang!r}")
         if src_dict_size <= 0 or trg_dict_size <= 0:
             raise value_error(
                 where, "sizes must be positive", f"src_dict_size: {src_dict_size}, trg_dict_size: {trg_dict_size}"
@@ -52,7 +52,7 @@ class WMT16(TranslationDataset):
     def get_dict(self, lang: str, reverse: bool = False) -> dict[Any, Any]:
         """Words to numbers for a language, or numbers to words."""
         if lang not in ("en", "de"):
-            raise value_error("get_dict", "lang must be 'en' or 'de'", f"lang: {lang!r}")
+            raise failed_check("get_dict", "lang must be 'en' or 'de'", f"lang: {lang!r}")
         words = self.src_dict if lang == self.lang else self.trg_dict
         return {number: word for word, number in words.items()} if reverse else words
 

@@ -7,6 +7,7 @@ results depends on values (suppression, proposals) they are computed on the host
 from __future__ import annotations
 
 from ...eager.calling import putting_off
+from ...graph.deferred import for_files
 from .blocks import ConvNormActivation as ConvNormActivation
 from .boxes import box_coder, prior_box
 from .deformable import DeformConv2D, deform_conv2d
@@ -19,7 +20,7 @@ from .suppression import nms as _nms
 from .yolo import yolo_box, yolo_loss
 
 # How many boxes there are is decided by values, so a static program calls these between its compiled parts.
-nms, matrix_nms = putting_off(_nms), putting_off(_matrix_nms)
+nms, matrix_nms = for_files("vision.ops.nms")(putting_off(_nms)), putting_off(_matrix_nms)
 generate_proposals, distribute_fpn_proposals = putting_off(_generate), putting_off(_distribute)
 
 __all__ = [

@@ -10,7 +10,7 @@ from ...core.errors import type_error, value_error
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...ops.arguments import integer, integers, require_tensor
-from ...ops.basic import cast_to, reshape_to, transpose_to
+from ...ops.basic import cast_to, full_of, reshape_to, transpose_to
 from ...ops.index.gathering import put_elements, take_elements
 from ...ops.math.extremes import maximum, minimum
 from ...ops.math.ternary import where as choose_by
@@ -233,7 +233,7 @@ class _Truth:
         self.x, self.y, self.width, self.height = (boxes[:, :, i] for i in range(4))
         self.real: Any = (self.width > 1e-6) & (self.height > 1e-6)
         self.label: Any = choose_by(self.real, cast_to(gt_label.detach(), whole), 0)
-        ones: Any = placed(np.ones(gt_box._aval.shape[:2], dtype), x)
+        ones: Any = full_of(1.0, gt_box._aval.shape[:2], dtype)
         self.score: Any = ones if gt_score is None else cast_to(gt_score.detach(), dtype)
         extent = float(cells * ratio)
         zero = boxes[:, :, :1] * 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....core.symbols import divided
 from .builder import Builder, Made
 from .registry import Call, translates
 
@@ -21,7 +22,7 @@ def sigmoid_cross_entropy(b: Builder, c: Call) -> Made:
 def _valid(b: Builder, label: Made, classes: int, ignored: int) -> Made:
     """Where labels name a class and are not to be ignored."""
     limits = [("greater_equal", 0), ("less_than", classes), ("not_equal", ignored)]
-    tests = [b.binary(name, label, b.full((), number, label.dtype), "bool") for name, number in limits]
+    tests = [b.binary(name, label, b.scalar(number, label.dtype), "bool") for name, number in limits]
     return b.binary("logical_and", b.binary("logical_and", tests[0], tests[1], "bool"), tests[2], "bool")
 
 
@@ -75,7 +76,7 @@ def smoothed_labels(b: Builder, c: Call) -> Made:
     )  # fmt: skip
     numbers = b.reshape(numbers, [classes if a == axis else 1 for a in range(rank)])
     chosen = b.cast(b.binary("equal", b.cast(index, "int64"), numbers, "bool"), c.dtype)
-    spread = b.scale(chosen, 1 - float(smoothing), float(smoothing) / classes)
+    spread = b.scale(chosen, 1 - float(smoothing), divided(float(smoothing), classes))
     return b.binary("multiply", spread, b.cast(valid, c.dtype))
 
 

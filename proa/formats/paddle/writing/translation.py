@@ -42,6 +42,7 @@ def graph_to_model(graph: Graph, names: dict[int, str] | None = None) -> Model:
     """The Model of a graph's results. `names` gives captured tensors (by id) the names their values are saved under."""
     from . import (  # noqa: F401
         control,
+        deferred,
         elementwise,
         helpers,
         indexing,

@@ -9,69 +9,46 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.errors import locate
-from ..core.generator import Generator, default_generator
+from ..core.errors import locate, value_error
+from ..core.generator import Generator
 from ..eager.modes import no_grad
 from ..eager.tensor import Tensor
-from ..eager.views import replace_value
-from ..graph.graph import Graph, GraphInput
-from ..graph.structure import Leaf
-from ..ir.assumptions import Assumptions
 from ..ir.dimensions import Known, missing_symbols, size_sources, symbols_in
 from ..ir.editing import extracted
 from ..ir.known import sizes_held
 from ..ir.program import Instruction, Program
-from .deferral import CALL
+from .deferred import CALL
+from .graph import Graph, GraphInput
+from .replay import with_known_sizes
+from .structure import Leaf
 
 Step = Callable[[dict[int, Tensor]], None]
 
 
-def has_deferred_calls(program: Program) -> bool:
-    return any(instruction.operation is CALL for instruction in program.instructions)
+class Stages:
+    """How a Graph runs that cannot be one executable."""
 
-
-class StagedGraph:
-    """What a Graph is for an Executor, for a program that cannot be one executable."""
-
-    def __init__(
-        self, program: Program, inputs: list[GraphInput], captured: list[Tensor], scalars: list[Any], num_results: int,
-        updates: list[Tensor], locations: dict[int, tuple[str, int]], assumptions: Assumptions,
-    ) -> None:  # fmt: skip
-        self.program = program
-        self.inputs = inputs
-        self.captured = captured
-        self.updates = updates
-        self.num_results = num_results
-        self.locations = locations
-        self.assumptions = assumptions
+    def __init__(self, graph: Graph) -> None:
+        self.program = program = graph.program
+        self.inputs = graph.inputs
+        self.captured = graph.captured
+        self.locations = graph.locations
+        self.assumptions = graph.assumptions
+        self.scalars = graph.scalars
         self.graphs: list[Graph] = []
-        self.scalars = scalars
         self._avals = {n: aval for i in program.instructions for n, aval in zip(i.made, i.outputs, strict=True)}
         self._avals.update((~k, aval) for k, aval in enumerate(program.inputs))
         self.steps = self._make_steps(program.instructions)
 
-    @property
-    def generator(self) -> Generator:
-        return self.graphs[0].generator if self.graphs else default_generator
-
-    @generator.setter
-    def generator(self, chosen: Generator) -> None:
-        for graph in self.graphs:
-            graph.generator = chosen
-
-    def fitted(self, tensors: Sequence[Tensor]) -> StagedGraph:
-        """Itself: each piece is fitted to the sizes that arrive there."""
-        return self
-
-    def __call__(self, *tensors: Tensor) -> list[Tensor]:
+    def __call__(self, tensors: Sequence[Tensor], generator: Generator) -> list[Tensor]:
+        """The program's outputs; random numbers come from the generator."""
         values: dict[int, Tensor] = {~k: tensor for k, tensor in enumerate((*tensors, *self.captured))}
+        for graph in self.graphs:
+            graph.generator = generator
         with no_grad():
             for step in self.steps:
                 step(values)
-            results = [values[number] for number in self.program.outputs]
-            for tensor, value in zip(self.updates, results[self.num_results :], strict=True):
-                replace_value(tensor, value)
-        return results[: self.num_results]
+        return [values[number] for number in self.program.outputs]
 
     # ---- pieces ----------------------------------------------------------------------------------------------------
 
@@ -95,6 +72,8 @@ class StagedGraph:
         (call,) = instruction.attributes
         needed.update(instruction.operands)
         symbols = set(call.symbols())
+        for tensor in (self.captured[~o - len(self.inputs)] for o in instruction.operands if self._is_captured(o)):
+            symbols |= symbols_in(sizes_held(tensor) or ()).keys()  # a constant that holds sizes
         sources = self._sources(symbols)
         needed.update(sources)
         location = self.locations.get(instruction.index)
@@ -104,12 +83,16 @@ class StagedGraph:
             for number in sources:
                 known.learn(self._avals[number], values[number]._aval)
             try:
-                results = call.bound(known)([values[operand] for operand in instruction.operands])
+                operands = [with_known_sizes(values[operand], known) for operand in instruction.operands]
+                results = call.bound(known)(operands)
                 for result in results:
                     result._data()
             except Exception as error:
                 locate(error, location)
                 raise
+            if [r._aval.dtype for r in results] != [aval.dtype for aval in instruction.outputs]:
+                found = ", ".join(str(result._aval) for result in results)
+                raise value_error("program", f"{call.name} gives other results than when it was put off", found)
             for offset, (result, aval) in enumerate(zip(results, instruction.outputs, strict=True)):
                 Known().learn(aval, result._aval, f"the result of {call.name}", location)
                 values[instruction.index + offset] = result
@@ -161,4 +144,4 @@ class StagedGraph:
         return {new.index: self.locations[old.index] for new, old in pairs if old.index in self.locations}
 
 
-__all__ = ["StagedGraph", "has_deferred_calls"]
+__all__ = ["Stages"]
