@@ -37,7 +37,7 @@ def load(path: str | os.PathLike[str], dtype: Any = None) -> Any:
     if not folder.is_dir():
         raise FileNotFoundError(message("load", "there is no such folder", repr(str(path))))
     family, config = read_config(folder)
-    tensors, as_ours = _tensors(folder)
+    tensors, as_ours = read_tensors(folder)
     return from_tensors(family, config, tensors, dtype, as_ours)
 
 
@@ -66,6 +66,7 @@ def from_tensors(
     family: Family, config: Config, tensors: Mapping[str, Any], dtype: Any = None, as_ours: bool = False
 ) -> Any:
     """A model filled from named arrays; `as_ours`: products lie `[in, out]`."""
+    config = family.fitted(config, tensors)
     with LazyGuard():
         model = family.build(config)
     parameters = model.state_dict()
@@ -91,7 +92,7 @@ def from_tensors(
     return model
 
 
-def _tensors(folder: Path) -> tuple[Mapping[str, Any], bool]:
+def read_tensors(folder: Path) -> tuple[Mapping[str, Any], bool]:
     """The arrays of a folder by name, and whether products lie as ours do."""
     for pattern, as_ours in (("*.safetensors", False), ("*.pdparams", True)):
         files = sorted(folder.glob(pattern))

@@ -27,6 +27,7 @@ class Rule:
     ours: str | tuple[str, ...]
     theirs: str
     transposed: bool = False
+    lead: bool = False  # theirs has an axis of length 1 in front
     joined: int = -1  # the axis along which several of ours lie in theirs, as they lie here
 
     @property
@@ -110,6 +111,7 @@ def read_parameter(source: Source, ours: str, shape: tuple[int, ...], sizes: dic
         found = np.stack([part.T if turn else part for part in parts])
     else:
         found = source.take(theirs)
+        found = found[0] if rule.lead and found.ndim and len(found) == 1 else found
         found = found.T if turn else found
         if len(rule.parts) > 1:
             found = _part_of(found, rule, ours, number, sizes)
@@ -144,4 +146,5 @@ def written(names: Names, parameters: Mapping[str, np.ndarray]) -> Iterator[tupl
             for expert, part in enumerate(whole):
                 yield theirs.replace("{e}", str(expert)), np.ascontiguousarray(part.T if rule.transposed else part)
         else:
+            whole = whole[None] if rule.lead else whole
             yield theirs, np.ascontiguousarray(whole.T if rule.transposed else whole)

@@ -29,6 +29,10 @@ class Attend:
         """Where the tokens of this step stand, `[batch or 1, length]`; used when the caller names no positions."""
         return tensor_from_data(np.arange(length, dtype=np.int64)[None])
 
+    def key_positions(self, length: int) -> Tensor:
+        """Where the keys stand that a step of this length meets, `[1, keys]`."""
+        return tensor_from_data(np.arange(length, dtype=np.int64)[None])
+
     def __call__(
         self, layer: int, query: Tensor, key: Tensor, value: Tensor, *, scale: float, window: int | None = None,
         cap: float | None = None, sinks: Tensor | None = None, bias: Tensor | None = None,
@@ -157,6 +161,9 @@ class Contiguous(Attend):
                               f"{self.length} taken, {length} more", "make it with a larger capacity")  # fmt: skip
         self._places = tensor_from_data(np.arange(self.length, self.length + length, dtype=np.int64)[None])
         return self._places
+
+    def key_positions(self, length: int) -> Tensor:
+        return tensor_from_data(np.arange(self.capacity, dtype=np.int64)[None])
 
     def advance(self, length: int) -> None:
         self.length += length
