@@ -5,7 +5,7 @@
     requests.py      what is asked: conversation.py, tools.py, fields.py
     service.py       limits, metrics, the engine; generation.py: the answers to one request
     choices.py       one answer: calls.py finds calls of functions in it; shapes.py: OpenAI's objects
-    served.py, settings.py, errors.py, metrics.py, embeddings.py, page.html
+    served.py, settings.py, errors.py, metrics.py, embedding.py, page.html
 
 What every server of ours does (who may ask, sizes, signals, draining, logs) is `proa.serving`'s.
 """

@@ -52,7 +52,8 @@ class Choice:
         self._add_text(delta, piece)
         if piece.token is not None:
             self.num_tokens += 1
-            if piece.logprob is not None:
+            # The model's end is a token like any other, but none of the answer's.
+            if piece.logprob is not None and piece.token not in self._tokenizer.eos:
                 top = [(self._text(token), _finite(value)) for token, value in piece.top]
                 delta.tokens.append(Token(self._text(piece.token), _finite(piece.logprob), top))
         if piece.finish is not None:

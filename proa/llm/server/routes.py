@@ -71,7 +71,7 @@ class Routes:
             served, adapter = service.find(wish.model)
             _check_writes(served)
             tokens = await service.reading(lambda: served.chat_tokens(wish.messages, wish.tools))
-            service.generate(exchange, wish, served, adapter, [tokens], wish.tools)
+            await service.generate(exchange, wish, served, adapter, [tokens], wish.tools)
             return wish, ChatShape(wish.model, wish.with_logprobs)
 
         return await self._answer(request, "chat", start)
@@ -87,7 +87,7 @@ class Routes:
             echoes = [""] * len(prompts)
             if wish.echo:
                 echoes = [given if isinstance(given, str) else served.tokenizer.decode(given) for given in wish.prompts]
-            service.generate(exchange, wish, served, adapter, prompts)
+            await service.generate(exchange, wish, served, adapter, prompts)
             echoes = [echo for echo in echoes for _ in range(wish.num_choices)]
             return wish, TextShape(wish.model, wish.with_logprobs, echoes)
 

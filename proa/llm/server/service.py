@@ -37,6 +37,7 @@ class Exchange:
         self.deadline = asyncio.get_running_loop().time() + service.settings.timeout_seconds
         self.model = ""
         self.num_prompt = 0
+        self.num_answers = 0
         self.times: Times | None = None
         self.generation: Generation | None = None
 
@@ -48,7 +49,7 @@ class Exchange:
         if self.generation is not None:
             self.generation.end()
             written = self.generation.num_written
-            self._service.num_answers -= len(self.generation.choices)
+        self._service.num_answers -= self.num_answers
         seconds = time.perf_counter() - self.started
         metrics = self._service.metrics
         metrics.requests.labels(self.model, self._path, outcome).inc()
@@ -109,7 +110,7 @@ class Service:
 
     # ---- text ----------------------------------------------------------------------------------------------------------
 
-    def generate(
+    async def generate(
         self, exchange: Exchange, wish: Wish, served: Served, adapter: str | None, prompts: Iterable[list[int]],
         tools: Tools | None = None,
     ) -> Generation:  # fmt: skip
@@ -124,9 +125,16 @@ class Service:
             raise Problem(
                 "as many answers as are allowed are being written or wait; ask again later.", kind=Kind.TOO_MANY
             )
-        exchange.times = Times(self.metrics, served.name, exchange.started)
-        exchange.generation = Generation(served, requests, tools, adapter, exchange.times)
+        exchange.times = times = Times(self.metrics, served.name, exchange.started)
+        exchange.num_answers = len(requests)
         self.num_answers += len(requests)
+        # A grammar is compiled when its request is submitted, which may take a second.
+        starting = asyncio.ensure_future(self.reading(lambda: Generation(served, requests, tools, adapter, times)))
+        try:
+            exchange.generation = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(lambda done: done.exception() or done.result().end())
+            raise
         return exchange.generation
 
     def _room(self, served: Served, length: int, field: str) -> int:

@@ -27,6 +27,7 @@ END = 256
 
 class ByteTokenizer:
     vocab_size = 257
+    eos = (END,)
 
     def encode(self, text: str, special: bool = True) -> list[int]:
         return list(text.encode())
