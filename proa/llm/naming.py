@@ -108,11 +108,11 @@ def read_parameter(source: Source, ours: str, shape: tuple[int, ...], sizes: dic
     turn = rule.transposed and transposed
     if "{e}" in theirs:
         parts = [source.take(theirs.replace("{e}", str(expert))) for expert in range(shape[0])]
-        found = np.stack([part.T if turn else part for part in parts])
+        found = np.stack([np.swapaxes(part, -1, -2) if turn else part for part in parts])
     else:
         found = source.take(theirs)
         found = found[0] if rule.lead and found.ndim and len(found) == 1 else found
-        found = found.T if turn else found
+        found = np.swapaxes(found, -1, -2) if turn and found.ndim > 1 else found
         if len(rule.parts) > 1:
             found = _part_of(found, rule, ours, number, sizes)
     if found.shape != shape:

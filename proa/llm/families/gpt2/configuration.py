@@ -8,8 +8,8 @@ from ..shared import Json, fields_of, sizes_to, tokens_of, tokens_to
 
 _SIZES = {
     "vocab_size": "vocab_size", "hidden_size": "n_embd", "layers": "n_layer", "heads": "n_head",
-    "tied": "tie_word_embeddings", "max_positions": "n_positions", "intermediate_size": "n_inner", "activation": "activation_function",
-    "norm_epsilon": "layer_norm_epsilon", "initializer_range": "initializer_range",
+    "max_positions": "n_positions", "intermediate_size": "n_inner", "activation": "activation_function",
+    "norm_epsilon": "layer_norm_epsilon", "initializer_range": "initializer_range", "tied": "tie_word_embeddings",
 }  # fmt: skip
 
 
