@@ -33,7 +33,9 @@ class PagePool:
 
     def __init__(self, pages: int, page_size: int, keep_prefixes: bool = True) -> None:
         if pages < 2 or page_size < 1:
-            raise value_error("PagePool", "a pool has at least two pages of at least one token", f"{pages}, {page_size}")
+            raise value_error(
+                "PagePool", "a pool has at least two pages of at least one token", f"{pages}, {page_size}"
+            )
         self.pages, self.page_size, self.keep_prefixes = pages, page_size, keep_prefixes
         self.owners = [0] * pages
         self._free = list(range(pages - 1, 0, -1))
@@ -113,9 +115,9 @@ class PagePool:
             self._unused.pop(kept.page, None)
         return pages, identity
 
-    def forget_all(self, root: Any) -> None:
-        """Drops what is kept for a root (an adapter that was replaced)."""
-        for kept in [kept for kept in self._kept.values() if kept.key[0] == root]:
+    def forget(self, root: Any = None) -> None:
+        """Drops what is kept for a root (an adapter that was replaced), or everything (the pages themselves are lost)."""
+        for kept in [kept for kept in self._kept.values() if root is None or kept.key[0] == root]:
             self._forget(kept)
             if self._unused.pop(kept.page, None) is not None:
                 self._free.append(kept.page)

@@ -44,6 +44,19 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
     return tuple(make_aval(shape, np.dtype(dtype), place) for shape, dtype in kinds)
 
 
+def _infer_largest(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Any:
+    (logits,) = operands
+    if logits.ndim != 2 or not logits.shape[1]:
+        raise operation.error(ValueError, "logits must be [rows, vocabulary]", operands)
+    return make_aval(logits.shape[:1], np.dtype("int32"), place)
+
+
+@op("logits", infer=_infer_largest)
+def likeliest_tokens(xp: Any, logits: Any) -> Any:
+    """The likeliest token of each row; of equals the first."""
+    return _largest(xp, logits)
+
+
 @op("logits numbers limits history bias_tokens bias_values allowed uses", outputs=4, infer=_infer)
 def choose_tokens(
     xp: Any,
@@ -65,7 +78,9 @@ def choose_tokens(
     raw = logits.astype(np.float32)
     changed = _when(xp, uses[1] > 0, lambda: _biased(xp, raw, bias_tokens, bias_values), lambda: raw)
     changed = _when(xp, uses[0] > 0, lambda: _penalised(xp, changed, history, numbers, limits), lambda: changed)
-    changed = _when(xp, uses[2] > 0, lambda: xp.where(_bits(xp, allowed, raw.shape[1]), changed, _NOWHERE), lambda: changed)
+    changed = _when(
+        xp, uses[2] > 0, lambda: xp.where(_bits(xp, allowed, raw.shape[1]), changed, _NOWHERE), lambda: changed
+    )
     best = _largest(xp, changed)
     tokens = _when(xp, uses[3] > 0, lambda: _drawn(xp, changed, best, numbers, limits, uses), lambda: best)
     none = xp.zeros((raw.shape[0],), np.float32)
@@ -199,7 +214,9 @@ def _first_k(xp: Any, chances: Any, k: Any) -> Any:
 
 
 def _first_p(xp: Any, chances: Any, p: Any) -> Any:
-    """Chances of the likeliest that together have the share p, and of those as likely as the last of them."""
+    """Chances of the likeliest that together have the share p, and of those as likely as the last of them.
+
+    A row with a share of 1 stays as it is, so that it is the same beside rows that have none."""
     goal = p * xp.sum(chances, axis=1)
     if xp is np:
         ordered = -np.sort(-chances, axis=1)
@@ -207,7 +224,7 @@ def _first_p(xp: Any, chances: Any, p: Any) -> Any:
         limit = np.take_along_axis(ordered, last[:, None], axis=1)
     else:
         limit = _threshold(xp, chances, lambda kept: xp.sum(xp.where(kept, chances, 0), axis=1) >= goal)
-    return xp.where(chances >= limit, chances, np.float32(0.0))
+    return xp.where((chances >= limit) | (p[:, None] >= 1), chances, np.float32(0.0))
 
 
 def _threshold(xp: Any, chances: Any, enough: Callable[[Any], Any]) -> Any:

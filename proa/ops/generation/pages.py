@@ -40,6 +40,8 @@ def write_pages(xp: Any, pool: Any, rows: Any, slots: Any) -> Any:
         flat = flat.copy()
         flat[where] = what
     else:
+        if where.shape[0] == 1:  # XLA makes another operation of a single row, for which it copies the pool
+            where, what = xp.concatenate([where, where]), xp.concatenate([what, what])
         # Slots are the engine's own and never out of range; telling XLA so saves a clamp of every row.
         flat = flat.at[where].set(what, mode="promise_in_bounds")
     return flat.reshape(pool.shape)
@@ -95,7 +97,12 @@ def visible(xp: Any, positions: Any, count: int, window: int | None) -> Any:
     return allowed if window is None else allowed & (index > own - np.int32(window))
 
 
-@op("query keys values tables positions", optional="sinks key_scales value_scales", contracts=True, infer=_infer_attention)
+@op(
+    "query keys values tables positions",
+    optional="sinks key_scales value_scales",
+    contracts=True,
+    infer=_infer_attention,
+)
 def paged_attention(
     xp: Any,
     query: Any,
