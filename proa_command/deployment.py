@@ -30,7 +30,7 @@ _SERVE_OPTIONS = (
 
 # Language models: proa serve --llm.
 _LLM_OPTIONS = (
-    ("--context", int, None, "N", "--llm: longest prompt and answer together, in tokens (the model's)"),
+    ("--context", int, None, "N", "--llm: longest prompt and answer together, in tokens (the model's, at most 8192)"),
     ("--rows", int, None, "N", "--llm: answers that are written at the same time (8)"),
     ("--dtype", str, None, "NAME", "--llm: float32, bfloat16 … (as the weights are stored)"),
     ("--max-prompt-tokens", int, None, "N", "--llm: longest prompt (what the model can read)"),
@@ -62,7 +62,7 @@ def _add_chat(commands: Commands) -> None:
         "--seed", type=int, metavar="N", help="the same seed gives the same answers (a new one each time)"
     )
     chat.add_argument(
-        "--context", type=int, metavar="N", help="how much of the conversation is seen, in tokens (the model's)"
+        "--context", type=int, metavar="N", help="tokens of the conversation that are seen (4096, or fewer)"
     )
     chat.add_argument("--dtype", metavar="NAME", help="float32, bfloat16 … (as the weights are stored)")
     chat.set_defaults(module="proa.cli.chat")
@@ -230,6 +230,9 @@ def _add_serve(commands: Commands) -> None:
     )  # fmt: skip
     for option, kind, default, metavar, text in _LLM_OPTIONS:
         serve.add_argument(option, type=kind, default=default, metavar=metavar, help=text)
+    serve.add_argument(
+        "--no-warm-up", action="store_true", help="--llm: ready at once, and compile what a request needs when it comes"
+    )
     serve.add_argument("--keep-going", action="store_true", help="serve the other models when one cannot be loaded")
     serve.add_argument("--log-format", choices=("text", "json"), default="text", help="json: one object on each line")
     serve.add_argument("--log-requests", action="store_true", help="write a line for every request")

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from ..core.waiting import waiting
 from ..llm.talk import SETTINGS, Talk
+
+_CONTEXT = 4096
+_WIDEST = 1 << 20
 
 HELP = """\
 /help                what can be typed
@@ -28,24 +30,36 @@ Ctrl-C stops an answer. A line that ends with \\ goes on in the next one."""
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        with waiting("opening the model", "a few seconds"):
-            talk, close = open_talk(arguments)
+        talk, close = open_talk(arguments)
     except (OSError, ValueError, TypeError, ImportError) as error:
         print(f"proa chat: {error}", file=sys.stderr)
         return 1
     try:
-        if arguments.prompt is not None or not sys.stdin.isatty():
+        if is_single(arguments):
             return answer_once(talk, arguments.prompt, sys.stdin, sys.stdout)
         return Terminal(talk, sys.stdout).run()
     finally:
         close()
 
 
+def is_single(arguments: argparse.Namespace) -> bool:
+    """Whether one answer is wanted, not a conversation."""
+    return arguments.prompt is not None or not sys.stdin.isatty()
+
+
 def open_talk(arguments: argparse.Namespace) -> tuple[Talk, Callable[[], None]]:
     """The conversation that the command line describes, and what ends it."""
     from ..llm.server.opening import open_model
 
-    served = open_model(arguments.model, dtype=arguments.dtype, context=arguments.context or 0, rows=1)
+    # One answer at a time, and one width of the tables of pages: few programs, so that the first prompt comes soon.
+    served = open_model(
+        arguments.model,
+        dtype=arguments.dtype,
+        context=arguments.context or _CONTEXT,
+        rows=1,
+        widening=_WIDEST,
+        warm_up=not is_single(arguments),  # one answer compiles what it needs and no more
+    )
     if served.engine is None:
         raise ValueError(f"{arguments.model} is a model for embeddings; it writes no text")
     talk = Talk(served.engine, served.tokenizer, served.context, system=arguments.system or "")

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from typing import Any
 
 from ...serving.refusals import Kind
+from ..engine import Busy
 from ..engine.request import Piece, Request, Sampling
 from .choices import Choice, Delta
 from .errors import Problem
@@ -68,7 +69,9 @@ class Generation:
 def _submit(served: Served, request: Request) -> Any:
     try:
         return served.engine.submit(request)
-    except (ValueError, TypeError) as error:
+    except Busy as error:
+        raise Problem(str(error)[:500], kind=Kind.TOO_MANY) from None
+    except (ValueError, TypeError, ImportError) as error:
         raise Problem(str(error)[:500]) from None
 
 

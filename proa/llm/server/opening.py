@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ...core.waiting import waiting
 from ..encoder import Encoder
 from .embedding import Embedder
 from .served import Served
 
 
-def open_model(path: str, name: str | None = None, dtype: str | None = None, **options: Any) -> Served:
-    """Opens a folder of Hugging Face's files or a `.gguf` file; `options` are those of the engine."""
+def open_model(
+    path: str, name: str | None = None, dtype: str | None = None, warm_up: bool = True, **options: Any
+) -> Served:  # fmt: skip
+    """Opens a folder of Hugging Face's files or a `.gguf` file; `options` are those of the engine.
+
+    `warm_up` compiles everything that answers need, so that no answer waits for it.
+    """
     from ..engine import Engine, Options
     from ..loading import load
     from ..tokens import Tokenizer
@@ -25,6 +31,9 @@ def open_model(path: str, name: str | None = None, dtype: str | None = None, **o
     if isinstance(model, Encoder):
         return Served(name, None, tokenizer, model.config.max_positions, Embedder(model))
     engine = Engine(model, tokenizer, Options(**options))
+    if warm_up:
+        with waiting(f"compiling {name}", "seconds for each of some ten programs; less when it is opened again"):
+            engine.warm_up()
     return Served(name, engine, tokenizer, engine.context, Embedder(model))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 
 from ...serving.host import CannotServe, Host, check_packages
@@ -54,6 +55,7 @@ class Server(Host):
     def _open_all(self) -> dict[str, Served]:
         found: dict[str, Served] = {}
         for open_model in self._models:
+            begun = time.perf_counter()
             try:
                 served = open_model()
             except (OSError, ValueError, TypeError, ImportError, MemoryError) as error:
@@ -62,5 +64,8 @@ class Server(Host):
                 if any(name in (each.name, *each.adapters) for each in found.values()):
                     raise CannotServe(f"two models are called {name}; give one another name: --llm NAME=PATH")
             found[served.name] = served
-            logger.info("%s is ready: up to %d tokens", served.name, served.context)
+            seconds = time.perf_counter() - begun
+            logger.info(
+                "%s was opened in %.1f s; it reads and writes up to %d tokens", served.name, seconds, served.context
+            )
         return found

@@ -54,16 +54,13 @@ def test_questions_are_answered_with_all_that_was_said(engine: StandIn) -> None:
 def test_commands(engine: StandIn, tmp_path: Path) -> None:
     talk = _talk(engine)
     path = tmp_path / "saved.json"
-    shown = _typed(
-        talk, "/help", "/nonsense", "/retry", "/system be brief", "hello", f"/save {path}", "/new", "/show", "/set top_k 5",
-        "/set temperature hot", "/set colour red", "/set top_p 7", f"/load {path}", "/show", "/retry", "/save", "/load /nowhere",
-        "/exit", "never read",
-    )  # fmt: skip
+    lines = ["/help", "/nonsense", "/retry", "/system be brief", "hello", f"/save {path}", "/new", "/show"]
+    lines += ["/set top_k 5", "/set temperature hot", "/set colour red", "/set top_p 7", f"/load {path}", "/show"]
+    shown = _typed(talk, *lines, "/retry", "/save", "/load /nowhere", "/exit", "never read")
     answer = expected_text("[system]be brief\n[user]hello\n")
-    for text in (
-        "/retry ", "There is no /nonsense", "Nothing was asked yet", "top_k 5", "temperature is a number", "no setting 'colour'",
-        "top_p is above", "2 messages were read", f"assistant: {answer}", "/save needs", "No such file",
-    ):  # fmt: skip
+    wanted = ["/retry ", "There is no /nonsense", "Nothing was asked yet", "top_k 5", "temperature is a number"]
+    wanted += ["no setting 'colour'", "top_p is above", "2 messages were read", f"assistant: {answer}", "/save needs"]
+    for text in (*wanted, "No such file"):
         assert text in shown
     assert shown.count(f"user: hello\nassistant: {answer}") == 1  # /new had emptied it before
     assert len(engine.requests) == 2
