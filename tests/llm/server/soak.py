@@ -174,20 +174,20 @@ async def call(address: str, process: Any, num_requests: int, num_connections: i
         model = (await client.get("/v1/models")).json()["data"][0]["id"]
         alone = await answers_alone(client, model)
         caller = Caller(client, model, alone, seed)
-        left, memory = num_requests, [memory_mb(process)]
+        started_requests = finished_requests = 0
+        memory = [memory_mb(process)]
         started = time.perf_counter()
 
         async def work() -> None:
-            nonlocal left
-            while left > 0:
-                left -= 1
+            nonlocal started_requests, finished_requests
+            while started_requests < num_requests:
+                started_requests += 1
                 await caller.one()
-                if left % max(1, num_requests // 10) == 0:
+                finished_requests += 1
+                if finished_requests % max(1, num_requests // 10) == 0:
                     memory.append(memory_mb(process))
-                    print(
-                        f"{num_requests - left} requests, {memory[-1]:.0f} MB, {len(caller.problems)} problems",
-                        flush=True,
-                    )
+                    told = f"{memory[-1]:.0f} MB, {len(caller.problems)} problems, {time.perf_counter() - started:.0f} s"
+                    print(f"{finished_requests} requests, {told}", flush=True)
 
         await asyncio.gather(*(work() for _ in range(num_connections)))
         seconds = time.perf_counter() - started
@@ -230,7 +230,7 @@ def soak(model: str, num_requests: int, num_connections: int, seed: int, options
             process.wait()
         lines = [json.loads(line) for line in Path(log.name).read_text().splitlines() if line.startswith("{")]
     memory = found["memory_mb"]
-    found["grown_mb"] = memory[-1] - max(memory[:3])
+    found["grown_mb"] = memory[-1] - memory[2]
     found["errors_logged"] = [line["message"] for line in lines if line["level"] == "ERROR"][:10]
     found["load"] = round(os.getloadavg()[0], 1)
     good = not found["num_problems"] and found["alive"] and found["exit_status"] == 0 and not found["errors_logged"]
