@@ -17,6 +17,7 @@ from ...core.tracebacks import boundary
 from ..model import CausalLM
 from .cache import bytes_of, make_pools, pool_shapes
 from .choices import Choices
+from .exact import check_exact
 from .grammar import Guides
 from .options import Options
 from .pages import PagePool
@@ -49,13 +50,15 @@ class Engine:
         if draft is not None and draft.config.vocab_size != model.config.vocab_size:
             raise value_error("Engine", "the draft model must have the model's vocabulary",
                               f"{draft.config.vocab_size} and {model.config.vocab_size} tokens")  # fmt: skip
+        if options.exact:
+            check_exact(model)
         self.context = min(options.context or _LONGEST, model.config.max_positions)
         size = options.page_size
         each = -(-self.context // size)
         self.pool = PagePool((options.pages or options.rows * each) + 1, size, options.prefixes)
         self.widths = _widths(each, options.widening)
         self.scheduler = Scheduler(self.pool, options.rows)
-        self._choices = Choices(model.config.vocab_size, self.context)
+        self._choices = Choices(model.config.vocab_size, self.context, options.exact)
         self.steps = self._steps_of(model)
         self.draft = self._steps_of(draft) if draft is not None and options.speculate else None
         self._guides = Guides(tokenizer, model.config.vocab_size)

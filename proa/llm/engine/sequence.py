@@ -35,6 +35,7 @@ class Sequence:
         self.ids = [int(token) for token in request.prompt]
         self.prompt = len(self.ids)
         self.limit = min(self.prompt + sampling.max_tokens, context)  # the longest that it may become
+        self.scores = request.scores  # whether those of the prompt are wanted; each is computed, no page reused
         self.computed = 0
         self.pages: list[int] = []
         self.identity, self.num_kept = 0, 0  # of the pages that are kept as a prefix

@@ -44,6 +44,20 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
     return tuple(make_aval(shape, np.dtype(dtype), place) for shape, dtype in kinds)
 
 
+def _infer_scores(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Any:
+    logits, targets = operands
+    if logits.ndim != 2 or targets.shape != logits.shape[:1] or targets.dtype.kind != "i":
+        raise operation.error(ValueError, "logits must be [rows, vocabulary], targets whole numbers [rows]", operands)
+    return make_aval(targets.shape, np.dtype("float32"), place)
+
+
+@op("logits targets", infer=_infer_scores, grad="auto")
+def token_scores(xp: Any, logits: Any, targets: Any) -> Any:
+    """The log-probability of a token in each row, computed as `choose_tokens` does for the token that it chose."""
+    raw = logits.astype(np.float32)
+    return _at(xp, raw, targets) - _log_total(xp, raw)
+
+
 def _infer_largest(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Any:
     (logits,) = operands
     if logits.ndim != 2 or not logits.shape[1]:
