@@ -78,7 +78,9 @@ def from_tensors(
     with LazyGuard():
         model = family.build(config)
     parameters = model.state_dict()
-    source = Source(names or family.names(config), tensors)
+    if names is None:
+        names = family.paddle_names(config) if as_ours and family.paddle_names else family.names(config)
+    source = Source(names, tensors)
     own_names = as_ours and all(name in tensors for name in parameters)
     shapes = {name: tensor._aval.shape for name, tensor in parameters.items()}
     kind = None if dtype is None else to_numpy_dtype(dtype)

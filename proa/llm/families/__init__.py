@@ -42,7 +42,7 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Family:
-    """One family. `build` makes the model of a Config."""
+    """One family. `build` makes the model of a Config; `paddle_names` are those of Paddle's files, where they differ."""
 
     name: str
     read: Callable[[dict[str, Any]], Config]
@@ -50,6 +50,7 @@ class Family:
     names: Callable[[Config], Names]
     build: Callable[[Config], Any]
     fitted: Callable[[Config, Mapping[str, Any]], Config] = lambda config, tensors: config  # parts that files may lack
+    paddle_names: Callable[[Config], Names] | None = None
 
 
 def family_of(model_type: Any) -> Family:

@@ -85,7 +85,9 @@ def rope_of(
     json: Json, dims: int, base: float = 10000.0, interleaved: bool = False, parameters: Json | None = None
 ) -> Rope:
     """Rotary parameters, written as `rope_parameters` (newer files) or as `rope_theta` with `rope_scaling`."""
-    given = parameters or json.get("rope_parameters") or {**(json.get("rope_scaling") or {})}
+    given = parameters or json.get("rope_parameters") or json.get("rope_scaling") or {}
+    if json.get("rope_scaling_type"):  # PaddleNLP's way
+        given = {"rope_type": json["rope_scaling_type"], "factor": json.get("rope_scaling_factor")}
     kind = given.get("rope_type", given.get("type", "default"))
     base = float(given.get("rope_theta") or json.get("rope_theta") or base)
     share = given.get("partial_rotary_factor") or json.get("partial_rotary_factor") or 1.0

@@ -69,12 +69,12 @@ def _decoded(model: Any, ids: Any) -> tuple[dict[str, Any], Any]:
     return {"logits": logits.detach().numpy(), "text": _greedy(model, ids[:1, :8])}, loss
 
 
-def _greedy(model: Any, ids: Any, **fixed: Any) -> np.ndarray:
+def _greedy(model: Any, ids: Any, count: int = NEW, **fixed: Any) -> np.ndarray:
     """Without any rule of `generate`, so that ends of text do not matter."""
     cache, found, now = None, [], ids
     key = "decoder_input_ids" if fixed else "input_ids"
     with torch.no_grad():
-        for _ in range(NEW):
+        for _ in range(count):
             out = model(**{key: now}, **fixed, past_key_values=cache, use_cache=True)
             cache, now = out.past_key_values, out.logits[:, -1:].argmax(-1)
             found.append(now.item())
@@ -117,7 +117,7 @@ def _translated(model: Any, ids: Any) -> tuple[dict[str, Any], Any]:
 
 
 def read(folder: Path) -> None:
-    """Models written by proa, loaded without any warning about names; prints the largest difference of each."""
+    """Models written by proa, loaded without any warning about names; notes the largest difference of each."""
     found: dict[str, Any] = {}
     for name, (model_class, _, _) in {**DECODERS, **ENCODERS, **TRANSLATORS}.items():
         where = folder / name.replace(" ", "_").replace(",", "")
@@ -139,7 +139,73 @@ def read(folder: Path) -> None:
     (folder / "read.json").write_text(json.dumps(found))
 
 
+TINY = {
+    "vocab_size": 64,
+    "hidden_size": 16,
+    "d_model": 16,
+    "n_embd": 16,
+    "intermediate_size": 24,
+    "d_ff": 24,
+    "d_kv": 8,
+}
+TINY_HEAD = {"head_dim": 8, "max_position_embeddings": 64, "n_positions": 64}
+
+
+def store(folder: Path) -> None:
+    import drawn
+    from safetensors.torch import load_file, save_file
+
+    rows = {}
+    for name, (model_class, config_class, settings) in {**DECODERS, **ENCODERS, **TRANSLATORS}.items():
+        smaller = {k: v for k, v in {**TINY, **TINY_HEAD}.items() if k in settings}
+        if name == "llama dynamic":
+            smaller["max_position_embeddings"] = 12
+        smaller |= {k: v for k, v in (("sliding_window", 5), ("moe_intermediate_size", 8)) if k in settings}
+        config = getattr(transformers, config_class)(**{**settings, **smaller})
+        where = folder / name.replace(" ", "_").replace(",", "")
+        getattr(transformers, model_class)(config).save_pretrained(where)
+        shapes = {key: list(value.shape) for key, value in load_file(where / "model.safetensors").items()}
+        general = drawn.patterns(shapes)
+        weights = {key: torch.tensor(value) for key, value in drawn.tensors(general).items()}
+        assert {key: list(value.shape) for key, value in weights.items()} == shapes
+        save_file(weights, where / "model.safetensors", {"format": "pt"})
+        model = getattr(transformers, model_class).from_pretrained(where, dtype=torch.float32).eval()
+        json_config = json.loads((where / "config.json").read_text())
+        rows[name] = {"config": json_config, "tensors": general, **_stored(name, model, drawn)}
+    lines = [f"{json.dumps(name)}:{json.dumps(row, separators=(',', ':'))}" for name, row in rows.items()]
+    (folder / "vectors.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def _stored(name: str, model: Any, drawn: Any) -> dict[str, Any]:
+    ids, targets = torch.tensor(drawn.IDS), torch.tensor(drawn.TARGETS)
+    inputs: dict[str, Any] = {"input_ids": ids}
+    if name not in DECODERS:
+        inputs["attention_mask"] = torch.tensor(drawn.MASK)
+    if name in ENCODERS and model.config.model_type not in ("roberta", "mpnet"):
+        inputs["token_type_ids"] = torch.tensor(drawn.TYPES)
+    if name in TRANSLATORS:
+        inputs["decoder_input_ids"] = targets
+    expected = targets if name in TRANSLATORS else ids
+    logits = model(**inputs).logits
+    loss = torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), expected[:, 1:].flatten())
+    loss.backward()
+    squares = sum(float((p.grad.double() ** 2).sum()) for p in model.parameters() if p.grad is not None)
+    embedding = model.get_input_embeddings().weight.grad
+    found = {"loss": loss.item(), "slope": squares**0.5, "logits": _short(logits[:, -1, :10])}
+    found["embedding_gradient"] = _short(embedding[int(drawn.IDS[0, 0]), :10])
+    # Text comes last: a model with dynamic scaling remembers the longest text that it has seen.
+    if name in DECODERS:
+        found["text"] = _greedy(model, ids[:1], drawn.NEW).tolist()
+    if name in TRANSLATORS:
+        found["text"] = _greedy(model, torch.zeros(1, 1, dtype=torch.long), drawn.NEW, input_ids=ids[:1]).tolist()
+    return found
+
+
+def _short(numbers: Any) -> Any:
+    return [float(f"{x:.7g}") for x in numbers.detach().flatten().tolist()]
+
+
 if __name__ == "__main__":
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
-    {"make": make, "read": read}[sys.argv[1]](Path(sys.argv[2]))
+    {"make": make, "read": read, "store": store}[sys.argv[1]](Path(sys.argv[2]))
