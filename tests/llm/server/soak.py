@@ -186,7 +186,9 @@ async def call(address: str, process: Any, num_requests: int, num_connections: i
                 finished_requests += 1
                 if finished_requests % max(1, num_requests // 10) == 0:
                     memory.append(memory_mb(process))
-                    told = f"{memory[-1]:.0f} MB, {len(caller.problems)} problems, {time.perf_counter() - started:.0f} s"
+                    told = (
+                        f"{memory[-1]:.0f} MB, {len(caller.problems)} problems, {time.perf_counter() - started:.0f} s"
+                    )
                     print(f"{finished_requests} requests, {told}", flush=True)
 
         await asyncio.gather(*(work() for _ in range(num_connections)))

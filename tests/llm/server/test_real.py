@@ -23,7 +23,7 @@ import proa as paddle
 from proa import llm
 from proa.llm.server import CannotServe, Server, Settings
 from proa.llm.server.opening import named, open_model
-from tests.llm.server.tiny import make
+from tests.llm.server.tiny import make, write_tokenizer
 
 QUESTIONS = ["hello", "what is this?", "a", "tell me something long about the sea and the sky"]
 
@@ -127,6 +127,40 @@ def test_embeddings_do_not_depend_on_padding_and_company(folder: Path, client: o
         with paddle.no_grad():
             mean = model.hidden(paddle.to_tensor([tokens])).numpy()[0].mean(0)
         np.testing.assert_allclose(entry.embedding, mean / np.linalg.norm(mean), atol=1e-5)
+
+
+def test_an_encoder_is_served_for_embeddings_alone(tmp_path: Path) -> None:
+    from proa.llm.encoder import Encoder
+    from proa.llm.tokens import Tokenizer
+
+    paddle.seed(5)
+    sizes = {
+        "vocab_size": 258,
+        "hidden_size": 32,
+        "layers": 2,
+        "heads": 2,
+        "intermediate_size": 64,
+        "max_positions": 64,
+    }
+    kind = {"norm": "layer", "placement": "after", "positions": "learned", "gated": False, "activation": "gelu"}
+    biases = {"attention_bias": True, "output_bias": True, "mlp_bias": True}
+    model = Encoder(llm.Config("bert", token_types=2, head="", pooler=True, **sizes, **kind, **biases))
+    model.eval()
+    llm.save(model, tmp_path / "bert")
+    write_tokenizer(tmp_path / "bert")
+    tokens = Tokenizer.from_folder(tmp_path / "bert").encode("hello")
+    with paddle.no_grad():
+        mean = model.hidden(paddle.to_tensor([tokens])).numpy()[0].mean(0)
+    with Server([lambda: open_model(str(tmp_path / "bert"))], Settings(http_port=0)) as server:
+        options = {"base_url": f"http://{server.http_address}/v1", "api_key": "any", "max_retries": 0}
+        with openai.OpenAI(**options) as client:
+            found = client.embeddings.create(model="bert", input=["hello", "x" * 40])
+            np.testing.assert_allclose(found.data[0].embedding, mean / np.linalg.norm(mean), atol=1e-5)
+            with pytest.raises(openai.BadRequestError, match="writes no text"):
+                client.completions.create(model="bert", prompt="hello")
+            with pytest.raises(openai.BadRequestError, match="from 1 to 64 tokens"):
+                client.embeddings.create(model="bert", input="x" * 65)
+        assert httpx.get(f"http://{server.http_address}/metrics").status_code == 200
 
 
 def test_names_and_paths() -> None:
