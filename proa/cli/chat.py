@@ -14,7 +14,7 @@ from typing import TextIO
 from ..llm.talk import SETTINGS, Talk
 
 _CONTEXT = 4096
-_WIDEST = 1 << 20
+_WIDENING = 8  # a conversation of 512 tokens, then one of 4096
 
 HELP = """\
 /help                what can be typed
@@ -51,14 +51,14 @@ def open_talk(arguments: argparse.Namespace) -> tuple[Talk, Callable[[], None]]:
     """The conversation that the command line describes, and what ends it."""
     from ..llm.server.opening import open_model
 
-    # One answer at a time, and one width of the tables of pages: few programs, so that the first prompt comes soon.
+    # One answer at a time, and two widths of the tables of pages: few programs, so that the first prompt comes soon.
     served = open_model(
         arguments.model,
         dtype=arguments.dtype,
         context=arguments.context or _CONTEXT,
         rows=1,
-        widening=_WIDEST,
-        warm_up=not is_single(arguments),  # one answer compiles what it needs and no more
+        widening=_WIDENING,
+        warm_up="none" if is_single(arguments) else "short",  # one answer compiles what it needs and no more
     )
     if served.engine is None:
         raise ValueError(f"{arguments.model} is a model for embeddings; it writes no text")

@@ -51,7 +51,7 @@ def server_of(arguments: argparse.Namespace) -> Host:
     openings = []
     for given in arguments.llm:
         name, path = named(given)
-        warm_up = not arguments.no_warm_up
+        warm_up = "none" if arguments.no_warm_up else "all"
         openings.append(functools.partial(open_model, path, name, arguments.dtype, warm_up, widening=16, **options))
     return LanguageServer(openings, language_settings_of(arguments))
 

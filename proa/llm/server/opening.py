@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Literal
 
 from ...core.waiting import waiting
 from ..encoder import Encoder
 from .embedding import Embedder
 from .served import Served
 
+WarmUp = Literal["all", "short", "none"]
+
 
 def open_model(
-    path: str, name: str | None = None, dtype: str | None = None, warm_up: bool = True, **options: Any
+    path: str, name: str | None = None, dtype: str | None = None, warm_up: WarmUp = "all", **options: Any
 ) -> Served:  # fmt: skip
     """Opens a folder of Hugging Face's files or a `.gguf` file; `options` are those of the engine.
 
-    `warm_up` compiles everything that answers need, so that no answer waits for it.
+    `warm_up` says what is compiled at once: all that answers may need, or what they need while they are short. The rest is
+    compiled when it is first needed, and that answer waits.
     """
     from ..engine import Engine, Options
     from ..loading import load
@@ -31,9 +34,10 @@ def open_model(
     if isinstance(model, Encoder):
         return Served(name, None, tokenizer, model.config.max_positions, Embedder(model))
     engine = Engine(model, tokenizer, Options(**options))
-    if warm_up:
-        with waiting(f"compiling {name}", "seconds for each of some ten programs; less when it is opened again"):
-            engine.warm_up()
+    shapes = [shape for shape in engine.rounds.shapes() if warm_up == "all" or shape.width == engine.widths[0]]
+    if warm_up != "none":
+        with waiting(f"compiling {len(shapes)} programs for {name}", "some seconds each, less the second time"):
+            engine.warm_up(shapes)
     return Served(name, engine, tokenizer, engine.context, Embedder(model))
 
 

@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def client(folder: Path) -> Iterator[openai.OpenAI]:
     def opened() -> Any:
-        return open_model(str(folder), warm_up=False, rows=4, context=256, chunk=64, widening=64)
+        return open_model(str(folder), warm_up="none", rows=4, context=256, chunk=64, widening=64)
 
     with Server([opened], Settings(http_port=0)) as server:
         url = f"http://{server.http_address}/v1"
@@ -176,7 +176,7 @@ def test_models_that_cannot_be_opened(folder: Path, tmp_path: Path) -> None:
     for opening in (lambda: open_model(str(tmp_path)), lambda: open_model("nowhere")):
         with pytest.raises(CannotServe):
             Server([opening], Settings(http_port=0)).start()
-    twice = [lambda: open_model(str(folder), warm_up=False)] * 2
+    twice = [lambda: open_model(str(folder), warm_up="none")] * 2
     with pytest.raises(CannotServe, match="two models are called tiny"):
         Server(twice, Settings(http_port=0)).start()
 
