@@ -118,6 +118,7 @@ class Config:
     attention_scale: float = 0.0  # 0: one over the root of head_dim
     attention_cap: float = 0.0  # scores are held within this by tanh; 0: they are not
     logit_cap: float = 0.0
+    output_scale: float = 1.0  # of the states that the head is given (T5 with tied weights)
     embedding_scale: float = 1.0
     attention_bias: bool = False  # of query, key and value
     output_bias: bool = False  # of attention's last projection

@@ -1,8 +1,8 @@
 """Models from folders and files, and back: `load(path)`, `save(model, folder)`.
 
-A folder holds `config.json` beside `*.safetensors` (one file, or several with an index) or `*.pdparams`. Parameters are made
-without numbers and filled one by one, so that a model is in memory once. Nothing is executed, and a folder appears whole or
-not at all.
+A folder holds `config.json` beside `*.safetensors` (one file, or several with an index) or `*.pdparams`; a GGUF file holds
+everything. Parameters are made without numbers and filled one by one, so that a model is in memory once. Nothing is
+executed, and a folder appears whole or not at all.
 """
 
 from __future__ import annotations
@@ -23,21 +23,28 @@ from ..core.tracebacks import boundary
 from ..eager.tensor import tensor_from_data
 from ..eager.views import replace_value
 from ..framework.io import load as load_file
-from ..framework.io import save as save_file
 from ..nn.lazy_init import LazyGuard
 from .config import Config
 from .families import Family, family_of
-from .naming import Source, read_parameter, written
+from .files import read_safetensors, write_safetensors
+from .gguf import GGUFModel
+from .naming import Names, Source, read_parameter, written
 
 
 @boundary
 def load(path: str | os.PathLike[str], dtype: Any = None) -> Any:
-    """The model in a folder of Hugging Face's or Paddle's files; floating weights in `dtype`, or as they are stored."""
+    """The model in a folder of Hugging Face's or Paddle's files, or in a `.gguf` file.
+
+    Floating weights come in `dtype`, or as they are stored; those of a GGUF file in float32.
+    """
     folder = Path(path)
+    if folder.is_file():
+        model = GGUFModel(folder)
+        return from_tensors(model.family, model.config, model, dtype, names=model.names)
     if not folder.is_dir():
-        raise FileNotFoundError(message("load", "there is no such folder", repr(str(path))))
+        raise FileNotFoundError(message("load", "there is no such file or folder", repr(str(path))))
     family, config = read_config(folder)
-    tensors, as_ours = _tensors(folder)
+    tensors, as_ours = read_tensors(folder)
     return from_tensors(family, config, tensors, dtype, as_ours)
 
 
@@ -63,13 +70,17 @@ def read_config(folder: Path) -> tuple[Family, Config]:
 
 
 def from_tensors(
-    family: Family, config: Config, tensors: Mapping[str, Any], dtype: Any = None, as_ours: bool = False
-) -> Any:
-    """A model filled from named arrays; `as_ours`: products lie `[in, out]`."""
+    family: Family, config: Config, tensors: Mapping[str, Any], dtype: Any = None, as_ours: bool = False,
+    names: Names | None = None,
+) -> Any:  # fmt: skip
+    """A model filled from named arrays. `as_ours`: products lie `[in, out]`; `names`: others than Hugging Face's."""
+    config = family.fitted(config, tensors)
     with LazyGuard():
         model = family.build(config)
     parameters = model.state_dict()
-    source = Source(family.names(config), tensors)
+    if names is None:
+        names = family.paddle_names(config) if as_ours and family.paddle_names else family.names(config)
+    source = Source(names, tensors)
     own_names = as_ours and all(name in tensors for name in parameters)
     shapes = {name: tensor._aval.shape for name, tensor in parameters.items()}
     kind = None if dtype is None else to_numpy_dtype(dtype)
@@ -78,40 +89,46 @@ def from_tensors(
             found = np.asarray(tensors[name])
         else:
             found = read_parameter(source, name, shapes[name], shapes, transposed=not as_ours)
-        replace_value(tensor, tensor_from_data(np.ascontiguousarray(found, kind or found.dtype)))
+        # What is made in another type than the rest (a router's correction) keeps it.
+        own = tensor._aval.dtype if tensor.stop_gradient else kind or found.dtype
+        replace_value(tensor, tensor_from_data(np.ascontiguousarray(found, own)))
     unused = [] if own_names else source.unused()
     if unused:
-        raise value_error("load", "the files hold tensors that this model has no place for", ", ".join(unused[:5])
-                          + (f" and {len(unused) - 5} more" if len(unused) > 5 else ""),
-                          "see whether config.json belongs to them")  # fmt: skip
+        raise value_error(
+            "load", "the files hold tensors that this model has no place for",
+            ", ".join(unused[:5]) + (f" and {len(unused) - 5} more" if len(unused) > 5 else ""),
+            "see whether config.json belongs to them",
+        )  # fmt: skip
     for layer in model.sublayers(include_self=True):
-        if layer._parameters:
-            layer._dtype = name_of(next(p for p in layer._parameters.values() if p is not None)._aval.dtype)
+        own_parameters = [p for p in layer._parameters.values() if p is not None]
+        if own_parameters:
+            layer._dtype = name_of(own_parameters[0]._aval.dtype)
     model.eval()
     return model
 
 
-def _tensors(folder: Path) -> tuple[Mapping[str, Any], bool]:
+def read_tensors(folder: Path) -> tuple[Mapping[str, Any], bool]:
     """The arrays of a folder by name, and whether products lie as ours do."""
-    for pattern, as_ours in (("*.safetensors", False), ("*.pdparams", True)):
-        files = sorted(folder.glob(pattern))
-        if files:
-            found: dict[str, Any] = {}
-            for file in files:
-                found |= load_file(file, return_numpy=True)
-            return found, as_ours
-    raise FileNotFoundError(message("load", "a model's folder has *.safetensors or *.pdparams", repr(str(folder))))
+    if any(folder.glob("*.safetensors")):
+        return read_safetensors(folder), False
+    files = sorted(folder.glob("*.pdparams"))
+    if not files:
+        raise FileNotFoundError(message("load", "a model's folder has *.safetensors or *.pdparams", repr(str(folder))))
+    found: dict[str, Any] = {}
+    for file in files:
+        found |= load_file(file, return_numpy=True)
+    return found, True
 
 
 @boundary
-def save(model: Any, folder: str | os.PathLike[str]) -> None:
-    """Writes `config.json` and `model.safetensors`, as Hugging Face's libraries read them."""
+def save(model: Any, folder: str | os.PathLike[str], shard_bytes: int = 5 * 10**9) -> None:
+    """Writes `config.json` and `model.safetensors` (several above `shard_bytes`), as Hugging Face's libraries read them."""
     target = Path(folder)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise FileExistsError(message("save", "the folder must be new or empty", repr(str(folder))))
     config: Config = model.config
     family = family_of(config.family)
-    described = {**(json.loads(config.source) if config.source else {}), **family.write(config)}
+    described = _described(family, config)
     arrays = {name: np.asarray(tensor._data()) for name, tensor in model.state_dict().items()}
     tensors = dict(written(family.names(config), arrays))
     described["dtype"] = name_of(next(iter(tensors.values())).dtype)
@@ -119,7 +136,7 @@ def save(model: Any, folder: str | os.PathLike[str]) -> None:
     beside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         (beside / "config.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
-        save_file(tensors, beside / "model.safetensors")
+        write_safetensors(beside, tensors, shard_bytes)
         if target.exists():
             target.rmdir()
         beside.chmod(0o755)
@@ -127,3 +144,16 @@ def save(model: Any, folder: str | os.PathLike[str]) -> None:
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
         raise
+
+
+# Keys of older files whose meaning is in `rope_parameters` and `layer_types` now, or that are written anew.
+_REPLACED = ("rope_theta", "rope_scaling", "rope_local_base_freq", "sliding_window_pattern", "torch_dtype")
+
+
+def _described(family: Family, config: Config) -> dict[str, Any]:
+    """config.json: what the Config says, beside what was read and is no business of the architecture."""
+    said = family.write(config)
+    read = json.loads(config.source) if config.source else {}
+    if read.get("model_type") != said["model_type"]:  # the text part of a larger model
+        return said
+    return {**{key: value for key, value in read.items() if key not in _REPLACED}, **said}

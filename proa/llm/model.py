@@ -11,7 +11,8 @@ from ..nn import functional as F
 from ..nn.attributes import ParamAttr
 from ..nn.initializer import Normal
 from .config import Config
-from .layers.attend import Attend, Causal
+from .generation import extended
+from .layers.attend import Attend, Causal, Contiguous
 from .layers.block import Block
 from .layers.norm import Norm
 from .layers.position import Angles
@@ -41,7 +42,7 @@ class CausalLM(Layer):
         `positions` are those of the ids; without them `attend` says where the tokens stand, from 0 on by default. `attend`
         is how queries meet keys: `Causal()` by default.
         """
-        batch, length = _check_ids(ids)
+        batch, length = check_ids("CausalLM", ids)
         attend = Causal() if attend is None else attend
         placed = attend.positions(batch, length)  # a cache learns here where it stands
         positions = placed if positions is None else positions
@@ -61,6 +62,22 @@ class CausalLM(Layer):
     def forward(self, ids: Tensor, positions: Tensor | None = None, attend: Attend | None = None) -> Tensor:
         return self.logits(self.hidden(ids, positions, attend))
 
+    def generate(
+        self, ids: Tensor, max_tokens: int = 32, *, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0,
+        seed: int | None = None, ends: tuple[int, ...] | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The tokens that follow `ids` `[batch, length]`: the likeliest, or with a temperature drawn. It stops at `ends`."""
+        cache = Contiguous(check_ids("generate", ids)[1] + max_tokens)
+
+        def step(now: Tensor) -> Any:
+            states: Any = self.hidden(now, attend=cache)
+            cache.advance(now._aval.shape[1])
+            return self.logits(states[:, -1:])[:, 0]  # type: ignore[index]
+
+        return extended(
+            self.config, step, ids, max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, ends=ends
+        )
+
     def _embedded(self, ids: Tensor, positions: Tensor) -> Any:
         x: Any = self.embedding(ids)
         if self.config.embedding_scale != 1.0:
@@ -79,9 +96,9 @@ class CausalLM(Layer):
         return self.config.describe()
 
 
-def _check_ids(ids: Any) -> tuple[int, int]:
+def check_ids(where: str, ids: Any) -> tuple[int, int]:
     if not isinstance(ids, Tensor):
-        raise type_error("CausalLM", "ids must be a tensor", type(ids).__name__, "paddle.to_tensor([[…]])")
+        raise type_error(where, "ids must be a tensor", type(ids).__name__, "paddle.to_tensor([[…]])")
     if ids._aval.ndim != 2 or ids._aval.dtype.kind not in "iu":
-        raise value_error("CausalLM", "ids must be whole numbers, [batch, length]", f"ids: {ids._aval}")
+        raise value_error(where, "ids must be whole numbers, [batch, length]", f"ids: {ids._aval}")
     return ids._aval.shape[0], ids._aval.shape[1]

@@ -27,6 +27,7 @@ class Rule:
     ours: str | tuple[str, ...]
     theirs: str
     transposed: bool = False
+    lead: bool = False  # theirs has an axis of length 1 in front
     joined: int = -1  # the axis along which several of ours lie in theirs, as they lie here
 
     @property
@@ -80,10 +81,14 @@ class Source:
         self.taken: set[str] = set()
 
     def find(self, name: str) -> str | None:
-        for prefix in (self.names.prefix, *self.names.otherwise):
-            spelled = prefix + name.removeprefix(self.names.prefix) if name.startswith(self.names.prefix) else name
-            if spelled in self.tensors:
-                return spelled
+        own = name.startswith(self.names.prefix)
+        for prefix in (self.names.prefix, *self.names.otherwise) if own else ("",):
+            spelled = prefix + name.removeprefix(self.names.prefix) if own else name
+            # The first files of BERT call them as TensorFlow does.
+            older = spelled.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+            for candidate in (spelled, older):
+                if candidate in self.tensors:
+                    return candidate
         return None
 
     def take(self, name: str) -> np.ndarray:
@@ -107,10 +112,11 @@ def read_parameter(source: Source, ours: str, shape: tuple[int, ...], sizes: dic
     turn = rule.transposed and transposed
     if "{e}" in theirs:
         parts = [source.take(theirs.replace("{e}", str(expert))) for expert in range(shape[0])]
-        found = np.stack([part.T if turn else part for part in parts])
+        found = np.stack([np.swapaxes(part, -1, -2) if turn else part for part in parts])
     else:
         found = source.take(theirs)
-        found = found.T if turn else found
+        found = found[0] if rule.lead and found.ndim and len(found) == 1 else found
+        found = np.swapaxes(found, -1, -2) if turn and found.ndim > 1 else found
         if len(rule.parts) > 1:
             found = _part_of(found, rule, ours, number, sizes)
     if found.shape != shape:
@@ -144,4 +150,5 @@ def written(names: Names, parameters: Mapping[str, np.ndarray]) -> Iterator[tupl
             for expert, part in enumerate(whole):
                 yield theirs.replace("{e}", str(expert)), np.ascontiguousarray(part.T if rule.transposed else part)
         else:
+            whole = whole[None] if rule.lead else whole
             yield theirs, np.ascontiguousarray(whole.T if rule.transposed else whole)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...core.errors import value_error
-from ..config import Config, Rope
-from ..naming import Names, Rule, product
+from ..config import Config, Experts, Rope
+from ..naming import Names, Rule, biased, product
 
 Json = dict[str, Any]
 
@@ -62,11 +63,31 @@ def tokens_to(config: Config) -> Json:
     return {"bos_token_id": plain(config.bos), "eos_token_id": plain(config.eos), "pad_token_id": config.pad}
 
 
+def head_dim_of(found: Json) -> int:
+    return found.get("head_dim") or found["hidden_size"] // found["heads"]
+
+
+def sparse_layers(json: Json, layers: int) -> tuple[bool, ...]:
+    """Which layers have experts, as Qwen's files say it."""
+    step, dense = json.get("decoder_sparse_step") or 1, json.get("mlp_only_layers") or []
+    return tuple(number not in dense and (number + 1) % step == 0 for number in range(layers))
+
+
+def sparse_to(experts: Experts) -> Json:
+    return {
+        "decoder_sparse_step": 1, "mlp_only_layers": [n for n, is_sparse in enumerate(experts.sparse) if not is_sparse],
+        "num_experts_per_tok": experts.per_token, "moe_intermediate_size": experts.intermediate_size,
+        "norm_topk_prob": experts.normalised,
+    }  # fmt: skip
+
+
 def rope_of(
     json: Json, dims: int, base: float = 10000.0, interleaved: bool = False, parameters: Json | None = None
 ) -> Rope:
     """Rotary parameters, written as `rope_parameters` (newer files) or as `rope_theta` with `rope_scaling`."""
-    given = parameters or json.get("rope_parameters") or {**(json.get("rope_scaling") or {})}
+    given = parameters or json.get("rope_parameters") or json.get("rope_scaling") or {}
+    if json.get("rope_scaling_type"):  # PaddleNLP's way
+        given = {"rope_type": json["rope_scaling_type"], "factor": json.get("rope_scaling_factor")}
     kind = given.get("rope_type", given.get("type", "default"))
     base = float(given.get("rope_theta") or json.get("rope_theta") or base)
     share = given.get("partial_rotary_factor") or json.get("partial_rotary_factor") or 1.0
@@ -101,8 +122,6 @@ def _yarn_magnitude(given: Json, factor: float) -> float:
 
 
 def yarn_scale(factor: float, share: float = 1.0) -> float:
-    import math
-
     return 1.0 if factor <= 1 else 0.1 * share * math.log(factor) + 1.0
 
 
@@ -153,7 +172,50 @@ NORMS = (
 )
 
 
+AROUND = (
+    Rule("layers.{}.attention_norm.weight", "model.layers.{}.input_layernorm.weight"),
+    Rule("layers.{}.attention_after_norm.weight", "model.layers.{}.post_attention_layernorm.weight"),
+    Rule("layers.{}.mlp_norm.weight", "model.layers.{}.pre_feedforward_layernorm.weight"),
+    Rule("layers.{}.mlp_after_norm.weight", "model.layers.{}.post_feedforward_layernorm.weight"),
+)
+
+
+def mixture(shared: str = "shared_experts", correction: Rule | None = None) -> tuple[Rule, ...]:
+    """The experts of a layer: stacked here, one by one in files."""
+    rules = (
+        Rule("layers.{}.mlp.router", "model.layers.{}.mlp.gate.weight", transposed=True),
+        *(
+            Rule(f"layers.{{}}.mlp.{part}", f"model.layers.{{}}.mlp.experts.{{e}}.{part}_proj.weight", transposed=True)
+            for part in ("gate", "up", "down")
+        ),
+        *(
+            rule
+            for part in ("gate", "up", "down")
+            for rule in biased(f"layers.{{}}.mlp.shared.{part}", f"model.layers.{{}}.mlp.{shared}.{part}_proj")
+        ),
+        product("layers.{}.mlp.shared_gate", "model.layers.{}.mlp.shared_expert_gate"),
+    )
+    return (*rules, *((correction,) if correction else ()))
+
+
+def windows_of(json: Json, layers: int, default: list[bool] | None = None) -> tuple[int | None, ...]:
+    """The window of each layer, from `layer_types` and `sliding_window`; `default`: which slide without the former."""
+    window, kinds = json.get("sliding_window"), json.get("layer_types")
+    if not window:
+        return ()
+    slides = default if kinds is None else [kind == "sliding_attention" for kind in kinds]
+    if slides is None or not any(slides):
+        return ()
+    return tuple(int(window) if sliding else None for sliding in slides[:layers])
+
+
+def windows_to(config: Config) -> Json:
+    kinds = ["full_attention" if config.window(n) is None else "sliding_attention" for n in range(config.layers)]
+    found = [window for window in config.windows if window is not None]
+    return {"layer_types": kinds, "sliding_window": found[0] if found else None}
+
+
 def llama_like(config: Config, *more: Rule, otherwise: tuple[str, ...] = ("",), left: str = "") -> Names:
-    """The names of Llama, which most families share, and what a family has beside them."""
+    """The names of Llama, which most families share, and what a family has beside them or instead."""
     pattern = r"rotary_emb\.inv_freq$" + (r"|^lm_head\.weight$" if config.tied else "") + (f"|{left}" if left else "")
     return Names((*ENDS, *NORMS, *ATTENTION, *MLP, *more), otherwise=otherwise, left=pattern)

@@ -27,22 +27,30 @@ class Attention(Layer):
         self.query_norm = Norm(config, config.head_dim, "rms") if config.head_norms else None
         self.key_norm = Norm(config, config.head_dim, "rms") if config.head_norms else None
 
-    def forward(self, x: Tensor, attend: Attend, angles: Angles | None = None, bias: Tensor | None = None) -> Tensor:
-        return self._met(x, x, attend, angles, bias)
-
-    def _met(self, x: Any, source: Any, attend: Attend, angles: Angles | None, bias: Tensor | None) -> Tensor:
-        config = self.config
-        query = self._heads(self.query(x), config.heads, self.query_norm)
-        key = self._heads(self.key(source), config.kv_heads, self.key_norm)
-        value = self._heads(self.value(source), config.kv_heads, None)
+    def forward(self, x: Any, attend: Attend, angles: Angles | None = None, bias: Tensor | None = None) -> Tensor:
+        query, (key, value) = self._heads(self.query(x), self.config.heads, self.query_norm), self.remember(x)
         if angles is not None:
             query, key = angles.turn(query), angles.turn(key)
+        return self._met(query, key, value, attend, bias)
+
+    def remember(self, x: Any) -> tuple[Any, Any]:
+        """Keys and values of states."""
+        kv_heads = self.config.kv_heads
+        return self._heads(self.key(x), kv_heads, self.key_norm), self._heads(self.value(x), kv_heads, None)
+
+    def look(self, x: Any, memory: tuple[Tensor, Tensor], attend: Attend) -> Tensor:
+        """Attention of these states over remembered keys and values of others."""
+        query = self._heads(self.query(x), self.config.heads, self.query_norm)
+        return self._met(query, *memory, attend, None)
+
+    def _met(self, query: Any, key: Any, value: Any, attend: Attend, bias: Tensor | None) -> Tensor:
+        config = self.config
         options: dict[str, Any] = {} if bias is None else {"bias": bias}
         met: Any = attend(
             self.layer, query, key, value, scale=config.attention_scale, window=config.window(self.layer),
             cap=config.attention_cap or None, **options,
         )  # fmt: skip
-        batch, length = x._aval.shape[:2]
+        batch, length = query._aval.shape[:2]
         return self.output(met.reshape([batch, length, config.heads * config.head_dim]))
 
     def _heads(self, x: Any, count: int, norm: Norm | None) -> Any:

@@ -10,6 +10,8 @@ from ...nn import Layer
 from ..config import Config
 from .attend import Attend
 from .attention import Attention
+from .experts import Mixture
+from .latent import LatentAttention
 from .mlp import MLP
 from .norm import Norm
 from .position import Angles
@@ -24,10 +26,10 @@ class Block(Layer):
             raise value_error("Config", "placement is before, after or around", repr(config.placement))
         self.placement, size = config.placement, config.hidden_size
         self.attention_norm = Norm(config, size)
-        self.attention = Attention(config, layer)
+        self.attention: Any = LatentAttention(config, layer) if config.latent else Attention(config, layer)
         self.attention_after_norm = Norm(config, size) if config.placement == "around" else None
         self.mlp_norm = Norm(config, size)
-        self.mlp: Any = MLP(config)
+        self.mlp: Any = Mixture(config) if config.is_sparse(layer) else MLP(config)
         self.mlp_after_norm = Norm(config, size) if config.placement == "around" else None
 
     def forward(self, x: Any, attend: Attend, angles: Angles | None = None, bias: Tensor | None = None) -> Tensor:

@@ -17,10 +17,11 @@ class Norm(Layer):
     Its weight is what is stored plus `config.norm_offset`: Gemma stores the distance from one.
     """
 
-    def __init__(self, config: Config, size: int, kind: str | None = None) -> None:
+    def __init__(self, config: Config, size: int, kind: str | None = None, epsilon: float | None = None) -> None:
         super().__init__(dtype=None)
         self.size, self.kind = size, kind or config.norm
-        self.epsilon, self.offset = config.norm_epsilon, config.norm_offset
+        self.epsilon = config.norm_epsilon if epsilon is None else epsilon
+        self.offset = config.norm_offset
         self.weight = self.create_parameter([size], default_initializer=Constant(1.0 - self.offset))
         has_bias = self.kind == "layer" and config.norm_bias
         self.bias = self.create_parameter([size], default_initializer=Constant(0.0)) if has_bias else None

@@ -55,10 +55,14 @@ def _rows(table: Any, size: int, position_ids: Any, length: int, time_major: boo
 
 def turn(x: Any, sin: Any, cos: Any, neighbours: bool) -> Any:
     """`x` turned by angles whose sines and cosines multiply it, computed in float32 at least."""
-    wide = cast_to(x, np.dtype("float32")) if x._aval.dtype.itemsize < 4 else x
-    sin, cos = (cast_to(table, wide._aval.dtype) for table in (sin, cos))
-    out: Any = wide * cos + _quarter_turn(wide, neighbours) * sin
-    return cast_to(out, x._aval.dtype)
+    kind = x._aval.dtype
+    wide = _as(x, np.dtype("float32")) if kind.itemsize < 4 else x
+    sin, cos = (_as(table, wide._aval.dtype) for table in (sin, cos))
+    return _as(wide * cos + _quarter_turn(wide, neighbours) * sin, kind)
+
+
+def _as(x: Any, kind: np.dtype) -> Any:
+    return x if x._aval.dtype == kind else cast_to(x, kind)
 
 
 def _quarter_turn(x: Any, neighbours: bool) -> Any:

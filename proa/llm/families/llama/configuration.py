@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ...config import Config
-from ..shared import SIZES, Json, fields_of, rope_of, rope_to, sizes_to, tokens_of, tokens_to
+from ..shared import SIZES, Json, fields_of, head_dim_of, rope_of, rope_to, sizes_to, tokens_of, tokens_to
 
 
 def read(json: Json) -> Config:
     found = fields_of(json, SIZES)
-    bias, dims = bool(json.get("attention_bias")), found.get("head_dim") or found["hidden_size"] // found["heads"]
+    bias = bool(json.get("attention_bias"))
     return Config(
         "llama", **found, **tokens_of(json), attention_bias=bias, output_bias=bias, mlp_bias=bool(json.get("mlp_bias")),
-        rope=rope_of(json, dims),
+        rope=rope_of(json, head_dim_of(found)),
     )  # fmt: skip
 
 
