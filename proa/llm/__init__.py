@@ -5,7 +5,8 @@
     more = model.generate(ids, max_tokens=32)
 
 `config.py` says what a model looks like, `layers/` has the parts that all families share, `families/` how each family's
-files are read, `model.py` the decoder, `loading.py` the way from files and back.
+files are read; `model.py` is the decoder, `encoder.py` and `translator.py` the other two kinds of models, `loading.py` the
+way from files and back (`naming.py` and `gguf.py` know what weights are called there).
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .config import Config, Experts, Latent, Rope
+    from .encoder import Encoder
     from .loading import load, save
     from .model import CausalLM
+    from .translator import Translator
 
 _HOMES = {
-    "CausalLM": "model", "Config": "config", "Experts": "config", "Latent": "config", "Rope": "config",
-    "load": "loading", "save": "loading",
+    "CausalLM": "model", "Config": "config", "Encoder": "encoder", "Experts": "config", "Latent": "config",
+    "Rope": "config", "Translator": "translator", "load": "loading", "save": "loading",
 }  # fmt: skip
 
-__all__ = ["CausalLM", "Config", "Experts", "Latent", "Rope", "load", "save"]
+__all__ = ["CausalLM", "Config", "Encoder", "Experts", "Latent", "Rope", "Translator", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -81,10 +81,14 @@ class Source:
         self.taken: set[str] = set()
 
     def find(self, name: str) -> str | None:
-        for prefix in (self.names.prefix, *self.names.otherwise):
-            spelled = prefix + name.removeprefix(self.names.prefix) if name.startswith(self.names.prefix) else name
-            if spelled in self.tensors:
-                return spelled
+        own = name.startswith(self.names.prefix)
+        for prefix in (self.names.prefix, *self.names.otherwise) if own else ("",):
+            spelled = prefix + name.removeprefix(self.names.prefix) if own else name
+            # The first files of BERT call them as TensorFlow does.
+            older = spelled.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+            for candidate in (spelled, older):
+                if candidate in self.tensors:
+                    return candidate
         return None
 
     def take(self, name: str) -> np.ndarray:

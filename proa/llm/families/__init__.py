@@ -25,6 +25,7 @@ FAMILIES = {
     "ernie4_5": "ernie4_5",
     "ernie4_5_moe": "ernie4_5",
     "gemma2": "gemma2",
+    "gemma3": "gemma3",
     "gemma3_text": "gemma3",
     "gpt2": "gpt2",
     "llama": "llama",

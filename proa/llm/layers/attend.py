@@ -153,13 +153,18 @@ class Contiguous(Attend):
     def __init__(self, capacity: int) -> None:
         self.capacity, self.length = capacity, 0
         self._kept: dict[int, tuple[Tensor, Tensor]] = {}
+        # Of the step at hand, made once for all layers:
         self._places: Any = None
+        self._rows: Any = None
+        self._masks: dict[int | None, Tensor] = {}
 
     def positions(self, batch: int, length: int) -> Tensor:
         if self.length + length > self.capacity:
             raise value_error("Contiguous", f"the cache has room for {self.capacity} positions",
                               f"{self.length} taken, {length} more", "make it with a larger capacity")  # fmt: skip
         self._places = tensor_from_data(np.arange(self.length, self.length + length, dtype=np.int64)[None])
+        self._rows = tensor_from_data(np.arange(batch, dtype=np.int64)[:, None])
+        self._masks = {}
         return self._places
 
     def key_positions(self, length: int) -> Tensor:
@@ -176,13 +181,17 @@ class Contiguous(Attend):
             self._written(kept, new) for kept, new in zip(self._of(layer, key, value), (key, value), strict=True)
         )
         self._kept[layer] = keys, values
-        distance = self._places.unsqueeze(-1) - tensor_from_data(np.arange(self.capacity, dtype=np.int64)[None, None])
-        allowed = distance >= 0
-        if window is not None:
-            allowed = allowed.logical_and(distance < window)
-        return attention_of(
-            query, keys, values, scale=scale, allowed=allowed.unsqueeze(1), cap=cap, sinks=sinks, bias=bias
-        )
+        allowed = self._mask(window)
+        return attention_of(query, keys, values, scale=scale, allowed=allowed, cap=cap, sinks=sinks, bias=bias)
+
+    def _mask(self, window: int | None) -> Tensor:
+        found = self._masks.get(window)
+        if found is None:
+            keys = tensor_from_data(np.arange(self.capacity, dtype=np.int64)[None, None])
+            distance = self._places.unsqueeze(-1) - keys
+            allowed = distance >= 0 if window is None else (distance >= 0).logical_and(distance < window)
+            found = self._masks[window] = allowed.unsqueeze(1)
+        return found
 
     def _of(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         if layer not in self._kept:
@@ -192,5 +201,4 @@ class Contiguous(Attend):
         return self._kept[layer]
 
     def _written(self, kept: Any, new: Any) -> Tensor:
-        rows = tensor_from_data(np.arange(new._aval.shape[0], dtype=np.int64)[:, None])
-        return kept.index_put((rows, self._places), new)
+        return kept.index_put((self._rows, self._places), new)

@@ -39,6 +39,7 @@ class Vocabulary:
             if not piece or self.numbers[piece] != number:
                 self.pieces[number] = f"[token {number}]"
                 self.numbers[self.pieces[number]] = number
+        self.numbers.pop("", None)
 
     def of_kind(self, *kinds: int) -> list[int]:
         return np.flatnonzero(np.isin(self.kinds, kinds)).tolist()

@@ -24,7 +24,7 @@ class ChatTemplate:
     """
 
     source: str
-    most_characters: int = 2**26  # that the template makes on the way, all together, beside what it is given
+    most_characters: int = 2**24  # that the template makes on the way, all together, beside what it is given
     most_rounds: int = 1_000_000  # of loops, calls and the like
     most_seconds: float = 10.0
 

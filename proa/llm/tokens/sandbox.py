@@ -19,13 +19,14 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, ValuesView
 from typing import Any
 
 from jinja2 import filters as jinja_filters
 from jinja2 import nodes
 from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.ext import Extension, loopcontrols
+from jinja2.runtime import LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 from jinja2.utils import Namespace, pass_context
 from jinja2.visitor import NodeTransformer
@@ -48,11 +49,14 @@ _METHODS: dict[type, frozenset[str]] = {
     int: _words("bit_length"),
 }
 _PLAIN_FILTERS = _words(
-    """abs capitalize count d default e escape first float int items last length list lower map reject rejectattr reverse
-    round safe select selectattr title trim upper wordcount"""
+    "abs count d default first float int items last length list map reject rejectattr reverse round select selectattr"
 )
+_TEXT_FILTERS = _words("capitalize e escape lower safe title trim upper wordcount")  # which print what is no text
 _COMPARING_FILTERS = _words("dictsort groupby max min sort unique")
 _COMPARING_TESTS = _words("eq equalto == ne != lt lessthan < le <= gt greaterthan > ge >= in")
+_HOLDERS = (dict, list, tuple, KeysView, ValuesView, ItemsView)  # what prints and compares what it holds
+_PIECES = 4  # how much more a text needs that is taken apart
+_TOO_LARGE = 2**62
 _WIDTHS = re.compile(r"%[^a-zA-Z%]*(?:\d{4}|\*)|\{[^}]*[:{]")  # fields that say how wide they are
 
 
@@ -81,17 +85,15 @@ class Budget:
 
     def walk(self, value: Any) -> Any:
         """Takes what it costs to visit everything within a value, which may hold the same list many times over."""
-        if isinstance(value, (dict, list, tuple)):
+        if isinstance(value, _HOLDERS):
             left = [value]
             while left:
                 each = left.pop()
-                if isinstance(each, dict):
-                    left.extend(each.keys())
-                    left.extend(each.values())
-                elif isinstance(each, (list, tuple)):
-                    left.extend(each)
                 self.take(_size(each) + 1)
-                self.tick()
+                if isinstance(each, _HOLDERS):
+                    self.tick()
+                    left.extend(each)
+                    left.extend(each.values() if isinstance(each, dict) else ())
         return value
 
 
@@ -122,8 +124,10 @@ class limited:
 
 
 def _size(value: Any) -> int:
-    if isinstance(value, (str, bytes, list, tuple, dict)):
+    if isinstance(value, (str, bytes)):
         return len(value)
+    if isinstance(value, _HOLDERS):
+        return 8 * len(value)  # of a pointer's bytes
     return value.bit_length() >> 3 if isinstance(value, int) else 0
 
 
@@ -166,13 +170,6 @@ class _Counting(NodeTransformer):
             operand.expr = self._call("walked", operand.expr)
         return node
 
-    def visit_Test(self, node: nodes.Test) -> nodes.Node:
-        self.generic_visit(node)
-        if node.name in _COMPARING_TESTS:
-            node.node = self._call("walked", node.node)
-            node.args = [self._call("walked", argument) for argument in node.args]
-        return node
-
     def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:
         self.generic_visit(node)
         if isinstance(node.arg, nodes.Slice):
@@ -208,6 +205,9 @@ class _Namespace(Namespace):
     def __setitem__(self, name: str, value: Any) -> None:
         super().__setitem__(_checked_name(name), value)
 
+    def __repr__(self) -> str:
+        return "<Namespace>"  # not what it holds, which may be much
+
 
 def _checked_name(name: Any) -> Any:
     if not isinstance(name, str) or name.startswith("_"):
@@ -231,8 +231,9 @@ class Environment(ImmutableSandboxedEnvironment):
         )  # fmt: skip
         known = jinja_filters.FILTERS
         self.filters = {name: _filter(known[name]) for name in _PLAIN_FILTERS}
-        self.filters |= {name: _filter(known[name], walks=True) for name in _COMPARING_FILTERS}
+        self.filters |= {name: _filter(known[name], walks=True) for name in _TEXT_FILTERS | _COMPARING_FILTERS}
         self.filters |= {"indent": _indent, "join": _join, "replace": _replace, "string": _string, "tojson": _tojson}
+        self.tests = {name: _test(test) if name in _COMPARING_TESTS else test for name, test in self.tests.items()}
         self.globals = {
             "range": self.globals["range"], "dict": _dict, "namespace": _Namespace, "cycler": self.globals["cycler"],
             "joiner": self.globals["joiner"], "raise_exception": _raise_exception, "strftime_now": _strftime_now,
@@ -276,14 +277,26 @@ class Environment(ImmutableSandboxedEnvironment):
         methods = next((names for kind, names in _METHODS.items() if isinstance(owner, kind)), None)
         if methods is not None:
             _check_method(budget, owner, __obj.__name__, methods, args)
+        elif not isinstance(__obj, (Macro, LoopContext)):
+            budget.walk([*args, *kwargs.values()])
         found = SandboxedEnvironment.call(__self, __context, __obj, *args, **kwargs)
         return _counted(found)
 
     def wrap_str_format(self, value: Any) -> Any:
         wrapped = super().wrap_str_format(value)
-        if wrapped is not None and (value.__name__ != "format" or _WIDTHS.search(value.__self__)):
+        if wrapped is None:
+            return None
+        if value.__name__ != "format" or _WIDTHS.search(value.__self__):
             raise SecurityError("format() takes plain fields alone: {} or {name}")
-        return wrapped
+
+        def counted(*args: Any, **kwargs: Any) -> str:
+            budget = _budget()
+            given = [*args, *kwargs.values()]
+            budget.walk(given)
+            budget.take(value.__self__.count("{") * max([_size(each) for each in given] or [0]))
+            return wrapped(*args, **kwargs)
+
+        return counted
 
 
 def _result_size(operator: str, left: Any, right: Any) -> int:
@@ -291,10 +304,12 @@ def _result_size(operator: str, left: Any, right: Any) -> int:
     sequences = (str, bytes, list, tuple)
     if operator == "**":
         small = not isinstance(left, int) or not isinstance(right, int) or left.bit_length() * max(right, 1) < 4096
-        return 0 if small else 2**62
+        return 0 if small else _TOO_LARGE
+    if operator == "*" and isinstance(left, int) and isinstance(right, int):
+        return 1 if left.bit_length() + right.bit_length() < 2**16 else _TOO_LARGE
     if operator == "*" and (isinstance(left, sequences) or isinstance(right, sequences)):
         times, sequence = (left, right) if isinstance(left, int) else (right, left)
-        return len(sequence) * max(int(times), 0) if isinstance(times, int) and isinstance(sequence, sequences) else 0
+        return _size(sequence) * max(int(times), 0) if isinstance(times, int) and isinstance(sequence, sequences) else 0
     if operator == "%" and isinstance(left, str):
         if _WIDTHS.search(left):
             raise SecurityError("a field may not be so wide")
@@ -313,8 +328,8 @@ def _check_method(budget: Budget, owner: Any, name: str, allowed: frozenset[str]
         budget.take(len(owner) * len(arguments[0]) + sum(_size(part) for part in arguments[0]))
     elif name in ("count", "index") and not isinstance(owner, str):
         budget.walk(owner)
-        budget.walk(arguments)
-    budget.take(_size(owner))
+    budget.walk(list(arguments))
+    budget.take(_size(owner) * (_PIECES if "split" in name else 1))
 
 
 def _replaced_size(text: str, old: Any = "", new: Any = "") -> int:
@@ -334,19 +349,25 @@ def _filter(function: Any, walks: bool = False) -> Any:
         budget = _budget()
         budget.tick()
         if len(args) > place:
+            value = args[place]
             if walks:
-                budget.walk(list(args[place]) if not isinstance(args[place], dict) else args[place])
-            budget.take(_size(args[place]))
+                value = list(value) if isinstance(value, Iterator) else value
+                budget.walk(value)
+            budget.take(_size(value) * (_PIECES if isinstance(value, str) else 1))
+            args = (*args[:place], value, *args[place + 1 :])
         return _counted(function(*args, **kwargs))
 
     return counted
 
 
+def _test(function: Any) -> Any:
+    """A test that compares."""
+    return lambda *values: function(*_budget().walk(values))
+
+
 def _finalize(_context: Any, value: Any) -> Any:
     """Called for everything that is shown."""
-    if isinstance(value, (dict, list, tuple)):
-        _budget().walk(value)
-    return _counted(value)
+    return _counted(_budget().walk(value))
 
 
 _finalized = pass_context(_finalize)  # with the context, so that nothing is shown when the template is compiled
@@ -402,7 +423,7 @@ def _dict(*args: Any, **kwargs: Any) -> dict[Any, Any]:
 
 
 def _raise_exception(text: Any) -> Any:
-    raise TemplateError(str(text)[:1000])
+    raise TemplateError(str(_budget().walk(text))[:1000])
 
 
 def _strftime_now(pattern: str) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _BROKEN = "�"
 _LONGEST = 4  # bytes of a character, so tokens too
+_MOST = 64  # tokens in a row that show nothing
 
 
 class Stream:
@@ -42,8 +43,9 @@ class Stream:
         text = self._text()
         if not text.endswith(_BROKEN):
             found = text[self._num_shown :]
-            if found:
+            if found or len(self._window) > _MOST:
                 self._restart(self._num_waiting)
+            self._num_waiting = 0
             return found
         if self._num_waiting < _LONGEST:
             return ""
@@ -51,6 +53,7 @@ class Stream:
         found = text[self._num_shown : -1]
         self._restart(1)
         self._num_shown -= 1
+        self._num_waiting = 1
         return found
 
     def flush(self) -> str:
@@ -62,7 +65,6 @@ class Stream:
     def _restart(self, count: int) -> None:
         """Keeps the last tokens, which have been shown, to decode what follows them."""
         del self._window[: len(self._window) - count]
-        self._num_waiting = 0
         self._num_shown = len(self._text())
 
     def _text(self) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...kernels.cpu.products import multiply
 from ..linear.linalg import linear
+from .choosing import choose, choose_tokens, scores_of, token_scores
 from .pages import gathered, paged_attention, visible
 
 _DEPTH = 1536  # native code divides sums of 2048 and more among threads
@@ -87,5 +88,24 @@ def _exact_attention(
     return out.reshape(rows, length, heads, v.shape[3]).astype(query.dtype)
 
 
+def _exact_sums(xp: Any, rows: Any) -> Any:
+    """Sums of rows [rows, n], as products with ones; two levels of them, so that few numbers wait for each other."""
+    count, length = rows.shape
+    for size in (1024, -(-length // 1024)):
+        rows = xp.pad(rows, ((0, 0), (0, -rows.shape[1] % size)))
+        rows = product(xp, rows.reshape(-1, size), xp.ones((size, 2), np.float32))[:, 0].reshape(count, -1)
+    return rows[:, 0]
+
+
+def _exact_choice(xp: Any, *operands: Any) -> Any:
+    return choose(xp, *operands, sums=_exact_sums)
+
+
+def _exact_scores(xp: Any, logits: Any, targets: Any) -> Any:
+    return scores_of(xp, logits, targets, _exact_sums)
+
+
+choose_tokens.operation.kernels["exact"] = _exact_choice  # type: ignore[attr-defined]
+token_scores.operation.kernels["exact"] = _exact_scores  # type: ignore[attr-defined]
 linear.operation.kernels["exact"] = _exact_linear  # type: ignore[attr-defined]
 paged_attention.operation.kernels["exact"] = _exact_attention  # type: ignore[attr-defined]

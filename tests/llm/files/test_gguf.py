@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 from proa.llm.files import GGUF, KINDS
+from proa.llm.files.dequantising import dequantise
+from tests.llm.files import beside_ggml
 from tests.llm.files.samples import PLAIN, random_blocks, write
 
 QUANTISED = [name for name, kind in KINDS.items() if kind.is_quantised]
@@ -72,6 +74,14 @@ def test_blocks_come_as_they_were_written(tmp_path, kind):
     np.testing.assert_array_equal(tensor.blocks, blocks)
     with pytest.raises(ValueError, match="read-only"):
         tensor.blocks[0, 0] = 1
+
+
+@pytest.mark.parametrize("kind", beside_ggml.kinds())
+def test_numbers_are_ggmls(kind):
+    """Against numbers that ggml's own code gave."""
+    found = dequantise(beside_ggml.blocks_of(kind), KINDS[kind], np.dtype("float32")).reshape(-1)
+    expected = np.load(beside_ggml.DATA)[kind]
+    np.testing.assert_array_equal(found[beside_ggml.places(kind)], expected)
 
 
 def test_many_rows_are_divided_and_put_together_again(tmp_path):

@@ -87,5 +87,39 @@ def test_a_configuration_is_what_it_was_when_written_without_its_source(name: st
 
 def test_every_family_is_compared() -> None:
     compared = {row["config"]["model_type"] for row in VECTORS.values()}
-    assert set(FAMILIES) - compared == {"xlm-roberta"}  # RoBERTa under another name
+    # RoBERTa under another name; Gemma 3 among pictures, below
+    assert set(FAMILIES) - compared == {"xlm-roberta", "gemma3"}
     assert set(VECTORS) == {*DECODERS, *ENCODERS, *TRANSLATORS}
+
+
+@pytest.mark.parametrize("prefix", ["language_model.model.", "model.language_model."])
+def test_the_text_part_of_a_model_that_sees_pictures(prefix: str, tmp_path: Path) -> None:
+    row, folder = VECTORS["gemma 3"], tmp_path / "model"
+    folder.mkdir()
+    whole = {"model_type": "gemma3", "text_config": row["config"], "vision_config": {}, "eos_token_id": [1, 7]}
+    (folder / "config.json").write_text(json.dumps(whole))
+    named = {prefix + key.removeprefix("model."): value for key, value in tensors(row["tensors"]).items()}
+    with open(folder / "model.safetensors", "wb") as file:
+        safetensors.write(file, {**named, "vision_tower.weight": np.zeros((2, 2), "float32")})
+    model = paddle.llm.load(folder)
+    assert model.config.eos == (1, 7)
+    np.testing.assert_allclose(run("gemma 3", model)[0].numpy()[:, -1, :10].ravel(), row["logits"], atol=1e-4)
+    paddle.llm.save(model, tmp_path / "text")
+    written = json.loads((tmp_path / "text" / "config.json").read_text())
+    assert written["model_type"] == "gemma3_text"
+    assert "text_config" not in written
+    assert paddle.llm.load(tmp_path / "text").config == model.config
+
+
+def test_norms_of_the_first_berts_have_other_names(tmp_path: Path) -> None:
+    row, folder = VECTORS["bert"], tmp_path / "model"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(row["config"]))
+    named = {
+        key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
+        for key, value in tensors(row["tensors"]).items()
+    }
+    with open(folder / "model.safetensors", "wb") as file:
+        safetensors.write(file, named)
+    logits, _ = run("bert", paddle.llm.load(folder))
+    np.testing.assert_allclose(logits.numpy()[:, -1, :10].ravel(), row["logits"], atol=1e-4)

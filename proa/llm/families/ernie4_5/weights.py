@@ -10,4 +10,6 @@ _CORRECTION = Rule("layers.{}.mlp.correction", "model.layers.{}.mlp.moe_statics.
 
 
 def names(config: Config) -> Names:
-    return llama_like(config, *(mixture(correction=_CORRECTION) if config.experts else ()), otherwise=("", "ernie."))
+    return llama_like(
+        config, *(mixture(correction=_CORRECTION) if config.experts else ()), otherwise=("", "ernie."), left=r"\bmtp_"
+    )

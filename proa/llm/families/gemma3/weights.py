@@ -8,4 +8,6 @@ from ..shared import AROUND, HEAD_NORMS, llama_like
 
 
 def names(config: Config) -> Names:
-    return llama_like(config, *AROUND, *HEAD_NORMS)
+    pictures = r"vision_tower\.|multi_modal_projector\.|embed_vision\.|lm_head\.weight$"
+    prefixes = ("", "language_model.model.", "model.language_model.")
+    return llama_like(config, *AROUND, *HEAD_NORMS, otherwise=prefixes, left=pictures)
