@@ -115,6 +115,21 @@ def test_a_conversation_with_a_tool(client: openai.OpenAI, running: Running, str
     assert '"description": "the weather at a place"' in prompt
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_several_calls_have_numbers_and_ids_of_their_own(client: openai.OpenAI, stream: bool) -> None:
+    text = CASES["two"][0]
+    messages: list[Any] = [{"role": "user", "content": f"say({text})yas"}]
+    options: Any = {"model": "small", "messages": messages, "tools": [WEATHER, CLOCK]}
+    if stream:
+        chunks = list(client.chat.completions.create(**options, stream=True))
+        calls = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
+        assert [call.index for call in calls] == [0, 1]
+    else:
+        calls = client.chat.completions.create(**options).choices[0].message.tool_calls
+    assert [call.function.name for call in calls] == ["weather", "clock"]
+    assert len({call.id for call in calls}) == 2
+
+
 def test_without_tools_a_call_is_text(client: openai.OpenAI) -> None:
     messages: list[Any] = [{"role": "user", "content": f"say({HERMES})yas"}]
     assert client.chat.completions.create(model="small", messages=messages).choices[0].message.content == HERMES
