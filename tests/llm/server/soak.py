@@ -31,7 +31,6 @@ SCHEMA = {
     "type": "object", "additionalProperties": False, "required": ["name", "age"],
     "properties": {"name": {"type": "string", "maxLength": 8}, "age": {"type": "integer", "minimum": 0, "maximum": 99}},
 }  # fmt: skip
-LENGTH = 24  # tokens of an answer
 
 
 def memory_mb(process: Any) -> float:
@@ -42,8 +41,8 @@ def memory_mb(process: Any) -> float:
 class Caller:
     """Sends requests of all kinds, and knows what must come back."""
 
-    def __init__(self, client: httpx.AsyncClient, model: str, alone: dict[str, str], seed: int) -> None:
-        self._client, self._model, self._alone = client, model, alone
+    def __init__(self, client: httpx.AsyncClient, model: str, length: int, alone: dict[str, str], seed: int) -> None:
+        self._client, self._model, self._length, self._alone = client, model, length, alone
         self._random = random.Random(seed)
         self.tally: collections.Counter[str] = collections.Counter()
         self.problems: list[str] = []
@@ -64,7 +63,7 @@ class Caller:
         question = self._random.choice(QUESTIONS)
         return question, {
             "model": self._model, "messages": [{"role": "user", "content": question}], "temperature": 0,
-            "max_tokens": LENGTH, **more,
+            "max_tokens": self._length, **more,
         }  # fmt: skip
 
     async def _post(self, body: Any, path: str = "chat/completions") -> httpx.Response:
@@ -153,7 +152,7 @@ class Caller:
         await writer.wait_closed()
 
 
-async def answers_alone(client: httpx.AsyncClient, model: str) -> dict[str, str]:
+async def answers_alone(client: httpx.AsyncClient, model: str, length: int) -> dict[str, str]:
     """What each question is answered when nobody else asks."""
     found = {}
     for question in QUESTIONS:
@@ -161,19 +160,20 @@ async def answers_alone(client: httpx.AsyncClient, model: str) -> dict[str, str]
             "model": model,
             "messages": [{"role": "user", "content": question}],
             "temperature": 0,
-            "max_tokens": LENGTH,
+            "max_tokens": length,
         }
         answer = await client.post("/v1/chat/completions", json=wish)
         found[question] = answer.json()["choices"][0]["message"]["content"]
     return found
 
 
-async def call(address: str, process: Any, num_requests: int, num_connections: int, seed: int) -> dict[str, Any]:
+async def call(address: str, process: Any, arguments: argparse.Namespace) -> dict[str, Any]:
+    num_requests, num_connections, length = arguments.requests, arguments.connections, arguments.length
     limits = httpx.Limits(max_connections=num_connections + 1)
     async with httpx.AsyncClient(base_url=f"http://{address}", timeout=900, limits=limits) as client:
         model = (await client.get("/v1/models")).json()["data"][0]["id"]
-        alone = await answers_alone(client, model)
-        caller = Caller(client, model, alone, seed)
+        alone = await answers_alone(client, model, length)
+        caller = Caller(client, model, length, alone, arguments.seed)
         started_requests = finished_requests = 0
         memory = [memory_mb(process)]
         started = time.perf_counter()
@@ -193,7 +193,7 @@ async def call(address: str, process: Any, num_requests: int, num_connections: i
 
         await asyncio.gather(*(work() for _ in range(num_connections)))
         seconds = time.perf_counter() - started
-        again = await answers_alone(client, model)
+        again = await answers_alone(client, model, length)
         metrics = (await client.get("/metrics")).text
     if again != alone:
         caller.problems.append("after all of this a lone request is answered otherwise than before")
@@ -205,7 +205,7 @@ async def call(address: str, process: Any, num_requests: int, num_connections: i
     }  # fmt: skip
 
 
-def soak(model: str, num_requests: int, num_connections: int, seed: int, options: list[str]) -> dict[str, Any]:
+def soak(arguments: argparse.Namespace) -> dict[str, Any]:
     """What happened, as numbers and lists."""
     command = [
         sys.executable,
@@ -213,17 +213,17 @@ def soak(model: str, num_requests: int, num_connections: int, seed: int, options
         "proa_command",
         "serve",
         "--llm",
-        model,
+        arguments.model,
         "--http-port",
         "0",
         "--log-format",
         "json",
     ]
     with tempfile.NamedTemporaryFile("w+", suffix=".log") as log:
-        process = subprocess.Popen([*command, *options], stderr=log)
+        process = subprocess.Popen([*command, *arguments.option], stderr=log)
         try:
             address = _address(process, Path(log.name))
-            found = asyncio.run(call(address, process, num_requests, num_connections, seed))
+            found = asyncio.run(call(address, process, arguments))
             found["alive"] = process.poll() is None
             process.send_signal(signal.SIGTERM)
             found["exit_status"] = process.wait(60)
@@ -258,8 +258,8 @@ def main() -> int:
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--option", action="append", default=[], help="of proa serve, such as --option=--rows=16")
-    arguments = parser.parse_args()
-    found = soak(arguments.model, arguments.requests, arguments.connections, arguments.seed, arguments.option)
+    parser.add_argument("--length", type=int, default=12, help="tokens of an answer")
+    found = soak(parser.parse_args())
     print(json.dumps(found, indent=1))
     return 0 if found["good"] else 1
 
