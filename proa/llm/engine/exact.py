@@ -87,7 +87,7 @@ class Scorer:
 
 def check_exact(model: CausalLM) -> None:
     """ValueError for a model that has no exact form; waits for native code, which must not appear between two programs."""
-    weight = model.embedding.weight
+    weight = model.norm.weight
     if weight._aval.place.kind != "cpu":
         raise value_error("exact", "exact programs exist for the CPU", f"{weight._aval.place}")
     if str(weight._aval.dtype) != "float32":

@@ -27,7 +27,8 @@ class Sequence:
     """What the scheduler moves about. `computed` tokens have their keys and values in `pages`."""
 
     def __init__(
-        self, number: int, request: Request, stream: Stream, decoder: Any, context: int, adapter: int = 0
+        self, number: int, request: Request, stream: Stream, decoder: Any, context: int, adapter: int = 0,
+        root: Any = 0,
     ) -> None:
         sampling = request.sampling
         self.number = number  # of arrival: smaller is older
@@ -39,7 +40,7 @@ class Sequence:
         self.computed = 0
         self.pages: list[int] = []
         self.identity, self.num_kept = 0, 0  # of the pages that are kept as a prefix
-        self.root: Any = (adapter,)
+        self.root = root  # what its prefixes are kept under
         self.drafts: list[int] = []
         self.ngrams: Any = None
         self.cancelled = False

@@ -9,6 +9,7 @@ that is the same for all shapes with so many places (`choices.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ...graph.capture import capture
 from ...ops.generation.choosing import likeliest_tokens, token_scores
 from ..model import CausalLM
+from .adapters import Adapters
 from .cache import Paged
 from .choices import Choices, Chosen, Spec, run_graph
 
@@ -36,9 +38,11 @@ class Shape(NamedTuple):
 class Steps:
     """The programs of one model over one set of pools."""
 
-    def __init__(self, model: CausalLM, pools: list[Tensor], per_layer: int, choices: Choices) -> None:
+    def __init__(
+        self, model: CausalLM, pools: list[Tensor], per_layer: int, choices: Choices, adapters: Adapters | None = None
+    ) -> None:
         self.model, self.pools, self.per_layer = model, pools, per_layer
-        self.choices = choices
+        self.choices, self.adapters = choices, adapters
         self._graphs: dict[Shape, Any] = {}
         self._idle: dict[Shape, dict[str, Tensor]] = {}
         self._lock = new_lock()
@@ -77,7 +81,8 @@ class Steps:
 
     def _step(self, given: dict[str, Tensor], pools: Sequence[Tensor]) -> Any:
         attend = Paged(pools, given["tables"], given["slots"], given["positions"], self.per_layer)
-        hidden: Any = self.model.hidden(given["ids"], given["positions"], attend)
+        with nullcontext() if self.adapters is None else self.adapters.in_place(given["adapters"]):
+            hidden: Any = self.model.hidden(given["ids"], given["positions"], attend)
         rows = hidden.reshape([-1, hidden._aval.shape[-1]])
         if "targets" not in given:
             logits: Any = self.model.logits(rows.index_select(given["places"]))
