@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,23 @@ def packages() -> Any:
     return tokenizers
 
 
+@contextlib.contextmanager
+def explained(where: str, path: str) -> Iterator[None]:
+    """What the package refuses, as an error that names the files. It raises bare Exceptions, and its panics are not even
+    those."""
+    try:
+        yield
+    except (OSError, ImportError, MemoryError):
+        raise
+    except BaseException as error:
+        is_panic = type(error).__name__ == "PanicException"
+        is_ours = isinstance(error, ValueError) and str(error).startswith("(")
+        if is_ours or not (is_panic or isinstance(error, Exception)):
+            raise
+        what = f"the tokenizer in {path!r} cannot be read: {str(error)[:300]}"
+        raise value_error(where, what, "", "fetch its files again") from error
+
+
 def byte_pairs(vocabulary: Vocabulary, merges: Sequence[str], way: Way) -> Tokenizer:
     """Byte pairs as GPT-2 has them: every byte is written as a letter, and pairs are merged in the order given."""
     kit = packages()
@@ -71,6 +89,8 @@ def byte_pairs(vocabulary: Vocabulary, merges: Sequence[str], way: Way) -> Token
         if left in numbers and right in numbers and left + right in numbers:
             pairs.append((left, right))
     inner = kit.Tokenizer(kit.models.BPE(numbers, pairs, ignore_merges=way.ignore_merges))
+    if way.composed:
+        inner.normalizer = kit.normalizers.NFC()
     cuts = [kit.pre_tokenizers.Split(kit.Regex(pattern), "isolated") for pattern in way.patterns]
     as_letters = kit.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     inner.pre_tokenizer = kit.pre_tokenizers.Sequence([*cuts, as_letters])
@@ -113,7 +133,9 @@ def unigrams(vocabulary: Vocabulary, prefix: bool, squeeze: bool, charsmap: byte
     inner = kit.Tokenizer(kit.models.Unigram(table, unknown[0] if unknown else None, has_bytes))
     steps = [kit.normalizers.Precompiled(charsmap)] if charsmap else []
     if squeeze:
-        steps += [kit.normalizers.Strip(), kit.normalizers.Replace(kit.Regex(" {2,}"), " ")]
+        steps += [
+            kit.normalizers.Replace(kit.Regex(pattern), to) for pattern, to in ((r"\A +| +\z", ""), (" {2,}", " "))
+        ]
     inner.normalizer = kit.normalizers.Sequence(steps)
     inner.pre_tokenizer = kit.pre_tokenizers.Metaspace(prepend_scheme="always" if prefix else "never", split=False)
     inner.decoder = _spaces_again(kit, prefix)

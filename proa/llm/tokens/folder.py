@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...framework.writing import replacing, writable_target
 from . import building
 from .building import NORMAL, Vocabulary
 from .pretokenisers import WAYS
@@ -35,23 +36,33 @@ def read_folder(path: str) -> tuple[Tokenizer, Special, dict[str, str]]:
     """The tokenizer, the special tokens and the chat templates of a folder."""
     if not os.path.isdir(path):
         raise FileNotFoundError(f"({_WHERE}) there is no such folder; received {path!r}.")
-    folder = _Folder(path)
-    try:
+    with building.explained(_WHERE, path):
+        folder = _Folder(path)
         inner = folder.tokenizer()
         folder.add_tokens(inner)
         folder.surround(inner)
         return inner, folder.special(inner), folder.templates()
-    except (FileNotFoundError, ImportError, KeyboardInterrupt, MemoryError):
-        raise
-    except BaseException as error:
-        # The package has no exceptions of its own, and its panics are no Exceptions.
-        if isinstance(error, ValueError) and str(error).startswith("("):
-            raise
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        raise value_error(
-            _WHERE, f"the tokenizer in {path!r} cannot be read: {str(error)[:300]}", "", "fetch its files again"
-        ) from error
+
+
+def write_folder(path: str, tokenizer: Any) -> None:
+    """The files of a tokenizer, each whole or not at all."""
+    config: dict[str, Any] = {**tokenizer.special.named, "tokenizer_class": "PreTrainedTokenizerFast"}
+    templates = dict(tokenizer.templates)
+    files = {
+        "tokenizer.json": tokenizer.to_json(),
+        "tokenizer_config.json": json.dumps(config, indent=2, ensure_ascii=False),
+    }
+    if "default" in templates:
+        files["chat_template.jinja"] = templates.pop("default")
+    for name, text in templates.items():
+        if not name.isidentifier():
+            raise value_error("save", "the name of a template must do as the name of a file", repr(name))
+        files[f"additional_chat_templates/{name}.jinja"] = text
+    if tokenizer.eos and not os.path.isfile(os.path.join(path, "generation_config.json")):
+        files["generation_config.json"] = json.dumps({"eos_token_id": list(tokenizer.eos)})
+    for name, text in files.items():
+        with replacing(writable_target("save", os.path.join(path, name))) as file:
+            file.write(text.encode())
 
 
 class _Folder:

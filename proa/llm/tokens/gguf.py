@@ -35,12 +35,13 @@ def read_gguf(file: GGUF) -> tuple[Tokenizer, Special, dict[str, str]]:
             _WHERE, f"tokenizers of the kind {model!r:.40} are not known" if model else "the file has no tokenizer",
             file.path, f"the kinds that are read are {', '.join(makers)}; a folder with a tokenizer.json works as well",
         )  # fmt: skip
-    vocabulary = _vocabulary(file)
-    numbers = _Numbers(file, vocabulary)
-    inner = makers[model](file, vocabulary, numbers)
-    if model != "bert":
-        building.add_tokens(inner, vocabulary)
-    return inner, numbers.special(), _templates(file)
+    with building.explained(_WHERE, file.path):
+        vocabulary = _vocabulary(file)
+        numbers = _Numbers(file, vocabulary)
+        inner = makers[model](file, vocabulary, numbers)
+        if model != "bert":
+            building.add_tokens(inner, vocabulary)
+        return inner, numbers.special(), _templates(file)
 
 
 class _Numbers:

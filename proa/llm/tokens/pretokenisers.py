@@ -36,12 +36,13 @@ def _by_case(digits: str, endings: str) -> str:
 class Way:
     patterns: tuple[str, ...]
     ignore_merges: bool = False  # a word that is a token is that token, however it would be merged
+    composed: bool = False  # accents are put together with their letters first (which llama.cpp leaves out)
     bos: bool = False  # whether a text begins with the token for it, if the file does not say
 
 
 _LLAMA3 = Way((_gpt4("{1,3}"),), ignore_merges=True, bos=True)
 _GPT4 = Way((_gpt4("{1,3}"),))
-_QWEN2 = Way((_gpt4(""),))
+_GPT4_DIGITS = Way((_gpt4(""),))
 _DIGITS = Way((r"\p{N}", _GPT2))
 _DEEPSEEK3 = Way(
     (
@@ -60,12 +61,13 @@ WAYS: dict[str, Way] = {
     "deepseek-coder": Way((r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _HAN_AND_HANGUL, r"\p{N}")),
     "falcon": Way((r"[\p{P}\$\+<=>\^~\|`]+", _GPT2, "[0-9][0-9][0-9]")),
     "gpt-4o": Way((_by_case("{1,3}", f"{_ENDINGS}?"),)),
-    "qwen35": Way((_gpt4("", r"\p{L}\p{M}"),)),
+    "qwen2": Way((_gpt4(""),), composed=True),
+    "qwen35": Way((_gpt4("", r"\p{L}\p{M}"),), composed=True),
     "tekken": Way((_by_case("", ""),), ignore_merges=True, bos=True),
     "viking": Way((_FULL_STOPS, r"\p{N}")),
     **dict.fromkeys(("bloom", "gpt3-finnish", "poro-chat"), Way((_FULL_STOPS,))),
     **dict.fromkeys(("codeshell", "command-r", "exaone", "minerva-7b", "refact", "smollm", "starcoder"), _DIGITS),
-    **dict.fromkeys(("deepseek-r1-qwen", "hunyuan", "megrez", "qwen2", "stablelm2"), _QWEN2),
+    **dict.fromkeys(("deepseek-r1-qwen", "hunyuan", "megrez", "stablelm2"), _GPT4_DIGITS),
     **dict.fromkeys(("deepseek-v3", "hunyuan-dense"), _DEEPSEEK3),
     **dict.fromkeys(("chatglm-bpe", "dbrx", "glm4", "smaug-bpe"), _GPT4),
     **dict.fromkeys(("falcon3", "llama-bpe", "llama-v3", "llama3"), _LLAMA3),

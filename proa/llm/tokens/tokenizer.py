@@ -68,6 +68,14 @@ class Tokenizer:
 
         return cls(*read_gguf(file if isinstance(file, GGUF) else GGUF(file)))
 
+    @boundary
+    def save(self, folder: Any) -> None:
+        """Writes what `from_folder` and transformers read: tokenizer.json, tokenizer_config.json, chat templates, and the
+        tokens that end an answer as generation_config.json, unless the folder has one."""
+        from .folder import write_folder
+
+        write_folder(os.fspath(folder), self)
+
     @property
     def bos(self) -> int | None:
         return self.special.bos

@@ -167,8 +167,8 @@ BOMBS = {
     "doubling by a filter": growing("ns.x | replace('', 'aa')", "a"),
     "doubling by join": growing("ns.x | join(ns.x)", "ab"),
     "doubling by a method": growing("ns.x.join([ns.x, ns.x])", "ab"),
-    "doubling by a block": "{% set ns = namespace(x='a') %}{% for i in range(99) %}{% set t %}{{ ns.x }}{{ ns.x }}{% endset %}"
-    "{% set ns.x = t %}{% endfor %}",
+    "doubling by a block": "{% set ns = namespace(x='a') %}{% for i in range(99) %}{% set t %}{{ ns.x }}{{ ns.x }}"
+    "{% endset %}{% set ns.x = t %}{% endfor %}",
     "doubling by %": growing("'%s%s' % (ns.x, ns.x)", "a"),
     "doubling by format": growing("'{0}{0}'.format(ns.x)", "a"),
     "many copies in a list": "{% set ns = namespace(x=[]) %}{% for i in range(99999) %}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pathlib
+import random
 
 import pytest
 
@@ -131,3 +133,23 @@ def test_numbers_out_of_range_are_none(tmp_path):
     tokenizer = Tokenizer.from_gguf(path)
     assert tokenizer.bos is None
     assert tokenizer.eos == (0,)
+
+
+def test_damaged_metadata_never_ends_the_process(tmp_path):
+    """Whatever stands in the tables, a tokenizer that works comes out of them, or an error."""
+    chance = random.Random(11)
+    reasons = []
+    for name in ("gpt2 gpt-2", "llama", "bert"):
+        whole = pathlib.Path(make(tmp_path, name)).read_bytes()
+        for _ in range(40):
+            data = bytearray(whole)
+            for _ in range(chance.choice([1, 4, 30])):
+                data[chance.randrange(len(data))] = chance.randrange(256)
+            (tmp_path / "damaged.gguf").write_bytes(data)
+            try:
+                tokenizer = Tokenizer.from_gguf(tmp_path / "damaged.gguf")
+                tokenizer.decode(tokenizer.encode("Hello world 世界"))
+            except ValueError as error:
+                reasons.append(str(error))
+    assert len(reasons) > 10
+    assert all(reason.startswith(("(GGUF)", "(from_gguf)")) for reason in reasons)
