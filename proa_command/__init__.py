@@ -76,6 +76,24 @@ def build_parser() -> argparse.ArgumentParser:
     plan.add_argument("--picture", metavar="FILE", help="draw the plans")
     plan.set_defaults(module="proa.cli.plan")
 
+    train = commands.add_parser(
+        "train", usage="proa train SETTINGS | proa train --pack TARGET --tokenizer MODEL FILE …",
+        help="train or tune a language model as a small file says",
+        description="Trains a language model: pretraining on token files, tuning on conversations or preferences, all "
+        "weights or a LoRA adapter. Interrupted, the same command goes on. With --pack, files of text (.txt, .jsonl) become "
+        "a token file.",
+    )  # fmt: skip
+    train.add_argument("files", nargs="+", metavar="FILE", help="the settings (.yaml, .toml, .json); with --pack, text")
+    train.add_argument("--pack", metavar="TARGET", help="write a token file instead")
+    train.add_argument("--tokenizer", metavar="MODEL", help="with --pack: a model's folder, or its .gguf file")
+    train.add_argument(
+        "--task",
+        default="pretrain",
+        choices=("pretrain", "chat", "preference"),
+        help="with --pack: what it is for (pretrain)",
+    )
+    train.set_defaults(module="proa.cli.train")
+
     deployment.add_all(commands)
 
     completion = commands.add_parser(

@@ -29,10 +29,11 @@ no_counterpart(
     "it belongs to a gradient or to training, and ONNX models do not train",
     "adaptive_average_grad", "attention_grad_key", "attention_grad_query", "attention_grad_value", "avg_pool_grad",
     "clip_grad", "conv_grad_weight", "ctc", "embedding_grad", "exp_below", "exponential_unit_grad", "gelu_grad",
-    "hardswish_grad", "leaky_relu_grad", "max_pool_grad", "max_pool_select", "maximum_grad", "normalise_grad_bias",
-    "normalise_grad_input", "normalise_grad_through", "normalise_grad_weight", "recurrence_grad", "relu_grad",
-    "renormalised", "rnnt", "running_statistics", "sigmoid_grad", "silu_grad", "softmax_cross_entropy_grad",
-    "softplus_grad", "spread_class", "tanh_grad", "tie_weights",
+    "hardswish_grad", "leaky_relu_grad", "linear_cross_entropy", "linear_cross_entropy_grad", "max_pool_grad",
+    "max_pool_select", "maximum_grad", "normalise_grad_bias", "normalise_grad_input", "normalise_grad_through",
+    "normalise_grad_weight", "recurrence_grad", "relu_grad", "renormalised", "rnnt", "running_statistics",
+    "sigmoid_grad", "silu_grad", "softmax_cross_entropy_grad", "softplus_grad", "spread_class", "tanh_grad",
+    "tie_weights",
 )  # fmt: skip
 no_counterpart(
     "it exists inside executables for padded sizes only",
