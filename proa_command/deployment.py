@@ -228,6 +228,10 @@ def _add_serve(commands: Commands) -> None:
         "--llm", action="append", default=[], metavar="[NAME=]PATH",
         help="a language model: a folder with config.json and safetensors, or a .gguf file; may be given several times",
     )  # fmt: skip
+    serve.add_argument(
+        "--adapter", action="append", default=[], metavar="NAME=FOLDER",
+        help="--llm: a LoRA adapter that requests may name as their model; may be given several times",
+    )  # fmt: skip
     for option, kind, default, metavar, text in _LLM_OPTIONS:
         serve.add_argument(option, type=kind, default=default, metavar=metavar, help=text)
     serve.add_argument(

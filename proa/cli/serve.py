@@ -42,6 +42,8 @@ def server_of(arguments: argparse.Namespace) -> Host:
     if bool(arguments.models) == bool(arguments.llm):
         raise ValueError("name saved models, or language models with --llm; one server serves one kind")
     _refuse(arguments, _NOT_FOR_LANGUAGE if arguments.llm else _FOR_LANGUAGE)
+    if arguments.adapter and not arguments.llm:
+        raise ValueError("--adapter means nothing for saved models; leave it out")
     if not arguments.llm:
         return Server(arguments.models, settings_of(arguments))
     from ..llm.server import Server as LanguageServer
@@ -52,8 +54,24 @@ def server_of(arguments: argparse.Namespace) -> Host:
     for given in arguments.llm:
         name, path = named(given)
         warm_up = "none" if arguments.no_warm_up else "all"
-        openings.append(functools.partial(open_model, path, name, arguments.dtype, warm_up, widening=16, **options))
+        openings.append(
+            functools.partial(
+                open_model, path, name, arguments.dtype, warm_up, _adapters(arguments), widening=16, **options
+            )
+        )
     return LanguageServer(openings, language_settings_of(arguments))
+
+
+def _adapters(arguments: argparse.Namespace) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for given in arguments.adapter:
+        name, sign, folder = given.partition("=")
+        if not sign or not name or name in found:
+            raise ValueError(f"--adapter takes NAME=FOLDER, each name once; received {given}")
+        found[name] = folder
+    if found and len(arguments.llm) > 1:
+        raise ValueError("--adapter belongs to one model; serve each model with adapters by itself")
+    return found
 
 
 def _refuse(arguments: argparse.Namespace, names: tuple[str, ...]) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, Literal
+
+import numpy as np
 
 from ...core.waiting import waiting
 from ..encoder import Encoder
@@ -14,15 +17,17 @@ WarmUp = Literal["all", "short", "none"]
 
 
 def open_model(
-    path: str, name: str | None = None, dtype: str | None = None, warm_up: WarmUp = "all", **options: Any
+    path: str, name: str | None = None, dtype: str | None = None, warm_up: WarmUp = "all",
+    adapters: Mapping[str, str] | None = None, **options: Any,
 ) -> Served:  # fmt: skip
     """Opens a folder of Hugging Face's files or a `.gguf` file; `options` are those of the engine.
 
     `warm_up` says what is compiled at once: all that answers may need, or what they need while they are short. The rest is
-    compiled when it is first needed, and that answer waits.
+    compiled when it is first needed, and that answer waits. `adapters` are folders of LoRA adapters by the names that
+    requests give instead of the model's.
     """
-    from ..engine import Engine, Options
     from ..loading import load
+    from ..model import CausalLM
     from ..tokens import Tokenizer
 
     if not os.path.exists(path):
@@ -31,14 +36,47 @@ def open_model(
     model = load(path, dtype)
     model.eval()
     name = name or _name_of(path)
-    if isinstance(model, Encoder):
-        return Served(name, None, tokenizer, model.config.max_positions, Embedder(model))
-    engine = Engine(model, tokenizer, Options(**options))
-    shapes = [shape for shape in engine.rounds.shapes() if warm_up == "all" or shape.width == engine.widths[0]]
-    if warm_up != "none":
-        with waiting(f"compiling {len(shapes)} programs for {name}", "some seconds each, less the second time"):
-            engine.warm_up(shapes)
-    return Served(name, engine, tokenizer, engine.context, Embedder(model))
+    if isinstance(model, CausalLM):
+        engine = _engine(model, tokenizer, adapters or {}, options)
+        _warm_up(engine, warm_up, name)
+        return Served(name, engine, tokenizer, engine.context, Embedder(model), tuple(adapters or ()))
+    if not isinstance(model, Encoder) or adapters:
+        raise ValueError(f"{path} holds a {type(model).__name__}, which does not go on behind a text")
+    return Served(name, None, tokenizer, model.config.max_positions, Embedder(model))
+
+
+def _engine(model: Any, tokenizer: Any, adapters: Mapping[str, str], options: dict[str, Any]) -> Any:
+    from ..engine import Engine, Options
+
+    factors = {name: _factors(model, folder) for name, folder in adapters.items()}
+    ranks = [down.shape[1] for places in factors.values() for down, _ in places.values()]
+    room = {"adapters": len(factors), "adapter_rank": max(ranks)} if factors else {}
+    engine = Engine(model, tokenizer, Options(**options, **room))
+    for name, places in factors.items():
+        engine.add_adapter(name, places)
+    return engine
+
+
+def _factors(model: Any, folder: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The two factors for each projection of an adapter, its scale multiplied in."""
+    from ..training.lora import Adapter
+
+    adapter = Adapter.load(model, folder)
+    try:
+        return {
+            place.ours: (place.factors.down.numpy() * place.factors.scale, place.factors.up.numpy())
+            for place in adapter.places
+        }
+    finally:
+        adapter.detach()
+
+
+def _warm_up(engine: Any, how: WarmUp, name: str) -> None:
+    if how == "none":
+        return
+    shapes = [shape for shape in engine.rounds.shapes() if how == "all" or shape.width == engine.widths[0]]
+    with waiting(f"compiling {len(shapes)} programs for {name}", "some seconds each, less the second time"):
+        engine.warm_up(shapes)
 
 
 def _name_of(path: str) -> str:
