@@ -120,9 +120,9 @@ class Host:
         stopped.cancel()
         return work.done()
 
-    def _tell_ready(self, addresses: dict[str, Any]) -> None:
+    def _tell_ready(self, addresses: dict[str, str | None], **facts: Any) -> None:
         where = ", ".join(f"{protocol} at {address}" for protocol, address in addresses.items() if address)
-        logger.info("ready: %s", where, extra={"facts": addresses})
+        logger.info("ready: %s", where, extra={"facts": {**addresses, **facts}})
         self._ready.set()
 
     async def _start_http(self, application: Any) -> End:

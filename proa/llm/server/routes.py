@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import functools
 import secrets
@@ -26,7 +25,7 @@ from ...serving.http_requests import (
     read_body,
     unless_gone,
 )
-from ...serving.refusals import Kind, Refused
+from ...serving.refusals import Refused
 from .errors import Problem, body_of
 from .events import EventStream
 from .generation import Generation
@@ -95,33 +94,15 @@ class Routes:
 
     async def _answer(self, request: Request, path: str, start: Callable[[Exchange], Any]) -> Response:
         """Starts to write, then sends the answer as a stream or as a whole."""
-        exchange = Exchange(self._service, path, request.scope["request_id"])
-        handed_on = False
-        outcome = Kind.FAILED.name
-        try:
-            self._service.check_open()
-            async with asyncio.timeout_at(exchange.deadline):
-                wish, shape = await start(exchange)
-                generation = exchange.generation
-                assert generation is not None
-                if wish.stream:
-                    handed_on = True
-                    return EventStream(_chunks(wish, shape, exchange, generation), exchange.deadline, exchange.end)
-                deltas = await unless_gone(request, generation.collected())
-            outcome = "OK"
+        async with self._service.exchange(path, request.scope["request_id"]) as exchange:
+            wish, shape = await start(exchange)
+            generation = exchange.generation
+            assert generation is not None
+            if wish.stream:
+                exchange.goes_on = True
+                return EventStream(_chunks(wish, shape, exchange, generation), exchange.deadline, exchange.end)
+            deltas = await unless_gone(request, generation.collected())
             return JSONResponse(shape.whole(deltas, usage_of(exchange.num_prompt, generation.num_written)))
-        except TimeoutError:
-            outcome = Kind.TOO_LATE.name
-            raise Refused(Kind.TOO_LATE, "the answer took too long.") from None
-        except Refused as refused:
-            outcome = refused.kind.name
-            raise
-        except asyncio.CancelledError:
-            outcome = Kind.GONE.name
-            raise
-        finally:
-            if not handed_on:
-                exchange.end(outcome)
 
     async def _wish(self, request: Request, read: Callable[[Any], T]) -> T:
         """The request's body, read within the limits of size, time and memory."""
@@ -135,25 +116,8 @@ class Routes:
     # ---- embeddings ----------------------------------------------------------------------------------------------------
 
     async def embeddings(self, request: Request) -> Response:
-        exchange = Exchange(self._service, "embeddings", request.scope["request_id"])
-        outcome = Kind.FAILED.name
-        try:
-            self._service.check_open()
-            async with asyncio.timeout_at(exchange.deadline):
-                found = await self._embedded(request, exchange)
-            outcome = "OK"
-            return found
-        except TimeoutError:
-            outcome = Kind.TOO_LATE.name
-            raise Refused(Kind.TOO_LATE, "the embeddings took too long.") from None
-        except Refused as refused:
-            outcome = refused.kind.name
-            raise
-        except asyncio.CancelledError:
-            outcome = Kind.GONE.name
-            raise
-        finally:
-            exchange.end(outcome)
+        async with self._service.exchange("embeddings", request.scope["request_id"]) as exchange:
+            return await self._embedded(request, exchange)
 
     async def _embedded(self, request: Request, exchange: Exchange) -> Response:
         service = self._service

@@ -41,7 +41,7 @@ class Server(Host):
             if await self._until_stopping(loading):
                 service.models = loading.result()
                 service.loaded = True
-                self._tell_ready({"http": self.http_address, "models": list(service.models)})
+                self._tell_ready({"http": self.http_address}, models=list(service.models))
                 await self._stopping.wait()
             else:
                 self.finished = False

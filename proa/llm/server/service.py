@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from ...serving.admission import Memory
-from ...serving.refusals import Kind
+from ...serving.refusals import Kind, Refused
 from ..engine.request import Sampling
 from .errors import Problem
 from .generation import Generation
@@ -33,6 +34,7 @@ class Exchange:
         self._path = path
         self._id = request_id
         self._ended = False
+        self.goes_on = False  # as a stream, behind the request's own function
         self.started = time.perf_counter()
         self.deadline = asyncio.get_running_loop().time() + service.settings.timeout_seconds
         self.model = ""
@@ -104,6 +106,29 @@ class Service:
 
     def names(self) -> list[str]:
         return [name for served in self.models.values() for name in (served.name, *served.adapters)]
+
+    @asynccontextmanager
+    async def exchange(self, path: str, request_id: str) -> AsyncIterator[Exchange]:
+        """A request within its time, counted by how it ends; one that goes on as a stream ends itself."""
+        exchange = Exchange(self, path, request_id)
+        outcome = Kind.FAILED.name
+        try:
+            self.check_open()
+            async with asyncio.timeout_at(exchange.deadline):
+                yield exchange
+            outcome = "OK"
+        except TimeoutError:
+            outcome = Kind.TOO_LATE.name
+            raise Problem("the answer took too long.", kind=Kind.TOO_LATE) from None
+        except Refused as refused:
+            outcome = refused.kind.name
+            raise
+        except asyncio.CancelledError:
+            outcome = Kind.GONE.name
+            raise
+        finally:
+            if not exchange.goes_on or outcome != "OK":
+                exchange.end(outcome)
 
     async def reading(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
