@@ -171,7 +171,12 @@ class Rounds:
         for place in places:
             token = int(chosen.tokens[place])
             self.generated_tokens += 1
-            if sequence.add(token, *self._chances(sequence, chosen, place), ends=self._ends_with(sequence, token)):
+            try:
+                ends = sequence.guide is not None and sequence.guide.advance(token)
+            except RuntimeError as error:
+                sequence.failure = error
+                return True
+            if sequence.add(token, *self._chances(sequence, chosen, place), self._is_end(sequence, token), ends):
                 return True
         return False
 
@@ -182,18 +187,17 @@ class Rounds:
         top = zip(chosen.top_tokens[place, :count].tolist(), chosen.top_chances[place, :count].tolist(), strict=True)
         return float(chosen.chances[place]), tuple(pair for pair in top if pair[0] >= 0)
 
-    def _ends_with(self, sequence: Sequence, token: int) -> bool:
+    def _is_end(self, sequence: Sequence, token: int) -> bool:
         if token in sequence.sampling.stop_tokens:
             return True
-        is_end = token in self.engine._ends and not sequence.sampling.ignore_end
-        if sequence.guide is None:
-            return is_end
-        return sequence.guide.advance(token) or is_end
+        return token in self.engine._ends and not sequence.sampling.ignore_end
 
     def finish(self, sequence: Sequence, how: str | None = None, error: Exception | None = None) -> None:
         """Takes a sequence out; `how`: it ends without a last token."""
         self.finished += 1
         self.scheduler.finish(sequence)
+        if sequence.failure is not None:
+            how, error = "error", sequence.failure
         if how is not None:
             sequence.end(how, error)
 

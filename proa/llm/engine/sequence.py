@@ -45,6 +45,7 @@ class Sequence:
         self.ngrams: Any = None
         self.cancelled = False
         self.guide: Any = None  # through a grammar
+        self.failure: Exception | None = None  # that ends it
         self.mask: np.ndarray | None = None  # what the grammar allows next
         self._decoder = decoder
         self._stops = Stops(sampling.stop)
@@ -76,11 +77,12 @@ class Sequence:
         values[: len(self.sampling.logit_bias)] = list(self.sampling.logit_bias.values())
         return tokens, values
 
-    def add(self, token: int, chance: float | None, top: tuple[tuple[int, float], ...], ends: bool) -> bool:
-        """Appends a token and streams it; True when the answer is complete."""
+    def add(self, token: int, chance: float | None, top: tuple[tuple[int, float], ...], is_end: bool, ends: bool) -> bool:
+        """Appends a token and streams it; True when the answer is complete. `is_end`: it is no text but says that the answer
+        ends; `ends`: nothing may follow it."""
         self.ids.append(token)
-        text = "" if ends or self._decoder is None else self._stops.add(self._decoder.step(token))
-        finish = "stop" if ends or self._stops.found is not None else None
+        text = "" if is_end or self._decoder is None else self._stops.add(self._decoder.step(token))
+        finish = "stop" if is_end or ends or self._stops.found is not None else None
         if finish is None and len(self.ids) >= self.limit:
             finish = "length"
         if finish is not None:
