@@ -156,10 +156,11 @@ class Service:
         # A grammar is compiled when its request is submitted, which may take a second.
         starting = asyncio.ensure_future(self.reading(lambda: Generation(served, requests, tools, adapter, times)))
         try:
-            generation = exchange.generation = await asyncio.shield(starting)
+            generation = await asyncio.shield(starting)
         except asyncio.CancelledError:
             starting.add_done_callback(lambda done: done.exception() or done.result().end())
             raise
+        exchange.generation = generation
         return generation
 
     def _room(self, served: Served, length: int, field: str) -> int:
