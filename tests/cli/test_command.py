@@ -104,6 +104,7 @@ def test_completions_name_every_command_and_option(shell, capsys):
                 "quantize",
                 "run",
                 "serve",
+                "train",
                 "verify",
                 "completion",
                 "--help",

@@ -29,6 +29,8 @@ def token_losses(model: Any, hidden: Any, labels: Any, logit_bytes: int = 64 << 
     if bias is not None or not rows:
         logits = model.logits(hidden).astype("float32")
         return F.cross_entropy(logits, labels, reduction="none", ignore_index=IGNORED)
+    if weight.dtype != hidden.dtype:  # an adapter, or a weight in few bits, gives float32
+        weight = weight.astype(hidden.dtype)
     chunk = min(max(logit_bytes // (4 * rows), _FEWEST_CLASSES), model.config.vocab_size)
     losses: Any = cross_entropy_of_states(
         hidden.reshape([rows, hidden.shape[-1]]), weight, labels.reshape([rows]), by_class, model.config.logit_cap, chunk,

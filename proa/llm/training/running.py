@@ -19,6 +19,7 @@ from typing import Any
 from ...core.errors import value_error
 from ...core.generator import default_generator
 from ...core.waiting import waiting
+from ...distributed import init_parallel_env
 from ..loading import load, read_config, save
 from ..quantised import quantise
 from .adapter_files import replace_folder
@@ -52,6 +53,7 @@ def train(settings: Settings, stream: Any = None) -> Trainer:
 
 def make_trainer(settings: Settings, stream: Any = None) -> Trainer:
     """The trainer that settings describe, before its first step."""
+    init_parallel_env()  # of a job of several processes; otherwise there is nobody to meet
     os.makedirs(settings.output, exist_ok=True)
     rows = _rows(settings, settings.data.train, "train")
     evaluation = _rows(settings, settings.data.evaluate, "evaluate") if settings.data.evaluate else None
@@ -115,6 +117,8 @@ def read_tokenizer(source: str) -> Any:
 def _model(settings: Settings) -> Any:
     kind = "float32" if settings.precision == "float32" else "bfloat16"
     if not settings.scratch:
+        if settings.quantised == "kept":
+            return load(settings.model, keep_quantised=True)
         model = load(settings.model, dtype=kind)
         return model if settings.quantised == "none" else quantise(model, bits=int(settings.quantised[3:]))
     family, config = read_config(Path(settings.model))

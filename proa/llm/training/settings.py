@@ -111,7 +111,8 @@ class Settings:
     evaluate_every: int = _at_least(0, 0)
     evaluate_rows: int = _at_least(0, 0)  # 0: all
     tensorboard: bool = False
-    quantised: Literal["none", "int8", "int4"] = "none"  # how frozen weights are kept beside an adapter
+    # How frozen weights are kept beside an adapter; "kept": in the blocks of the .gguf file.
+    quantised: Literal["none", "int8", "int4", "kept"] = "none"
     data: Data = field(default_factory=Data)
     optimizer: OptimizerSettings = field(default_factory=OptimizerSettings)
     schedule: Schedule = field(default_factory=Schedule)

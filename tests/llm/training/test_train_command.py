@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ import pytest
 
 import proa as paddle
 from proa.llm import load, save
+from proa.llm.quantised import quantise
 from proa.llm.tokens import Tokenizer
 from proa.llm.training import Adapter, TokenFile
 from proa_command import main
@@ -24,9 +29,9 @@ TALKS = [
 PLAIN = {"steps": 2, "batch": 2, "exact": False, "log_every": 1, "checkpoints": {"every": 0}}
 
 
-def folder_of_model(folder: Path) -> Path:
+def folder_of_model(folder: Path, **sizes: int) -> Path:
     target = folder / "model"
-    model = tiny_model()
+    model = tiny_model(**sizes)
     save(model, target)
     (target / "tokenizer.json").write_text(letters().to_json())
     (target / "tokenizer_config.json").write_text(json.dumps({"eos_token": "<end>", "chat_template": TEMPLATE}))
@@ -68,6 +73,19 @@ def test_an_adapter_is_tuned_on_conversations_and_merged(tmp_path: Path, capsys:
     assert (tmp_path / "out" / "metrics.jsonl").read_text() == metrics
 
 
+def test_an_adapter_is_tuned_on_weights_in_four_bits(tmp_path: Path) -> None:
+    folder_of_model(tmp_path, hidden_size=32, intermediate_size=64)
+    lora = {"rank": 2, "targets": ["all-linear"], "merge": True}
+    assert main(["train", settings(tmp_path, task="chat", quantised="int4", lora=lora)]) == 0
+    base = quantise(load(tmp_path / "model"), bits=4)
+    before = logits(base)
+    Adapter.load(base, tmp_path / "out" / "adapter")
+    merged = logits(load(tmp_path / "out" / "model"))
+    scale = np.abs(before).max()
+    np.testing.assert_allclose(merged, logits(base), atol=0.03 * scale)  # products with blocks round their operand
+    assert len(load(tmp_path / "out" / "model").state_dict()) == len(load(tmp_path / "model").state_dict())
+
+
 def test_a_model_is_trained_from_scratch_on_a_packed_file(tmp_path: Path, capsys: Any) -> None:
     model = folder_of_model(tmp_path)
     (tmp_path / "a.txt").write_text("the quick brown fox jumps over the lazy dog. " * 20)
@@ -94,8 +112,6 @@ def test_a_model_is_trained_from_scratch_on_a_packed_file(tmp_path: Path, capsys
     ],
 )
 def test_mistakes_are_told_in_a_line(tmp_path: Path, capsys: Any, change: dict[str, Any], words: str) -> None:
-    import re
-
     folder_of_model(tmp_path)
     assert main(["train", settings(tmp_path, **change)]) == 1
     told = capsys.readouterr().err
@@ -107,3 +123,30 @@ def test_mistakes_are_told_in_a_line(tmp_path: Path, capsys: Any, change: dict[s
 def test_packing_needs_a_tokenizer(tmp_path: Path, capsys: Any) -> None:
     assert main(["train", "--pack", str(tmp_path / "t"), "a.txt"]) == 1
     assert "--pack needs --tokenizer" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_two_processes_have_the_curve_of_one(tmp_path: Path) -> None:
+    found = []
+    for number in (1, 2):
+        folder = tmp_path / str(number)
+        folder_of_model(folder)
+        words = [
+            sys.executable,
+            "-m",
+            "proa.distributed.launch",
+            "--nproc_per_node",
+            str(number),
+            "-m",
+            "proa",
+            "train",
+        ]
+        words.append(settings(folder, task="chat", batch=2 // number))
+        environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+        done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=110)
+        assert done.returncode == 0, done.stdout + done.stderr
+        lines = (folder / "out" / "metrics.jsonl").read_text().splitlines()
+        found.append([json.loads(line)["loss"] for line in lines])
+        assert (folder / "out" / "model" / "model.safetensors").is_file()
+    assert len(found[0]) == 2
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
