@@ -1,7 +1,7 @@
 """`python -m tests.llm.server.soak MODEL`: 2,000 requests at random over 64 connections, many of them misbehaving.
 
 What has to hold: every greedy answer is that of a lone request, every refusal is the one it must be, the server is alive at
-the end, its memory no larger than after the first fifth, and it ends in order. MODEL is a folder or a .gguf file.
+the end, its memory no larger than at the beginning (the first fifth left out), and it ends in order. MODEL is a folder or a .gguf file.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import os
 import random
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,8 @@ SCHEMA = {
     "type": "object", "additionalProperties": False, "required": ["name", "age"],
     "properties": {"name": {"type": "string", "maxLength": 8}, "age": {"type": "integer", "minimum": 0, "maximum": 99}},
 }  # fmt: skip
+# Bodies of 9 MB come and go in several threads, and the allocator keeps more or less of them.
+NOISE_MB = 40
 
 
 def memory_mb(process: Any) -> float:
@@ -232,11 +235,11 @@ def soak(arguments: argparse.Namespace) -> dict[str, Any]:
             process.wait()
         lines = [json.loads(line) for line in Path(log.name).read_text().splitlines() if line.startswith("{")]
     memory = found["memory_mb"]
-    found["grown_mb"] = memory[-1] - memory[2]
+    found["grown_mb"] = statistics.median(memory[-3:]) - statistics.median(memory[2:5])
     found["errors_logged"] = [line["message"] for line in lines if line["level"] == "ERROR"][:10]
     found["load"] = round(os.getloadavg()[0], 1)
     good = not found["num_problems"] and found["alive"] and found["exit_status"] == 0 and not found["errors_logged"]
-    found["good"] = good and found["grown_mb"] < max(20, 0.03 * memory[0])
+    found["good"] = good and found["grown_mb"] < NOISE_MB
     return found
 
 
