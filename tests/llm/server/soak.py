@@ -1,7 +1,8 @@
 """`python -m tests.llm.server.soak MODEL`: 2,000 requests at random over 64 connections, many of them misbehaving.
 
 What has to hold: every greedy answer is that of a lone request, every refusal is the one it must be, the server is alive at
-the end, its memory no larger than at the beginning (the first fifth left out), and it ends in order. MODEL is a folder or a .gguf file.
+the end, its memory no larger than at the beginning (the first fifth left out), and it ends in order. MODEL is a folder or a
+.gguf file.
 """
 
 from __future__ import annotations

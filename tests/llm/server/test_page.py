@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
-import pytest
 
 from proa.llm.server import Server, Settings
 from tests.llm.server.conftest import Running
@@ -109,17 +108,17 @@ def test_errors_are_told_and_the_question_may_be_asked_again(running: Running) -
         assert shown.problems == []
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_is_wider_than_the_window(running: Running, width: int) -> None:
+def test_nothing_is_wider_than_the_window(running: Running) -> None:
     with page() as shown:
-        shown.set_viewport_size({"width": width, "height": 700})
         shown.goto(running.url)
         shown.wait_for_selector("#model option", state="attached")
         shown.click("#open")
         _ask(shown, f"say({'word' * 100}\n```\n{'code ' * 100}\n```)yas")
         shown.wait_for_selector(".foot button")
-        assert shown.evaluate("document.documentElement.scrollWidth") <= width
-        assert shown.locator("#prompt").bounding_box()["y"] < 700
+        for width in (1280, 390):
+            shown.set_viewport_size({"width": width, "height": 700})
+            assert shown.evaluate("document.documentElement.scrollWidth") <= width
+            assert shown.locator("#prompt").bounding_box()["y"] < 700
 
 
 def test_the_page_asks_for_a_key() -> None:
