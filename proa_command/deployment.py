@@ -235,6 +235,9 @@ def _add_serve(commands: Commands) -> None:
     for option, kind, default, metavar, text in _LLM_OPTIONS:
         serve.add_argument(option, type=kind, default=default, metavar=metavar, help=text)
     serve.add_argument(
+        "--exact", action="store_true", help="--llm: the same bits for an answer whoever else asks, which takes longer"
+    )
+    serve.add_argument(
         "--no-warm-up", action="store_true", help="--llm: ready at once, and compile what a request needs when it comes"
     )
     serve.add_argument("--keep-going", action="store_true", help="serve the other models when one cannot be loaded")

@@ -50,6 +50,7 @@ def server_of(arguments: argparse.Namespace) -> Host:
     from ..llm.server.opening import named, open_model
 
     options = {name: getattr(arguments, name) for name in _OF_ENGINE if getattr(arguments, name) is not None}
+    options["exact"] = arguments.exact
     openings = []
     for given in arguments.llm:
         name, path = named(given)
