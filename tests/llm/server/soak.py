@@ -62,6 +62,7 @@ class Caller:
             self.tally[kind.__name__] += 1
         except Exception as error:
             self.problems.append(f"{kind.__name__}: {type(error).__name__}: {str(error)[:300]}")
+            print(self.problems[-1], flush=True)
 
     def _wish(self, **more: Any) -> tuple[str, dict[str, Any]]:
         question = self._random.choice(QUESTIONS)
