@@ -1,4 +1,4 @@
-"""What commands that ship models understand: convert, export, ocr, quantize, serve."""
+"""What commands that ship models understand: chat, convert, export, ocr, quantize, serve."""
 
 from __future__ import annotations
 
@@ -28,10 +28,44 @@ _SERVE_OPTIONS = (
     ("--private-key", str, None, "FILE", "TLS: its private key (PEM)"),
 )
 
+# Language models: proa serve --llm.
+_LLM_OPTIONS = (
+    ("--context", int, None, "N", "--llm: longest prompt and answer together, in tokens (the model's, at most 8192)"),
+    ("--rows", int, None, "N", "--llm: answers that are written at the same time (8)"),
+    ("--dtype", str, None, "NAME", "--llm: float32, bfloat16 … (as the weights are stored)"),
+    ("--max-prompt-tokens", int, None, "N", "--llm: longest prompt (what the model can read)"),
+    ("--max-tokens", int, None, "N", "--llm: longest answer (what the model has room for)"),
+)
+
 
 def add_all(commands: Commands) -> None:
-    for add in (_add_convert, _add_export, _add_ocr, _add_quantize, _add_serve):
+    for add in (_add_chat, _add_convert, _add_export, _add_ocr, _add_quantize, _add_serve):
         add(commands)
+
+
+def _add_chat(commands: Commands) -> None:
+    chat = commands.add_parser(
+        "chat", help="talk to a language model in the terminal",
+        description="Opens a language model and answers what is typed, piece by piece; /help says what else can be typed. "
+        "Without a terminal, what a pipe brings is one message, and only the answer is written.",
+    )  # fmt: skip
+    chat.add_argument("model", metavar="MODEL", help="a folder with config.json and safetensors, or a .gguf file")
+    chat.add_argument("-p", "--prompt", metavar="TEXT", help="answer this and end")
+    chat.add_argument("--system", metavar="TEXT", help="what the model is told first")
+    chat.add_argument("--temperature", type=float, metavar="T", help="0: always the likeliest token (0.7)")
+    chat.add_argument(
+        "--top-p", type=float, metavar="P", help="the likeliest tokens that together have this chance (0.95)"
+    )
+    chat.add_argument("--top-k", type=int, metavar="N", help="this many of the likeliest tokens; 0: all (0)")
+    chat.add_argument("--max-tokens", type=int, metavar="N", help="longest answer (1024)")
+    chat.add_argument(
+        "--seed", type=int, metavar="N", help="the same seed gives the same answers (a new one each time)"
+    )
+    chat.add_argument(
+        "--context", type=int, metavar="N", help="tokens of the conversation that are seen (4096, or fewer)"
+    )
+    chat.add_argument("--dtype", metavar="NAME", help="float32, bfloat16 … (as the weights are stored)")
+    chat.set_defaults(module="proa.cli.chat")
 
 
 def _add_convert(commands: Commands) -> None:
@@ -182,14 +216,30 @@ def _add_serve(commands: Commands) -> None:
         "serve", help="serve saved models over HTTP and gRPC",
         description="Serves saved models by the Open Inference Protocol (as Triton and KServe do) over HTTP and gRPC, "
         "to this machine only unless --host says otherwise. A file config.toml in a model's folder changes what is set "
-        "here for all of them.",
+        "here for all of them. With --llm, serves language models by OpenAI's API over HTTP, with a page to chat at /.",
     )  # fmt: skip
     serve.add_argument(
-        "models", nargs="+", metavar="MODELS",
+        "models", nargs="*", metavar="MODELS",
         help="a repository (a folder of MODEL/VERSION/files), a .proa or .onnx file, or the prefix of Paddle's model files",
     )  # fmt: skip
     for option, kind, default, metavar, text in _SERVE_OPTIONS:
         serve.add_argument(option, type=kind, default=default, metavar=metavar, help=text)
+    serve.add_argument(
+        "--llm", action="append", default=[], metavar="[NAME=]PATH",
+        help="a language model: a folder with config.json and safetensors, or a .gguf file; may be given several times",
+    )  # fmt: skip
+    serve.add_argument(
+        "--adapter", action="append", default=[], metavar="NAME=FOLDER",
+        help="--llm: a LoRA adapter that requests may name as their model; may be given several times",
+    )  # fmt: skip
+    for option, kind, default, metavar, text in _LLM_OPTIONS:
+        serve.add_argument(option, type=kind, default=default, metavar=metavar, help=text)
+    serve.add_argument(
+        "--exact", action="store_true", help="--llm: the same bits for an answer whoever else asks, which takes longer"
+    )
+    serve.add_argument(
+        "--no-warm-up", action="store_true", help="--llm: ready at once, and compile what a request needs when it comes"
+    )
     serve.add_argument("--keep-going", action="store_true", help="serve the other models when one cannot be loaded")
     serve.add_argument("--log-format", choices=("text", "json"), default="text", help="json: one object on each line")
     serve.add_argument("--log-requests", action="store_true", help="write a line for every request")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from .refusals import Kind, Refused
-from .settings import LOOPBACK, ServerSettings
+from .settings import LOOPBACK, HostSettings
 
 # Anybody may see whether the server lives, and the page, which knows nothing until it is given a token.
 OPEN_PATHS = ("/", "/v2/health/live", "/v2/health/ready")
@@ -25,7 +25,7 @@ def check_token(authorization: str | None, tokens: Iterable[str]) -> None:
         raise Refused(Kind.NO_TOKEN, "a token is needed: send the header 'Authorization: Bearer TOKEN'.")
 
 
-def check_origin(settings: ServerSettings, host: str, origin: str | None) -> None:
+def check_origin(settings: HostSettings, host: str, origin: str | None) -> None:
     """Refused if a page of another site asks: a browser reaches servers that the site itself could not.
 
     A local server without tokens is also asked by a name of this machine only, or a site could lead its own name here.

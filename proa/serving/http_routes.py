@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable
+import functools
 from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
-from .guard import OPEN_PATHS, check_origin, check_token
+from .guard import OPEN_PATHS
 from .http_body import HEADER_LENGTH, parsed_json, read_question, unpacked, write_answer
+from .http_requests import (
+    Guarded,
+    Paths,
+    application,
+    content_length,
+    headers_of,
+    number,
+    page_response,
+    read_body,
+    unless_gone,
+)
 from .refusals import Kind, Refused
 from .service import Service
 
-logger = logging.getLogger("proa.serving")
-
-# Bytes from which on it is read and written beside the event loop, which would stand still meanwhile.
+# Bytes from which on JSON is read and written beside the event loop, which would stand still meanwhile.
 _MUCH_JSON = 1 << 16
-_PATIENCE = 0.03  # seconds until it is asked whether the caller is still there
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Routes:
@@ -37,7 +40,7 @@ class Routes:
 
     def application(self) -> Starlette:
         models = ("/v2/models/{name}", "/v2/models/{name}/versions/{version}")
-        paths: list[tuple[str, Endpoint, str]] = [
+        paths: Paths = [
             *((f"{model}/infer", self.infer, "POST") for model in models),  # first: routes are tried in turn
             ("/", self.page, "GET"),
             ("/metrics", self.metrics, "GET"),
@@ -56,8 +59,8 @@ class Routes:
                 (f"{model}/config", self.model_config, "GET"),
                 (f"{model}/stats", self.statistics, "GET"),
             ]
-        routes = [Route(path, _Guarded(endpoint, self._service), methods=[method]) for path, endpoint, method in paths]
-        return Starlette(routes=routes, exception_handlers={HTTPException: _not_found})
+        guard = functools.partial(Guarded, settings=self._service.settings, open_paths=OPEN_PATHS, error=_error)
+        return application(paths, guard)
 
     # ---- results -----------------------------------------------------------------------------------------------------
 
@@ -66,44 +69,27 @@ class Routes:
         name, version = request.path_params["name"], request.path_params.get("version", "")
         if service.draining:
             raise Refused(Kind.BUSY, "the server is about to stop.")
-        length = _content_length(request)
-        if length is not None and length > service.max_bytes:
-            raise _too_large(service)
+        length = content_length(request, service.max_bytes)
         encoding, header_length = request.headers.get("content-encoding"), request.headers.get(HEADER_LENGTH)
         # What is packed, or comes in pieces of unknown number, may become as large as is allowed.
-        with service.admitted(service.max_bytes if length is None or encoding else length):
-            body = await self._body(request)
+        with service.memory.admitted(service.max_bytes if length is None or encoding else length):
+            body = await read_body(request, service.max_bytes, service.settings.model.timeout_ms / 1e3)
             if encoding:
                 body = await asyncio.to_thread(unpacked, body, encoding, service.max_bytes)
             question = None
-            if (len(body) if header_length is None else _number(header_length) or 0) > _MUCH_JSON:
+            if (len(body) if header_length is None else number(header_length) or 0) > _MUCH_JSON:
                 signature = service.repository.find(name, version).signature
                 question = await asyncio.to_thread(read_question, body, header_length, signature)
             asking = service.infer(
                 "http", name, version,
                 lambda signature: read_question(body, header_length, signature) if question is None else question,
             )  # fmt: skip
-            answer = await _unless_gone(request, asking)
+            answer = await unless_gone(request, asking)
             if sum(array.size for _, array, binary in answer.outputs if not binary) > _MUCH_JSON // 8:
                 content, headers = await asyncio.to_thread(write_answer, answer)
             else:
                 content, headers = write_answer(answer)
         return Response(content, headers=headers)
-
-    async def _body(self, request: Request) -> bytes:
-        chunks, size = [], 0
-        try:
-            async with asyncio.timeout(self._service.settings.model.timeout_ms / 1e3):
-                async for chunk in request.stream():
-                    size += len(chunk)
-                    if size > self._service.max_bytes:
-                        raise _too_large(self._service)
-                    chunks.append(chunk)
-        except TimeoutError:
-            raise Refused(Kind.TOO_LATE, "the request did not arrive in time.") from None
-        except ClientDisconnect:
-            raise Refused(Kind.GONE, "the caller went away.") from None
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     # ---- questions ---------------------------------------------------------------------------------------------------
 
@@ -137,9 +123,7 @@ class Routes:
         return Response(content, headers={"content-type": kind})
 
     async def page(self, _request: Request) -> Response:
-        policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"
-        headers = {"content-security-policy": f"{policy}; frame-ancestors 'none'", "cache-control": "no-store"}
-        return Response(self._page, media_type="text/html", headers=headers)
+        return page_response(self._page)
 
     # ---- the repository ----------------------------------------------------------------------------------------------
 
@@ -158,7 +142,8 @@ class Routes:
         return JSONResponse({})
 
     async def _message(self, request: Request) -> dict[str, Any]:
-        body = await self._body(request)
+        service = self._service
+        body = await read_body(request, service.max_bytes, service.settings.model.timeout_ms / 1e3)
         return parsed_json(body) if body.strip() else {}
 
 
@@ -166,86 +151,5 @@ def _named(request: Request) -> tuple[str, str]:
     return request.path_params["name"], request.path_params.get("version", "")
 
 
-def _content_length(request: Request) -> int | None:
-    return _number(request.headers.get("content-length", ""))
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else None
-
-
-def _too_large(service: Service) -> Refused:
-    return Refused(Kind.TOO_LARGE, f"the request has more than the {service.max_bytes} bytes that are allowed.")
-
-
-async def _unless_gone(request: Request, asking: Awaitable[Any]) -> Any:
-    """The answer, unless the caller goes away before it is there: then nobody need compute it.
-
-    Whether he is still there is watched only after a while: most answers come sooner than that.
-    """
-    answering, watching, gone = asyncio.current_task(), [], False
-    assert answering is not None
-
-    async def watch() -> None:
-        nonlocal gone
-        await _left(request)
-        gone = True
-        answering.cancel()
-
-    timer = asyncio.get_running_loop().call_later(_PATIENCE, lambda: watching.append(asyncio.ensure_future(watch())))
-    try:
-        return await asking
-    except asyncio.CancelledError:
-        if not gone:
-            raise
-        answering.uncancel()
-        raise Refused(Kind.GONE, "the caller went away.") from None
-    finally:
-        timer.cancel()
-        for task in watching:
-            task.cancel()
-
-
-async def _left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-class _Guarded:
-    """An endpoint as an ASGI application that checks who asks, and answers with JSON whatever goes wrong."""
-
-    def __init__(self, endpoint: Endpoint, service: Service) -> None:
-        self._endpoint = endpoint
-        self._service = service
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        response = await self._answer(Request(scope, receive, send))
-        await response(scope, receive, send)
-
-    async def _answer(self, request: Request) -> Response:
-        settings = self._service.settings
-        try:
-            check_origin(settings, request.headers.get("host", ""), request.headers.get("origin"))
-            if request.scope["path"] not in OPEN_PATHS:
-                check_token(request.headers.get("authorization"), settings.tokens)
-            return await self._endpoint(request)
-        except Refused as refused:
-            return _error(refused.kind, str(refused))
-        except Exception as error:
-            logger.exception("%s %s failed", request.method, request.scope["path"])
-            return _error(Kind.FAILED, f"{type(error).__name__}: {str(error)[:300]}")
-
-
-def _error(kind: Kind, text: str) -> Response:
-    headers = {}
-    if kind is Kind.NO_TOKEN:
-        headers["www-authenticate"] = "Bearer"
-    if kind is Kind.BUSY:
-        headers["retry-after"] = "1"
-    return JSONResponse({"error": text}, status_code=kind.status, headers=headers)
-
-
-async def _not_found(request: Request, error: Exception) -> Response:
-    status = getattr(error, "status_code", 404)
-    text = "this path takes another method" if status == 405 else f"there is nothing at {request.url.path[:200]}"
-    return JSONResponse({"error": text + "."}, status_code=status)
+def _error(refused: Refused) -> Response:
+    return JSONResponse({"error": str(refused)}, refused.kind.status, headers_of(refused.kind))

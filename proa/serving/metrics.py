@@ -39,9 +39,14 @@ class Metrics:
         found[1].observe(seconds)
 
     def text(self) -> tuple[bytes, str]:
-        from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+        return text_of(self.registry)
 
-        return generate_latest(self.registry), CONTENT_TYPE_LATEST
+
+def text_of(registry: Any) -> tuple[bytes, str]:
+    """All metrics as Prometheus reads them, and the type of that text."""
+    from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+    return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
 class _Models:

@@ -88,7 +88,7 @@ class Methods:
                 question.timeout = remaining if question.timeout is None else min(question.timeout, remaining)
             return question
 
-        with service.admitted(request.ByteSize()):
+        with service.memory.admitted(request.ByteSize()):
             answer = await service.infer("grpc", request.model_name, request.model_version, understand)
         return write_answer(answer)
 

@@ -9,15 +9,15 @@ import asyncio
 import functools
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..version import proa_version
+from .admission import Memory
 from .metrics import Metrics
 from .refusals import Closed, Kind, Refused, bad_request
 from .repository import Repository
@@ -61,8 +61,7 @@ class Service:
         self.loaded = False  # all models were looked at once
         self.stopping = asyncio.Event()
         self.max_bytes = int(settings.max_request_mb * (1 << 20))
-        self._memory = int(settings.max_memory_mb * (1 << 20))
-        self._held = 0
+        self.memory = Memory(int(settings.max_memory_mb * (1 << 20)))
         # Loading is done by one thread: models that compile at the same time would only slow each other down.
         self._loader = ThreadPoolExecutor(1, "proa loads models")
 
@@ -76,17 +75,6 @@ class Service:
         return self.loaded and not self.draining
 
     # ---- results -----------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def admitted(self, num_bytes: int) -> Iterator[None]:
-        """Room for the bytes of a request, as long as it is here."""
-        if self._held + num_bytes > self._memory:
-            raise Refused(Kind.BUSY, "the requests that are here fill the memory meant for them; ask again later.")
-        self._held += num_bytes
-        try:
-            yield
-        finally:
-            self._held -= num_bytes
 
     async def infer(
         self, protocol: str, name: str, version: str, understand: Callable[[Signature], Question]

@@ -6,7 +6,7 @@ import os
 import tomllib
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 CONFIG = "config.toml"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -80,15 +80,11 @@ def _is_shape(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class ServerSettings:
-    """Where the server listens, what it accepts, and how it ends."""
+class HostSettings:
+    """Where a server listens, what it accepts, and how it ends."""
 
     host: str = "127.0.0.1"
     http_port: int | None = 8000  # 0: any free one; None: no such server
-    grpc_port: int | None = 8001
-    model: ModelSettings = field(default_factory=ModelSettings)
-    poll_seconds: float = 5.0  # how often the repository is looked at; 0: never
-    keep_going: bool = False  # serve the other models when one cannot be loaded at the start
     max_request_mb: float = 64.0
     max_memory_mb: float = 1024.0  # of all requests that are being read or wait
     max_connections: int = 1024
@@ -103,15 +99,8 @@ class ServerSettings:
         """Whether only this machine reaches the server."""
         return self.host in LOOPBACK
 
-    @property
-    def may_control(self) -> bool:
-        """Whether callers may load and unload models: not where anybody could."""
-        return self.is_local or bool(self.tokens)
-
-    def checked(self) -> ServerSettings:
+    def checked(self) -> Self:
         """Itself; ValueError if something cannot be."""
-        if self.http_port is None and self.grpc_port is None:
-            raise ValueError("neither HTTP nor gRPC is to be served; leave one of both switched on")
         for name in ("max_request_mb", "max_memory_mb", "max_connections"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be greater than 0; received {getattr(self, name)}")
@@ -123,6 +112,26 @@ class ServerSettings:
         if any(not token or not token.isascii() or not token.isprintable() or " " in token for token in self.tokens):
             raise ValueError("a token is made of printable ASCII characters without spaces")
         return self
+
+
+@dataclass(frozen=True)
+class ServerSettings(HostSettings):
+    """The same for saved models, which are served by two protocols."""
+
+    grpc_port: int | None = 8001
+    model: ModelSettings = field(default_factory=ModelSettings)
+    poll_seconds: float = 5.0  # how often the repository is looked at; 0: never
+    keep_going: bool = False  # serve the other models when one cannot be loaded at the start
+
+    @property
+    def may_control(self) -> bool:
+        """Whether callers may load and unload models: not where anybody could."""
+        return self.is_local or bool(self.tokens)
+
+    def checked(self) -> Self:
+        if self.http_port is None and self.grpc_port is None:
+            raise ValueError("neither HTTP nor gRPC is to be served; leave one of both switched on")
+        return super().checked()
 
 
 def read_tokens(path: str) -> tuple[str, ...]:

@@ -95,6 +95,7 @@ def test_completions_name_every_command_and_option(shell, capsys):
         (
             ["proa", ""],
             {
+                "chat",
                 "convert",
                 "doctor",
                 "export",

@@ -51,6 +51,15 @@ def describe(shape: Shape, rows: Rows[Row], page_size: int) -> dict[str, np.ndar
     return {"ids": ids, "positions": positions, "slots": slots, "tables": tables, "adapters": adapters}
 
 
+def targets_of(shape: Shape, rows: Rows[Row]) -> np.ndarray:
+    """The token that stands behind each token of the rows; 0 behind the last one of a sequence."""
+    targets = np.zeros((shape.rows, shape.length), np.int32)
+    for number, (sequence, begin, tokens) in enumerate(rows):
+        behind = sequence.ids[begin + 1 : begin + 1 + len(tokens)]
+        targets[number, : len(behind)] = behind
+    return targets
+
+
 def choose_at(count: int, wanted: Rows[Place], context: int) -> dict[str, np.ndarray]:
     """What the choice needs at each of `count` places. Only what some place asks for is filled in."""
     uses = np.zeros(len(USES), np.int32)

@@ -10,6 +10,7 @@ from ...core.locks import new_lock
 from ...eager.modes import no_grad
 from ...eager.tensor import Tensor, tensor_from_data
 from ...graph.capture import capture
+from ...ir.exactness import exact_rows
 from ...ops.generation.choosing import NUMBERS, USES, choose_tokens
 from .request import MOST_BIASES
 
@@ -29,13 +30,20 @@ class Chosen(NamedTuple):
     chances: np.ndarray | None = None
     top_tokens: np.ndarray | None = None
     top_chances: np.ndarray | None = None
+    scores: np.ndarray | None = None  # of the targets behind every token of the step
+
+
+def run_graph(graph: Any, tensors: list[Tensor], exact: bool) -> Any:
+    """Runs a captured program; `exact`: as it was written, compiled so that rows do not notice each other."""
+    with exact_rows(exact):
+        return graph.optimised(0 if exact else None).run(tensors)
 
 
 class Choices:
     """Programs that choose among logits [places, vocabulary], with up to `context` tokens before each place."""
 
-    def __init__(self, vocabulary: int, context: int) -> None:
-        self.vocabulary, self.context = vocabulary, context
+    def __init__(self, vocabulary: int, context: int, exact: bool = False) -> None:
+        self.vocabulary, self.context, self.exact = vocabulary, context, exact
         self._graphs: dict[Any, Any] = {}
         self._idle: dict[int, dict[str, Tensor]] = {}
         self._lock = new_lock()
@@ -70,4 +78,4 @@ class Choices:
         graph = self._program(logits)
         idle = self._idle[logits._aval.shape[0]]
         inputs = [tensor_from_data(given[n]) if n in given else idle[n] for n in idle]
-        return Chosen(*(np.asarray(tensor._data()) for tensor in graph.optimised().run([logits, *inputs])))
+        return Chosen(*(np.asarray(tensor._data()) for tensor in run_graph(graph, [logits, *inputs], self.exact)))

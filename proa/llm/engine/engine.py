@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...core.errors import message, type_error, value_error
 from ...core.locks import new_condition
 from ...core.tracebacks import boundary
 from ..model import CausalLM
+from .adapters import Adapters
 from .cache import bytes_of, make_pools, pool_shapes
 from .choices import Choices
+from .exact import check_exact
 from .grammar import Guides
 from .options import Options
 from .pages import PagePool
@@ -49,14 +51,19 @@ class Engine:
         if draft is not None and draft.config.vocab_size != model.config.vocab_size:
             raise value_error("Engine", "the draft model must have the model's vocabulary",
                               f"{draft.config.vocab_size} and {model.config.vocab_size} tokens")  # fmt: skip
+        if options.exact:
+            check_exact(model)
+            if options.adapters or options.cache_dtype == "int8":
+                raise value_error("Engine", "exact programs know no adapters and no cache in 8 bits", f"{options}")
         self.context = min(options.context or _LONGEST, model.config.max_positions)
         size = options.page_size
         each = -(-self.context // size)
         self.pool = PagePool((options.pages or options.rows * each) + 1, size, options.prefixes)
         self.widths = _widths(each, options.widening)
         self.scheduler = Scheduler(self.pool, options.rows)
-        self._choices = Choices(model.config.vocab_size, self.context)
-        self.steps = self._steps_of(model)
+        self._choices = Choices(model.config.vocab_size, self.context, options.exact)
+        self.adapters = Adapters(model, options.adapters, options.adapter_rank)
+        self.steps = self._steps_of(model, self.adapters if options.adapters else None)
         self.draft = self._steps_of(draft) if draft is not None and options.speculate else None
         self._guides = Guides(tokenizer, model.config.vocab_size)
         self._ends = frozenset(tokenizer.eos if tokenizer is not None else model.config.eos)
@@ -67,11 +74,11 @@ class Engine:
         self._closing: str | None = None  # "drain" or "now"
         self._thread: threading.Thread | None = None
 
-    def _steps_of(self, model: CausalLM) -> Steps:
+    def _steps_of(self, model: CausalLM, adapters: Adapters | None = None) -> Steps:
         model.eval()
-        dtype = self.options.cache_dtype or str(model.embedding.weight._aval.dtype)
+        dtype = self.options.cache_dtype or str(model.norm.weight._aval.dtype)
         shapes = pool_shapes(model.config, self.pool.pages, self.pool.page_size, dtype)
-        return Steps(model, make_pools(shapes), len(shapes) // model.config.layers, self._choices)
+        return Steps(model, make_pools(shapes), len(shapes) // model.config.layers, self._choices, adapters)
 
     # ---- for users ----------------------------------------------------------------------------------
 
@@ -80,6 +87,7 @@ class Engine:
         """Takes a request; its answer comes through the stream. ValueError for one that can never be answered, `Busy` for one
         that has to wait too long."""
         self._check(request)
+        adapter, root = self.adapters.find(request.adapter)
         guide = None if request.sampling.grammar is None else self._guides.guide(request.sampling.grammar)
         sequence: Sequence
         stream = Stream(lambda: self._cancel(sequence))
@@ -89,7 +97,7 @@ class Engine:
                 raise Busy(message("Engine", "the engine is closed"))
             if len(self._arrived) + len(self.scheduler.waiting) >= self.options.waiting:
                 raise Busy(message("Engine", f"{self.options.waiting} requests wait already", fix="try again later"))
-            sequence = Sequence(self._number, request, stream, decoder, self.context)
+            sequence = Sequence(self._number, request, stream, decoder, self.context, adapter, root)
             sequence.guide = guide
             self._number += 1
             self._arrived.append(sequence)
@@ -114,8 +122,21 @@ class Engine:
                               f"{longest} tokens", "ask for fewer, or set Options(pages=…)")  # fmt: skip
         if any(not 0 <= token < vocabulary for token in request.sampling.logit_bias):
             raise value_error("Engine.submit", f"logit_bias names tokens from 0 to {vocabulary - 1}")
-        if request.adapter is not None:
-            raise value_error("Engine.submit", "there is no adapter of that name", repr(request.adapter))
+
+    @boundary
+    def add_adapter(self, name: str, factors: Mapping[str, tuple[Any, Any]]) -> None:
+        """Takes a LoRA adapter that requests may name: for projections by their names in the model (`layers.0.attention.query`)
+        the factors [in, rank] and [rank, out], the scale multiplied in. There is room for `Options.adapters` of them."""
+        self.adapters.add(name, factors)
+
+    @boundary
+    def remove_adapter(self, name: str) -> None:
+        """Forgets an adapter; no request that names it may be running."""
+        _, root = self.adapters.find(name)
+        with self._changed:
+            if any(s.root == root for s in [*self._arrived, *self.scheduler.waiting, *self.scheduler.running]):
+                raise value_error("Engine.remove_adapter", "requests with this adapter are running", repr(name))
+            self.adapters.remove(name)
 
     def statistics(self) -> dict[str, Any]:
         """What the engine has done and has in hand."""

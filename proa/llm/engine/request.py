@@ -86,11 +86,13 @@ def _within(name: str, value: Any, low: float, high: float, whole: bool = False,
 
 @dataclass(frozen=True)
 class Request:
-    """A prompt and how to go on from it. `adapter` names a LoRA adapter of the engine; None is the model itself."""
+    """A prompt and how to go on from it. `adapter` names a LoRA adapter of the engine; None is the model itself. `scores`: the
+    log-probability of each token of the prompt is wanted, too (`Stream.scores`)."""
 
     prompt: Sequence[int]
     sampling: Sampling = field(default_factory=Sampling)
     adapter: str | None = None
+    scores: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ops.generation.choosing import USES
-from .batch import Place, Row, choose_at, describe
+from .batch import Place, Row, choose_at, describe, targets_of
 from .choices import Chosen
 from .sequence import Sequence
 from .speculation import NGrams, accepted
@@ -93,6 +93,9 @@ class Rounds:
         shape = self._reading_shape(length, self._width(sequences))
         rows = [Row(s, s.computed, s.ids[s.computed : s.computed + length]) for s in sequences[: shape.rows]]
         given = describe(shape, rows, self.page_size)
+        if any(row.sequence.scores for row in rows):
+            shape = shape._replace(scores=True)
+            given["targets"] = targets_of(shape, rows)
         wanted = [
             Place(row.sequence, number * length + len(row.tokens) - 1, row.sequence.generated)
             for number, row in enumerate(rows)
@@ -100,13 +103,22 @@ class Rounds:
         given.update(choose_at(shape.places, wanted, self.engine.context))
         chosen = self._run(shape, given)
         if self.engine.draft is not None:
-            self.engine.draft.run(shape, given)
+            self.engine.draft.run(shape._replace(scores=False), given)
         for number, row in enumerate(rows):
             self.prompt_tokens += len(row.tokens)
+            if row.sequence.scores and chosen.scores is not None:
+                self._note_scores(row, chosen.scores[number * length : (number + 1) * length])
             finished = row.sequence in ending and self._add(row.sequence, chosen, [number])
             self.scheduler.note_computed(row.sequence, len(row.tokens))
             if finished:
                 self.finish(row.sequence)
+
+    def _note_scores(self, row: Row, scores: Any) -> None:
+        """Scores of the prompt's tokens behind those of a row. A sequence that was set back has them already."""
+        wanted = row.sequence.prompt - 1
+        for place, score in enumerate(scores[: len(row.tokens)].tolist(), row.begin):
+            if place < wanted and place == len(row.sequence.stream.scores):
+                row.sequence.stream.scores.append(score)
 
     def _decode(self, sequences: list[Sequence]) -> None:
         """The next token of each sequence, and those behind guesses that turn out right."""
@@ -159,7 +171,12 @@ class Rounds:
         for place in places:
             token = int(chosen.tokens[place])
             self.generated_tokens += 1
-            if sequence.add(token, *self._chances(sequence, chosen, place), ends=self._ends_with(sequence, token)):
+            try:
+                ends = sequence.guide is not None and sequence.guide.advance(token)
+            except RuntimeError as error:
+                sequence.failure = error
+                return True
+            if sequence.add(token, *self._chances(sequence, chosen, place), self._is_end(sequence, token), ends):
                 return True
         return False
 
@@ -170,18 +187,17 @@ class Rounds:
         top = zip(chosen.top_tokens[place, :count].tolist(), chosen.top_chances[place, :count].tolist(), strict=True)
         return float(chosen.chances[place]), tuple(pair for pair in top if pair[0] >= 0)
 
-    def _ends_with(self, sequence: Sequence, token: int) -> bool:
+    def _is_end(self, sequence: Sequence, token: int) -> bool:
         if token in sequence.sampling.stop_tokens:
             return True
-        is_end = token in self.engine._ends and not sequence.sampling.ignore_end
-        if sequence.guide is None:
-            return is_end
-        return sequence.guide.advance(token) or is_end
+        return token in self.engine._ends and not sequence.sampling.ignore_end
 
     def finish(self, sequence: Sequence, how: str | None = None, error: Exception | None = None) -> None:
         """Takes a sequence out; `how`: it ends without a last token."""
         self.finished += 1
         self.scheduler.finish(sequence)
+        if sequence.failure is not None:
+            how, error = "error", sequence.failure
         if how is not None:
             sequence.end(how, error)
 

@@ -45,7 +45,7 @@ class Scheduler:
 
     def _let_in(self, sequence: Sequence) -> bool:
         # The last token is always computed: what follows it is wanted.
-        found, identity = self.pool.find(sequence.ids[:-1], sequence.root)
+        found, identity = ([], 0) if sequence.scores else self.pool.find(sequence.ids[:-1], sequence.root)
         wanted = self._pages_for(len(sequence.ids)) - len(found)
         taken = self.pool.take(wanted) if wanted + len(self.running) <= self.pool.available else None
         if taken is None:

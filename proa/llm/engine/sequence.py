@@ -27,7 +27,8 @@ class Sequence:
     """What the scheduler moves about. `computed` tokens have their keys and values in `pages`."""
 
     def __init__(
-        self, number: int, request: Request, stream: Stream, decoder: Any, context: int, adapter: int = 0
+        self, number: int, request: Request, stream: Stream, decoder: Any, context: int, adapter: int = 0,
+        root: Any = 0,
     ) -> None:
         sampling = request.sampling
         self.number = number  # of arrival: smaller is older
@@ -35,14 +36,16 @@ class Sequence:
         self.ids = [int(token) for token in request.prompt]
         self.prompt = len(self.ids)
         self.limit = min(self.prompt + sampling.max_tokens, context)  # the longest that it may become
+        self.scores = request.scores  # whether those of the prompt are wanted; each is computed, no page reused
         self.computed = 0
         self.pages: list[int] = []
         self.identity, self.num_kept = 0, 0  # of the pages that are kept as a prefix
-        self.root: Any = (adapter,)
+        self.root = root  # what its prefixes are kept under
         self.drafts: list[int] = []
         self.ngrams: Any = None
         self.cancelled = False
         self.guide: Any = None  # through a grammar
+        self.failure: Exception | None = None  # that ends it
         self.mask: np.ndarray | None = None  # what the grammar allows next
         self._decoder = decoder
         self._stops = Stops(sampling.stop)
@@ -74,11 +77,12 @@ class Sequence:
         values[: len(self.sampling.logit_bias)] = list(self.sampling.logit_bias.values())
         return tokens, values
 
-    def add(self, token: int, chance: float | None, top: tuple[tuple[int, float], ...], ends: bool) -> bool:
-        """Appends a token and streams it; True when the answer is complete."""
+    def add(self, token: int, chance: float | None, top: tuple[tuple[int, float], ...], is_end: bool, ends: bool) -> bool:
+        """Appends a token and streams it; True when the answer is complete. `is_end`: it is no text but says that the answer
+        ends; `ends`: nothing may follow it."""
         self.ids.append(token)
-        text = "" if ends or self._decoder is None else self._stops.add(self._decoder.step(token))
-        finish = "stop" if ends or self._stops.found is not None else None
+        text = "" if is_end or self._decoder is None else self._stops.add(self._decoder.step(token))
+        finish = "stop" if is_end or ends or self._stops.found is not None else None
         if finish is None and len(self.ids) >= self.limit:
             finish = "length"
         if finish is not None:

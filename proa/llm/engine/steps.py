@@ -9,6 +9,7 @@ that is the same for all shapes with so many places (`choices.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +18,11 @@ from ...core.locks import new_lock
 from ...eager.modes import no_grad
 from ...eager.tensor import Tensor, tensor_from_data
 from ...graph.capture import capture
-from ...ops.generation.choosing import likeliest_tokens
+from ...ops.generation.choosing import likeliest_tokens, token_scores
 from ..model import CausalLM
+from .adapters import Adapters
 from .cache import Paged
-from .choices import Choices, Chosen, Spec
+from .choices import Choices, Chosen, Spec, run_graph
 
 
 class Shape(NamedTuple):
@@ -30,14 +32,17 @@ class Shape(NamedTuple):
     length: int
     width: int
     places: int
+    scores: bool = False  # whether the log-probability of `targets` is wanted behind every token
 
 
 class Steps:
     """The programs of one model over one set of pools."""
 
-    def __init__(self, model: CausalLM, pools: list[Tensor], per_layer: int, choices: Choices) -> None:
+    def __init__(
+        self, model: CausalLM, pools: list[Tensor], per_layer: int, choices: Choices, adapters: Adapters | None = None
+    ) -> None:
         self.model, self.pools, self.per_layer = model, pools, per_layer
-        self.choices = choices
+        self.choices, self.adapters = choices, adapters
         self._graphs: dict[Shape, Any] = {}
         self._idle: dict[Shape, dict[str, Tensor]] = {}
         self._lock = new_lock()
@@ -50,10 +55,10 @@ class Steps:
     @staticmethod
     def specs(shape: Shape) -> list[Spec]:
         """The inputs of a step beside the pools."""
-        rows, length, width, places = shape
+        rows, length, width, places, scores = shape
         sizes = {
             "ids": (rows, length), "positions": (rows, length), "slots": (rows, length), "tables": (rows, width),
-            "places": (places,), "adapters": (rows,),
+            "places": (places,), "adapters": (rows,), **({"targets": (rows, length)} if scores else {}),
         }  # fmt: skip
         return [Spec(name, size, np.dtype("int32")) for name, size in sizes.items()]
 
@@ -76,18 +81,24 @@ class Steps:
 
     def _step(self, given: dict[str, Tensor], pools: Sequence[Tensor]) -> Any:
         attend = Paged(pools, given["tables"], given["slots"], given["positions"], self.per_layer)
-        hidden: Any = self.model.hidden(given["ids"], given["positions"], attend)
-        wanted = hidden.reshape([-1, hidden._aval.shape[-1]]).index_select(given["places"])
-        logits = self.model.logits(wanted)
-        return [likeliest_tokens(logits), logits, *attend.pools]
+        with nullcontext() if self.adapters is None else self.adapters.in_place(given["adapters"]):
+            hidden: Any = self.model.hidden(given["ids"], given["positions"], attend)
+        rows = hidden.reshape([-1, hidden._aval.shape[-1]])
+        if "targets" not in given:
+            logits: Any = self.model.logits(rows.index_select(given["places"]))
+            return [likeliest_tokens(logits), logits, None, *attend.pools]
+        everywhere: Any = self.model.logits(rows)
+        logits = everywhere.index_select(given["places"])
+        scores = token_scores(everywhere, given["targets"].reshape([-1]))  # type: ignore[attr-defined]
+        return [likeliest_tokens(logits), logits, scores, *attend.pools]
 
     def run(self, shape: Shape, given: dict[str, np.ndarray]) -> Chosen:
         """Runs a step. What is not given is zeros: tokens that nobody looks at, written to nobody's page."""
         graph = self.program(shape)
         idle = self._idle[shape]
         inputs = [tensor_from_data(given[n]) if n in given else idle[n] for n in idle]
-        tokens, logits, *pools = graph.optimised().run([*inputs, *self.pools])
+        tokens, logits, scores, *pools = run_graph(graph, [*inputs, *self.pools], self.choices.exact)
         self.pools[:] = pools
-        if "uses" in given and given["uses"].any():
-            return self.choices.run(logits, given)
-        return Chosen(np.asarray(tokens._data()))
+        uses_more = "uses" in given and given["uses"].any()
+        chosen = self.choices.run(logits, given) if uses_more else Chosen(np.asarray(tokens._data()))
+        return chosen if scores is None else chosen._replace(scores=np.asarray(scores._data()))

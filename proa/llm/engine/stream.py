@@ -18,6 +18,7 @@ class Stream:
     """
 
     def __init__(self, cancel: Callable[[], None]) -> None:
+        self.scores: list[float] = []  # of the prompt's tokens from the second on; complete when the first piece is there
         self._pieces: deque[Piece] = deque()
         self._ready = new_condition()
         self._finished = False

@@ -24,6 +24,7 @@ TOP_K, PROMPT = range(2)
 USES = ("penalties", "bias", "mask", "draw", "top_k", "top_p", "logprobs", "tops")
 NUM_TOPS = 20  # likely tokens that are told on demand
 _CHUNK = 256  # tokens that are walked along together
+Sums = Callable[[Any, Any], Any]  # of the rows of an array
 _NOWHERE = np.float32(-np.inf)
 
 
@@ -42,6 +43,25 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
         raise operation.error(ValueError, "the parameters do not fit the rows of the logits", operands)
     kinds = (((rows,), "int32"), ((rows,), "float32"), ((rows, NUM_TOPS), "int32"), ((rows, NUM_TOPS), "float32"))
     return tuple(make_aval(shape, np.dtype(dtype), place) for shape, dtype in kinds)
+
+
+def _infer_scores(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Any:
+    logits, targets = operands
+    if logits.ndim != 2 or targets.shape != logits.shape[:1] or targets.dtype.kind != "i":
+        raise operation.error(ValueError, "logits must be [rows, vocabulary], targets whole numbers [rows]", operands)
+    return make_aval(targets.shape, np.dtype("float32"), place)
+
+
+@op("logits targets", infer=_infer_scores, grad="auto")
+def token_scores(xp: Any, logits: Any, targets: Any) -> Any:
+    """The log-probability of a token in each row, computed as `choose_tokens` does for the token that it chose."""
+    return scores_of(xp, logits, targets, _sums)
+
+
+def scores_of(xp: Any, logits: Any, targets: Any, sums: Sums) -> Any:
+    """The kernel of `token_scores`, with a way to sum rows up."""
+    raw = logits.astype(np.float32)
+    return _at(xp, raw, targets) - _log_total(xp, raw, sums)
 
 
 def _infer_largest(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Any:
@@ -75,6 +95,15 @@ def choose_tokens(
     `bias_tokens` and `bias_values` [rows, n] are added to logits, where not -1. `allowed` are bits, 32 tokens a word.
     Log-probabilities are the model's own, before anything is changed; they are zeros unless asked for.
     """
+    given = (numbers, limits, history, bias_tokens, bias_values, allowed, uses)
+    return choose(xp, logits, *given, sums=_sums)
+
+
+def choose(
+    xp: Any, logits: Any, numbers: Any, limits: Any, history: Any, bias_tokens: Any, bias_values: Any, allowed: Any, uses: Any,
+    sums: Sums,
+) -> Any:  # fmt: skip
+    """The kernel of `choose_tokens`, with a way to sum rows up."""
     raw = logits.astype(np.float32)
     changed = _when(xp, uses[1] > 0, lambda: _biased(xp, raw, bias_tokens, bias_values), lambda: raw)
     changed = _when(xp, uses[0] > 0, lambda: _penalised(xp, changed, history, numbers, limits), lambda: changed)
@@ -84,7 +113,7 @@ def choose_tokens(
     best = _largest(xp, changed)
     tokens = _when(xp, uses[3] > 0, lambda: _drawn(xp, changed, best, numbers, limits, uses), lambda: best)
     none = xp.zeros((raw.shape[0],), np.float32)
-    total = _when(xp, uses[6] > 0, lambda: _log_total(xp, raw), lambda: none)
+    total = _when(xp, uses[6] > 0, lambda: _log_total(xp, raw, sums), lambda: none)
     chances = _when(xp, uses[6] > 0, lambda: _at(xp, raw, tokens) - total, lambda: none)
     shape = (raw.shape[0], NUM_TOPS)
     top_tokens, top_chances = _when(
@@ -115,9 +144,13 @@ def _at(xp: Any, rows: Any, tokens: Any) -> Any:
     return xp.take_along_axis(rows, tokens[:, None].astype(np.int32), axis=1)[:, 0]
 
 
-def _log_total(xp: Any, raw: Any) -> Any:
+def _sums(xp: Any, rows: Any) -> Any:
+    return xp.sum(rows, axis=1)
+
+
+def _log_total(xp: Any, raw: Any, sums: Sums) -> Any:
     most = xp.max(raw, axis=1)
-    return most + xp.log(xp.sum(xp.exp(raw - most[:, None]), axis=1))
+    return most + xp.log(sums(xp, xp.exp(raw - most[:, None])))
 
 
 def _likeliest(xp: Any, raw: Any, total: Any) -> Any:

@@ -76,7 +76,7 @@ def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...],
     return query.with_shape((*query.shape[:3], values.shape[3]))
 
 
-def _gathered(xp: Any, pool: Any, scales: Any, tables: Any) -> Any:
+def gathered(xp: Any, pool: Any, scales: Any, tables: Any) -> Any:
     """The rows of each table, in float32 [rows, keys, heads, size]."""
     rows, width = tables.shape
     found = _take(xp, pool, tables).reshape(rows, width * pool.shape[1], *pool.shape[2:]).astype(np.float32)
@@ -126,8 +126,8 @@ def paged_attention(
     """
     rows, length, heads, size = query.shape
     groups = heads // keys.shape[2]
-    k = _gathered(xp, keys, key_scales, tables)
-    v = _gathered(xp, values, value_scales, tables)
+    k = gathered(xp, keys, key_scales, tables)
+    v = gathered(xp, values, value_scales, tables)
     q = query.astype(np.float32).reshape(rows, length, keys.shape[2], groups, size)
     # [rows, kv heads, groups * length, keys]: the queries that share keys are one product
     q = xp.transpose(q, (0, 2, 3, 1, 4)).reshape(rows, keys.shape[2], groups * length, size)
