@@ -116,12 +116,12 @@ def main() -> int:
     arguments = parser.parse_args()
     record: dict[str, Any] = {}
     for threads in arguments.threads:
-        workers = [Worker(sys.executable, "proa", arguments.model, threads),
-                   Worker(arguments.python, "llama.cpp", arguments.model, threads)]  # fmt: skip
-        starts = {}
-        for worker in workers:
+        workers, starts = [], {}
+        for python, runtime in ((sys.executable, "proa"), (arguments.python, "llama.cpp")):
+            worker = Worker(python, runtime, arguments.model, threads)
             worker.ask(do="write", ids=list(range(100, 116)), count=1)
-            starts[worker.runtime] = {"load": worker.load, "first token": time.perf_counter() - worker.begun}
+            starts[runtime] = {"load": worker.load, "first token": time.perf_counter() - worker.begun}
+            workers.append(worker)
         print({name: {k: round(v, 2) for k, v in own.items()} for name, own in starts.items()})
         found = rounds(workers, arguments.rounds)
         show(found, threads)
