@@ -2,9 +2,10 @@
 
     python -m benchmarks.language_models SmolLM2-135M-Instruct.Q4_1.gguf --python venv/bin/python --threads 1 2
 
-`--python` has llama-cpp-python. Both runtimes read prompts of 128 and 512 tokens and write 64 more, in turns, each in a process
-of its own that stays; best and median are by the clock and by the processor's time, which is what counts where other
-programs run. Then both continue twenty texts with the likeliest tokens, and it is said how many agree.
+`--python` has llama-cpp-python. Both runtimes read prompts of 128 and 512 tokens and write 64 more, in turns, each in a
+process of its own that stays; best and median are by the clock and by the processor's time, which is what counts where other
+programs run. Then both continue twenty texts with the likeliest tokens, and it is said how many agree; so does llama.cpp
+with itself, its cache in float32, for what rounding alone does.
 """
 
 from __future__ import annotations
@@ -84,13 +85,12 @@ def rounds(workers: list[Worker], count: int) -> dict[str, dict[str, list[float]
     return found
 
 
-def agreement(workers: list[Worker]) -> tuple[int, list[int]]:
-    """In how many texts the runtimes agree on every token compared; and how many tokens agree in each."""
-    reader = next(worker for worker in workers if worker.runtime == "llama.cpp")
+def agreement(one_of: Worker, reader: Worker) -> tuple[int, list[int]]:
+    """In how many texts two runtimes agree on every token compared; and how many tokens agree in each."""
     same = []
     for text in TEXTS:
         ids = reader.ask(do="tokens", text=text)
-        one, other = (worker.ask(do="write", ids=ids, count=COMPARED)["tokens"] for worker in workers)
+        one, other = (worker.ask(do="write", ids=ids, count=COMPARED)["tokens"] for worker in (one_of, reader))
         same.append(next((n for n, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), COMPARED))
     return sum(n == COMPARED for n in same), same
 
@@ -116,18 +116,20 @@ def main() -> int:
     arguments = parser.parse_args()
     record: dict[str, Any] = {}
     for threads in arguments.threads:
-        workers = [Worker(sys.executable, "proa", arguments.model, threads),
-                   Worker(arguments.python, "llama.cpp", arguments.model, threads)]  # fmt: skip
-        starts = {}
-        for worker in workers:
+        workers, starts = [], {}
+        for python, runtime in ((sys.executable, "proa"), (arguments.python, "llama.cpp")):
+            worker = Worker(python, runtime, arguments.model, threads)
             worker.ask(do="write", ids=list(range(100, 116)), count=1)
-            starts[worker.runtime] = {"load": worker.load, "first token": time.perf_counter() - worker.begun}
+            starts[runtime] = {"load": worker.load, "first token": time.perf_counter() - worker.begun}
+            workers.append(worker)
         print({name: {k: round(v, 2) for k, v in own.items()} for name, own in starts.items()})
         found = rounds(workers, arguments.rounds)
         show(found, threads)
-        number, same = agreement(workers)
-        print(f"the same {COMPARED} tokens in {number} of {len(TEXTS)} texts; tokens that agree: {same}", flush=True)
-        record[str(threads)] = {"start": starts, "rounds": found, "same": same}
+        workers.append(Worker(arguments.python, "wide llama.cpp", arguments.model, threads))
+        compared = {worker.runtime: agreement(worker, workers[1]) for worker in (workers[0], workers[2])}
+        for name, (number, same) in compared.items():
+            print(f"{name}: the same {COMPARED} tokens in {number} of {len(TEXTS)} texts, each {same}", flush=True)
+        record[str(threads)] = {"start": starts, "rounds": found, "same": compared}
         for worker in workers:
             worker.close()
     if arguments.json:

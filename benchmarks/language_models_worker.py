@@ -19,12 +19,14 @@ CONTEXT = 1024
 class LlamaCpp:
     """llama.cpp through its Python package; the likeliest token is taken straight from its logits."""
 
+    cache: dict[str, int] = {}  # noqa: RUF012  as it comes: float16
+
     def __init__(self, path: str, threads: int) -> None:
         import llama_cpp
 
         self.library = llama_cpp
         self.model = llama_cpp.Llama(
-            path, n_ctx=CONTEXT, n_threads=threads, n_threads_batch=threads, n_batch=512, verbose=False
+            path, n_ctx=CONTEXT, n_threads=threads, n_threads_batch=threads, n_batch=512, verbose=False, **self.cache
         )
 
     def tokens(self, text: str) -> list[int]:
@@ -39,6 +41,12 @@ class LlamaCpp:
             logits = self.library.llama_get_logits_ith(self.model.ctx, -1)
             ids = [int(np.argmax(np.ctypeslib.as_array(logits, (self.model.n_vocab(),))))]
             yield ids[0]
+
+
+class WideLlamaCpp(LlamaCpp):
+    """The same with its cache in float32: how far it agrees with itself."""
+
+    cache = {"type_k": 0, "type_v": 0}  # noqa: RUF012
 
 
 class Proa:
@@ -75,7 +83,7 @@ def main() -> int:
     runtime, path, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
     os.environ["PROA_NATIVE_THREADS"] = str(threads)
     begun = time.perf_counter()
-    peer: Any = (Proa if runtime == "proa" else LlamaCpp)(path, threads)
+    peer: Any = {"proa": Proa, "llama.cpp": LlamaCpp, "wide llama.cpp": WideLlamaCpp}[runtime](path, threads)
     print(json.dumps({"load": time.perf_counter() - begun}), flush=True)
     for line in sys.stdin:
         asked = json.loads(line)

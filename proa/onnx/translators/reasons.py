@@ -64,6 +64,10 @@ no_counterpart(
     "csr_pattern", "product_of_chosen", "quantise_dynamic",
 )  # fmt: skip
 no_counterpart(
+    "weights in the blocks of language models run here; what is written elsewhere are their floats",
+    "block_embedding", "block_product", "block_rows",
+)  # fmt: skip
+no_counterpart(
     "ONNX has no operator that follows parents backwards through a beam search",
     "gather_tree",
 )  # fmt: skip
