@@ -23,8 +23,8 @@ _MODULES = (
 
 # Areas that a program may never touch are imported when they are first asked for (`proa/__init__.py`).
 LAZY_MODULES = frozenset({
-    "audio", "callbacks", "compress", "convert", "debug", "distributed", "hapi", "hub", "inference", "metric", "ocr",
-    "onnx", "profiler", "quantization", "static", "text", "vision",
+    "audio", "callbacks", "compress", "convert", "debug", "distributed", "hapi", "hub", "inference", "llm", "metric",
+    "ocr", "onnx", "profiler", "quantization", "static", "text", "vision",
 })  # fmt: skip
 
 # Single names of such areas, and the module each is found in.

@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("onnx",),
     ("audio", "convert", "hapi", "hub", "inference", "text", "vision"),
     ("ocr", "serving"),
+    ("llm",),
     ("export",),
     ("callbacks", "cli", "compat"),
 )

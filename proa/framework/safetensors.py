@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+import ml_dtypes
 import numpy as np
 
 from ..core.dtype import to_numpy_dtype
@@ -21,9 +22,14 @@ from .unpickler import Damaged
 _CODES = {
     "bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32", "int32": "I32",
     "uint64": "U64", "int64": "I64", "float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64",
-    "complex64": "C64", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2",
+    "complex64": "C64", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e8m0fnu": "F8_E8M0",
 }  # fmt: skip
 _DTYPES = {code: name for name, code in _CODES.items()}
+# Types that files hold and tensors do not: they are read as arrays.
+_NUMPY_ALONE = {
+    "U16": np.dtype("uint16"), "U32": np.dtype("uint32"), "U64": np.dtype("uint64"),
+    "F8_E8M0": np.dtype(ml_dtypes.float8_e8m0fnu),
+}  # fmt: skip
 _METADATA, _CHECKSUM = "__metadata__", "proa_crc32"
 _LONGEST_HEAD = 100_000_000
 
@@ -32,10 +38,13 @@ def looks_like(data: Any) -> bool:
     return len(data) >= 10 and int.from_bytes(data[:8], "little") <= _LONGEST_HEAD and data[8:9] == b"{"
 
 
-def write(file: BinaryIO, arrays: dict[str, np.ndarray]) -> dict[str, int]:
-    """Writes named arrays, the widest types first, so that every one is aligned; gives where each one begins."""
+def write(file: BinaryIO, arrays: dict[str, np.ndarray], framework: str = "pd") -> dict[str, int]:
+    """Writes named arrays, the widest types first, so that every one is aligned; gives where each one begins.
+
+    `framework` is noted as whose tensors they are; some readers refuse those that they do not know.
+    """
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
-    head: dict[str, Any] = {_METADATA: {"format": "pd"}}
+    head: dict[str, Any] = {_METADATA: {"format": framework}}
     offset = 0
     for name, array in ordered:
         code = _CODES.get(array.dtype.name)
@@ -62,8 +71,9 @@ def read(data: Any) -> dict[str, np.ndarray]:
     }
 
 
-def contents(data: Any) -> dict[str, tuple[np.dtype, tuple[int, ...], int, int]]:
-    """Type, shape and place of each tensor of a file, whose checksum is compared where it has one."""
+def contents(data: Any, verify: bool = True) -> dict[str, tuple[np.dtype, tuple[int, ...], int, int]]:
+    """Type, shape and place of each tensor of a file, whose checksum is compared where it has one (unless not to
+    `verify`: comparing reads all of the file)."""
     length = int.from_bytes(data[:8], "little")
     begin = 8 + length
     if begin > len(data):
@@ -77,7 +87,7 @@ def contents(data: Any) -> dict[str, tuple[np.dtype, tuple[int, ...], int, int]]
     metadata = head.pop(_METADATA, {})
     places = _places(head, len(data) - begin)
     expected = metadata.get(_CHECKSUM) if isinstance(metadata, dict) else None
-    if expected is not None:
+    if verify and expected is not None:
         rest = {key: value for key, value in metadata.items() if key != _CHECKSUM}
         with memoryview(data) as view, view[begin:] as numbers:
             if _checksum({_METADATA: rest, **head}, iter([numbers])) != expected:
@@ -92,7 +102,7 @@ def _places(head: dict[str, Any], num_bytes: int) -> dict[str, tuple[np.dtype, t
         code, shape, (start, stop) = entry["dtype"], entry["shape"], entry["data_offsets"]
         if code not in _DTYPES:
             raise Damaged(f"{name!r} has the unknown data type {code!r}")
-        dtype = np.dtype(_DTYPES[code]) if code in ("U16", "U32", "U64") else to_numpy_dtype(_DTYPES[code])
+        dtype = _NUMPY_ALONE.get(code) or to_numpy_dtype(_DTYPES[code])
         if not all(type(number) is int and number >= 0 for number in (*shape, start, stop)):
             raise Damaged(f"{name!r} has sizes or places that are not counts")
         size = dtype.itemsize

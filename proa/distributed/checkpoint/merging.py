@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +12,13 @@ from ...core.dtype import to_numpy_dtype
 from ...core.errors import value_error
 from ...core.tracebacks import boundary
 from ...eager.tensor import Tensor, tensor_from_data
-from ...framework import background, safetensors
+from ...framework import background, safetensors, shards
 from ...framework.writing import replacing
 from .files import Reader
 from .loading import Blocks, no_conversion
 from .metadata import Catalogue
 from .opening import open_checkpoint
 from .processes import Processes
-
-_FILE_BYTES = 5 * 10**9  # of one file, as models are passed around
 
 
 @boundary
@@ -47,7 +44,7 @@ def load_merged_state_dict(
 def merge_sharded_state_dict(
     load_path: str, save_path: str, prefix: str | None = None, safetensor_prefix: str = "model",
     skip_postfix_list: Sequence[str] = (), process_group: Any = None, unique_id: int | None = None,
-    offload: bool = False, aoa_config: Any = None, safetensors: bool = False, *, max_file_bytes: int = _FILE_BYTES,
+    offload: bool = False, aoa_config: Any = None, safetensors: bool = False, *, max_file_bytes: int = shards.FILE_BYTES,
 ) -> None:  # fmt: skip
     """Writes the whole tensors of a checkpoint as safetensors with an index, as Hugging Face and Paddle exchange models.
 
@@ -63,8 +60,9 @@ def merge_sharded_state_dict(
     processes = Processes("merge_sharded_state_dict", process_group, 0)
     folder, catalogue = open_checkpoint(load_path, unique_id, processes)
     names = _names(catalogue, prefix, tuple(skip_postfix_list))
-    groups = list(_grouped(catalogue, names, max_file_bytes))
-    files = [f"{safetensor_prefix}-{n + 1:05d}-of-{len(groups):05d}.safetensors" for n in range(len(groups))]
+    sizes = {name: _num_bytes(catalogue, key) for name, key in names.items()}
+    groups = list(shards.grouped(sizes, max_file_bytes))
+    files = shards.file_names(safetensor_prefix, len(groups))
     os.makedirs(save_path, exist_ok=True)
     with Reader(folder, catalogue.sizes) as reader:
         reader.check(part.file for key in names.values() for part in catalogue.parts[key])
@@ -73,13 +71,9 @@ def merge_sharded_state_dict(
             _write(os.path.join(save_path, file), {name: _whole(reader, catalogue, names[name]) for name in group})
     processes.exchange(None)  # the index comes last, when all files are there
     if processes.is_coordinator:
-        index = {
-            "metadata": {"total_size": sum(_num_bytes(catalogue, key) for key in names.values())},
-            "weight_map": {name: file for file, group in zip(files, groups) for name in group},
-        }
-        target = os.path.realpath(os.path.join(save_path, f"{safetensor_prefix}.safetensors.index.json"))
+        target = os.path.realpath(os.path.join(save_path, safetensor_prefix + shards.INDEX))
         with replacing(target) as file:
-            file.write(json.dumps(index, indent=2, ensure_ascii=False).encode())
+            file.write(shards.index_text(sizes, files, groups))
     processes.exchange(None)
 
 
@@ -112,17 +106,3 @@ def _whole(reader: Reader, catalogue: Catalogue, key: str) -> np.ndarray:
 def _num_bytes(catalogue: Catalogue, key: str) -> int:
     part = catalogue.parts[key][0]
     return int(np.prod(part.global_shape, dtype=np.int64)) * to_numpy_dtype(part.dtype).itemsize
-
-
-def _grouped(catalogue: Catalogue, names: dict[str, str], most: int) -> Iterator[list[str]]:
-    """The names of each file."""
-    group: list[str] = []
-    size = 0
-    for name, key in names.items():
-        more = _num_bytes(catalogue, key)
-        if group and size + more > most:
-            yield group
-            group, size = [], 0
-        group.append(name)
-        size += more
-    yield group

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import mmap
 import os
 from typing import Any
 
 from ...core.errors import value_error
-from ...framework import safetensors
+from ...framework import safetensors, shards
 from . import folder
 from .metadata import Catalogue, Part, decode
 from .processes import Processes
-
-_INDEX = ".safetensors.index.json"
 
 
 def open_checkpoint(path: Any, unique_id: int | None, processes: Processes | None = None) -> tuple[str, Catalogue]:
@@ -43,28 +40,23 @@ def open_checkpoint(path: Any, unique_id: int | None, processes: Processes | Non
 def _only_file(name: str) -> str:
     """The index, or the one file, of the safetensors in a folder."""
     entries = sorted(os.listdir(name))
-    candidates = [entry for entry in entries if entry.endswith(_INDEX)]
+    candidates = [entry for entry in entries if entry.endswith(shards.INDEX)]
     candidates = candidates or [entry for entry in entries if entry.endswith(".safetensors")]
     if len(candidates) != 1:
         raise FileNotFoundError(
-            f"(load_state_dict) the folder must hold a finished checkpoint (a file N.metadata) or safetensors (one file, or "
-            f"several with a {_INDEX[1:]}); received {name!r} with {entries[:10]}; a save that was interrupted leaves no "
-            "checkpoint."
+            f"(load_state_dict) the folder must hold a finished checkpoint (a file N.metadata) or safetensors (one file, "
+            f"or several with a {shards.INDEX[1:]}); received {name!r} with {entries[:10]}; a save that was "
+            "interrupted leaves no checkpoint."
         )
     return candidates[0]
 
 
 def _exchanged_files(name: str, entry: str) -> Catalogue:
     """Safetensors from anywhere: each tensor is one block."""
-    if not entry.endswith(_INDEX):
+    if not entry.endswith(shards.INDEX):
         return Catalogue({part.key: [part] for part in _parts(name, entry)})
     path = os.path.join(name, entry)
-    try:
-        with open(path, encoding="utf-8") as file:
-            weight_map = json.load(file)["weight_map"]
-        entries = {str(key): str(value) for key, value in weight_map.items()}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise value_error("load_state_dict", "the file is no index of safetensors", f"{path!r}: {error!r}") from error
+    entries = shards.read_index("load_state_dict", path)
     found = {part.key: part for file in sorted(set(entries.values())) for part in _parts(name, file)}
     missing = [key for key, file in entries.items() if key not in found or found[key].file != file]
     if missing:
@@ -76,8 +68,6 @@ def _exchanged_files(name: str, entry: str) -> Catalogue:
 
 def _parts(name: str, entry: str) -> list[Part]:
     path = os.path.join(name, entry)
-    if os.path.basename(entry) != entry or not os.path.isfile(path):
-        raise FileNotFoundError(f"(load_state_dict) a file that the index names is missing; received {path!r}.")
     try:
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             if not safetensors.looks_like(data):

@@ -34,7 +34,7 @@ def fused_rotary_position_embedding(
     if sin is None or cos is None:
         sin, cos = _tables(length, size, rotary_emb_base)
     tables = [_rows(table, size, position_ids, length, time_major) for table in (sin, cos)]
-    turned = [None if x is None else _turn(x, *tables, use_neox_rotary_style) for x in (q, k, v)]
+    turned = [None if x is None else turn(x, *tables, use_neox_rotary_style) for x in (q, k, v)]
     return turned[0], turned[1], turned[2]
 
 
@@ -53,11 +53,16 @@ def _rows(table: Any, size: int, position_ids: Any, length: int, time_major: boo
     return rows.reshape([length, 1, 1, size] if time_major else [1, length, 1, size])
 
 
-def _turn(x: Any, sin: Any, cos: Any, neighbours: bool) -> Any:
-    wide = cast_to(x, np.dtype("float32")) if x._aval.dtype.itemsize < 4 else x
-    sin, cos = (cast_to(table, wide._aval.dtype) for table in (sin, cos))
-    out: Any = wide * cos + _quarter_turn(wide, neighbours) * sin
-    return cast_to(out, x._aval.dtype)
+def turn(x: Any, sin: Any, cos: Any, neighbours: bool) -> Any:
+    """`x` turned by angles whose sines and cosines multiply it, computed in float32 at least."""
+    kind = x._aval.dtype
+    wide = _as(x, np.dtype("float32")) if kind.itemsize < 4 else x
+    sin, cos = (_as(table, wide._aval.dtype) for table in (sin, cos))
+    return _as(wide * cos + _quarter_turn(wide, neighbours) * sin, kind)
+
+
+def _as(x: Any, kind: np.dtype) -> Any:
+    return x if x._aval.dtype == kind else cast_to(x, kind)
 
 
 def _quarter_turn(x: Any, neighbours: bool) -> Any:
@@ -79,4 +84,4 @@ def fused_partial_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     halves = (
         turned.reshape(shape).transpose([*range(turned.ndim - 1), turned.ndim, turned.ndim - 1]).reshape(turned.shape)
     )
-    return concat_along([kept, _turn(halves, sin, cos, False)], x._aval.ndim - 1)
+    return concat_along([kept, turn(halves, sin, cos, False)], x._aval.ndim - 1)

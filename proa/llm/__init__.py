@@ -1,0 +1,32 @@
+"""`proa.llm`: language models, the same code trained, tuned, quantised and served.
+
+    model = proa.llm.load("folder with config.json and safetensors")
+    logits = model(ids)                       # a layer like any other
+    more = model.generate(ids, max_tokens=32)
+
+`config.py` says what a model looks like, `layers/` has the parts that all families share, `families/` how each family's
+files are read, `model.py` the decoder, `loading.py` the way from files and back.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .config import Config, Experts, Latent, Rope
+    from .loading import load, save
+    from .model import CausalLM
+
+_HOMES = {
+    "CausalLM": "model", "Config": "config", "Experts": "config", "Latent": "config", "Rope": "config",
+    "load": "loading", "save": "loading",
+}  # fmt: skip
+
+__all__ = ["CausalLM", "Config", "Experts", "Latent", "Rope", "load", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

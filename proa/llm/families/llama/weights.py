@@ -1,0 +1,11 @@
+"""Llama's names of weights: those that most families took over."""
+
+from __future__ import annotations
+
+from ...config import Config
+from ...naming import Names
+from ..shared import llama_like
+
+
+def names(config: Config) -> Names:
+    return llama_like(config, otherwise=("", "llama."))
