@@ -81,6 +81,8 @@ class Graph:
         self.assumptions = assumptions or Assumptions()  # what it holds for, where sizes are unknown
         # Where the tensors from outside never change: what is called with those that are needed no more.
         self.release: Callable[[Tensor], None] | None = None
+        # Inputs whose memory results are written over: whoever hands one in takes the result in its place.
+        self.donated: tuple[int, ...] = ()
         self.num_results = len(program.outputs) - len(updates)
         self.generator = default_generator
         self._draws = positions_of_draws(program)
@@ -232,7 +234,7 @@ class Graph:
         ]
         inputs = [GraphInput(given.name, tensor._aval) for given, tensor in zip(self.inputs, tensors, strict=True)]
         found = Graph(self.name, program, inputs, captured, scalars, self.structure, self.updates, self.locations)
-        found.generator, found.release = self.generator, self.release
+        found.generator, found.release, found.donated = self.generator, self.release, self.donated
         return found
 
     def executable(self, tensors: Sequence[Tensor]) -> tuple[CompiledProgram, list[Any], list[Any], list[Aval]]:
@@ -249,7 +251,7 @@ class Graph:
                     before = self.held_values()
                     program, scalars, held = self._specialised(tensors, before)
                     values = [tensor._data() for tensor in tensors]
-                    compiled = CompiledProgram(program, [*values, *held], scalars, self.place, (), False)
+                    compiled = CompiledProgram(program, [*values, *held], scalars, self.place, self.donated, False)
                     replaced = [None if value is b else value for value, b in zip(held, before, strict=True)]
                     while len(self._compiled) >= _MOST_COMPILED:
                         self._compiled.pop(next(iter(self._compiled)))

@@ -258,7 +258,7 @@ def optimise(graph: Graph, level: int, native: bool = True) -> OptimisedGraph:
     made._num_given = len(given)
     made._generation = generation()
     made._assumed = [] if graph.release is not None else [(t, t._data()) for t in draft.assumed.values()]
-    made.release = graph.release
+    made.release, made.donated = graph.release, graph.donated
     made.preparation = _preparation([prepared[id(tensor)] for tensor in own], own, given, graph.release)
     return made
 

@@ -20,7 +20,7 @@ import numpy as np
 from ..core import flags
 from ..core.place import CPU, Place, jax_device
 from ..core.waiting import waiting
-from . import cost, forking, meshes
+from . import cost, exactness, forking, meshes
 from .interpreter import Problem, run_on_numpy
 from .joining import joined
 from .operation import SCALAR_DTYPES, OperandKind, Operation
@@ -51,7 +51,7 @@ KEEPERS: list[Callable[[], None]] = []  # called when freed memory that somebody
 def call_kernel(jnp: Any, instruction: Instruction, arguments: list[Any], kind: str) -> tuple[Any, ...]:
     """Traces one instruction with the kernel for a kind of place; results have exactly the inferred dtypes."""
     operation = instruction.operation
-    kernel = operation.kernel_for(kind)
+    kernel = operation.kernel_for("exact" if exactness.wanted() and "exact" in operation.kernels else kind)
     if operation.variadic:
         result = kernel(jnp, arguments, *instruction.attributes)
     else:
@@ -166,8 +166,9 @@ class CompiledProgram:
                 # Buffers that fit no result are donated all the same: XLA may use them for intermediate values.
                 warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
                 options = _first_options(self.program, place, spread)
-                self.executable = lowered.compile(compiler_options=options)
-                if options:
+                exact = exactness.COMPILER_OPTIONS if exactness.wanted() else None
+                self.executable = lowered.compile(compiler_options=exact or options)
+                if options and not exact:
                     self.improving = _Improving(lowered, place, self.program)
         self.seconds = time.perf_counter() - started
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from ...core import flags
 from ...core.locks import new_lock
-from ...ir import cache
+from ...ir import cache, exactness
 from ...ir.xla import started_jax
 from . import compiled
 
@@ -57,7 +57,7 @@ _THREAD = _Thread()
 
 def enough(work: int, threshold: int) -> bool:
     """Whether there is enough work for native code: by its threshold, or because a measurement said so."""
-    return _THREAD.forced or work >= threshold
+    return _THREAD.forced or exactness.wanted() or work >= threshold
 
 
 def chosen(factory: Factory | None = None, *, donates: bool = False) -> Any:
@@ -74,7 +74,7 @@ def chosen(factory: Factory | None = None, *, donates: bool = False) -> Any:
         kernel = factory(fallback)  # type: ignore[misc]
 
         def choose(xp: Any, *arguments: Any) -> Any:
-            if xp is np or _THREAD.measuring:
+            if xp is np or _THREAD.measuring or exactness.wanted():
                 return kernel(xp, *arguments)
             verdict = _verdict(name, kernel, fallback, arguments, donates)
             if verdict is None:

@@ -1,0 +1,81 @@
+"""The choice of tokens beyond the likeliest, as programs: one for each number of places, whatever the model's step was."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.locks import new_lock
+from ...eager.modes import no_grad
+from ...eager.tensor import Tensor, tensor_from_data
+from ...graph.capture import capture
+from ...ir.exactness import exact_rows
+from ...ops.generation.choosing import NUMBERS, USES, choose_tokens
+from .request import MOST_BIASES
+
+
+class Spec(NamedTuple):
+    """An input of a program."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+class Chosen(NamedTuple):
+    """What a step found at its places, on the host; chances only where they were asked for."""
+
+    tokens: np.ndarray
+    chances: np.ndarray | None = None
+    top_tokens: np.ndarray | None = None
+    top_chances: np.ndarray | None = None
+    scores: np.ndarray | None = None  # of the targets behind every token of the step
+
+
+def run_graph(graph: Any, tensors: list[Tensor], exact: bool) -> Any:
+    """Runs a captured program; `exact`: as it was written, compiled so that rows do not notice each other."""
+    with exact_rows(exact):
+        return graph.optimised(0 if exact else None).run(tensors)
+
+
+class Choices:
+    """Programs that choose among logits [places, vocabulary], with up to `context` tokens before each place."""
+
+    def __init__(self, vocabulary: int, context: int, exact: bool = False) -> None:
+        self.vocabulary, self.context, self.exact = vocabulary, context, exact
+        self._graphs: dict[Any, Any] = {}
+        self._idle: dict[int, dict[str, Tensor]] = {}
+        self._lock = new_lock()
+
+    def specs(self, places: int) -> list[Spec]:
+        """The inputs beside the logits, as `choose_tokens` takes them."""
+        words = -(-self.vocabulary // 32)
+        sizes: dict[str, tuple[tuple[int, ...], Any]] = {
+            "numbers": ((places, len(NUMBERS)), np.float32),
+            "limits": ((places, 2), np.int32),
+            "history": ((places, self.context), np.int32),
+            "bias_tokens": ((places, MOST_BIASES), np.int32),
+            "bias_values": ((places, MOST_BIASES), np.float32),
+            "allowed": ((places, words), np.int32),
+            "uses": ((len(USES),), np.int32),
+        }
+        return [Spec(name, size, np.dtype(dtype)) for name, (size, dtype) in sizes.items()]
+
+    def _program(self, logits: Any) -> Any:
+        key = logits._aval
+        found = self._graphs.get(key)
+        if found is None:
+            with self._lock, no_grad():
+                specs = self.specs(key.shape[0])
+                graph = capture(choose_tokens, [Spec("logits", key.shape, key.dtype), *specs], name="choice")
+                self._idle[key.shape[0]] = {s.name: tensor_from_data(np.zeros(s.shape, s.dtype)) for s in specs}
+                found = self._graphs[key] = graph
+        return found
+
+    def run(self, logits: Any, given: dict[str, np.ndarray]) -> Chosen:
+        """Chooses a token in each row of the logits, as `batch.choose_at` says."""
+        graph = self._program(logits)
+        idle = self._idle[logits._aval.shape[0]]
+        inputs = [tensor_from_data(given[n]) if n in given else idle[n] for n in idle]
+        return Chosen(*(np.asarray(tensor._data()) for tensor in run_graph(graph, [logits, *inputs], self.exact)))

@@ -1,0 +1,236 @@
+"""What happens in a round of the engine's thread: prompts are read, tokens chosen, answers ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Rows
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ops.generation.choosing import USES
+from .batch import Place, Row, choose_at, describe, targets_of
+from .choices import Chosen
+from .sequence import Sequence
+from .speculation import NGrams, accepted
+from .steps import Shape
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+_SHORTEST = 16  # tokens of a prompt's chunk
+
+
+class Rounds:
+    """Runs steps for the sequences that a scheduler chooses."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.scheduler, self.options = engine.scheduler, engine.options
+        self.page_size = engine.pool.page_size
+        chunk = min(self.options.chunk, 1 << (engine.context - 1).bit_length())
+        self.lengths = tuple(n for n in (_SHORTEST, 4 * _SHORTEST, 16 * _SHORTEST) if n < chunk) + (chunk,)
+        self.prompt_tokens = self.generated_tokens = self.steps = self.finished = self.guessed = self.accepted = 0
+
+    # ---- shapes -----------------------------------------------------------------------------------------
+
+    def _rows(self, count: int) -> int:
+        return min(1 << (count - 1).bit_length(), self.options.rows)
+
+    def _width(self, sequences: Rows[Sequence]) -> int:
+        longest = max(len(sequence.pages) for sequence in sequences)
+        return next(width for width in self.engine.widths if width >= longest)
+
+    def _reading_shape(self, length: int, width: int) -> Shape:
+        rows = self._rows(max(1, min(self.options.chunk // length, self.options.rows)))
+        return Shape(rows, length, width, rows)
+
+    def shapes(self) -> list[Shape]:
+        """All that steps can have."""
+        rows = sorted({self._rows(count) for count in range(1, self.options.rows + 1)})
+        found: list[Shape] = []
+        for width in self.engine.widths:
+            found += [self._reading_shape(length, width) for length in self.lengths]
+            found += [Shape(n, 1, width, n) for n in rows]
+            if self.options.speculate:
+                found += [self._checking_shape(n, width) for n in rows]
+        return found
+
+    def _checking_shape(self, rows: int, width: int) -> Shape:
+        length = 1 + self.options.speculate
+        return Shape(rows, length, width, rows * length)
+
+    def warm_up(self, shape: Shape) -> None:
+        """Runs an empty step: its rows write to nobody's page."""
+        for steps in self._all_steps():
+            steps.run(shape, {"uses": np.ones(len(USES), np.int32)})
+            steps.run(shape, {})
+
+    def _all_steps(self) -> list[Any]:
+        return [self.engine.steps] if self.engine.draft is None else [self.engine.steps, self.engine.draft]
+
+    # ---- a round ----------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        scheduler = self.scheduler
+        for sequence in [s for s in (*scheduler.running, *scheduler.waiting) if s.cancelled]:
+            self.finish(sequence, "cancelled")
+        scheduler.admit()
+        length, reading = scheduler.reading(self.options.chunk, self.lengths)
+        if reading:
+            self._read(length, reading)
+        if self.options.speculate:
+            self._plan_guesses()
+        decoding = self._guided(scheduler.decoding())
+        if decoding:
+            self._decode(decoding)
+
+    def _read(self, length: int, sequences: list[Sequence]) -> None:
+        """One chunk of each prompt; who reaches its end gets its first token."""
+        ending = self._guided([sequence for sequence in sequences if sequence.remaining <= length])
+        sequences = [sequence for sequence in sequences if sequence in self.scheduler.running]
+        if not sequences:
+            return
+        shape = self._reading_shape(length, self._width(sequences))
+        rows = [Row(s, s.computed, s.ids[s.computed : s.computed + length]) for s in sequences[: shape.rows]]
+        given = describe(shape, rows, self.page_size)
+        if any(row.sequence.scores for row in rows):
+            shape = shape._replace(scores=True)
+            given["targets"] = targets_of(shape, rows)
+        wanted = [
+            Place(row.sequence, number * length + len(row.tokens) - 1, row.sequence.generated)
+            for number, row in enumerate(rows)
+        ]
+        given.update(choose_at(shape.places, wanted, self.engine.context))
+        chosen = self._run(shape, given)
+        if self.engine.draft is not None:
+            self.engine.draft.run(shape._replace(scores=False), given)
+        for number, row in enumerate(rows):
+            self.prompt_tokens += len(row.tokens)
+            if row.sequence.scores and chosen.scores is not None:
+                self._note_scores(row, chosen.scores[number * length : (number + 1) * length])
+            finished = row.sequence in ending and self._add(row.sequence, chosen, [number])
+            self.scheduler.note_computed(row.sequence, len(row.tokens))
+            if finished:
+                self.finish(row.sequence)
+
+    def _note_scores(self, row: Row, scores: Any) -> None:
+        """Scores of the prompt's tokens behind those of a row. A sequence that was set back has them already."""
+        wanted = row.sequence.prompt - 1
+        for place, score in enumerate(scores[: len(row.tokens)].tolist(), row.begin):
+            if place < wanted and place == len(row.sequence.stream.scores):
+                row.sequence.stream.scores.append(score)
+
+    def _decode(self, sequences: list[Sequence]) -> None:
+        """The next token of each sequence, and those behind guesses that turn out right."""
+        drafts = max(len(sequence.drafts) for sequence in sequences)
+        count, width = self._rows(len(sequences)), self._width(sequences)
+        if drafts and self.engine.draft is not None:
+            self._draft(sequences, count, width)
+        shape = self._checking_shape(count, width) if drafts else Shape(count, 1, width, count)
+        given = describe(shape, [Row(s, s.computed, [s.ids[-1], *s.drafts]) for s in sequences], self.page_size)
+        wanted = [
+            Place(sequence, number * shape.length + place, sequence.generated + place, sequence.drafts[:place])
+            for number, sequence in enumerate(sequences)
+            for place in range(shape.length)
+        ]
+        given.update(choose_at(shape.places, wanted, self.engine.context))
+        chosen = self._run(shape, given)
+        for number, sequence in enumerate(sequences):
+            self._take(sequence, chosen, number * shape.length)
+
+    def _take(self, sequence: Sequence, chosen: Chosen, first: int) -> None:
+        """The token of a row, and those behind right guesses."""
+        found = chosen.tokens[first : first + 1 + len(sequence.drafts)].tolist()
+        count = accepted(sequence.drafts, found)
+        self.guessed += len(sequence.drafts)
+        self.accepted += count - 1
+        sequence.drafts = []
+        before = len(sequence.ids)
+        finished = self._add(sequence, chosen, range(first, first + count))
+        self.scheduler.note_computed(sequence, len(sequence.ids) - before)
+        if finished:
+            self.finish(sequence)
+
+    def _run(self, shape: Shape, given: dict[str, Any]) -> Chosen:
+        self.steps += 1
+        return self.engine.steps.run(shape, given)
+
+    def _guided(self, sequences: list[Sequence]) -> list[Sequence]:
+        """Those that go on, with what their grammars allow next; one whose grammar fails ends alone."""
+        going: list[Sequence] = []
+        for sequence in sequences:
+            try:
+                sequence.mask = None if sequence.guide is None else sequence.guide.mask()
+                going.append(sequence)
+            except RuntimeError as error:
+                self.finish(sequence, "error", error)
+        return going
+
+    def _add(self, sequence: Sequence, chosen: Chosen, places: Rows[int]) -> bool:
+        """Appends the tokens at places; True when the answer is complete. What stands behind its end is dropped."""
+        for place in places:
+            token = int(chosen.tokens[place])
+            self.generated_tokens += 1
+            if sequence.add(token, *self._chances(sequence, chosen, place), ends=self._ends_with(sequence, token)):
+                return True
+        return False
+
+    def _chances(self, sequence: Sequence, chosen: Chosen, place: int) -> tuple[float | None, tuple[Any, ...]]:
+        count = sequence.sampling.logprobs
+        if count is None or chosen.chances is None or chosen.top_tokens is None or chosen.top_chances is None:
+            return None, ()
+        top = zip(chosen.top_tokens[place, :count].tolist(), chosen.top_chances[place, :count].tolist(), strict=True)
+        return float(chosen.chances[place]), tuple(pair for pair in top if pair[0] >= 0)
+
+    def _ends_with(self, sequence: Sequence, token: int) -> bool:
+        if token in sequence.sampling.stop_tokens:
+            return True
+        is_end = token in self.engine._ends and not sequence.sampling.ignore_end
+        if sequence.guide is None:
+            return is_end
+        return sequence.guide.advance(token) or is_end
+
+    def finish(self, sequence: Sequence, how: str | None = None, error: Exception | None = None) -> None:
+        """Takes a sequence out; `how`: it ends without a last token."""
+        self.finished += 1
+        self.scheduler.finish(sequence)
+        if how is not None:
+            sequence.end(how, error)
+
+    # ---- guesses ----------------------------------------------------------------------------------------
+
+    def _plan_guesses(self) -> None:
+        """Guesses for those that decode; with a draft model only their number, which pages are found for."""
+        for sequence in self.scheduler.running:
+            count = min(self.options.speculate, sequence.limit - len(sequence.ids) - 1)
+            if sequence.remaining != 1 or sequence.guide is not None or count <= 0:
+                sequence.drafts = []
+            elif self.engine.draft is not None:
+                sequence.drafts = [0] * count
+            else:
+                if sequence.ngrams is None:
+                    sequence.ngrams = NGrams()
+                sequence.drafts = sequence.ngrams.guess(sequence.ids, count)
+
+    def _draft(self, sequences: list[Sequence], count: int, width: int) -> None:
+        """Lets the draft model fill the guesses in, one place at a time. Its first step is given the last two tokens: it has
+        not seen the first of them where all its guesses were right."""
+        assert self.engine.draft is not None
+        for place in range(max(len(sequence.drafts) for sequence in sequences)):
+            guessing = [sequence for sequence in sequences if len(sequence.drafts) > place]
+            shape = Shape(count, 1 if place else 2, width, count)
+            rows = [Row(s, s.computed + place, [s.drafts[place - 1]]) if place else _last_two(s) for s in guessing]
+            given = describe(shape, rows, self.page_size)
+            wanted = [
+                Place(s, number * shape.length + len(rows[number].tokens) - 1, s.generated + place, s.drafts[:place])
+                for number, s in enumerate(guessing)
+            ]
+            given.update(choose_at(shape.places, wanted, self.engine.context))
+            tokens = self.engine.draft.run(shape, given).tokens.tolist()
+            for number, sequence in enumerate(guessing):
+                sequence.drafts[place] = tokens[number]
+
+
+def _last_two(sequence: Sequence) -> Row:
+    begin = max(sequence.computed - 1, 0)
+    return Row(sequence, begin, sequence.ids[begin:])
