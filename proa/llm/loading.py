@@ -29,18 +29,22 @@ from .families import Family, family_of
 from .files import read_safetensors, write_safetensors
 from .gguf import GGUFModel
 from .naming import Names, Source, read_parameter, written
+from .quantised import dense_state, keep_file
 
 
 @boundary
-def load(path: str | os.PathLike[str], dtype: Any = None) -> Any:
+def load(path: str | os.PathLike[str], dtype: Any = None, keep_quantised: bool = False) -> Any:
     """The model in a folder of Hugging Face's or Paddle's files, or in a `.gguf` file.
 
-    Floating weights come in `dtype`, or as they are stored; those of a GGUF file in float32.
+    Floating weights come in `dtype`, or as they are stored; those of a GGUF file in float32, or with `keep_quantised` in the
+    blocks that the file has them in (see `quantised/`), to run and not to be trained.
     """
     folder = Path(path)
     if folder.is_file():
         model = GGUFModel(folder)
-        return from_tensors(model.family, model.config, model, dtype, names=model.names)
+        return from_tensors(model.family, model.config, model, dtype, names=model.names, keep_quantised=keep_quantised)
+    if keep_quantised:
+        raise value_error("load", "keep_quantised is for GGUF files", repr(str(path)), "quantise(model) rounds floats")
     if not folder.is_dir():
         raise FileNotFoundError(message("load", "there is no such file or folder", repr(str(path))))
     family, config = read_config(folder)
@@ -71,16 +75,21 @@ def read_config(folder: Path) -> tuple[Family, Config]:
 
 def from_tensors(
     family: Family, config: Config, tensors: Mapping[str, Any], dtype: Any = None, as_ours: bool = False,
-    names: Names | None = None,
+    names: Names | None = None, keep_quantised: bool = False,
 ) -> Any:  # fmt: skip
-    """A model filled from named arrays. `as_ours`: products lie `[in, out]`; `names`: others than Hugging Face's."""
+    """A model filled from named arrays. `as_ours`: products lie `[in, out]`; `names`: others than Hugging Face's.
+
+    `keep_quantised`: the arrays are those of a GGUFModel, whose blocks stay as they are.
+    """
     config = family.fitted(config, tensors)
     with LazyGuard():
         model = family.build(config)
-    parameters = model.state_dict()
     if names is None:
         names = family.paddle_names(config) if as_ours and family.paddle_names else family.names(config)
     source = Source(names, tensors)
+    if keep_quantised:
+        source.taken |= keep_file(model, tensors)
+    parameters = {name: tensor for name, tensor in model.state_dict().items() if ".storage." not in name}
     own_names = as_ours and all(name in tensors for name in parameters)
     shapes = {name: tensor._aval.shape for name, tensor in parameters.items()}
     kind = None if dtype is None else to_numpy_dtype(dtype)
@@ -129,7 +138,7 @@ def save(model: Any, folder: str | os.PathLike[str], shard_bytes: int = 5 * 10**
     config: Config = model.config
     family = family_of(config.family)
     described = {**(json.loads(config.source) if config.source else {}), **family.write(config)}
-    arrays = {name: np.asarray(tensor._data()) for name, tensor in model.state_dict().items()}
+    arrays = {name: np.asarray(tensor._data()) for name, tensor in dense_state(model).items()}
     tensors = dict(written(family.names(config), arrays))
     described["dtype"] = name_of(next(iter(tensors.values())).dtype)
     target.parent.mkdir(parents=True, exist_ok=True)

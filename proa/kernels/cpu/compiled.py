@@ -29,7 +29,7 @@ DIRECT = "direct"  # what calls the others without XLA
 MEMORY = "memory"  # what keeps memory from run to run
 _INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.MULTILINE)
 # Compiled behind the others: who waits for them in the meantime mostly trains something.
-_SELDOM = ("depthwise", "depthwise_fused", "fused", "grids", "quantised", "recurrence")
+_SELDOM = ("blocks", "depthwise", "depthwise_fused", "fused", "grids", "pages", "quantised", "recurrence")
 ROOM = 32 << 20  # bytes on the disk for compiling all of them
 _UNUSED = 60 * 24 * 3600.0  # seconds without use after which a library is removed
 

@@ -22,7 +22,7 @@ from . import compiled, library
 _SCALAR, _ARRAY = 3, 1  # XLA_FFI_AttrType
 _DTYPES = {  # XLA_FFI_DataType
     np.dtype(np.bool_): 1, np.dtype(np.int8): 2, np.dtype(np.int32): 4, np.dtype(np.int64): 5, np.dtype(np.uint8): 6,
-    np.dtype(np.float32): 11, np.dtype(np.float64): 12, BFLOAT16: 16,
+    np.dtype(np.float16): 10, np.dtype(np.float32): 11, np.dtype(np.float64): 12, BFLOAT16: 16,
 }  # fmt: skip
 
 

@@ -16,6 +16,8 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...eager.declare import op
+from ...kernels.cpu.direct import on_host
+from ...kernels.cpu.pages import native_paged_attention, native_write_pages
 
 _LEVELS = 127.0
 
@@ -146,3 +148,9 @@ def paged_attention(
     weights = (weights / total).reshape(rows, keys.shape[2], groups * length, k.shape[1])
     out = xp.matmul(weights, xp.swapaxes(v, 1, 2)).reshape(rows, keys.shape[2], groups, length, v.shape[3])
     return xp.transpose(out, (0, 3, 1, 2, 4)).reshape(rows, length, heads, v.shape[3]).astype(query.dtype)
+
+
+for _primitive, _native in ((paged_attention, native_paged_attention), (write_pages, native_write_pages)):
+    _operation = _primitive.operation  # type: ignore[attr-defined]
+    _operation.kernels["cpu"] = _native(_operation.kernel)
+    _operation.kernels["numpy"] = on_host(_native, _operation.kernel)
