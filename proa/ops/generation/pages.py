@@ -18,6 +18,7 @@ from ...core.aval import Aval
 from ...eager.declare import op
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.pages import native_paged_attention, native_write_pages
+from ...kernels.gpu.pages import single_queries
 
 _LEVELS = 127.0
 
@@ -154,3 +155,4 @@ for _primitive, _native in ((paged_attention, native_paged_attention), (write_pa
     _operation = _primitive.operation  # type: ignore[attr-defined]
     _operation.kernels["cpu"] = _native(_operation.kernel)
     _operation.kernels["numpy"] = on_host(_native, _operation.kernel)
+paged_attention.operation.kernels["gpu"] = single_queries(paged_attention.operation.kernel)  # type: ignore[attr-defined]

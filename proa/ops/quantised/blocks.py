@@ -26,6 +26,7 @@ from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...kernels.cpu.blocks import native_block_product
 from ...kernels.cpu.direct import on_host
+from ...kernels.gpu.blocks import few_rows
 from ..linear.linalg import matmul
 
 PANEL = 16  # outputs side by side
@@ -190,3 +191,4 @@ def _plain_product(
 
 block_product.operation.kernels["cpu"] = native_block_product(_plain_product)  # type: ignore[attr-defined]
 block_product.operation.kernels["numpy"] = on_host(native_block_product, _plain_product)  # type: ignore[attr-defined]
+block_product.operation.kernels["gpu"] = few_rows(_plain_product, rounded, rows_of)  # type: ignore[attr-defined]
