@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proa.serving.http_routes import _PATIENCE, _unless_gone
+from proa.serving.http_requests import _PATIENCE, unless_gone
 from proa.serving.refusals import Kind, Refused
 
 
@@ -37,7 +37,7 @@ async def answer(seconds: float, ended: list[str]) -> str:
 def test_a_caller_that_stays_gets_the_answer(seconds: float) -> None:
     async def run() -> None:
         caller = Caller()
-        assert await _unless_gone(caller, answer(seconds, [])) == "answer"  # type: ignore[arg-type]
+        assert await unless_gone(caller, answer(seconds, [])) == "answer"  # type: ignore[arg-type]
         assert caller.asked == (seconds > _PATIENCE)
         await asyncio.sleep(2 * _PATIENCE)
         assert caller.asked == (seconds > _PATIENCE)  # nobody watches any more
@@ -51,7 +51,7 @@ def test_what_a_caller_who_left_wanted_is_given_up() -> None:
         caller, ended = Caller(), []
         asyncio.get_running_loop().call_later(2 * _PATIENCE, caller.leaves.set)
         with pytest.raises(Refused) as caught:
-            await _unless_gone(caller, answer(60, ended))  # type: ignore[arg-type]
+            await unless_gone(caller, answer(60, ended))  # type: ignore[arg-type]
         assert caught.value.kind is Kind.GONE
         assert ended == ["given up"]
         await asyncio.sleep(0)  # the task itself goes on: it still has to say so
@@ -63,7 +63,7 @@ def test_what_a_caller_who_left_wanted_is_given_up() -> None:
 def test_a_server_that_stops_is_no_caller_who_left() -> None:
     async def run() -> None:
         ended: list[str] = []
-        task = asyncio.ensure_future(_unless_gone(Caller(), answer(60, ended)))  # type: ignore[arg-type]
+        task = asyncio.ensure_future(unless_gone(Caller(), answer(60, ended)))  # type: ignore[arg-type]
         await asyncio.sleep(2 * _PATIENCE)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -79,6 +79,6 @@ def test_errors_are_handed_on() -> None:
 
     async def run() -> None:
         with pytest.raises(ValueError, match="as it was"):
-            await _unless_gone(Caller(), fails())  # type: ignore[arg-type]
+            await unless_gone(Caller(), fails())  # type: ignore[arg-type]
 
     asyncio.run(run())

@@ -95,7 +95,7 @@ def test_what_paddle_has_no_operation_for_is_refused_and_nothing_is_written(tmp_
 
 
 def test_a_model_that_paddle_wrote() -> None:
-    recorded = np.load(FIXTURES / "decides.npz")
+    recorded = np.load(FIXTURES / "decides_results.npz")
     feed = {"x": recorded["x"], "n": recorded["n"]}
     expected = [recorded[f"out{position}"] for position in range(9)]
     tensors = [paddle.to_tensor(array) for array in feed.values()]

@@ -127,7 +127,7 @@ class _Writer:
 
     def type(self, value: Value | None) -> dict[str, Any]:
         if value is None:
-            return {"#": "0.t_dtensor", "D": [{"#": "0.t_f32"}, [-1], "NCHW", [], 0]}
+            return {"#": "NULL"}
         element = dtypes.TAGS.get(value.dtype.removesuffix(dtypes.ARRAY))
         if element is None:
             raise TypeError(f"(write_model) Paddle's files lack the element type {value.dtype} of {value.name!r}")
