@@ -74,9 +74,13 @@ def _exact_attention(
     most = xp.max(scores, axis=-1, keepdims=True)
     sink = None if sinks is None else sinks.astype(np.float32).reshape(1, shared, groups, 1, 1)
     most = most if sink is None else xp.maximum(most, sink)
-    weights = xp.where(allowed, xp.exp(scores - most), np.float32(0.0)).reshape(rows, shared, groups * length, -1, _KEYS)
+    weights = xp.where(allowed, xp.exp(scores - most), np.float32(0.0)).reshape(
+        rows, shared, groups * length, -1, _KEYS
+    )
     # A column of ones beside the values adds the weights up in the same order.
-    columns = xp.concatenate([xp.transpose(v, (0, 2, 1, 3)), xp.ones((rows, shared, v.shape[1], 1), np.float32)], axis=-1)
+    columns = xp.concatenate(
+        [xp.transpose(v, (0, 2, 1, 3)), xp.ones((rows, shared, v.shape[1], 1), np.float32)], axis=-1
+    )
     columns = columns.reshape(rows, shared, -1, _KEYS, v.shape[3] + 1)
     parts = product(xp, xp.moveaxis(weights, 3, 2), columns)
     total = parts[:, :, 0]
