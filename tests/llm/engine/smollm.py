@@ -34,7 +34,7 @@ _THEIRS = """
 import json, sys, time
 import llama_cpp
 asked = json.load(sys.stdin)
-model = llama_cpp.Llama(asked["model"], n_ctx=256, n_threads=2, n_threads_batch=2, verbose=False, logits_all=False)
+model = llama_cpp.Llama(asked["model"], n_ctx=256, n_threads=asked["threads"], n_threads_batch=asked["threads"], verbose=False, logits_all=False)
 answers, begun = [], time.perf_counter()
 for ids in asked["ids"]:
     model.reset()
@@ -48,9 +48,9 @@ print(json.dumps([answers, time.perf_counter() - begun]))
 """
 
 
-def theirs(model: str, ids: list[list[int]]) -> tuple[list[list[int]], float]:
+def theirs(model: str, ids: list[list[int]], threads: int) -> tuple[list[list[int]], float]:
     python = os.environ.get("PROA_PARITY_LLAMA_PYTHON", sys.executable)
-    asked = json.dumps({"model": model, "ids": ids, "count": COUNT})
+    asked = json.dumps({"model": model, "ids": ids, "count": COUNT, "threads": threads})
     done = subprocess.run([python, "-c", _THEIRS], input=asked, capture_output=True, text=True, check=True, timeout=900)
     return tuple(json.loads(done.stdout.splitlines()[-1]))
 
@@ -59,6 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
     parser.add_argument("--floats", action="store_true", help="weights as float32 instead of the file's blocks")
+    parser.add_argument("--threads", type=int, default=2, help="of llama.cpp, which wait for each other busily")
     given = parser.parse_args()
     tokenizer = Tokenizer.from_gguf(given.model)
     ids = [tokenizer.encode(prompt) for prompt in PROMPTS]
@@ -69,7 +70,7 @@ def main() -> None:
         streams = [engine.submit(Request(prompt, Sampling(max_tokens=COUNT, ignore_end=True))) for prompt in ids]
         ours = [stream.tokens() for stream in streams]
         seconds = time.perf_counter() - begun
-    expected, their_seconds = theirs(given.model, ids)
+    expected, their_seconds = theirs(given.model, ids, given.threads)
     same = 0
     for prompt, mine, other in zip(PROMPTS, ours, expected, strict=True):
         equal = next((n for n, (a, b) in enumerate(zip(mine, other, strict=False)) if a != b), COUNT)
