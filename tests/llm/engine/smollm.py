@@ -17,7 +17,7 @@ import sys
 import time
 
 from proa.llm import load
-from proa.llm.engine import Engine, Options, Request, Sampling
+from proa.llm.engine import Engine, Options, Piece, Request, Sampling
 from proa.llm.tokens import Tokenizer
 
 COUNT = 32
@@ -55,27 +55,35 @@ def theirs(model: str, ids: list[list[int]], threads: int) -> tuple[list[list[in
     return tuple(json.loads(done.stdout.splitlines()[-1]))
 
 
+def _gap(piece: Piece, other: int) -> float:
+    """How much likelier than the other's token ours is: what rounding would have to bridge."""
+    return (piece.logprob or 0.0) - dict(piece.top).get(other, float("-inf"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
     parser.add_argument("--floats", action="store_true", help="weights as float32 instead of the file's blocks")
+    parser.add_argument("--chat", action="store_true", help="prompts as messages, by the model's template")
     parser.add_argument("--threads", type=int, default=2, help="of llama.cpp, which wait for each other busily")
     given = parser.parse_args()
     tokenizer = Tokenizer.from_gguf(given.model)
-    ids = [tokenizer.encode(prompt) for prompt in PROMPTS]
+    ids = [tokenizer.chat([{"role": "user", "content": p}]) if given.chat else tokenizer.encode(p) for p in PROMPTS]
     model = load(given.model, keep_quantised=not given.floats)
     with Engine(model, tokenizer, Options(rows=4, context=256, chunk=64)) as engine:
         engine.submit(Request(ids[0], Sampling(max_tokens=2))).tokens()
         begun = time.perf_counter()
-        streams = [engine.submit(Request(prompt, Sampling(max_tokens=COUNT, ignore_end=True))) for prompt in ids]
-        ours = [stream.tokens() for stream in streams]
+        how = Sampling(max_tokens=COUNT, ignore_end=True, logprobs=20)
+        pieces = [list(stream) for stream in [engine.submit(Request(prompt, how)) for prompt in ids]]
+        ours = [[piece.token for piece in answer] for answer in pieces]
         seconds = time.perf_counter() - begun
     expected, their_seconds = theirs(given.model, ids, given.threads)
     same = 0
-    for prompt, mine, other in zip(PROMPTS, ours, expected, strict=True):
+    for number, (prompt, mine, other) in enumerate(zip(PROMPTS, ours, expected, strict=True)):
         equal = next((n for n, (a, b) in enumerate(zip(mine, other, strict=False)) if a != b), COUNT)
         same += equal == COUNT
-        print(f"{equal:2} of {COUNT}  {prompt!r} -> {tokenizer.decode(mine[: equal + 1])!r}")
+        gap = "" if equal == COUNT else f" (nats between both tokens: {_gap(pieces[number][equal], other[equal]):.3f})"
+        print(f"{equal:2} of {COUNT}  {prompt!r} -> {tokenizer.decode(mine[: equal + 1])!r}{gap}")
     print(
         f"{same} of {len(PROMPTS)} answers equal; {seconds:.1f} s all at once, llama.cpp {their_seconds:.1f} s one by one"
     )
