@@ -34,7 +34,8 @@ _THEIRS = """
 import json, sys, time
 import llama_cpp
 asked = json.load(sys.stdin)
-model = llama_cpp.Llama(asked["model"], n_ctx=256, n_threads=asked["threads"], n_threads_batch=asked["threads"], verbose=False, logits_all=False)
+model = llama_cpp.Llama(asked["model"], n_ctx=256, verbose=False,
+                        n_threads=asked["threads"], n_threads_batch=asked["threads"])
 answers, begun = [], time.perf_counter()
 for ids in asked["ids"]:
     model.reset()
