@@ -2,7 +2,8 @@
 
 A pool is [pages, page_size, heads, size]. Sequence r of a step owns the pages `tables[r]`, in the order of its positions;
 the key of position p lies in page `tables[r, p // page_size]`, row `p % page_size`. Tables are as wide as the longest
-sequence of the step, and filled up with page 0, which belongs to nobody: whatever lies there is finite and never attended to.
+sequence of the step, and filled up with page 0, which belongs to nobody: whatever lies there is finite and never attended
+to.
 
 A pool in 8 bits has int8 elements, and `scales` [pages, page_size, heads] of float32 beside it: a row of a head is divided
 by its largest magnitude.
