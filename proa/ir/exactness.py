@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# How XLA is told to leave operations apart: no fusion of its own, none by the libraries that it hands large arrays to, and no
+# How XLA is told to leave operations apart: no fusion of its own, none by the libraries that it hands large arrays to,
+# and no
 # sums in the form of a tree.
 COMPILER_OPTIONS: dict[str, Any] = {
     "xla_disable_hlo_passes": "fusion,dot-library-rewriter,tree_reduction_rewriter,tree-reduction-rewriter"

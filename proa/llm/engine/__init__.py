@@ -6,8 +6,8 @@
     engine.close()
 
 A thread of the engine runs steps (`engine.py`): `scheduler.py` says who computes next, `pages.py` who owns which page of the
-cache, `batch.py` makes the arrays of a step, `steps.py` has its programs, `cache.py` the memory and the way to attend through
-it. `request.py` and `stream.py` are what users hold. May import models, files and tokens; knows nothing of a server.
+cache, `batch.py` makes the arrays of a step, `steps.py` has its programs, `cache.py` the memory and the way to attend
+through it. `request.py` and `stream.py` are what users hold. May import models, files and tokens; knows nothing of a server.
 """
 
 from __future__ import annotations

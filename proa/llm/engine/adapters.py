@@ -114,7 +114,11 @@ class Adapters:
         down, up = (np.asarray(a.numpy() if isinstance(a, Tensor) else a, _FLOAT32) for a in (down, up))
         layer = self._projections[place][0]
         rank = down.shape[1] if down.ndim == 2 else -1
-        if down.shape != (layer.in_features, rank) or up.shape != (rank, layer.out_features) or not 0 < rank <= self.rank:
+        if (
+            down.shape != (layer.in_features, rank)
+            or up.shape != (rank, layer.out_features)
+            or not 0 < rank <= self.rank
+        ):
             raise value_error(
                 "Engine.add_adapter", f"{place} takes factors [{layer.in_features}, rank] and [rank, {layer.out_features}] "
                 f"with a rank of at most {self.rank}", f"{list(down.shape)} and {list(up.shape)}",

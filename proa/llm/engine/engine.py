@@ -84,8 +84,8 @@ class Engine:
 
     @boundary
     def submit(self, request: Request) -> Stream:
-        """Takes a request; its answer comes through the stream. ValueError for one that can never be answered, `Busy` for one
-        that has to wait too long."""
+        """Takes a request; its answer comes through the stream. ValueError for one that can never be answered, `Busy` for
+        one that has to wait too long."""
         self._check(request)
         adapter, root = self.adapters.find(request.adapter)
         guide = None if request.sampling.grammar is None else self._guides.guide(request.sampling.grammar)
@@ -125,8 +125,9 @@ class Engine:
 
     @boundary
     def add_adapter(self, name: str, factors: Mapping[str, tuple[Any, Any]]) -> None:
-        """Takes a LoRA adapter that requests may name: for projections by their names in the model (`layers.0.attention.query`)
-        the factors [in, rank] and [rank, out], the scale multiplied in. There is room for `Options.adapters` of them."""
+        """Takes a LoRA adapter that requests may name. For projections, by their names in the model
+        (`layers.0.attention.query`), the factors [in, rank] and [rank, out], the scale multiplied in. There is room for
+        `Options.adapters` of them."""
         self.adapters.add(name, factors)
 
     @boundary

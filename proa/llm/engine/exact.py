@@ -40,7 +40,17 @@ class InPages(Attend):
         tables = tensor_from_data(np.arange(batch * pages, dtype=np.int32).reshape(batch, pages))
         positions = tensor_from_data(np.tile(np.arange(length, dtype=np.int32), (batch, 1)))
         return paged_attention(
-            query, _paged(key), _paged(value), tables, positions, sinks, None, None, float(scale), window, float(cap or 0.0)
+            query,
+            _paged(key),
+            _paged(value),
+            tables,
+            positions,
+            sinks,
+            None,
+            None,
+            float(scale),
+            window,
+            float(cap or 0.0),
         )
 
 
@@ -80,7 +90,9 @@ class Scorer:
         graph = self._graphs.get(ids.shape)
         if graph is None:
             with no_grad():
-                graph = capture(lambda given: scores(self.model, given), [Spec("ids", ids.shape, ids.dtype)], name="scores")
+                graph = capture(
+                    lambda given: scores(self.model, given), [Spec("ids", ids.shape, ids.dtype)], name="scores"
+                )
             self._graphs[ids.shape] = graph
         return np.asarray(run_graph(graph, [tensor_from_data(ids)], self.exact)._data())
 

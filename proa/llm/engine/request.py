@@ -86,8 +86,8 @@ def _within(name: str, value: Any, low: float, high: float, whole: bool = False,
 
 @dataclass(frozen=True)
 class Request:
-    """A prompt and how to go on from it. `adapter` names a LoRA adapter of the engine; None is the model itself. `scores`: the
-    log-probability of each token of the prompt is wanted, too (`Stream.scores`)."""
+    """A prompt and how to go on from it. `adapter` names a LoRA adapter of the engine; None is the model itself. `scores`:
+    the log-probability of each token of the prompt is wanted, too (`Stream.scores`)."""
 
     prompt: Sequence[int]
     sampling: Sampling = field(default_factory=Sampling)
@@ -97,8 +97,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Piece:
-    """One token of an answer. `text` is what can be shown since the piece before: a token may end inside a character, or what
-    it says may be the beginning of a stop text. `finish`, in the last piece: "stop", "length", "cancelled" or "error"."""
+    """One token of an answer.
+
+    `text` is what can be shown since the piece before: a token may end inside a character, or what it says may be the
+    beginning of a stop text. `finish`, in the last piece: "stop", "length", "cancelled" or "error".
+    """
 
     token: int | None
     text: str = ""

@@ -27,7 +27,13 @@ class Sequence:
     """What the scheduler moves about. `computed` tokens have their keys and values in `pages`."""
 
     def __init__(
-        self, number: int, request: Request, stream: Stream, decoder: Any, context: int, adapter: int = 0,
+        self,
+        number: int,
+        request: Request,
+        stream: Stream,
+        decoder: Any,
+        context: int,
+        adapter: int = 0,
         root: Any = 0,
     ) -> None:
         sampling = request.sampling
@@ -77,7 +83,9 @@ class Sequence:
         values[: len(self.sampling.logit_bias)] = list(self.sampling.logit_bias.values())
         return tokens, values
 
-    def add(self, token: int, chance: float | None, top: tuple[tuple[int, float], ...], is_end: bool, ends: bool) -> bool:
+    def add(
+        self, token: int, chance: float | None, top: tuple[tuple[int, float], ...], is_end: bool, ends: bool
+    ) -> bool:
         """Appends a token and streams it; True when the answer is complete. `is_end`: it is no text but says that the answer
         ends; `ends`: nothing may follow it."""
         self.ids.append(token)

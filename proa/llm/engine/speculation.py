@@ -19,12 +19,14 @@ class NGrams:
         self._seen = 0
 
     def guess(self, ids: Tokens[int], count: int) -> list[int]:
-        """Up to `count` tokens that may follow `ids`, which have only grown since the last call."""
+        """`count` tokens that may follow `ids`, or none. The ids have only grown since the last call."""
         self._learn(ids)
         for length, places in zip(_LENGTHS, self._places, strict=True):
             place = places.get(tuple(ids[-length:])) if len(ids) >= length else None
             if place is not None:
-                return list(ids[place : place + count])
+                # What reaches the end goes on as it began there: a text in a loop is guessed whole.
+                period = len(ids) - place
+                return [ids[place + number % period] for number in range(count)]
         return []
 
     def _learn(self, ids: Tokens[int]) -> None:

@@ -1,4 +1,4 @@
-"""The answer to one request while it is made: pieces from the engine's thread to whoever asked, in a thread or in asyncio."""
+"""The answer to one request while it is made: pieces go from the engine's thread to whoever asked, thread or asyncio."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ class Stream:
     """
 
     def __init__(self, cancel: Callable[[], None]) -> None:
-        self.scores: list[float] = []  # of the prompt's tokens from the second on; complete when the first piece is there
+        self.scores: list[
+            float
+        ] = []  # of the prompt's tokens from the second on; complete when the first piece is there
         self._pieces: deque[Piece] = deque()
         self._ready = new_condition()
         self._finished = False

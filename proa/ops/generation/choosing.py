@@ -1,8 +1,8 @@
 """The choice of the next token: penalties, bias, what a grammar allows, temperature, the likely few, one draw.
 
-A row is one place where a token is wanted, with parameters of its own; rows know nothing of one another. What no row of a step
-asks for is not computed (`uses`). A draw takes one number in [0, 1) for each row and walks along the probabilities, so that
-whoever hands in the same numbers gets the same tokens, whatever else is in the batch.
+A row is one place where a token is wanted, with parameters of its own; rows know nothing of one another. What no row of a
+step asks for is not computed (`uses`). A draw takes one number in [0, 1) for each row and walks along the probabilities, so
+that whoever hands in the same numbers gets the same tokens, whatever else is in the batch.
 """
 
 from __future__ import annotations
@@ -91,17 +91,17 @@ def choose_tokens(
 ) -> Any:
     """A token for each row of `logits` [rows, vocabulary], its log-probability, and the 20 likeliest with theirs.
 
-    `history` [rows, n] are the tokens before, -1 behind the last one, of which the first `limits[:, PROMPT]` are the prompt's.
-    `bias_tokens` and `bias_values` [rows, n] are added to logits, where not -1. `allowed` are bits, 32 tokens a word.
-    Log-probabilities are the model's own, before anything is changed; they are zeros unless asked for.
+    `history` [rows, n] are the tokens before, -1 behind the last one, of which the first `limits[:, PROMPT]` are the
+    prompt's. `bias_tokens` and `bias_values` [rows, n] are added to logits, where not -1. `allowed` are bits, 32 tokens a
+    word. Log-probabilities are the model's own, before anything is changed; they are zeros unless asked for.
     """
     given = (numbers, limits, history, bias_tokens, bias_values, allowed, uses)
     return choose(xp, logits, *given, sums=_sums)
 
 
 def choose(
-    xp: Any, logits: Any, numbers: Any, limits: Any, history: Any, bias_tokens: Any, bias_values: Any, allowed: Any, uses: Any,
-    sums: Sums,
+    xp: Any, logits: Any, numbers: Any, limits: Any, history: Any, bias_tokens: Any, bias_values: Any, allowed: Any, uses:
+    Any, sums: Sums,
 ) -> Any:  # fmt: skip
     """The kernel of `choose_tokens`, with a way to sum rows up."""
     raw = logits.astype(np.float32)
@@ -230,7 +230,8 @@ def _walk(xp: Any, chances: Any, uniform: Any) -> Any:
 
 
 def _passed(xp: Any, sums: Any, goal: Any) -> Any:
-    """The first place where rising sums exceed the goal. Rounding may let none do so: it is the last one that adds anything."""
+    """The first place where rising sums exceed the goal. Rounding may let none do so: it is the last one that adds
+    anything."""
     reached = xp.sum((sums <= goal[:, None]).astype(np.int32), axis=1)
     last = xp.sum((sums < sums[:, -1:]).astype(np.int32), axis=1)
     return xp.minimum(reached, last)

@@ -1,11 +1,12 @@
 """Keys and values in pages: writing new ones, and attending to those of a sequence through its table of pages.
 
-A pool is [pages, page_size, heads, size]. Sequence r of a step owns the pages `tables[r]`, in the order of its positions; the
-key of position p lies in page `tables[r, p // page_size]`, row `p % page_size`. Tables are as wide as the longest sequence of
-the step, and filled up with page 0, which belongs to nobody: whatever lies there is finite and never attended to.
+A pool is [pages, page_size, heads, size]. Sequence r of a step owns the pages `tables[r]`, in the order of its positions;
+the key of position p lies in page `tables[r, p // page_size]`, row `p % page_size`. Tables are as wide as the longest
+sequence of the step, and filled up with page 0, which belongs to nobody: whatever lies there is finite and never attended
+to.
 
-A pool in 8 bits has int8 elements, and `scales` [pages, page_size, heads] of float32 beside it: a row of a head is divided by
-its largest magnitude.
+A pool in 8 bits has int8 elements, and `scales` [pages, page_size, heads] of float32 beside it: a row of a head is divided
+by its largest magnitude.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def _infer_written(operation: Any, operands: Any, attributes: tuple[Any, ...], p
 
 @op("pool rows slots", infer=_infer_written)
 def write_pages(xp: Any, pool: Any, rows: Any, slots: Any) -> Any:
-    """The pool with `rows` at `slots` (page * page_size + row of the page). Where the pool is donated it is written in place."""
+    """The pool with `rows` at `slots` (page * page_size + row of the page). Where the pool is donated it is written in
+    place."""
     flat = pool.reshape(-1, *pool.shape[2:])
     where, what = slots.reshape(-1), rows.reshape(-1, *pool.shape[2:])
     if xp is np:

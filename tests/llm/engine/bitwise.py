@@ -29,10 +29,11 @@ MODELS: tuple[dict[str, Any], ...] = (
 )
 
 
-def trained(model: Any, texts: list[list[int]], exact: bool, draw: np.random.Generator) -> list[np.ndarray]:
+def trained(
+    model: Any, texts: list[list[int]], exact: bool, draw: np.random.Generator, sizes: tuple[int, ...]
+) -> list[np.ndarray]:
     """Log-probabilities of each text's tokens from the second on, in batches of random size, zeros behind each text."""
     scorer, found = Scorer(model, exact), []
-    sizes = (1, 2, 5, 8)
     while len(found) < len(texts):
         size = int(draw.choice(sizes))
         batch = texts[len(found) : len(found) + size]
@@ -44,7 +45,9 @@ def trained(model: Any, texts: list[list[int]], exact: bool, draw: np.random.Gen
     return found
 
 
-def compare(changes: dict[str, Any], options: Options, texts: list[list[int]], seed: int) -> tuple[int, int, float]:
+def compare(
+    changes: dict[str, Any], options: Options, texts: list[list[int]], seed: int, sizes: tuple[int, ...] = (1, 2, 5, 8)
+) -> tuple[int, int, float]:
     """How many log-probabilities were compared, how many differ, and by how much at most."""
     draw = np.random.default_rng(seed)
     model = little_model(seed, **changes)
@@ -62,7 +65,7 @@ def compare(changes: dict[str, Any], options: Options, texts: list[list[int]], s
             scores = stream.scores or [np.nan] * (len(prompt) - 1)
             served.append(np.array([*scores, *(piece.logprob for piece in pieces)], np.float32))
     different, compared, worst = 0, 0, 0.0
-    for mine, theirs in zip(served, trained(model, whole, options.exact, draw), strict=True):
+    for mine, theirs in zip(served, trained(model, whole, options.exact, draw, sizes), strict=True):
         asked = ~np.isnan(mine)
         assert mine.shape == theirs.shape
         compared += int(asked.sum())
@@ -86,14 +89,14 @@ def main() -> None:
     each, total = 25, 0
     draw = np.random.default_rng(11)
     for number, begin in enumerate(range(0, asked.prompts, each)):
-        texts = [text + [1] for text in prompts(min(each, asked.prompts - begin), seed=number)]
+        texts = [[*text, 1] for text in prompts(min(each, asked.prompts - begin), seed=number)]
         options, started = random_options(draw, True), time.perf_counter()
         compared, different, worst = compare(MODELS[number % len(MODELS)], options, texts, number)
         total += different
         print(f"model {number % len(MODELS)} rows {options.rows} pages of {options.page_size} chunk {options.chunk} "
               f"guesses {options.speculate}: {len(texts)} prompts, {compared} log-probabilities, {different} differ "
               f"({time.perf_counter() - started:.0f} s)", flush=True)  # fmt: skip
-    texts = [text + [1] for text in prompts(each, seed=0)]
+    texts = [[*text, 1] for text in prompts(each, seed=0)]
     compared, different, worst = compare(MODELS[0], Options(rows=4, context=96, page_size=8, chunk=16), texts, 0)
     print(f"without exact: {different} of {compared} differ, by {worst:.1e} at most")
     print("equal bit by bit" if not total else f"{total} DIFFER")

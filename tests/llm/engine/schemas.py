@@ -2,8 +2,8 @@
 
     python -m tests.llm.engine.schemas [--model model.gguf]
 
-Without a model, one with random weights answers, drawing at a temperature of 1: it has no idea of JSON, so that all of it comes
-from the grammar. What such a model writes never ends by itself, so the schemas bound their texts and lists.
+Without a model, one with random weights answers, drawing at a temperature of 1: it has no idea of JSON, so that all of it
+comes from the grammar. What such a model writes never ends by itself, so the schemas bound their texts and lists.
 """
 
 from __future__ import annotations
@@ -38,7 +38,12 @@ def schemas() -> list[dict[str, Any]]:
         {"type": "integer", "minimum": -5, "maximum": 5}, {"type": "string", "minLength": 2, "maxLength": 2},
     ]  # fmt: skip
     found = [*plain, *(_object(value=each) for each in plain), *(_list(each, 1, 2) for each in plain)]
-    found += [_object(a=TEXT, b=NUMBER), _object(1, a=TEXT, b=NUMBER, c={"type": "boolean"}), _object(0, a=TEXT), _object()]
+    found += [
+        _object(a=TEXT, b=NUMBER),
+        _object(1, a=TEXT, b=NUMBER, c={"type": "boolean"}),
+        _object(0, a=TEXT),
+        _object(),
+    ]
     found += [_list(_object(x=NUMBER, y=NUMBER), n, n) for n in range(4)]
     found += [{"anyOf": [TEXT, NUMBER]}, {"anyOf": [_object(a=NUMBER), _object(b=TEXT)]}, {"type": ["integer", "null"],
               "minimum": 0, "maximum": 9}]  # fmt: skip
@@ -88,7 +93,14 @@ def _same(value: Any, other: Any) -> bool:
 
 
 def _is(value: Any, kind: str) -> bool:
-    kinds: dict[str, Any] = {"string": str, "integer": int, "boolean": bool, "null": type(None), "array": list, "object": dict}
+    kinds: dict[str, Any] = {
+        "string": str,
+        "integer": int,
+        "boolean": bool,
+        "null": type(None),
+        "array": list,
+        "object": dict,
+    }
     return isinstance(value, kinds[kind]) and not (kind == "integer" and isinstance(value, bool))
 
 

@@ -42,7 +42,9 @@ def test_rows_with_different_adapters_run_together() -> None:
     models = {None: little_model(), "first": _merged(first), "second": _merged(second)}
     expected = {name: [greedy(model, prompt, 8) for prompt in asked] for name, model in models.items()}
     assert expected["first"] != expected[None] != expected["second"]
-    with Engine(little_model(), None, Options(rows=4, context=96, page_size=8, chunk=16, adapters=2, adapter_rank=4)) as engine:
+    with Engine(
+        little_model(), None, Options(rows=4, context=96, page_size=8, chunk=16, adapters=2, adapter_rank=4)
+    ) as engine:
         engine.add_adapter("first", first)
         engine.add_adapter("second", second)
         for _ in range(2):  # the second time through kept prefixes, which adapters must not share

@@ -145,7 +145,7 @@ def test_the_ends_of_the_range_draw_something_possible(compiled: Any, uniform: f
 
 def test_the_likeliest_are_told_in_order(compiled: Any) -> None:
     given = _given(8, 4)
-    tokens, _, top, chances = (np.asarray(t) for t in compiled(*(paddle.to_tensor(given[name]) for name in FIELDS)))
+    _tokens, _, top, chances = (np.asarray(t) for t in compiled(*(paddle.to_tensor(given[name]) for name in FIELDS)))
     raw = given["logits"].astype("float64")
     expected = raw - np.log(np.exp(raw).sum(1, keepdims=True))
     np.testing.assert_array_equal(top, np.argsort(-raw, 1, kind="stable")[:, :NUM_TOPS])

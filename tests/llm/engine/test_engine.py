@@ -203,10 +203,14 @@ def test_more_than_the_cache_holds_is_refused_at_once() -> None:
 
 def test_too_many_waiting_requests_are_told_so() -> None:
     engine = Engine(little_model(), None, Options(rows=1, context=96, page_size=8, chunk=16, waiting=2))
-    streams = []
-    with pytest.raises(Busy, match="2 requests wait"):
+    streams: list[Any] = []
+
+    def ask() -> None:
         for _ in range(50):
             streams.append(engine.submit(Request([1, 2, 3], _plain(80))))
+
+    with pytest.raises(Busy, match="2 requests wait"):
+        ask()
     for stream in streams:
         stream.cancel()
     engine.close()

@@ -57,7 +57,10 @@ def test_what_is_no_grammar_is_refused(engine: Engine, grammar: tuple[str, Any],
 def test_kinds_and_tokenizers_that_are_not_there_are_refused() -> None:
     with pytest.raises(ValueError, match="kind is"):
         Grammar("xml", "")
-    with Engine(little_model(), None, Options(rows=1, context=96)) as engine, pytest.raises(ValueError, match="tokenizer"):
+    with (
+        Engine(little_model(), None, Options(rows=1, context=96)) as engine,
+        pytest.raises(ValueError, match="tokenizer"),
+    ):
         engine.submit(Request([1], Sampling(grammar=Grammar("json"))))
 
 
@@ -81,6 +84,8 @@ def test_a_grammar_that_fails_ends_its_request_alone(engine: Engine, monkeypatch
     assert other.tokens() == expected
 
 
-@pytest.mark.parametrize(("value", "valid"), [("ab", True), (5, True), (5.5, False), (-1, False), (True, False), ("a" * 9, False)])
+@pytest.mark.parametrize(
+    ("value", "valid"), [("ab", True), (5, True), (5.5, False), (-1, False), (True, False), ("a" * 9, False)]
+)
 def test_the_judge_of_answers_is_no_easy_one(value: Any, valid: bool) -> None:
     assert is_valid(value, {"anyOf": schemas()[:2]}) is valid

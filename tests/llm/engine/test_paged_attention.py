@@ -86,7 +86,8 @@ def test_eight_bits_are_near() -> None:
     case = _Case(1, value_size=8)
     keys, key_scales = page_levels(paddle.to_tensor(case.pool_k))
     values, value_scales = page_levels(paddle.to_tensor(case.pool_v))
-    assert keys.dtype == paddle.int8 and key_scales.shape == [20, 4, 2]
+    assert keys.dtype == paddle.int8
+    assert key_scales.shape == [20, 4, 2]
     found = paged_attention(
         *(paddle.to_tensor(a) for a in (case.query,)), keys, values, paddle.to_tensor(case.tables),
         paddle.to_tensor(case.positions), None, key_scales, value_scales, 0.3, None, 0.0,
@@ -97,7 +98,8 @@ def test_eight_bits_are_near() -> None:
 
 def test_rows_of_zeros_stay_zeros_in_eight_bits() -> None:
     levels, scales = page_levels(paddle.to_tensor(np.zeros((2, 3, 4), "float32")))
-    assert not levels.numpy().any() and not scales.numpy().any()
+    assert not levels.numpy().any()
+    assert not scales.numpy().any()
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

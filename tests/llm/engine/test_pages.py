@@ -50,7 +50,8 @@ def test_pages_never_leak_and_never_hold_another_text(keep: bool) -> None:
         pool.check([pages for _, _, pages in held])
     for _, _, pages in held:
         pool.release(pages)
-    assert pool.in_use == 0 and pool.available == 23
+    assert pool.in_use == 0
+    assert pool.available == 23
 
 
 def test_a_prefix_is_shared_and_the_longest_unused_goes_first() -> None:
@@ -58,22 +59,27 @@ def test_a_prefix_is_shared_and_the_longest_unused_goes_first() -> None:
     first = _hold(pool, [1, 2, 3, 4, 5])
     assert first is not None
     second = _hold(pool, [1, 2, 3, 9])
-    assert second is not None and second[0] == first[0] and second[1] != first[1]
+    assert second is not None
+    assert second[0] == first[0]
+    assert second[1] != first[1]
     pool.release(first)
     pool.release(second)
     assert pool.available == 4
     assert pool.find([1, 2, 3, 4], "")[0] == first[:2]
     pool.release(first[:2])
     taken = pool.take(3)  # two that are kept by nobody or longest unused; the common prefix is the last to go
-    assert taken is not None and first[0] not in taken
+    assert taken is not None
+    assert first[0] not in taken
     assert pool.find([1, 2, 8], "")[0] == first[:1]
 
 
 def test_taking_too_many_changes_nothing() -> None:
     pool = PagePool(4, 8)
-    assert pool.take(4) is None and pool.available == 3
+    assert pool.take(4) is None
+    assert pool.available == 3
     pages = pool.take(3)
-    assert pages is not None and sorted(pages) == [1, 2, 3]  # page 0 is nobody's
+    assert pages is not None
+    assert sorted(pages) == [1, 2, 3]
     assert pool.take(1) is None
     pool.release(pages)
     with pytest.raises(AssertionError, match="released more often"):
@@ -84,10 +90,13 @@ def test_what_is_forgotten_is_not_found_again() -> None:
     pool = PagePool(6, 2)
     pages = _hold(pool, [1, 2, 3], "a")
     other = _hold(pool, [1, 2, 3], "b")
-    assert pages is not None and other is not None and pages[0] != other[0]
+    assert pages is not None
+    assert other is not None
+    assert pages[0] != other[0]
     pool.release(pages)
     pool.forget("a")
-    assert pool.find([1, 2, 3], "a")[0] == [] and pool.find([1, 2, 3], "b")[0] == other[:1]
+    assert pool.find([1, 2, 3], "a")[0] == []
+    assert pool.find([1, 2, 3], "b")[0] == other[:1]
     pool.check([other, other[:1]])
     pool.forget()
     assert pool.find([1, 2, 3], "b")[0] == []

@@ -16,7 +16,8 @@ def _sequence(number: int, prompt: list[int], count: int) -> Sequence:
 
 
 class _Rounds:
-    """The engine's rounds with a model that says random things. Finished sequences are noted with the round they ended in."""
+    """The engine's rounds with a model that says random things. Finished sequences are noted with the round they ended
+    in."""
 
     def __init__(self, scheduler: Scheduler, seed: int) -> None:
         self.scheduler, self.draw, self.round = scheduler, random.Random(seed), 0

@@ -38,7 +38,9 @@ def test_what_follows_a_stop_is_not_shown() -> None:
     assert matcher.add("abc E") == "abc "
     assert matcher.add("N") == ""
     assert matcher.add("D more") == ""
-    assert matcher.found == "END" and matcher.add("again") == "" and matcher.rest() == ""
+    assert matcher.found == "END"
+    assert matcher.add("again") == ""
+    assert matcher.rest() == ""
 
 
 @pytest.mark.parametrize("pieces", [["ab", "c"], ["a", "b", "c"]])
