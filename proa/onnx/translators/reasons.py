@@ -64,6 +64,10 @@ no_counterpart(
     "csr_pattern", "product_of_chosen", "quantise_dynamic",
 )  # fmt: skip
 no_counterpart(
+    "the steps of a generation engine write into its pools; the model itself can be written",
+    "choose_tokens", "likeliest_tokens", "page_levels", "paged_attention", "token_scores", "write_pages",
+)  # fmt: skip
+no_counterpart(
     "weights in the blocks of language models run here; what is written elsewhere are their floats",
     "block_embedding", "block_product", "block_rows",
 )  # fmt: skip

@@ -162,4 +162,8 @@ def _alignment(_analysis: Analysis, _instruction: Instruction, operands: list[An
 
 refuse("cond while_loop", "its blocks are programs of their own, which are not padded")
 refuse("py_func", "its Python function would see the surplus")
+refuse(
+    "write_pages page_levels paged_attention choose_tokens likeliest_tokens token_scores",
+    "an engine's steps have few shapes of their own",
+)
 refuse("linear_cross_entropy linear_cross_entropy_grad", "batches that it is for are cut to one length beforehand")
