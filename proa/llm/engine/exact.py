@@ -66,12 +66,15 @@ def _paged(rows: Any) -> Any:
 def scores(model: CausalLM, ids: Tensor) -> Tensor:
     """The log-probability of each token of `ids` [batch, length] but the first, `[batch, length - 1]`, by the training code.
 
-    Ordinary operations with gradients. They give the engine's bits where they run as an exact program: through `Scorer`.
+    They have the engine's bits where they run as an exact program: through `Scorer`. They have no gradients (attention over
+    pages has none): those come from the model's loss, which agrees with these numbers to rounding.
     """
     batch, length = ids._aval.shape
-    hidden: Any = model.hidden(ids, None, InPages())
-    logits: Any = model.logits(hidden[:, :-1].reshape([-1, hidden._aval.shape[-1]]))
-    return token_scores(logits, ids[:, 1:].reshape([-1])).reshape([batch, length - 1])  # type: ignore[index, attr-defined]
+    with no_grad():
+        hidden: Any = model.hidden(ids, None, InPages())
+        logits: Any = model.logits(hidden[:, :-1].reshape([-1, hidden._aval.shape[-1]]))
+        found: Any = token_scores(logits, ids[:, 1:].reshape([-1]))  # type: ignore[index]
+        return found.reshape([batch, length - 1])
 
 
 class Scorer:

@@ -57,3 +57,15 @@ def test_what_has_no_exact_form_is_refused(options: dict[str, Any], what: str) -
 def test_ids_that_cannot_be_scored_are_refused() -> None:
     with pytest.raises(ValueError, match="at least two tokens"):
         Scorer(little_model(), exact=False)([[1]])
+
+
+def test_scores_have_no_gradients_and_agree_with_the_loss() -> None:
+    import proa as paddle
+    from proa.llm.engine.exact import scores
+
+    model, ids = little_model(), paddle.to_tensor([[1, 5, 9, 2, 7], [3, 3, 8, 4, 6]])
+    found = scores(model, ids)
+    assert found.stop_gradient
+    logits = model(ids)[:, :-1]
+    loss = paddle.nn.functional.cross_entropy(logits, ids[:, 1:].unsqueeze(-1), reduction="none")
+    np.testing.assert_allclose(found.numpy(), -loss.numpy()[..., 0], rtol=2e-5)
