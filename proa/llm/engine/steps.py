@@ -44,7 +44,6 @@ class Steps:
         self.model, self.pools, self.per_layer = model, pools, per_layer
         self.choices, self.adapters = choices, adapters
         self._graphs: dict[Shape, Any] = {}
-        self._idle: dict[Shape, dict[str, Tensor]] = {}
         self._lock = new_lock()
 
     @property
@@ -67,17 +66,19 @@ class Steps:
         found = self._graphs.get(shape)
         if found is None:
             with self._lock, no_grad():
-                specs = self.specs(shape)
-                names = [spec.name for spec in specs]
+                # One array for all numbers: on a GPU each one that goes there costs as much as a layer of a small model.
+                numbers = Spec("numbers", (self._room(shape),), np.dtype("int32"))
                 pools = [Spec(f"pool{n}", t._aval.shape, t._aval.dtype) for n, t in enumerate(self.pools)]
                 graph = capture(
-                    self._step, [*specs, *pools], name="step",
-                    build=lambda tensors: self._step(dict(zip(names, tensors, strict=False)), tensors[len(names) :]),
+                    self._step, [numbers, *pools], name="step",
+                    build=lambda tensors: self._step(_apart(self.specs(shape), tensors[0]), tensors[1:]),
                 )  # fmt: skip
-                graph.donated = tuple(range(len(specs), len(specs) + len(pools)))
-                self._idle[shape] = {s.name: tensor_from_data(np.zeros(s.shape, s.dtype)) for s in specs}
+                graph.donated = tuple(range(1, 1 + len(pools)))
                 found = self._graphs[shape] = graph
         return found
+
+    def _room(self, shape: Shape) -> int:
+        return sum(int(np.prod(spec.shape)) for spec in self.specs(shape))
 
     def _step(self, given: dict[str, Tensor], pools: Sequence[Tensor]) -> Any:
         attend = Paged(pools, given["tables"], given["slots"], given["positions"], self.per_layer)
@@ -95,10 +96,23 @@ class Steps:
     def run(self, shape: Shape, given: dict[str, np.ndarray]) -> Chosen:
         """Runs a step. What is not given is zeros: tokens that nobody looks at, written to nobody's page."""
         graph = self.program(shape)
-        idle = self._idle[shape]
-        inputs = [tensor_from_data(given[n]) if n in given else idle[n] for n in idle]
-        tokens, logits, scores, *pools = run_graph(graph, [*inputs, *self.pools], self.choices.exact)
+        numbers, end = np.zeros(self._room(shape), np.int32), 0
+        for spec in self.specs(shape):
+            begin, end = end, end + int(np.prod(spec.shape))
+            if spec.name in given:
+                numbers[begin:end] = given[spec.name].reshape(-1)
+        inputs = [tensor_from_data(numbers), *self.pools]
+        tokens, logits, scores, *pools = run_graph(graph, inputs, self.choices.exact)
         self.pools[:] = pools
         uses_more = "uses" in given and given["uses"].any()
         chosen = self.choices.run(logits, given) if uses_more else Chosen(np.asarray(tokens._data()))
         return chosen if scores is None else chosen._replace(scores=np.asarray(scores._data()))
+
+
+def _apart(specs: list[Spec], numbers: Any) -> dict[str, Tensor]:
+    """The inputs of a step, cut out of the one array in which they come."""
+    found, end = {}, 0
+    for spec in specs:
+        begin, end = end, end + int(np.prod(spec.shape))
+        found[spec.name] = numbers[begin:end].reshape(list(spec.shape))
+    return found
