@@ -23,7 +23,7 @@ def write_tree(folder: Path, **files: str) -> Path:
     package = folder / "proa"
     package.mkdir()
     (package / "__init__.py").touch()
-    for room in ("core", "ir", "eager", "kernels", "ops", "nn", "optimizer", "amp", "cli"):
+    for room in ("core", "ir", "eager", "kernels", "ops", "nn", "optimizer", "metric", "cli"):
         (package / room).mkdir()
         (package / room / "__init__.py").touch()
     for name, source in files.items():
@@ -81,8 +81,8 @@ def test_downward_imports_pass(tmp_path, files):
         ({"ir__program": "from proa.eager import recorder"}, "ir may not import eager"),
         ({"kernels__conv": "from proa.nn import Conv2D"}, "kernels may not import nn"),
         ({"nn__layer": "from proa.cli import main"}, "nn may not import cli"),
-        ({"optimizer__adam": "from proa import amp"}, "optimizer may not import amp: they are sib"),
-        ({"random": "from . import amp"}, "proa/random.py:1: random may not import amp: they are"),
+        ({"optimizer__adam": "from proa import metric"}, "optimizer may not import metric: they are sib"),
+        ({"random": "from . import metric"}, "proa/random.py:1: random may not import metric: they are"),
         ({"nn__layer": "from proa import optimizer"}, "nn may not import optimizer: optimizer stands above"),
         ({"nn__layer": "from proa import Tensor"}, "nn may not import from proa/__init__.py"),
         ({"cli__main": "import proa"}, "cli may not import from proa/__init__.py"),
@@ -102,10 +102,12 @@ def test_a_room_is_reported_once_per_statement(tmp_path):
 
 
 def test_allowed_siblings_need_the_right_direction(tmp_path):
-    package = write_tree(tmp_path, optimizer__clip="from proa import amp", amp__scaler="from proa import optimizer")
-    found = sentences(package, allowed_siblings={("optimizer", "amp"): "gradient clipping"})
+    package = write_tree(
+        tmp_path, optimizer__clip="from proa import metric", metric__scaler="from proa import optimizer"
+    )
+    found = sentences(package, allowed_siblings={("optimizer", "metric"): "gradient clipping"})
     assert len(found) == 1
-    assert "amp may not import optimizer" in found[0]
+    assert "metric may not import optimizer" in found[0]
 
 
 TYPE_CHECKING_ONLY = """

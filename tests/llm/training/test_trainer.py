@@ -216,6 +216,7 @@ class Terminal:
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_a_terminal_is_told_and_a_pipe_is_not(tmp_path: Path, is_terminal: bool, monkeypatch: Any) -> None:
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")  # a narrow one has no room for all of it
     stream = Terminal(is_terminal)
     Trainer(tiny_model(), tiny_rows(tmp_path), tiny_settings(tmp_path, log_every=2), stream=stream).train()
     if is_terminal:
