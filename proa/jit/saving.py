@@ -316,7 +316,7 @@ class _PaddleRunner:
     """A method in Paddle's files."""
 
     def __init__(self, prefix: str, parameters: str | None, shared: _PaddleRunner | None = None) -> None:
-        self.loaded = LoadedModel(read_model(prefix, parameters), name=os.path.basename(prefix))
+        self.loaded = LoadedModel(read_model(prefix, parameters), name=os.path.basename(prefix), takes_others=True)
         if shared is not None:  # weights of one name are one tensor for all methods
             own, others = self.loaded.parameters, shared.loaded.parameters
             own.update({name: others[name] for name in own if name in others and others[name]._aval is own[name]._aval})
@@ -336,13 +336,7 @@ class _PaddleRunner:
             return self.loaded.model
 
     def __call__(self, tensors: list[Tensor], wants_gradient: bool) -> Any:
-        if wants_gradient:
-            from ..formats.paddle.reading.translation import Translation
-
-            self.loaded.check(tensors)
-            results = Translation(self.loaded.model, self.loaded.parameters, immediate=True).run(list(tensors))
-        else:
-            results = self.loaded.run(tensors)
+        results = self.loaded.run_directly(tensors, True) if wants_gradient else self.loaded.run(tensors)
         return results[0] if len(results) == 1 else results
 
 

@@ -72,7 +72,7 @@ class LoadedProgram(Program):
         from ..formats.paddle.reading.loading import LoadedModel
 
         with mode.running():
-            self.loaded = LoadedModel(model)
+            self.loaded = LoadedModel(model, takes_others=True)
             self.parameters.update(self.loaded.parameters)
             VARIABLES.update(self.loaded.parameters)
             self.data = {value.name: self._variable(value) for value in model.inputs}

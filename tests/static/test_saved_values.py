@@ -203,3 +203,22 @@ def test_what_no_file_can_hold_is_still_refused(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="value of a tensor"):
         paddle.jit.save(lambda data: data * data.sum().item(), str(tmp_path / "model"), input_spec=SPECS[:1])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_loaded_model_takes_other_sizes_than_it_states(tmp_path: Path) -> None:
+    """As Paddle does, by an Executor and by `jit.load`; what the program cannot bear names the input."""
+    layer = paddle.nn.Linear(6, 2)
+    prefix = str(tmp_path / "model")
+    paddle.jit.save(layer, prefix, input_spec=[static.InputSpec([4, 6], "float32")])
+    data = np.random.default_rng(0).normal(size=(5, 6)).astype("float32")
+    wanted = data @ layer.weight.numpy() + layer.bias.numpy()
+    loaded = paddle.jit.load(prefix)
+    np.testing.assert_allclose(loaded(paddle.to_tensor(data)).numpy(), wanted, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match=r"must have the shape \[4, 6\].*float32\[4, 5\]"):
+        loaded(paddle.ones([4, 5]))
+    paddle.enable_static()
+    executor = static.Executor()
+    program, feeds, fetches = static.load_inference_model(prefix, executor)
+    (found,) = executor.run(program, feed={feeds[0]: data}, fetch_list=fetches)
+    paddle.disable_static()
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)

@@ -11,6 +11,7 @@ operation.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -101,9 +102,16 @@ def read_graph(
 
 
 class LoadedModel:
-    """A model with its parameters; `run(tensors)` gives the list of results."""
+    """A model with its parameters; `run(tensors)` gives the list of results.
 
-    def __init__(self, model: Model, *, place: Place | None = None, name: str = "model") -> None:
+    `takes_others`: inputs may have other sizes than the model states, as far as what is computed from them bears it; the
+    model is read again for the sizes that come.
+    """
+
+    def __init__(
+        self, model: Model, *, place: Place | None = None, name: str = "model", takes_others: bool = False
+    ) -> None:
+        self.takes_others = takes_others
         self.model = replace(model, parameters={})  # the tensors below have the numbers
         self.name = name
         self.place = place
@@ -149,6 +157,9 @@ class LoadedModel:
             except CaptureError as error:
                 self.reason = error
                 return None
+            except (ValueError, TypeError, IndexError) as problem:
+                self._tell_of_other_sizes(tensors, problem)
+                raise
             while len(self._graphs) >= _MOST_GRAPHS:
                 self._graphs.pop(next(iter(self._graphs)))
             self._graphs[key] = found
@@ -160,25 +171,42 @@ class LoadedModel:
             names = ", ".join(self.input_names)
             raise value_error(self.name, f"{len(self.model.inputs)} inputs are needed ({names})", f"{len(tensors)}")
         for value, dtype, tensor in zip(self.model.inputs, self._dtypes, tensors, strict=True):
-            wanted, given = value.shape, tensor._aval.shape
-            if wanted is not None and (
-                len(wanted) != len(given) or any(w not in (-1, g) for w, g in zip(wanted, given, strict=True))
-            ):
-                raise value_error(
-                    self.name, f"the input {value.name} must have the shape {list(wanted)} (-1: any size)",
-                    f"{value.name}: {tensor._aval}",
-                )  # fmt: skip
+            if not self.takes_others and not _is_stated(value.shape, tensor._aval.shape):
+                raise self._other_sizes(value, tensor)
             if tensor._aval.dtype != dtype:
                 raise type_error(
                     self.name, f"the input {value.name} must be {value.dtype}", f"{value.name}: {tensor._aval}",
                     f"convert it with astype('{value.dtype}')",
                 )  # fmt: skip
 
-    def run_directly(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+    def _tell_of_other_sizes(self, tensors: Sequence[Tensor], problem: Exception) -> None:
+        """Names the input whose sizes are not those that the model states: one may be why it cannot be run."""
+        for value, tensor in zip(self.model.inputs, tensors, strict=True):
+            if not _is_stated(value.shape, tensor._aval.shape):
+                raise self._other_sizes(value, tensor, f"with other sizes the model fails: {problem}") from problem
+
+    def _other_sizes(self, value: Any, tensor: Tensor, more: str = "") -> ValueError:
+        return value_error(
+            self.name, f"the input {value.name} must have the shape {list(value.shape)} (-1: any size)",
+            f"{value.name}: {tensor._aval}", more,
+        )  # fmt: skip
+
+    def run_directly(self, tensors: Sequence[Tensor], wants_gradient: bool = False) -> list[Tensor]:
         """Operation by operation; hot parts compile themselves, as in any eager code."""
         self.check(tensors)
-        with no_grad():
-            return Translation(self.model, self.parameters, immediate=True).run(list(tensors))
+        with contextlib.nullcontext() if wants_gradient else no_grad():
+            try:
+                return Translation(self.model, self.parameters, immediate=True).run(list(tensors))
+            except (ValueError, TypeError, IndexError) as problem:
+                self._tell_of_other_sizes(tensors, problem)
+                raise
 
     def __call__(self, *tensors: Any) -> list[Tensor]:
         return self.run([t if isinstance(t, Tensor) else tensor_from_data(t) for t in tensors])
+
+
+def _is_stated(wanted: Sequence[int] | None, given: Sequence[int]) -> bool:
+    """Whether a shape is what a model states, -1 meaning any size."""
+    return wanted is None or (
+        len(wanted) == len(given) and all(w in (-1, g) for w, g in zip(wanted, given, strict=True))
+    )
