@@ -340,3 +340,17 @@ def test_an_engine_whose_package_is_missing_is_named(saved: tuple[str, Net], mon
     config.set_engine("openvino")
     with pytest.raises(RuntimeError, match=r"openvino is not installed .*pip install openvino"):
         inference.create_predictor(config)
+
+
+def test_with_fewer_bits_engines_are_compared_with_float32(saved: tuple[str, Net]) -> None:
+    """And may be as far from it as ours are: on inputs without meaning rounding may be most of a result."""
+    path, net = saved
+    model = inference.create_predictor(inference.Config(path))._engine.model
+    vector = choosing.Vector([picture(12, 10)], [])
+    settings = base.Settings(precision="bfloat16")
+    ours = engines.make_engine("xla", model, settings)
+    ((found,),), allowed = choosing._expected(model, settings, ours, [vector])
+    np.testing.assert_allclose(found, net.by_numpy(picture(12, 10)), rtol=1e-4, atol=1e-4)
+    off = choosing.difference(choosing._arrays(ours.run(choosing._tensors(vector))), [found])
+    assert off > 1e-4  # it does compute in bfloat16
+    assert allowed == max(5e-2, 2 * off)
