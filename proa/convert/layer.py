@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.aval import is_stated
 from ..core.errors import type_error, value_error
 from ..core.locks import new_reentrant_lock
 from ..eager.modes import no_grad
@@ -98,11 +99,9 @@ class ConvertedLayer(Layer):
                 return None
             return [self._checked(None, part) for part in value] if isinstance(value, (list, tuple)) else _tensor(value)
         tensor = _tensor(value)
-        wanted, given = spec.shape, tensor._aval.shape
-        fits = len(wanted) == len(given) and all(w in (-1, None, g) for w, g in zip(wanted, given, strict=True))
-        if not fits:
+        if not is_stated(spec.shape, tensor._aval.shape):
             raise value_error(
-                self.name, f"the input {spec.name} must have the shape {list(wanted)} (-1: any size)",
+                self.name, f"the input {spec.name} must have the shape {list(spec.shape)} (-1: any size)",
                 f"{spec.name}: {tensor._aval}",
             )  # fmt: skip
         if tensor.dtype != spec.dtype:

@@ -10,6 +10,7 @@ abstract value is another one than that of the plain shape: it is kept in a tabl
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -89,3 +90,8 @@ def _symbolic_aval(shape: tuple[int, ...], dtype: np.dtype, place: Place) -> Ava
         aval = _SYMBOLIC[key] = Aval(sizes, dtype, place)
         aval.symbolic = True
     return aval
+
+
+def is_stated(stated: Sequence[int | None], shape: Sequence[int]) -> bool:
+    """Whether a shape is what somebody states, where -1 or None is any size."""
+    return len(stated) == len(shape) and all(s in (-1, None, size) for s, size in zip(stated, shape, strict=True))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..core.aval import is_stated
 from ..core.errors import value_error
 from ..core.symbols import SymbolicSize
 from ..eager.tensor import Tensor
@@ -27,7 +28,7 @@ def fitted(graph: Graph, tensors: Sequence[Tensor]) -> Graph:
     try:
         return _with_others(graph, tensors, others) if others else graph.fitted(tensors)
     except (ValueError, TypeError, IndexError, ArithmeticError) as problem:
-        different = [(given, tensor._aval) for given, tensor in pairs if not _is(given.shape, tensor._aval.shape)]
+        different = [(given, tensor._aval) for given, tensor in pairs if not is_stated(given.shape, tensor._aval.shape)]
         if not different:
             raise
         raise value_error(
@@ -43,14 +44,9 @@ def _taken(problem: Exception) -> str:
     return str(getattr(problem, "guard", problem)).rstrip(".")
 
 
-def _is(stated: Sequence[int], shape: Sequence[int]) -> bool:
-    """Whether a shape is what the program says, -1 meaning any size."""
-    return len(stated) == len(shape) and all(s in (-1, size) for s, size in zip(stated, shape, strict=True))
-
-
 def _may_be(captured: Sequence[int], shape: Sequence[int]) -> bool:
     """Whether symbols stand for all sizes that differ."""
-    return _is([-1 if isinstance(size, SymbolicSize) else size for size in captured], shape)
+    return is_stated([-1 if isinstance(size, SymbolicSize) else size for size in captured], shape)
 
 
 def _with_others(graph: Graph, tensors: Sequence[Tensor], others: Sequence[int]) -> Graph:

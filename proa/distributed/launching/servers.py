@@ -7,13 +7,13 @@ tables that they wrote, and trainers find their servers.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ...core.errors import value_error
 from .options import Options
@@ -73,22 +73,17 @@ def _addresses(chosen: Options) -> tuple[list[str], list[str]]:
     return found[0], found[1]
 
 
-class _free_ports:
+@contextlib.contextmanager
+def _free_ports() -> Iterator[Callable[[], int]]:
     """Gives ports that are free, all held until the last one is known, so that none is given twice."""
+    with contextlib.ExitStack() as held:
 
-    def __enter__(self) -> Callable[[], int]:
-        self._held: list[socket.socket] = []
-        return self._next
+        def port() -> int:
+            probe = held.enter_context(socket.socket())
+            probe.bind(("", 0))
+            return probe.getsockname()[1]
 
-    def _next(self) -> int:
-        held = socket.socket()
-        held.bind(("", 0))
-        self._held.append(held)
-        return held.getsockname()[1]
-
-    def __exit__(self, *_: Any) -> None:
-        for held in self._held:
-            held.close()
+        yield port
 
 
 def run(command: list[str], chosen: Options, received: list[int]) -> int | None:
@@ -109,6 +104,7 @@ def run(command: list[str], chosen: Options, received: list[int]) -> int | None:
                     status = worker.process.returncode
                     return status if status > 0 else 128 - status
                 left -= 1
+                workers.forget(worker)
                 running.remove(ended[0])
                 running.append((role, _start(workers, command, role)))
             elif _is_complete(running):

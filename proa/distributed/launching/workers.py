@@ -128,6 +128,12 @@ class Workers:
             for tee in worker.tees:
                 tee.join(2)
 
+    def forget(self, worker: Worker) -> None:
+        """Ends what a process that is gone has left behind, and lets it be: its number may be another's one day."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(worker.process.pid, signal.SIGKILL)
+        self.workers.remove(worker)
+
     def close(self) -> None:
         if self._temporary is not None:
             self._temporary.cleanup()

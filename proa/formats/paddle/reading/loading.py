@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ....core.aval import make_aval
+from ....core.aval import is_stated, make_aval
 from ....core.errors import type_error, value_error
 from ....core.locks import new_reentrant_lock
 from ....core.place import CPU, Place
@@ -171,7 +171,7 @@ class LoadedModel:
             names = ", ".join(self.input_names)
             raise value_error(self.name, f"{len(self.model.inputs)} inputs are needed ({names})", f"{len(tensors)}")
         for value, dtype, tensor in zip(self.model.inputs, self._dtypes, tensors, strict=True):
-            if not self.takes_others and not _is_stated(value.shape, tensor._aval.shape):
+            if not self.takes_others and not _is_as_stated(value, tensor):
                 raise self._other_sizes(value, tensor)
             if tensor._aval.dtype != dtype:
                 raise type_error(
@@ -182,7 +182,7 @@ class LoadedModel:
     def _tell_of_other_sizes(self, tensors: Sequence[Tensor], problem: Exception) -> None:
         """Names the input whose sizes are not those that the model states: one may be why it cannot be run."""
         for value, tensor in zip(self.model.inputs, tensors, strict=True):
-            if not _is_stated(value.shape, tensor._aval.shape):
+            if not _is_as_stated(value, tensor):
                 raise self._other_sizes(value, tensor, f"with other sizes the model fails: {problem}") from problem
 
     def _other_sizes(self, value: Any, tensor: Tensor, more: str = "") -> ValueError:
@@ -205,8 +205,5 @@ class LoadedModel:
         return self.run([t if isinstance(t, Tensor) else tensor_from_data(t) for t in tensors])
 
 
-def _is_stated(wanted: Sequence[int] | None, given: Sequence[int]) -> bool:
-    """Whether a shape is what a model states, -1 meaning any size."""
-    return wanted is None or (
-        len(wanted) == len(given) and all(w in (-1, g) for w, g in zip(wanted, given, strict=True))
-    )
+def _is_as_stated(value: Any, tensor: Tensor) -> bool:
+    return value.shape is None or is_stated(value.shape, tensor._aval.shape)
