@@ -3,8 +3,8 @@
     python -m tools.public_names                      # how many there are, and how many have a docstring and an example
     python -m tools.public_names --missing proa.nn    # those below proa.nn that lack one
 
-A name is public where a user reaches it from `import proa` through names without a leading underscore, and where its source
-lies in this package. What a namespace's `__all__` leaves out is not public. A method is public where its class is, and is
+A name is public where a namespace that users import from has it, without a leading underscore, and where its source lies in
+this package. What a namespace's `__all__` leaves out is not public. A method is public where its class is, and is
 counted at the class that defines it.
 """
 
@@ -13,17 +13,27 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
-import types
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 PACKAGE = "proa"
-# Rooms that users import by their own path; `import proa` does not load them.
-ROOMS = ("llm", "serving", "ocr", "convert", "compress", "export")
-# Rooms of the house itself: what users need of them has a name elsewhere.
-INNER = {f"{PACKAGE}.{room}" for room in ("cli", "compat", "core", "eager", "formats", "graph", "ir", "kernels", "ops")}
+# The namespaces that users import from: Paddle's, then our own.
+NAMESPACES = """
+    amp amp.debugging audio audio.backends audio.datasets audio.features audio.functional autograd callbacks compat
+    compat.nn compat.nn.functional cost_model cuda device device.cuda device.custom_device device.xpu distributed
+    distributed.communication.stream distributed.fleet distributed.fleet.base.topology distributed.fleet.utils
+    distributed.fsdp distributed.passes distributed.rpc distributed.sharding distribution distribution.chi2
+    distribution.kl distribution.lkj_cholesky distribution.transform fft functional geometric hub incubate
+    incubate.asp incubate.autograd incubate.autotune incubate.cc incubate.cc.compiler incubate.cc.fuse
+    incubate.cc.typing incubate.nn incubate.nn.functional incubate.optimizer incubate.optimizer.functional inference
+    io jit linalg metric nn nn.attention nn.functional nn.initializer nn.initializer.lazy_init nn.quant
+    nn.quant.quant_layers nn.utils onnx optimizer optimizer.lr profiler quantization quantization.observers
+    quantization.quanters random regularizer signal sparse sparse.creation sparse.nn sparse.nn.functional special
+    static static.nn sysconfig text utils utils.cpp_extension utils.dlpack utils.download utils.unique_name version
+    vision vision.datasets vision.models vision.ops vision.transforms llm serving ocr convert compress export debug
+""".split()  # noqa: SIM905 - a list of a hundred strings is harder to read
 
 
 @dataclass(frozen=True)
@@ -70,35 +80,22 @@ def public_names() -> list[PublicName]:
 
 
 def _reachable() -> Iterator[tuple[str, Any]]:
-    root = importlib.import_module(PACKAGE)
-    waiting: deque[tuple[str, types.ModuleType]] = deque([(PACKAGE, root)])
-    waiting.extend((f"{PACKAGE}.{room}", importlib.import_module(f"{PACKAGE}.{room}")) for room in ROOMS)
-    seen: set[int] = set()
-    while waiting:
-        path, module = waiting.popleft()
-        if id(module) in seen:
-            continue
-        seen.add(id(module))
-        for name in _names_of(module):
-            try:
-                value = getattr(module, name)
-            except (AttributeError, ImportError):
-                continue
-            if isinstance(value, types.ModuleType):
-                if value.__name__.split(".")[0] == PACKAGE and value.__name__ not in INNER:
-                    waiting.append((f"{path}.{name}", value))
-            elif callable(value) and _is_ours(value):
+    for path in (PACKAGE, *(f"{PACKAGE}.{namespace}" for namespace in NAMESPACES)):
+        module = _namespace(path)
+        listed = getattr(module, "__all__", None)
+        for name in sorted(name for name in (dir(module) if listed is None else listed) if not name.startswith("_")):
+            value = getattr(module, name)
+            if callable(value) and _is_ours(value):
                 yield f"{path}.{name}", value
 
 
-def _names_of(module: types.ModuleType) -> list[str]:
-    listed = getattr(module, "__all__", None)
-    names = dir(module) if listed is None else [*listed, *(name for name in dir(module) if _is_namespace(module, name))]
-    return sorted({name for name in names if not name.startswith("_")})
-
-
-def _is_namespace(module: types.ModuleType, name: str) -> bool:
-    return isinstance(getattr(module, name, None), types.ModuleType)
+def _namespace(path: str) -> Any:
+    """A module, or an object that stands for one."""
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError:
+        parent, _, name = path.rpartition(".")
+        return getattr(_namespace(parent), name)
 
 
 def _is_ours(value: Any) -> bool:

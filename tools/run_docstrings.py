@@ -4,8 +4,8 @@
     python -m tools.run_docstrings proa.nn proa.optimizer   # those below these names
     python -m tools.run_docstrings --jobs 1 proa.abs
 
-`paddle` (proa) and `np` (NumPy) are there without an import; everything else an example imports itself. Whitespace may differ
-and `...` stands for anything. Each example starts with the seed 0, in eager mode, in an empty folder.
+`paddle` (proa) and `np` (NumPy) are there without an import; an example imports everything else. Whitespace may differ and
+`...` stands for anything. Each example starts with the seed 0, in eager mode, in an empty folder.
 """
 
 from __future__ import annotations
