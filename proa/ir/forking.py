@@ -3,7 +3,7 @@
 XLA computes with threads of its own, and a forked process has none of them: whoever asks XLA for anything there waits for
 ever. So in such a process nothing does. Recorded work runs on NumPy (tier 0), compiled Programs are interpreted, and values
 that XLA has made are read where they lie, in the host's memory. A process that is forked before XLA is started is as good as
-any other.
+any other; one that is forked while another thread imports JAX or starts XLA does without, as nobody finishes that there.
 
 Before the fork the other threads are let out of XLA, as far as they come soon, and results that are still being computed
 are waited for: everything that the child finds is complete.
@@ -16,8 +16,9 @@ import os
 import sys
 import threading
 import time
-import warnings
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,22 @@ class State:
     """Of this process."""
 
     lost = ""  # why there is no XLA, as an error's text; empty where it can be used
+    beginning = 0  # how many threads import JAX or start XLA at this moment
     started = False  # whether XLA was started, here or in the process that this one was forked from
 
 
 _THREAD_LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
 _THREADS: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+@contextmanager
+def beginning() -> Iterator[None]:
+    """While JAX is imported or XLA started: a process forked now does without."""
+    State.beginning += 1
+    try:
+        yield
+    finally:
+        State.beginning -= 1
 
 
 def new_thread_lock() -> Any:
@@ -86,12 +98,14 @@ class _Fork:
     lock = new_reentrant_lock()
     begun = False
     taken: list[Any] = []  # noqa: RUF012 - of the one thread that forks
-    warnings: Any = None
 
 
 def guard() -> None:
-    """Called when XLA has been started: behind JAX's own handler, so that ours comes first."""
-    State.started = True
+    """Called when JAX has been imported, before XLA is started."""
+    bridge: Any = sys.modules["jax._src.xla_bridge"]
+    # JAX would warn of deadlocks in children that use it; ours do not. (A filter for that warning is lost while another
+    # thread has filters of its own.)
+    bridge._at_fork_handler_installed = True
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_before, after_in_parent=_after, after_in_child=_after)
 
@@ -99,20 +113,16 @@ def guard() -> None:
 def _before() -> None:
     _Fork.lock.acquire()
     _Fork.begun = True
-    # JAX warns of deadlocks in children that use it; ours do not.
-    _Fork.warnings = warnings.catch_warnings()
-    _Fork.warnings.__enter__()
-    warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
     if not State.lost:
         _take_all_locks()
-        _finish_work()
+        if State.started:
+            _finish_work()
 
 
 def _after() -> None:
     if not _Fork.begun:
         return  # Ctrl-C came in between
     _give_locks_back()
-    _Fork.warnings.__exit__(None, None, None)
     _Fork.begun = False
     _Fork.lock.release()
 
@@ -156,7 +166,7 @@ def _in_child() -> None:
     _THREADS.clear()
     _THREADS.add(threading.current_thread())
     bridge = sys.modules.get("jax._src.xla_bridge")
-    was_started = State.started or bool(getattr(bridge, "_backends", None))
+    was_started = State.started or State.beginning > 0 or bool(getattr(bridge, "_backends", None))
     if was_started and not State.lost:
         lose(message("fork", "this needs XLA, and a process forked from one in which XLA runs cannot use it", fix=_FIX))
     if was_started:

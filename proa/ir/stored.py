@@ -12,6 +12,7 @@ import hashlib
 import os
 import pathlib
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 from ..core.place import Place
@@ -50,9 +51,11 @@ def _path(program: Program, place: Place) -> pathlib.Path | None:
 
 @functools.cache
 def _versions() -> str:
-    from importlib.metadata import version
-
-    return f"{version('jax')} {version('jaxlib')}"
+    """As their files say: whoever imports anything here leaves a lock behind in a process forked meanwhile."""
+    specs = filter(None, map(find_spec, ("jax", "jaxlib")))
+    return "".join(
+        pathlib.Path(spec.origin or "").with_name("version.py").read_text(encoding="utf-8") for spec in specs
+    )
 
 
 def _make_room(folder: pathlib.Path) -> None:

@@ -27,7 +27,7 @@ flags.define(
 
 def jax_module() -> Any:
     """JAX, configured: for those who only trace. RuntimeError in a process that must not even import it."""
-    if forking.State.lost and sys.modules.get("jax") is None:
+    if forking.State.lost and (forking.State.beginning or sys.modules.get("jax") is None):
         raise RuntimeError(forking.State.lost)
     return _import_jax()
 
@@ -35,12 +35,13 @@ def jax_module() -> Any:
 @functools.cache
 def _import_jax() -> Any:
     # Ctrl-C in the middle of JAX's import would leave it broken for good.
-    with waiting("importing JAX", "under a second; from a slow disk, some"), uninterrupted(True):
+    with waiting("importing JAX", "under a second; from a slow disk, some"), uninterrupted(True), forking.beginning():
         import jax
         import jax.numpy  # pyright: ignore[reportUnusedImport]
 
         cast(Any, jax).config.update("jax_enable_x64", True)
         _enable_cache(jax)
+        forking.guard()
     return jax
 
 
@@ -61,12 +62,16 @@ def _start() -> Any:
     if threads > 0:
         os.environ["PJRT_NPROC"] = str(threads)  # read when XLA makes its pool, which native kernels share
     job.join_if_launched()
-    with waiting("starting XLA and its devices", "1 to 10 s with an accelerator"), uninterrupted(True):
+    with (
+        waiting("starting XLA and its devices", "1 to 10 s with an accelerator"),
+        uninterrupted(True),
+        forking.beginning(),
+    ):
         jax.local_devices()
+        forking.State.started = True
     # JAX brings some hundred thousand objects that stay for good. Recording makes many short-lived ones, and every full run
     # of the garbage collector would look at all of JAX again (tens of milliseconds): it need not look at them any more.
     gc.freeze()
-    forking.guard()
     atexit.register(_finish, jax)
     return jax
 

@@ -140,14 +140,17 @@ def test_a_fork_while_other_threads_compute():
     for thread in threads:
         thread.start()
     mine = make_model()
-    train(mine, 8)
+    while not compiles():  # a fork while a thread imports JAX is a matter of its own
+        train(mine, 8)
     codes = []
     def child():
         x = paddle.ones([number + 40])  # of a new size, and used often enough to be compiled
         for _ in range(5):
             x = (x * 0.5).tanh()
             x.numpy()
-        # Their parameters change all the time: here they are whole, and can be trained on.
+        # Their parameters change all the time: here they are whole, and can be trained on. Gradients may be there or not.
+        for model in models:
+            model.clear_gradients()
         return is_trained(mine) and all(is_trained(model) for model in models)
 
     for number in range(12):
@@ -158,6 +161,76 @@ def test_a_fork_while_other_threads_compute():
     print(set(codes), is_trained(mine), all(is_trained(model) for model in models))
     """
     assert outcome(code) == (0, "{0} True True", "")
+
+
+def test_a_fork_while_another_thread_imports_jax():
+    code = """
+    mine = make_model()
+    train(mine, 1)
+    importing, go_on = threading.Event(), threading.Event()
+
+    from importlib.machinery import SourceFileLoader
+
+    execute = SourceFileLoader.exec_module
+
+    def slow(loader, module):
+        if module.__name__ == "jax.numpy":
+            importing.set()
+            go_on.wait()
+        execute(loader, module)
+
+    SourceFileLoader.exec_module = slow
+
+    def compute():
+        x = paddle.ones([3])
+        for _ in range(12):
+            x = (x * 1.5).tanh()
+            x.numpy()
+
+    paddle.set_flags({"FLAGS_hot_threshold": 1})
+    thread = threading.Thread(target=compute)
+    thread.start()
+    importing.wait()
+    print(in_child(lambda: is_trained(mine) and is_trained(make_model(), 30)))
+    go_on.set()
+    thread.join()
+    print(in_child(lambda: is_trained(mine)), is_trained(mine), compiles() > 0)
+    """
+    assert outcome(code) == (0, "0\n0 True True", "")
+
+
+def test_a_fork_while_another_thread_starts_xla():
+    code = """
+    import jax
+
+    mine = make_model()
+    train(mine, 1)
+    starting, go_on = threading.Event(), threading.Event()
+    found = jax.local_devices
+
+    def slow(*arguments, **named):
+        with jax._src.xla_bridge._backend_lock:
+            starting.set()
+            go_on.wait()
+        return found(*arguments, **named)
+
+    def compute():
+        x = paddle.ones([3])
+        for _ in range(12):
+            x = (x * 1.5).tanh()
+            x.numpy()
+
+    jax.local_devices = slow
+    paddle.set_flags({"FLAGS_hot_threshold": 1})
+    thread = threading.Thread(target=compute)
+    thread.start()
+    starting.wait()
+    print(in_child(lambda: is_trained(mine) and is_trained(make_model(), 30)))
+    go_on.set()
+    thread.join()
+    print(in_child(lambda: is_trained(mine)), is_trained(mine), compiles() > 0)
+    """
+    assert outcome(code) == (0, "0\n0 True True", "")
 
 
 def test_a_fork_while_another_thread_compiles():
