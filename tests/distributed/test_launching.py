@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from proa import distributed as dist
-from proa.distributed.launching import options, rounds
+from proa.distributed.launching import options, rounds, variables
 
 from .killing import WORKER, run
 from .processes import ROOT, environment
@@ -183,8 +183,8 @@ def test_options_that_are_wrong_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = options.parse(["--gpus", "2,3", "--log_level", "INFO", "a.py", "--lr", "1"])
     assert (chosen.most, chosen.devices, chosen.command) == (2, ["2", "3"], ["a.py", "--lr", "1"])
     chosen = options.parse(["--nnodes", "2", "--master", "a:7", "--rank", "1", "--nproc_per_node", "4", "-m", "pkg"])
-    variables = rounds._environment(chosen, 4, 2, 1, rounds._master(chosen, 1))
-    assert [variables[name] for name in ("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_MASTER")] == [
+    found = variables.variables(chosen, rounds._start(chosen, 4, 1), 4, 2)
+    assert [found[name] for name in ("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_MASTER")] == [
         "6",
         "8",
         "a:8",

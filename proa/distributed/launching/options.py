@@ -14,7 +14,7 @@ from ...core.errors import value_error
 # Options of Paddle's launcher that say nothing here: they are taken, with their values.
 _WITHOUT_MEANING = (
     "legacy", "log_level", "log_overwrite", "sort_ip", "enable_gpu_log", "auto_parallel_config", "auto_cluster_config",
-    "auto_tuner_json", "elastic_level", "elastic_timeout", "ips", "gloo_port", "with_gloo",
+    "auto_tuner_json", "elastic_level", "ips", "gloo_port", "with_gloo",
 )  # fmt: skip
 _SERVERS = {
     "servers": "addresses of all table servers, host:port,host:port; this machine starts those of its --host",
@@ -46,6 +46,8 @@ class Options:
     trainers: list[str] = field(default_factory=list)
     server_num: int | None = None
     trainer_num: int | None = None
+    least_nodes: int | None = None  # where machines may come and go; `nodes` is the most then
+    elastic_timeout: float = 30.0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -54,7 +56,10 @@ def parser() -> argparse.ArgumentParser:
         description="Starts the processes of a training job on this machine, watches them, and ends all if one fails.",
     )  # fmt: skip
     made.add_argument("--master", help="host:port where process 0 waits for the others (with several machines)")
-    made.add_argument("--nnodes", default="1", help="how many machines take part")
+    made.add_argument("--nnodes", default="1", help="how many machines take part; MIN:MAX: they may come and go")
+    made.add_argument(
+        "--elastic_timeout", type=float, default=30.0, help="with MIN:MAX, seconds to wait for more machines (30)"
+    )
     made.add_argument("--rank", type=int, help="the number of this machine (default: PADDLE_NODE_RANK or SLURM_NODEID)")
     made.add_argument("--nproc_per_node", help="processes on this machine; MIN:MAX restarts with fewer, down to MIN")
     made.add_argument(
@@ -85,23 +90,30 @@ def parse(given: Sequence[str]) -> Options:
     command = [*(["-m"] if chosen.module else []), chosen.script, *chosen.arguments]
     if chosen.run_mode == "ps" or any(getattr(chosen, name) for name in _SERVERS):
         return _with_servers(chosen, command)
-    nodes = _number("nnodes", chosen.nnodes)
+    least_nodes, nodes = _range("nnodes", chosen.nnodes, 1)
+    is_elastic = ":" in chosen.nnodes
+    if is_elastic and chosen.master is None:
+        raise value_error(
+            "launch", "machines that come and go must know where to meet", f"--nnodes {chosen.nnodes} without --master",
+            "give --master host:port, an address of the machine that stays, everywhere",
+        )  # fmt: skip
     node = chosen.rank if chosen.rank is not None else _environment_number("PADDLE_NODE_RANK", "SLURM_NODEID")
-    if nodes > 1 and (chosen.master is None or node is None):
+    if nodes > 1 and not is_elastic and (chosen.master is None or node is None):
         raise value_error(
             "launch", f"{nodes} machines must know where to meet, and which one this is",
             f"--master {chosen.master}, --rank {node}",
             "give --master host:port of machine 0 everywhere, and --rank 0, 1 … on each",
         )  # fmt: skip
-    if not 0 <= (node or 0) < nodes:
+    if not is_elastic and not 0 <= (node or 0) < nodes:
         raise value_error("launch", f"--rank must be one of 0 to {nodes - 1}", f"--rank {node}")
     devices = [part.strip() for part in (chosen.devices or "").split(",") if part.strip()]
-    least, most = _range(chosen.nproc_per_node, len(devices) or _count_devices())
+    least, most = _range("nproc_per_node", chosen.nproc_per_node, len(devices) or _count_devices())
     if devices and most > len(devices):
         raise value_error("launch", f"{most} processes need as many devices", f"--devices {chosen.devices}")
     return Options(
         command, least, most, nodes, node or 0, chosen.master, devices, chosen.log_dir, chosen.max_restart,
         chosen.stop_timeout, chosen.job_id, chosen.host, chosen.start_port,
+        least_nodes=least_nodes if is_elastic else None, elastic_timeout=chosen.elastic_timeout,
     )  # fmt: skip
 
 
@@ -128,13 +140,21 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def _range(text: str | None, default: int) -> tuple[int, int]:
+def address(text: str) -> tuple[str, int]:
+    """Host and port of `--master`."""
+    host, _, port = text.removeprefix("http://").removeprefix("tcp://").rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise value_error("launch", "--master must be host:port", f"--master {text}")
+    return host, int(port)
+
+
+def _range(name: str, text: str | None, default: int) -> tuple[int, int]:
     if text is None:
         return default, default
     least, _, most = text.partition(":")
-    first, last = _number("nproc_per_node", least), _number("nproc_per_node", most or least)
+    first, last = _number(name, least), _number(name, most or least)
     if first > last:
-        raise value_error("launch", "--nproc_per_node MIN:MAX must rise", f"--nproc_per_node {text}")
+        raise value_error("launch", f"--{name} MIN:MAX must rise", f"--{name} {text}")
     return first, last
 
 

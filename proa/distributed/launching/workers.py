@@ -87,14 +87,21 @@ class Workers:
     def wait(self, goes_on: Callable[[], bool]) -> Worker | None:
         """Waits until all have succeeded (None), or one has failed (it), or `goes_on` says that enough is enough (None)."""
         while goes_on():
-            statuses = [worker.process.poll() for worker in self.workers]
-            failed = [w for w, status in zip(self.workers, statuses, strict=True) if status]
-            if failed:
-                return self._first_cause(failed)
-            if all(status == 0 for status in statuses):
+            failed = self.failed()
+            if failed is not None:
+                return failed
+            if self.have_succeeded():
                 return None
             time.sleep(_PAUSE)
         return None
+
+    def failed(self) -> Worker | None:
+        """The process that has failed, where one has."""
+        failed = [worker for worker in self.workers if worker.process.poll()]
+        return self._first_cause(failed) if failed else None
+
+    def have_succeeded(self) -> bool:
+        return all(worker.process.poll() == 0 for worker in self.workers)
 
     def _first_cause(self, failed: list[Worker]) -> Worker:
         """The process that failed by itself: others fail because they have lost it, and may be seen earlier."""
@@ -137,6 +144,17 @@ class Workers:
     def close(self) -> None:
         if self._temporary is not None:
             self._temporary.cleanup()
+
+
+def leave(workers: Workers, received: list[int], seconds: float) -> int:
+    """SIGTERM and Ctrl-C go to all; who saves its state has time for it. A second Ctrl-C ends everything at once."""
+    first, before = received[0], len(received)
+    workers.signal(first)
+    if first != signal.SIGTERM:  # a process may take Ctrl-C for something to be asked about
+        workers.wait_for_end(seconds, lambda: len(received) == before)
+    workers.stop(seconds, lambda: len(received) == before)
+    succeeded = all(worker.process.returncode == 0 for worker in workers.workers)
+    return 0 if succeeded else 128 + first
 
 
 def show(worker: Worker, attempts_left: int, outcome: str = "the job is ended") -> None:
