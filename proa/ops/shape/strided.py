@@ -196,7 +196,16 @@ def _infer_as_real(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     strides=lambda shape, strides: tuple(step // 2 for step in strides[:-1]),
 )
 def as_complex(xp: Any, x: Any) -> Any:
-    """Pairs in the last axis as complex numbers. Shares memory with `x`."""
+    """Pairs in the last axis as complex numbers; the result shares memory with `x`.
+
+    Args:
+        x: a floating tensor whose last axis has two elements.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.as_complex(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [(1+2j), (3+4j)]
+    """
     return x[..., 0] + x.dtype.type(1) * 1j * x[..., 1]
 
 
@@ -212,7 +221,16 @@ def as_complex(xp: Any, x: Any) -> Any:
     strides=lambda shape, strides: (*(2 * step for step in strides), 1),
 )
 def as_real(xp: Any, x: Any) -> Any:
-    """Complex numbers as pairs in a new last axis. Shares memory with `x`."""
+    """Complex numbers as pairs in a new last axis; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.as_real(paddle.to_tensor([1 + 2j, 3 + 4j])).tolist()
+        [[1.0, 2.0], [3.0, 4.0]]
+    """
     return xp.stack([xp.real(x), xp.imag(x)], axis=-1)
 
 
@@ -235,7 +253,15 @@ as_complex.operation.kernels["xla"] = _as_complex_xla  # type: ignore[attr-defin
 @samples(S(A(3, 2, dtype="float64")), S(A(2)), S(A(0, 2)), reference=lambda input: input[..., 0] + 1j * input[..., 1])
 @public(method=True)
 def view_as_complex(input: Tensor) -> Tensor:
-    """Pairs in the last axis as complex numbers; see `as_complex`."""
+    """Pairs in the last axis as complex numbers; the same as `as_complex`.
+
+    Args:
+        input: a floating tensor whose last axis has two elements.
+
+    Examples:
+        >>> paddle.view_as_complex(paddle.to_tensor([[1.0, 2.0]])).tolist()
+        [(1+2j)]
+    """
     return as_complex(require_tensor("view_as_complex", "input", input))
 
 
@@ -245,7 +271,15 @@ def view_as_complex(input: Tensor) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def view_as_real(input: Tensor) -> Tensor:
-    """Complex numbers as pairs in a new last axis; see `as_real`."""
+    """Complex numbers as pairs in a new last axis; the same as `as_real`.
+
+    Args:
+        input: the tensor.
+
+    Examples:
+        >>> paddle.view_as_real(paddle.to_tensor([1 + 2j])).tolist()
+        [[1.0, 2.0]]
+    """
     return as_real(require_tensor("view_as_real", "input", input))
 
 
