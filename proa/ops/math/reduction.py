@@ -463,8 +463,8 @@ def logsumexp(
         out: a tensor that takes the result.
 
     Examples:
-        >>> paddle.logsumexp(paddle.to_tensor([1000.0, 1000.0])).numpy().round(3).item()
-        1000.6929931640625
+        >>> round(paddle.logsumexp(paddle.to_tensor([1000.0, 1000.0])).item(), 3)
+        1000.693
     """
     if not is_differentiable(require_tensor("logsumexp", "x", x)._aval.dtype):
         x = cast_to(x, default_float())

@@ -394,7 +394,8 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
         IndexError: there are too few.
 
     Examples:
-        >>> paddle.masked_scatter(paddle.zeros([3]), paddle.to_tensor([True, False, True]), paddle.to_tensor([5.0, 6.0])).tolist()
+        >>> mask = paddle.to_tensor([True, False, True])
+        >>> paddle.masked_scatter(paddle.zeros([3]), mask, paddle.to_tensor([5.0, 6.0])).tolist()
         [5.0, 0.0, 6.0]
     """
     avals = [require_tensor("masked_scatter", n, t)._aval for n, t in (("x", x), ("mask", mask), ("value", value))]
@@ -521,7 +522,8 @@ def scatter_reduce(
         include_self: whether what is there takes part.
 
     Examples:
-        >>> paddle.scatter_reduce(paddle.ones([2]), 0, paddle.to_tensor([0, 0]), paddle.to_tensor([5.0, 3.0]), "amax").tolist()
+        >>> source = paddle.to_tensor([5.0, 3.0])
+        >>> paddle.scatter_reduce(paddle.ones([2]), 0, paddle.to_tensor([0, 0]), source, "amax").tolist()
         [5.0, 1.0]
     """
     return _combined("scatter_reduce", input, dim, index, src, _REDUCE.get(reduce, reduce), bool(include_self))
