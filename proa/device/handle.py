@@ -149,7 +149,12 @@ _CPU_DEVICE = Device(CPU)
 
 
 def _device_of_tensor(self: Tensor) -> Device:
-    """Where the tensor is, as a Device."""
+    """Where the tensor lies, as PyTorch names it.
+
+    Examples:
+        >>> paddle.ones([2]).cpu().device.type
+        'cpu'
+    """
     place = self._aval.place
     return _CPU_DEVICE if place is CPU else Device(place)
 

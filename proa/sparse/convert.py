@@ -71,12 +71,26 @@ def coo_to_csr(where: str, x: SparseCooTensor) -> SparseCsrTensor:
 
 
 def to_dense(self: Tensor) -> Tensor:
-    """The tensor with all its positions; a dense one is returned as it is."""
+    """The tensor with all its positions; a dense one is returned as it is.
+
+    Examples:
+        >>> paddle.eye(2).to_sparse_coo(2).to_dense().tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
     return dense_of(self) if isinstance(self, SparseTensor) else self
 
 
 def to_sparse_coo(self: Tensor, sparse_dim: int) -> Tensor:
-    """By coordinates: the first `sparse_dim` dimensions are sparse, the others stay dense in the values."""
+    """The elements that are not zero, by their coordinates.
+
+    Args:
+        sparse_dim: how many of the first axes are sparse; the others stay dense in the values.
+
+    Examples:
+        >>> sparse = paddle.to_tensor([[0.0, 5.0], [0.0, 0.0]]).to_sparse_coo(2)
+        >>> sparse.indices().tolist(), sparse.values().tolist()
+        ([[0], [1]], [5.0])
+    """
     if isinstance(self, SparseTensor):
         return as_coo(self)
     count = integer("to_sparse_coo", "sparse_dim", sparse_dim)
@@ -90,7 +104,13 @@ def to_sparse_coo(self: Tensor, sparse_dim: int) -> Tensor:
 
 
 def to_sparse_csr(self: Tensor) -> Tensor:
-    """By compressed rows: of a matrix, or of a batch of matrices."""
+    """The elements that are not zero, by compressed rows: of a matrix, or of a batch of matrices.
+
+    Examples:
+        >>> sparse = paddle.to_tensor([[0.0, 5.0], [0.0, 0.0]]).to_sparse_csr()
+        >>> sparse.crows().tolist(), sparse.cols().tolist(), sparse.values().tolist()
+        ([0, 1, 1], [1], [5.0])
+    """
     if isinstance(self, SparseCsrTensor):
         return self
     if isinstance(self, SparseCooTensor):
