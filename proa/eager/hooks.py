@@ -161,7 +161,7 @@ def _tensor_backward(
     Args:
         grad_tensor: the gradient to start with; ones by default, also for a tensor with many elements.
         retain_graph: keep the tape, so that one may go back again.
-        dump_backward_graph_path: where to write a picture of the graph, if given.
+        dump_backward_graph_path: accepted; nothing is written.
 
     Raises:
         RuntimeError: the tape was freed by an earlier pass.
@@ -240,7 +240,7 @@ def grad(
         only_inputs: accepted; no other gradients are touched.
         allow_unused: give None for an input that the outputs do not depend on.
         no_grad_vars: tensors that are taken for constants.
-        dump_backward_graph_path: where to write a picture of the graph, if given.
+        dump_backward_graph_path: accepted; nothing is written.
 
     Returns:
         A list with one gradient for each input.

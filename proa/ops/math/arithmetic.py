@@ -451,6 +451,19 @@ def floor_divide(x: Any, y: Any, name: str | None = None, *, out: Tensor | None 
 
 
 def _floor_divide(x: Any, y: Any) -> Tensor:
+    """The quotient rounded down, as `x // y` gives it.
+
+    Args:
+        x: what is divided.
+        y: what it is divided by; its shape broadcasts with that of `x`.
+
+    Raises:
+        ZeroDivisionError: there is a zero among integer divisors.
+
+    Examples:
+        >>> paddle.floor_divide_(paddle.to_tensor([7, -7]), paddle.to_tensor([2, 2])).tolist()
+        [3, -4]
+    """
     return _divide_whole(_floor_quotient, _floor_quotient_of_integers, x, y)
 
 

@@ -183,7 +183,22 @@ def fill_diagonal_tensor(
 def _with_number_on_diagonal(
     x: Tensor, value: Any, offset: int = 0, wrap: bool = False, name: str | None = None
 ) -> Tensor:
-    """`x` with a number at [i, …, i, i + offset]; with `wrap` a tall matrix has its diagonal again below the first."""
+    """Puts a number on a diagonal and returns the tensor.
+
+    Args:
+        x: a tensor of two axes or more; of more than two, all of one size.
+        value: the number.
+        offset: which diagonal; it holds the elements at [i, …, i, i + offset].
+        wrap: whether a tall matrix has its diagonal again below the first.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: the tensor has fewer than two axes.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).fill_diagonal_(5.0).tolist()
+        [[5.0, 0.0, 0.0], [0.0, 5.0, 0.0]]
+    """
     aval = require_tensor("fill_diagonal_", "x", x)._aval
     if aval.ndim < 2:
         raise value_error("fill_diagonal_", "x must have two dimensions at least", f"x: {aval}")
