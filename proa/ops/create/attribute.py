@@ -94,7 +94,12 @@ def _cast_method(name: str, dtype: str) -> None:
         return self if wanted == self._aval.dtype else cast_to(self, wanted)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"The numbers as {dtype}; the tensor itself if they are that already."
+    convert.__doc__ = f"""The numbers as {dtype}; the tensor itself if they are that already.
+
+    Examples:
+        >>> paddle.to_tensor([1]).{name}().dtype
+        paddle.{dtype}
+    """
     setattr(Tensor, name, convert)
 
 

@@ -227,7 +227,16 @@ def _typed_tensor(name: str, dtype: str) -> type:
             raise type_error(name, f"there is no argument {next(iter(kwargs))!r}")
         return _made(name, wanted, args, device)
 
-    text = f"`{name}([1, 2])` is a {dtype} tensor of data, `{name}(2, 3)` one of a shape, `{name}()` an empty one."
+    text = f"""A {dtype} tensor of data, of a shape, or without elements.
+
+    Args:
+        *args: a list, an array or a tensor; or integers for a shape, whose numbers mean nothing yet; or nothing.
+        **kwargs: `device`, where it lies.
+
+    Examples:
+        >>> paddle.{name}([1, 0]).dtype, paddle.{name}(2, 3).shape, paddle.{name}().shape
+        (paddle.{dtype}, paddle.Size([2, 3]), paddle.Size([0]))
+    """
     return type(name, (), {"__new__": make, "__doc__": text, "__module__": __name__})
 
 

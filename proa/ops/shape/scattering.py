@@ -223,6 +223,7 @@ def _diagonal_mask(shape: tuple[int, ...], offset: int, wrap: bool) -> np.ndarra
 Tensor.fill_diagonal_tensor = fill_diagonal_tensor  # type: ignore[attr-defined]
 Tensor.fill_diagonal_tensor_ = in_place_form(fill_diagonal_tensor, "fill_diagonal_tensor_")  # type: ignore[attr-defined]
 Tensor.fill_diagonal_ = in_place_form(_with_number_on_diagonal, "fill_diagonal_")  # type: ignore[attr-defined]
+Tensor.fill_diagonal_.__doc__ = _with_number_on_diagonal.__doc__  # type: ignore[attr-defined]
 
 
 # ---- slices --------------------------------------------------------------------------------------
