@@ -7,6 +7,8 @@ import os
 
 from .core.errors import runtime_error
 
+__all__ = ["get_include", "get_lib"]
+
 
 def _jaxlib_folder(where: str) -> str:
     found = importlib.util.find_spec("jaxlib")

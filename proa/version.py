@@ -13,6 +13,12 @@ from typing import Any
 from .core.errors import type_error, value_error
 from .eager.declare import public
 
+# What Paddle lists; the other names are reached by their path.
+__all__ = [
+    "cuda", "cudnn", "nccl", "show", "xpu", "xpu_xre", "xpu_xccl", "xpu_xhpc", "tensorrt", "cuda_archs", "hip", "mkl", "cinn",
+    "proa_version",
+]  # fmt: skip
+
 full_version = "3.3.1"
 major, minor, patch = full_version.split(".")
 rc = "0"
