@@ -237,7 +237,7 @@ def grad(
         grad_outputs: the gradients to start with; ones by default.
         retain_graph: accepted.
         create_graph: whether the results can be differentiated again, any number of times.
-        only_inputs: accepted; no other gradients are touched.
+        only_inputs: True; no other gradients are touched.
         allow_unused: give None for an input that the outputs do not depend on.
         no_grad_vars: tensors that are taken for constants.
         dump_backward_graph_path: accepted; nothing is written.

@@ -159,7 +159,9 @@ def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
             objects too, which can run any code: for files that you trust.
 
     Raises:
-        ValueError: there is no such file, or it cannot be read.
+        FileNotFoundError: there is no such file.
+        ValueError: it is damaged, or none that `save` writes.
+        pickle.UnpicklingError: it holds something that is refused.
 
     Examples:
         >>> paddle.save({"w": paddle.ones([2])}, "model.pdparams")

@@ -190,9 +190,6 @@ class Model:
         Args:
             mode: "train", "eval" or "test".
 
-        Raises:
-            ValueError: there is no such mode.
-
         Examples:
             >>> model = paddle.Model(paddle.nn.Dropout(0.5))
             >>> model.set_mode("eval")

@@ -49,7 +49,7 @@ def isin(
     Args:
         x: what is looked for.
         test_x: where it is looked for, of any shape.
-        assume_unique: accepted; it changes nothing.
+        assume_unique: promise that no element occurs twice on either side, which saves time.
         invert: say where an element is not among them instead.
         name: a label; it changes nothing.
 
