@@ -227,9 +227,9 @@ def _num_shard(self: Tensor) -> int | None:
 
 
 Tensor.is_dist = _is_dist  # type: ignore[attr-defined]
-Tensor.process_mesh = property(_process_mesh, doc="The mesh that the tensor lies on, or None.")  # type: ignore[attr-defined]
-Tensor.placements = property(_placements, doc="How the tensor lies on each axis of its mesh, or None.")  # type: ignore[attr-defined]
+Tensor.process_mesh = property(_process_mesh)  # type: ignore[attr-defined]
+Tensor.placements = property(_placements)  # type: ignore[attr-defined]
 Tensor._local_shape = property(_local_shape, doc="The shape of this process's part.")  # type: ignore[attr-defined]
 Tensor._local_value = _local_value  # type: ignore[attr-defined]
-Tensor.num_shard = property(_num_shard, doc="Into how many parts the tensor is cut, or None.")  # type: ignore[attr-defined]
+Tensor.num_shard = property(_num_shard)  # type: ignore[attr-defined]
 Tensor._unsafe_local_value = _local_value  # type: ignore[attr-defined]

@@ -192,7 +192,15 @@ def _attach() -> None:
         method.__doc__ = f"{text}\n\n    Examples:\n        >>> paddle.ones([2, 3]).{name}()\n        {shown}"
         setattr(Tensor, name, method)
     # Paddle's name for the order of dimensions in memory; the same for every tensor, sparse ones too.
-    Tensor.layout = property(lambda self: "NCHW")  # type: ignore[attr-defined]
+    Tensor.layout = property(  # type: ignore[attr-defined]
+        lambda self: "NCHW",
+        doc="""The order of dimensions in memory, by Paddle's name.
+
+    Examples:
+        >>> paddle.zeros([2]).layout
+        'NCHW'
+    """,
+    )
 
 
 _attach()

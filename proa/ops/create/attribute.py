@@ -259,7 +259,16 @@ def detach_(self: Tensor) -> Tensor:
 Tensor.data = property(  # type: ignore[attr-defined]
     detach,
     lambda self, value: set_value(self, value),
-    doc="The value outside the graph, as `detach()` gives it.",
+    doc="""The value outside the graph, as `detach()` gives it; setting it gives the tensor other numbers.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> x.data.stop_gradient
+        True
+        >>> x.data = paddle.to_tensor([5.0])
+        >>> x.tolist()
+        [5.0]
+    """,
 )
 
 

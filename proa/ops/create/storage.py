@@ -160,7 +160,13 @@ def set_tensor(self: Tensor, value: Tensor) -> None:
 
 
 Tensor.strides = property(  # type: ignore[attr-defined]
-    lambda self: list(strides_of(self)), doc="Elements between neighbours along each axis, as Paddle's memory has them."
+    lambda self: list(strides_of(self)),
+    doc="""Elements between neighbours along each axis, as Paddle's memory has them.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).strides, paddle.zeros([2, 3]).t().strides
+        ([3, 1], [1, 3])
+    """,
 )
 
 
@@ -236,10 +242,27 @@ def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
     return self
 
 
-Tensor.offset = property(lambda self: 0, doc="Bytes before the first element: none, each value has its own memory.")  # type: ignore[attr-defined]
+Tensor.offset = property(  # type: ignore[attr-defined]
+    lambda self: 0,
+    doc="""Bytes before the first element: none, each value has its own memory.
+
+    Examples:
+        >>> paddle.zeros([2, 3])[1].offset
+        0
+    """,
+)
 Tensor.layout = property(lambda self: "NCHW", doc="Paddle's name for plain row-major memory.")  # type: ignore[attr-defined]
 Tensor.grad_ = property(  # type: ignore[attr-defined]
-    lambda self: self.grad, lambda self, value: setattr(self, "grad", value), doc="The gradient; see `grad`."
+    lambda self: self.grad,
+    lambda self, value: setattr(self, "grad", value),
+    doc="""The gradient; see `grad`.
+
+    Examples:
+        >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+        >>> (x * x).backward()
+        >>> x.grad_.tolist()
+        [6.0]
+    """,
 )
 
 
@@ -253,7 +276,15 @@ class VarType(enum.Enum):
     RAW = 17
 
 
-Tensor.type = property(lambda self: VarType.DENSE_TENSOR, doc="The kind of variable; the data type is `dtype`.")  # type: ignore[attr-defined]
+Tensor.type = property(  # type: ignore[attr-defined]
+    lambda self: VarType.DENSE_TENSOR,
+    doc="""The kind of variable; the data type is `dtype`.
+
+    Examples:
+        >>> paddle.zeros([2]).type.name
+        'DENSE_TENSOR'
+    """,
+)
 
 # ---- the place in a cluster: of a tensor that is whole, nothing ----------------------------------
 
