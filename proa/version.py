@@ -13,6 +13,13 @@ from typing import Any
 from .core.errors import type_error, value_error
 from .eager.declare import public
 
+# What Paddle lists; the other names are reached by their path.
+__all__ = [
+    "cuda",  # noqa: F822 - looked up when it is asked for
+    "cudnn", "nccl", "show", "xpu", "xpu_xre", "xpu_xccl", "xpu_xhpc", "tensorrt", "cuda_archs", "hip", "mkl", "cinn",
+    "proa_version",
+]  # fmt: skip
+
 full_version = "3.3.1"
 major, minor, patch = full_version.split(".")
 rc = "0"
@@ -25,7 +32,12 @@ proa_version = "0.1.0"
 
 
 class CudaVersion(str):
-    """A version that can be called as well, since both forms are in use."""
+    """A version that can be called as well, since both forms are in use.
+
+    Examples:
+        >>> paddle.version.CudaVersion("12.4")() == "12.4"
+        True
+    """
 
     __slots__ = ()
 
@@ -53,38 +65,73 @@ def __getattr__(name: str) -> Any:
 
 
 def cudnn() -> str:
-    """The version of cuDNN, or 'False'."""
+    """The version of cuDNN, or "False".
+
+    Examples:
+        >>> isinstance(paddle.version.cudnn(), str)
+        True
+    """
     return _installed("nvidia-cudnn-cu13", "nvidia-cudnn-cu12")
 
 
 def nccl() -> str:
-    """The version of NCCL, or '0'."""
+    """The version of NCCL, or "0".
+
+    Examples:
+        >>> isinstance(paddle.version.nccl(), str)
+        True
+    """
     found = _installed("nvidia-nccl-cu13", "nvidia-nccl-cu12")
     return "0" if found == "False" else found
 
 
 def cuda_archs() -> list[int]:
-    """Empty: XLA compiles for the device that is there."""
+    """The GPUs that were compiled for: none, XLA compiles for the device that is there.
+
+    Examples:
+        >>> paddle.version.cuda_archs()
+        []
+    """
     return []
 
 
 def tensorrt() -> str | None:
-    """None: TensorRT is not used."""
+    """None: TensorRT is not used.
+
+    Examples:
+        >>> paddle.version.tensorrt() is None
+        True
+    """
     return None
 
 
 def cinn() -> str:
-    """'False': XLA takes the place of this compiler."""
+    """The string "False": XLA takes the place of this compiler.
+
+    Examples:
+        >>> paddle.version.cinn()
+        'False'
+    """
     return "False"
 
 
 def mkl() -> str:
-    """'OFF': NumPy and XLA bring their own libraries."""
+    """The string "OFF": NumPy and XLA bring their own libraries.
+
+    Examples:
+        >>> paddle.version.mkl()
+        'OFF'
+    """
     return "OFF"
 
 
 def xpu() -> str:
-    """'False': these devices are not reached."""
+    """The string "False": these devices are not reached.
+
+    Examples:
+        >>> paddle.version.xpu()
+        'False'
+    """
     return "False"
 
 
@@ -92,7 +139,12 @@ xpu_xre = xpu_xccl = xpu_xhpc = xpu
 
 
 def show() -> None:
-    """Prints the versions."""
+    """Prints the versions of this package and of what it runs on.
+
+    Examples:
+        >>> paddle.version.show()
+        proa: ...
+    """
     lines = {
         "proa": proa_version, "full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc,
         "cuda": __getattr__("cuda"), "cudnn": cudnn(), "nccl": nccl(),
@@ -119,7 +171,23 @@ def _parts(name: str, version: Any) -> tuple[int, ...]:
 
 @public(module="utils")
 def require_version(min_version: str, max_version: str | None = None) -> None:
-    """Raises an Exception unless the Paddle API followed here lies between two versions (both included)."""
+    """Raises an Exception unless the Paddle API that is followed here lies between two versions.
+
+    Args:
+        min_version: the lowest that will do.
+        max_version: the highest, if there is one.
+
+    Raises:
+        Exception: it does not.
+        ValueError: a version does not look like "2.6.0".
+
+    Examples:
+        >>> paddle.version.require_version("2.6")
+        >>> paddle.version.require_version("9.0")
+        Traceback (most recent call last):
+            ...
+        Exception: (require_version) version 9.0 or higher of Paddle is required; ...
+    """
     here = _parts("full_version", full_version)
     least = _parts("min_version", min_version)
     most = None if max_version is None else _parts("max_version", max_version)

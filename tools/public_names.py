@@ -126,6 +126,8 @@ def _own_docstring(value: Any) -> str | None:
     """Not the one that a class inherits."""
     if inspect.isclass(value):
         return vars(value).get("__doc__")
+    if isinstance(value, property):  # its own, which may not be that of the function behind it
+        return value.__doc__
     return getattr(_function(value), "__doc__", None)
 
 

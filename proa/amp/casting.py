@@ -161,28 +161,77 @@ def _custom_list(where: str, what: str, given: Iterable[str] | None) -> frozense
 
 
 def autocast(device_type: Any, dtype: Any = "float16", enabled: bool = True, cache_enabled: bool = True) -> Any:
-    """`auto_cast` at level O1, called as in PyTorch. `device_type` and `cache_enabled` are accepted and not needed."""
+    """Mixed precision for a block, called as in PyTorch: `amp.auto_cast` at level O1.
+
+    Args:
+        device_type: accepted; the device of the tensors decides.
+        dtype: the low type, "float16" or "bfloat16".
+        enabled: False changes nothing.
+        cache_enabled: accepted.
+
+    Examples:
+        >>> with paddle.autocast("cpu", dtype="bfloat16"):
+        ...     y = paddle.ones([2, 2]) @ paddle.ones([2, 2])
+        >>> y.dtype
+        paddle.bfloat16
+    """
     return auto_cast(enable=enabled, dtype=dtype)
 
 
 def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """Whether operands are cast at the moment, in this thread."""
+    """Whether mixed precision is in force, in this thread.
+
+    Args:
+        device_type: accepted.
+
+    Examples:
+        >>> paddle.is_autocast_enabled()
+        False
+        >>> with paddle.autocast("cpu", dtype="bfloat16"):
+        ...     paddle.is_autocast_enabled()
+        True
+    """
     return current() is not None
 
 
 def get_autocast_dtype(device_type: str | None = None) -> str:
-    """The low type that `auto_cast` uses now, or would use by default."""
+    """The low type that mixed precision uses now, or would use by default.
+
+    Args:
+        device_type: accepted.
+
+    Examples:
+        >>> with paddle.autocast("cpu", dtype="bfloat16"):
+        ...     paddle.get_autocast_dtype()
+        'bfloat16'
+    """
     settings = current()
     return _DEFAULT_DTYPE if settings is None else settings.dtype
 
 
 def get_autocast_cpu_dtype(device_type: str | None = None) -> str:
-    """The same as `get_autocast_dtype`."""
+    """The low type that mixed precision uses now; the same as `get_autocast_dtype`.
+
+    Args:
+        device_type: accepted.
+
+    Examples:
+        >>> paddle.get_autocast_cpu_dtype()
+        'float16'
+    """
     return get_autocast_dtype(device_type)
 
 
 def get_autocast_gpu_dtype(device_type: str | None = None) -> str:
-    """The same as `get_autocast_dtype`."""
+    """The low type that mixed precision uses now; the same as `get_autocast_dtype`.
+
+    Args:
+        device_type: accepted.
+
+    Examples:
+        >>> paddle.get_autocast_gpu_dtype()
+        'float16'
+    """
     return get_autocast_dtype(device_type)
 
 

@@ -19,5 +19,11 @@ for _module, _names in _ELSEWHERE.items():
 
 @public(module="random")
 def initial_seed() -> int:
-    """The seed that random numbers are made from."""
+    """The seed that random numbers are made from.
+
+    Examples:
+        >>> _ = paddle.seed(42)
+        >>> paddle.random.initial_seed()
+        42
+    """
     return default_generator.initial_seed()

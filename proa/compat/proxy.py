@@ -194,9 +194,20 @@ def _names(value: Any) -> frozenset[str] | None:
 def enable_compat(
     *, scope: Any = None, blocked_modules: Any = None, backend: str = "torch", silent: bool = False
 ) -> None:
-    """Lets `import torch` give this package, everywhere or only in the modules named by `scope`.
+    """Lets `import torch` give this package, everywhere or only in some modules.
 
-    Imports written in `blocked_modules` are left alone.
+    Args:
+        scope: names of the modules that it holds for; all by default.
+        blocked_modules: names of modules whose imports are left alone.
+        backend: what is imported instead; "torch".
+        silent: say nothing about it.
+
+    Examples:
+        >>> paddle.enable_compat(silent=True)
+        >>> import torch
+        >>> torch.ones(2).tolist()
+        [1.0, 1.0]
+        >>> paddle.disable_compat()
     """
     if backend != "torch":
         raise value_error("enable_compat", "the only backend is 'torch'", f"backend: {backend!r}")
@@ -216,7 +227,12 @@ def enable_compat(
 
 @public()
 def disable_compat() -> None:
-    """Ends `enable_compat`: `import torch` means PyTorch again."""
+    """Ends `enable_compat`: `import torch` means PyTorch again.
+
+    Examples:
+        >>> paddle.enable_compat(silent=True)
+        >>> paddle.disable_compat()
+    """
     if _state["finder"] is None:
         warnings.warn("(disable_compat) it is not enabled.", stacklevel=2)
         return
@@ -226,7 +242,19 @@ def disable_compat() -> None:
 @public()
 @contextlib.contextmanager
 def use_compat_guard(*, enable: bool = True, scope: Any = None, silent: bool = False) -> Iterator[None]:
-    """`enable_compat` (or its absence) for the block; what was in force before comes back after it."""
+    """`enable_compat`, or its absence, for a block; what was in force before comes back after it.
+
+    Args:
+        enable: whether `import torch` gives this package inside.
+        scope: names of the modules that it holds for; all by default.
+        silent: say nothing about it.
+
+    Examples:
+        >>> with paddle.use_compat_guard(silent=True):
+        ...     import torch
+        >>> torch.ones(2).tolist()
+        [1.0, 1.0]
+    """
     before: _Finder | None = _state["finder"]
     kept = None if before is None else (before.scope, before.blocked)
     if enable:

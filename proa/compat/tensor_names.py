@@ -33,6 +33,16 @@ def _use_gpudnn(self: Tensor, use_gpudnn: bool = True) -> Tensor:
 
 
 def is_same(self: Tensor, other: Any) -> bool:
+    """Whether two names stand for one tensor.
+
+    Args:
+        other: anything.
+
+    Examples:
+        >>> x = paddle.ones([2])
+        >>> x.is_same(x), x.is_same(x.clone())
+        (True, False)
+    """
     return self is other
 
 

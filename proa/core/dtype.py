@@ -42,7 +42,14 @@ _EXTENDED = {
 
 
 class DType:
-    """A data type as the user sees it; there is exactly one instance for each type."""
+    """A type of numbers, such as `paddle.float32`; there is one object for each.
+
+    Examples:
+        >>> paddle.to_tensor([1.0]).dtype is paddle.float32
+        True
+        >>> paddle.float32 == "float32", paddle.bfloat16.itemsize
+        (True, 2)
+    """
 
     __slots__ = ("name", "numpy_dtype", "value")
 
@@ -74,14 +81,32 @@ class DType:
 
     @property
     def itemsize(self) -> int:
+        """How many bytes a number has.
+
+        Examples:
+            >>> paddle.float64.itemsize
+            8
+        """
         return self.numpy_dtype.itemsize
 
     @property
     def is_floating_point(self) -> bool:
+        """Whether it is a type of floating numbers.
+
+        Examples:
+            >>> paddle.bfloat16.is_floating_point, paddle.int32.is_floating_point
+            (True, False)
+        """
         return is_floating(self.numpy_dtype)
 
     @property
     def is_complex(self) -> bool:
+        """Whether it is a type of complex numbers.
+
+        Examples:
+            >>> paddle.complex64.is_complex, paddle.float32.is_complex
+            (True, False)
+        """
         return self.numpy_dtype.kind == "c"
 
 
@@ -196,6 +221,12 @@ def set_default_dtype(dtype: object) -> None:
 
 
 def get_default_dtype() -> str:
+    """The floating type that creation functions and layers use where none is named.
+
+    Examples:
+        >>> paddle.get_default_dtype()
+        'float32'
+    """
     return name_of(_Default.dtype)
 
 
@@ -204,7 +235,16 @@ def default_float() -> np.dtype:
 
 
 class FInfo:
-    """Limits of a floating type (`paddle.finfo`)."""
+    """The limits of a floating type: `min`, `max`, `eps`, `tiny`, `smallest_normal`, `resolution`, `bits`, `dtype`.
+
+    Args:
+        dtype: the type; of a complex one, that of its parts.
+
+    Examples:
+        >>> info = paddle.finfo("float16")
+        >>> info.max, info.eps, info.bits
+        (65504.0, 0.0009765625, 16)
+    """
 
     def __init__(self, dtype: object) -> None:
         info = cast(Any, ml_dtypes.finfo(real_dtype(to_numpy_dtype(dtype))))
@@ -217,7 +257,16 @@ class FInfo:
 
 
 class IInfo:
-    """Limits of an integer type (`paddle.iinfo`)."""
+    """The limits of an integer type: `min`, `max`, `bits`, `dtype`.
+
+    Args:
+        dtype: the type.
+
+    Examples:
+        >>> info = paddle.iinfo("int8")
+        >>> info.min, info.max
+        (-128, 127)
+    """
 
     def __init__(self, dtype: object) -> None:
         info = np.iinfo(to_numpy_dtype(dtype))

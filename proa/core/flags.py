@@ -85,7 +85,21 @@ def get(name: str) -> Any:
 
 
 def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
-    """The values of the named flags."""
+    """The values of some flags.
+
+    Args:
+        flags: a name, or several.
+
+    Returns:
+        A dictionary by name.
+
+    Raises:
+        ValueError: there is no such flag.
+
+    Examples:
+        >>> paddle.get_flags("FLAGS_check_nan_inf")
+        {'FLAGS_check_nan_inf': False}
+    """
     names = [flags] if isinstance(flags, str) else list(flags)
     for name in names:
         if name not in _FLAGS:
@@ -94,7 +108,19 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
 
 
 def set_flags(flags: dict[str, Any]) -> None:
-    """Sets flags by name. A flag of Paddle's that means nothing here is remembered and ignored."""
+    """Sets flags. A flag of Paddle's that means nothing here is remembered and ignored.
+
+    Args:
+        flags: values by name.
+
+    Raises:
+        ValueError: a name does not begin with `FLAGS_`.
+
+    Examples:
+        >>> paddle.set_flags({"FLAGS_check_nan_inf": False})
+        >>> paddle.get_flags(["FLAGS_check_nan_inf"])
+        {'FLAGS_check_nan_inf': False}
+    """
     for name, value in flags.items():
         if name in _FLAGS:
             _FLAGS[name].value = _convert(name, _FLAGS[name].kind, value)

@@ -102,7 +102,14 @@ class Place:
 
 
 class CPUPlace(Place):
-    """`CPUPlace()` is the place of host memory."""
+    """The memory of the host.
+
+    Examples:
+        >>> paddle.CPUPlace()
+        Place(cpu)
+        >>> paddle.ones([2]).cpu().place == paddle.CPUPlace()
+        True
+    """
 
     __slots__ = ()
     _number = 1
@@ -112,7 +119,15 @@ class CPUPlace(Place):
 
 
 class CUDAPlace(Place):
-    """`CUDAPlace(i)` is the place of GPU number `i`; whether it is there is asked when it is used."""
+    """The memory of a GPU. Whether it is there is asked when it is used.
+
+    Args:
+        id: its number.
+
+    Examples:
+        >>> paddle.CUDAPlace(1)
+        Place(gpu:1)
+    """
 
     __slots__ = ()
     _number = 2
@@ -122,7 +137,20 @@ class CUDAPlace(Place):
 
 
 class XPUPlace(Place):
-    """`XPUPlace(i)` is the place of XPU number `i`; ValueError where there is no plug-in for them."""
+    """An XPU.
+
+    Args:
+        dev_id: its number.
+
+    Raises:
+        ValueError: no plug-in for them is there.
+
+    Examples:
+        >>> paddle.XPUPlace(0)
+        Traceback (most recent call last):
+            ...
+        ValueError: (set_device) no 'xpu' device can be used: ...
+    """
 
     __slots__ = ()
     _number = 4
@@ -133,7 +161,17 @@ class XPUPlace(Place):
 
 
 class IPUPlace(Place):
-    """`IPUPlace()` is the place of an IPU; ValueError where there is no plug-in for them."""
+    """An IPU.
+
+    Raises:
+        ValueError: no plug-in for them is there.
+
+    Examples:
+        >>> paddle.IPUPlace()
+        Traceback (most recent call last):
+            ...
+        ValueError: (set_device) no 'ipu' device can be used: ...
+    """
 
     __slots__ = ()
     _number = 7
@@ -144,7 +182,16 @@ class IPUPlace(Place):
 
 
 class CustomPlace(Place):
-    """`CustomPlace("name", i)` is device `i` of the PJRT plug-in `name`."""
+    """A device of a PJRT plug-in.
+
+    Args:
+        device_type: the name of the plug-in.
+        device_id: the number of the device.
+
+    Examples:
+        >>> paddle.CustomPlace("cpu", 0)
+        Place(cpu)
+    """
 
     __slots__ = ()
     _number = 9
@@ -154,7 +201,12 @@ class CustomPlace(Place):
 
 
 class CUDAPinnedPlace(Place):
-    """Pinned host memory: XLA manages it, so what is put there lies where the CPU's memory is."""
+    """Pinned memory of the host. XLA manages that, so what is put there lies where the CPU's memory is.
+
+    Examples:
+        >>> paddle.CUDAPinnedPlace().is_pinned()
+        True
+    """
 
     __slots__ = ()
     _number = 3
@@ -171,11 +223,27 @@ class CUDAPinnedPlace(Place):
         return "Place(gpu_pinned)"
 
     def is_pinned(self) -> bool:
+        """Whether it is pinned memory: yes.
+
+        Examples:
+            >>> paddle.CUDAPinnedPlace().is_pinned()
+            True
+        """
         return True
 
 
 class XPUPinnedPlace(CUDAPinnedPlace):
-    """Pinned host memory for XPUs; RuntimeError where there is no plug-in for them."""
+    """Pinned memory of the host for XPUs.
+
+    Raises:
+        RuntimeError: no plug-in for them is there.
+
+    Examples:
+        >>> paddle.XPUPinnedPlace()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: (XPUPinnedPlace) no plug-in offers XPUs; use CPUPlace().
+    """
 
     __slots__ = ()
 

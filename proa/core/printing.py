@@ -49,9 +49,19 @@ def set_printoptions(
 ) -> None:
     """Changes how tensors are printed; what is None stays as it is.
 
-    precision: digits after the point. threshold: the number of elements above which a tensor is
-    summarised. edgeitems: how many elements at each end of an axis a summary shows. sci_mode:
-    scientific notation for all floating numbers. linewidth: characters in a line.
+    Args:
+        precision: digits behind the point.
+        threshold: the number of elements above which a tensor is summarised.
+        edgeitems: how many elements at each end of an axis a summary shows.
+        sci_mode: scientific notation for all floating numbers.
+        linewidth: characters in a line.
+
+    Examples:
+        >>> paddle.set_printoptions(precision=2)
+        >>> paddle.to_tensor([1 / 3])
+        Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,
+               [0.33])
+        >>> paddle.set_printoptions(precision=8)
     """
     options: dict[str, Any] = {
         "precision": precision,

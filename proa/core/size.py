@@ -9,11 +9,24 @@ _list_item: Any = cast(Any, list).__getitem__
 
 
 class Size(list[int]):
-    """A list of dimensions; changing it does not touch the tensor."""
+    """The shape of a tensor: a list that also equals a tuple. Changing it does not touch the tensor.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).shape == (2, 3)
+        True
+        >>> paddle.Size([2, 3])[1:]
+        paddle.Size([3])
+    """
 
     __slots__ = ()
 
     def numel(self) -> int:
+        """How many elements a tensor of this shape has.
+
+        Examples:
+            >>> paddle.Size([2, 3]).numel()
+            6
+        """
         return math.prod(self)
 
     def __repr__(self) -> str:

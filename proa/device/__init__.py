@@ -1,6 +1,11 @@
 """Devices: choosing one, counting them, their memory, streams and events (`paddle.device`).
 
 Everything comes from PJRT: any installed plug-in is usable by its platform's name, `set_device("name:0")`.
+Called, it is a device: `paddle.device("cpu")`.
+
+Examples:
+    >>> paddle.device("cpu").type
+    'cpu'
 """
 
 import sys as _sys

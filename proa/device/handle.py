@@ -98,7 +98,16 @@ class device:
 
 
 class device_guard:
-    """`with paddle.device.device_guard("cpu"):` new tensors go there."""
+    """A context in which new tensors go to a device.
+
+    Args:
+        device: the device, such as "cpu" or "gpu:0".
+
+    Examples:
+        >>> with paddle.device_guard("cpu"):
+        ...     paddle.ones([2]).place
+        Place(cpu)
+    """
 
     def __init__(self, device: Any) -> None:
         self.device = make_place("gpu", device) if isinstance(device, int) else device
@@ -111,12 +120,27 @@ class device_guard:
 
 
 def get_default_device() -> Device:
-    """The device of new tensors."""
+    """The device of new tensors.
+
+    Examples:
+        >>> _ = paddle.set_device("cpu")
+        >>> paddle.get_default_device().type
+        'cpu'
+    """
     return Device(LOCAL.place)
 
 
 def set_default_device(device: Any) -> None:
-    """Makes a device that of new tensors; None changes nothing."""
+    """Makes a device that of new tensors.
+
+    Args:
+        device: the device; None changes nothing.
+
+    Examples:
+        >>> paddle.set_default_device("cpu")
+        >>> paddle.ones([2]).place
+        Place(cpu)
+    """
     if device is not None:
         set_device(make_place("gpu", device) if isinstance(device, int) else device)
 
@@ -127,7 +151,15 @@ def current_device() -> int:
 
 
 def get_device_module(device: Any = None) -> ModuleType:
-    """The module with the functions of a kind of device: `paddle.cuda` for GPUs, `paddle.device.cpu` for the CPU …"""
+    """The module with the functions of a kind of device: `paddle.cuda` for GPUs, `paddle.device.cpu` for the CPU …
+
+    Args:
+        device: the device or its kind; that of new tensors by default.
+
+    Examples:
+        >>> paddle.get_device_module("cpu").__name__.split(".")[-1]
+        'cpu'
+    """
     kind = parse_place(get_device() if device is None else device).kind
     if kind == "gpu":
         return importlib.import_module("proa.cuda")
@@ -149,7 +181,12 @@ _CPU_DEVICE = Device(CPU)
 
 
 def _device_of_tensor(self: Tensor) -> Device:
-    """Where the tensor is, as a Device."""
+    """Where the tensor lies, as PyTorch names it.
+
+    Examples:
+        >>> paddle.ones([2]).cpu().device.type
+        'cpu'
+    """
     place = self._aval.place
     return _CPU_DEVICE if place is CPU else Device(place)
 

@@ -37,7 +37,21 @@ def set_rng_state(new_state: GeneratorState, device: Any = None) -> None:
 
 
 def _top_level_manual_seed(seed: int) -> Generator:
-    """Makes everything random from here on repeatable; returns the generator."""
+    """Makes everything random from here on repeatable; `seed` by PyTorch's name.
+
+    Args:
+        seed: an integer.
+
+    Returns:
+        The default generator.
+
+    Examples:
+        >>> _ = paddle.manual_seed(7)
+        >>> first = paddle.rand([3])
+        >>> _ = paddle.manual_seed(7)
+        >>> paddle.equal_all(first, paddle.rand([3])).item()
+        True
+    """
     return _seeded(seed)
 
 

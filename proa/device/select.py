@@ -24,7 +24,22 @@ from ..ir.recorder import LOCAL, set_place
 
 
 def set_device(device: str | Place) -> Place:
-    """Makes `device` (`'cpu'`, `'gpu:0'`, `'<plug-in>:0'`) the place of new tensors; ValueError if it is not there."""
+    """Makes a device the place of new tensors.
+
+    Args:
+        device: "cpu", "gpu:0", "<plug-in>:0", or a place.
+
+    Returns:
+        The place.
+
+    Raises:
+        ValueError: it is not there.
+
+    Examples:
+        >>> _ = paddle.set_device("cpu")
+        >>> paddle.ones([2]).place
+        Place(cpu)
+    """
     place = parse_place(device)
     if place is not CPU:
         jax_device(place)
@@ -33,8 +48,16 @@ def set_device(device: str | Place) -> Place:
 
 
 def get_device(input: Any = None) -> Any:
-    """The place of new tensors, as `set_device` takes it; the number of a tensor's device (-1: the CPU) if one is
-    given."""
+    """The place of new tensors, as `set_device` takes it; of a tensor, the number of its device (-1: the CPU).
+
+    Args:
+        input: a tensor, if its device is asked for.
+
+    Examples:
+        >>> _ = paddle.set_device("cpu")
+        >>> paddle.get_device(), paddle.get_device(paddle.ones([1]))
+        ('cpu', -1)
+    """
     if input is not None:
         place = input.place
         return -1 if place == CPU else place.index
@@ -121,7 +144,13 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
 
 
 def get_cudnn_version() -> int | None:
-    """cuDNN's version number, None where there is no GPU."""
+    """The version number of cuDNN, or None where there is no GPU.
+
+    Examples:
+        >>> version = paddle.get_cudnn_version()
+        >>> version is None or version > 8000
+        True
+    """
     if "gpu" not in _platforms():
         return None
     try:
@@ -145,35 +174,79 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 
 def is_compiled_with_cuda() -> bool:
-    """Whether a CUDA plug-in for PJRT is installed."""
+    """Whether a CUDA plug-in for PJRT is installed.
+
+    Examples:
+        >>> paddle.is_compiled_with_cuda() in (True, False)
+        True
+    """
     import importlib.util
 
     return any(importlib.util.find_spec(f"jax_cuda{v}_plugin") is not None for v in (12, 13))
 
 
 def is_compiled_with_rocm() -> bool:
+    """Whether a ROCm plug-in for PJRT is installed.
+
+    Examples:
+        >>> paddle.is_compiled_with_rocm() in (True, False)
+        True
+    """
     import importlib.util
 
     return any(importlib.util.find_spec(f"jax_rocm{v}_plugin") is not None for v in (60, 7))
 
 
 def is_compiled_with_xpu() -> bool:
+    """Whether XPUs can be used: no.
+
+    Examples:
+        >>> paddle.is_compiled_with_xpu()
+        False
+    """
     return False
 
 
 def is_compiled_with_ipu() -> bool:
+    """Whether IPUs can be used: no.
+
+    Examples:
+        >>> paddle.is_compiled_with_ipu()
+        False
+    """
     return False
 
 
 def is_compiled_with_cinn() -> bool:
+    """Whether the compiler CINN is there: no, XLA takes its place.
+
+    Examples:
+        >>> paddle.is_compiled_with_cinn()
+        False
+    """
     return False
 
 
 def is_compiled_with_distribute() -> bool:
+    """Whether programs can run on several devices: yes.
+
+    Examples:
+        >>> paddle.is_compiled_with_distribute()
+        True
+    """
     return True
 
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
+    """Whether a PJRT plug-in of a name is installed.
+
+    Args:
+        device_type: the name.
+
+    Examples:
+        >>> paddle.is_compiled_with_custom_device("no_such_plugin")
+        False
+    """
     return device_type in get_all_custom_device_type()
 
 

@@ -27,29 +27,79 @@ def synchronize(device: Any = None) -> None:
 
 
 class Stream:
-    """A stream of work on a device; all work of a device is in order already."""
+    """A stream of work on a device. All work of a device is in order already, so it is a name and a way to wait.
+
+    Args:
+        device: the device; that of new tensors by default.
+        priority: accepted.
+        stream_base: accepted.
+
+    Examples:
+        >>> stream = paddle.Stream("cpu")
+        >>> stream.query()
+        True
+    """
 
     def __init__(self, device: Any = None, priority: int = 2, stream_base: Any = None) -> None:
         self.device = device if device is not None else LOCAL.place
         self.priority = priority
 
     def wait_event(self, event: Event) -> None:
+        """Waits for an event.
+
+        Args:
+            event: the event.
+
+        Examples:
+            >>> stream = paddle.Stream()
+            >>> stream.wait_event(stream.record_event())
+        """
         event.synchronize()
 
     def wait_stream(self, stream: Stream) -> None:
+        """Waits for another stream.
+
+        Args:
+            stream: the other stream.
+
+        Examples:
+            >>> paddle.Stream().wait_stream(paddle.Stream())
+        """
         stream.synchronize()
 
     def record_event(self, event: Event | None = None) -> Event:
+        """Records an event in this stream.
+
+        Args:
+            event: the event; a new one by default.
+
+        Returns:
+            The event.
+
+        Examples:
+            >>> paddle.Stream().record_event().query()
+            True
+        """
         event = event if event is not None else Event()
         event.record(self)
         return event
 
     def query(self) -> bool:
-        """Whether all work is done (it is, after the wait that asking implies)."""
+        """Whether all work is done: it is, after the wait that asking implies.
+
+        Examples:
+            >>> paddle.Stream().query()
+            True
+        """
         self.synchronize()
         return True
 
     def synchronize(self) -> None:
+        """Waits until all work of the device is done.
+
+        Examples:
+            >>> paddle.Stream().synchronize()
+        """
         synchronize(self.device)
 
     def __repr__(self) -> str:
@@ -57,24 +107,77 @@ class Stream:
 
 
 class Event:
-    """A moment in a stream."""
+    """A moment in a stream of work.
+
+    Args:
+        enable_timing: accepted; the time is always kept.
+        blocking: accepted.
+        interprocess: accepted.
+
+    Examples:
+        >>> start, end = paddle.Event(), paddle.Event()
+        >>> start.record()
+        >>> _ = paddle.ones([10]).sum()
+        >>> end.record()
+        >>> start.elapsed_time(end) >= 0
+        True
+    """
 
     def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
         self.device: Any = None
         self._time: float | None = None
 
     def record(self, stream: Stream | None = None) -> None:
+        """Waits for the work of the device and keeps the time.
+
+        Args:
+            stream: accepted; all work of a device is in order.
+
+        Examples:
+            >>> event = paddle.Event()
+            >>> event.record()
+            >>> event.query()
+            True
+        """
         synchronize(self.device)
         self._time = time.perf_counter()
 
     def query(self) -> bool:
+        """Whether the event was recorded; its work is done then.
+
+        Examples:
+            >>> event = paddle.Event()
+            >>> event.query()
+            False
+        """
         return self._time is not None
 
     def synchronize(self) -> None:
+        """Waits until all work of the device is done.
+
+        Examples:
+            >>> event = paddle.Event()
+            >>> event.record()
+            >>> event.synchronize()
+        """
         synchronize(self.device)
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds between two recorded events."""
+        """Milliseconds between this event and a later one.
+
+        Args:
+            end_event: the later one.
+
+        Raises:
+            RuntimeError: one of them was not recorded.
+
+        Examples:
+            >>> start, end = paddle.Event(), paddle.Event()
+            >>> start.record()
+            >>> end.record()
+            >>> start.elapsed_time(end) >= 0
+            True
+        """
         if self._time is None or end_event._time is None:
             raise RuntimeError("(elapsed_time) both events must be recorded first.")
         return (end_event._time - self._time) * 1000.0

@@ -163,7 +163,12 @@ def _required(where: str, tensor: Tensor) -> Layout:
 
 
 def _is_dist(self: Tensor) -> bool:
-    """Whether the tensor lies on a mesh. What is computed from such tensors does, too."""
+    """Whether the tensor lies on a mesh of devices. What is computed from such tensors does, too.
+
+    Examples:
+        >>> paddle.ones([2]).is_dist()
+        False
+    """
     if self._layout is not None:
         return True
     if self._value is None:
@@ -172,11 +177,23 @@ def _is_dist(self: Tensor) -> bool:
 
 
 def _process_mesh(self: Tensor) -> ProcessMesh | None:
+    """The mesh that the tensor lies on, or None.
+
+    Examples:
+        >>> paddle.ones([2]).process_mesh is None
+        True
+    """
     layout = found_layout(self)
     return None if layout is None else layout.mesh
 
 
 def _placements(self: Tensor) -> list[Placement] | None:
+    """How the tensor lies on each axis of its mesh, or None.
+
+    Examples:
+        >>> paddle.ones([2]).placements is None
+        True
+    """
     layout = found_layout(self)
     return None if layout is None else list(layout.placements)
 
@@ -195,6 +212,12 @@ def _local_value(self: Tensor) -> Tensor:
 
 
 def _num_shard(self: Tensor) -> int | None:
+    """Into how many parts the tensor is cut, or None where it lies on no mesh.
+
+    Examples:
+        >>> paddle.ones([2]).num_shard is None
+        True
+    """
     layout = found_layout(self)
     if layout is None:
         return None
@@ -204,9 +227,9 @@ def _num_shard(self: Tensor) -> int | None:
 
 
 Tensor.is_dist = _is_dist  # type: ignore[attr-defined]
-Tensor.process_mesh = property(_process_mesh, doc="The mesh that the tensor lies on, or None.")  # type: ignore[attr-defined]
-Tensor.placements = property(_placements, doc="How the tensor lies on each axis of its mesh, or None.")  # type: ignore[attr-defined]
+Tensor.process_mesh = property(_process_mesh)  # type: ignore[attr-defined]
+Tensor.placements = property(_placements)  # type: ignore[attr-defined]
 Tensor._local_shape = property(_local_shape, doc="The shape of this process's part.")  # type: ignore[attr-defined]
 Tensor._local_value = _local_value  # type: ignore[attr-defined]
-Tensor.num_shard = property(_num_shard, doc="Into how many parts the tensor is cut, or None.")  # type: ignore[attr-defined]
+Tensor.num_shard = property(_num_shard)  # type: ignore[attr-defined]
 Tensor._unsafe_local_value = _local_value  # type: ignore[attr-defined]

@@ -16,14 +16,24 @@ from .group import Group, resolve
 
 
 class DataParallel(Layer):
-    """The model itself under Paddle's wrapper: its own state dictionary, its own parameters.
+    """A model whose gradients are averaged over the processes of a job.
 
     At the start every process gets the parameters and buffers of the group's first one. After each backward pass the
-    gradients of the parameters become their means over the processes, in pieces of `comm_buffer_size` megabytes; inside
-    `no_sync()` they are only added up. Every parameter must get a gradient in every process, unless `find_unused_parameters`
-    is set. `strategy` and `last_comm_buffer_size` are kept and change nothing.
+    gradients become their means over the processes. In a job of one process nothing is done. The state dictionary is that
+    of the model itself.
 
-    In a job of one process there is nothing to average, and nothing is done.
+    Args:
+        layers: the model.
+        strategy: accepted.
+        comm_buffer_size: in pieces of how many megabytes gradients are sent.
+        last_comm_buffer_size: accepted.
+        find_unused_parameters: whether some parameters may have no gradient in some processes.
+        group: the processes; all by default.
+
+    Examples:
+        >>> model = paddle.DataParallel(paddle.nn.Linear(2, 3))
+        >>> model(paddle.ones([4, 2])).shape
+        paddle.Size([4, 3])
     """
 
     @boundary
@@ -66,11 +76,29 @@ class DataParallel(Layer):
             after_backward(self, self.apply_collective_grads)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """Calls the model.
+
+        Args:
+            *inputs: its arguments.
+            **kwargs: its arguments by name.
+
+        Examples:
+            >>> paddle.DataParallel(paddle.nn.Linear(2, 3)).forward(paddle.ones([4, 2])).shape
+            paddle.Size([4, 3])
+        """
         return self._layers(*inputs, **kwargs)
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Gradients of this block are only accumulated, as in the rounds before an update."""
+        """A context in which gradients are only added up, as in the rounds before an update.
+
+        Examples:
+            >>> model = paddle.DataParallel(paddle.nn.Linear(1, 1))
+            >>> with model.no_sync():
+            ...     model(paddle.ones([1, 1])).backward()
+            >>> model.parameters()[0].grad.tolist()
+            [[1.0]]
+        """
         before, self.grad_need_sync = self.grad_need_sync, False
         try:
             yield
@@ -78,11 +106,27 @@ class DataParallel(Layer):
             self.grad_need_sync = before
 
     def scale_loss(self, loss: Tensor) -> Tensor:
-        """The loss as it is: gradients are means already. Kept for old scripts."""
+        """The loss as it is: gradients are means already. Kept for old scripts.
+
+        Args:
+            loss: the loss.
+
+        Examples:
+            >>> model = paddle.DataParallel(paddle.nn.Linear(1, 1))
+            >>> model.scale_loss(paddle.ones([1])).tolist()
+            [1.0]
+        """
         return loss
 
     def apply_collective_grads(self) -> None:
-        """Gives every parameter the mean of all processes' gradients. Backward passes outside `no_sync()` end with it."""
+        """Gives every parameter the mean of all processes' gradients. Backward passes outside `no_sync()` end with it.
+
+        Examples:
+            >>> model = paddle.DataParallel(paddle.nn.Linear(1, 1))
+            >>> with model.no_sync():
+            ...     model(paddle.ones([1, 1])).backward()
+            >>> model.apply_collective_grads()
+        """
         group = resolve("DataParallel", self.group)
         if group is not None and group.nranks > 1:
             average_gradients(self._trained(), group, self.comm_buffer_size, self.find_unused_parameters)
@@ -95,13 +139,38 @@ class DataParallel(Layer):
         use_hook: bool = True,
         keep_vars: bool = True,
     ) -> dict[str, Tensor]:
-        """That of the wrapped model, under the model's own names."""
+        """The state dictionary of the wrapped model, under the model's own names.
+
+        Args:
+            destination: a dictionary to write to.
+            include_sublayers: whether layers within are part of it.
+            structured_name_prefix: put before all names.
+            use_hook: whether hooks of the state dictionary are called.
+            keep_vars: give the tensors themselves.
+
+        Examples:
+            >>> sorted(paddle.DataParallel(paddle.nn.Linear(1, 1)).state_dict())
+            ['bias', 'weight']
+        """
         return self._layers.state_dict(destination, include_sublayers, structured_name_prefix, use_hook, keep_vars)
 
     def set_state_dict(
         self, state_dict: dict[str, Any], use_structured_name: bool = True
     ) -> tuple[list[str], list[str]]:
-        """Gives the wrapped model its numbers."""
+        """Gives the wrapped model its numbers.
+
+        Args:
+            state_dict: what `state_dict` gave.
+            use_structured_name: whether its names are those of the layers, or of the parameters.
+
+        Returns:
+            Names that are missing, and names that are not known.
+
+        Examples:
+            >>> model = paddle.DataParallel(paddle.nn.Linear(1, 1))
+            >>> model.set_state_dict(model.state_dict())
+            ([], [])
+        """
         return self._layers.set_state_dict(state_dict, use_structured_name)
 
     set_dict = set_state_dict

@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -332,9 +333,18 @@ def in_place_form(function: Callable[..., Any], name: str, reshapes: bool = Fals
             raise
 
     change.__name__ = change.__qualname__ = name
-    change.__doc__ = f"In-place form of `{function.__name__}`: changes and returns `x`."
+    change.__doc__ = _in_place_docstring(function, name)
     change.__signature__ = DeferredSignature(parameter_names(function), lambda: _without_out(function))  # type: ignore[attr-defined]
     return change
+
+
+def _in_place_docstring(function: Callable[..., Any], name: str) -> str:
+    """Arguments, errors and the first example of the function, called by its other name."""
+    head = f"As `{name.removesuffix('_')}`, in place: the tensor takes the result and is returned."
+    sections = (function.__doc__ or "").split("\n\n")[1:]
+    kept = [text.rstrip() for text in sections if text.lstrip().startswith(("Args:", "Raises:", "Examples:"))]
+    kept = [re.sub(r"\n +out: .*", "", text) for text in kept]
+    return "\n\n".join([head, *kept]).replace(f".{function.__name__}(", f".{name}(")
 
 
 def _without_out(function: Callable[..., Any]) -> inspect.Signature:

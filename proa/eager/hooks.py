@@ -64,11 +64,23 @@ def _hooks_of(tensor: Tensor) -> dict[int, Hook]:
 
 
 def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
-    """Calls `hook(gradient)` in every backward pass that reaches this tensor.
+    """Calls a function in every backward pass that reaches this tensor.
 
-    A Tensor that the hook returns replaces the gradient. Hooks run in the order of registration,
-    each on what the one before it left. A leaf's hooks see the gradient of one pass, before it is
-    added to `.grad`; `paddle.grad` does not call them.
+    Hooks run in the order of registration. Those of a leaf see the gradient of one pass, before it is added to `.grad`;
+    `paddle.grad` does not call them.
+
+    Args:
+        hook: a function of the gradient; a tensor that it returns takes the gradient's place.
+
+    Returns:
+        A handle whose `remove()` takes the hook away.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> handle = x.register_hook(lambda gradient: gradient * 10)
+        >>> (x * 3).backward()
+        >>> x.grad.tolist(), handle.remove()
+        ([30.0], True)
     """
     if not callable(hook):
         raise type_error("register_hook", "a hook must be callable", type(hook).__name__)
@@ -82,7 +94,16 @@ def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
 
 
 def retain_grads(self: Tensor) -> None:
-    """Lets a result of an operation keep its gradient in `.grad`, as leaves do anyway."""
+    """Lets a result of an operation keep its gradient in `.grad`, as leaves do anyway.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> y = x * 2
+        >>> y.retain_grads()
+        >>> (y * y).backward()
+        >>> y.grad.tolist()
+        [4.0]
+    """
     if self.stop_gradient or self._node is None or self._retain:
         return
     self._retain = True
@@ -113,7 +134,15 @@ def _register_backward_hook(self: Tensor, hook: Callable[[], Any]) -> RemovableH
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Sets whether the gradient of this tensor is wanted, and returns it."""
+    """Sets whether the gradient of this tensor is wanted, and returns it.
+
+    Args:
+        requires_grad: whether it is.
+
+    Examples:
+        >>> paddle.to_tensor([1.0]).requires_grad_().stop_gradient
+        False
+    """
     if not isinstance(requires_grad, bool):
         raise type_error("requires_grad_", "requires_grad must be a bool", type(requires_grad).__name__)
     self.stop_gradient = not requires_grad
@@ -127,10 +156,21 @@ def _tensor_backward(
     *,
     dump_backward_graph_path: str | None = None,
 ) -> None:
-    """Adds the gradients of this tensor to the `.grad` of the leaves it was computed from.
+    """Adds the gradients of this tensor to the `.grad` of the leaves that it was computed from.
 
-    `grad_tensor` is the gradient to start with; ones when it is left out, also for a tensor with
-    many elements. The graph is freed on the way unless `retain_graph` is set.
+    Args:
+        grad_tensor: the gradient to start with; ones by default, also for a tensor with many elements.
+        retain_graph: keep the tape, so that one may go back again.
+        dump_backward_graph_path: accepted; nothing is written.
+
+    Raises:
+        RuntimeError: the tape was freed by an earlier pass.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> (x**2).backward()
+        >>> x.grad.tolist()
+        [2.0, 4.0]
     """
     engine.backward([self], [grad_tensor], retain_graph)
 
@@ -189,10 +229,30 @@ def grad(
 ) -> list[Tensor | None]:
     """Gradients of `outputs` with respect to `inputs`, returned instead of added to `.grad`.
 
-    `grad_outputs` are the gradients to start with (ones where left out). With `create_graph` the
-    results can be differentiated again, any number of times. An input that the outputs do not
-    depend on gives None when `allow_unused` is set and is an error otherwise. `no_grad_vars` are
-    taken for constants. The graph is always kept.
+    The tape is always kept.
+
+    Args:
+        outputs: what is differentiated, a tensor or several.
+        inputs: with respect to what, a tensor or several.
+        grad_outputs: the gradients to start with; ones by default.
+        retain_graph: accepted.
+        create_graph: whether the results can be differentiated again, any number of times.
+        only_inputs: True; no other gradients are touched.
+        allow_unused: give None for an input that the outputs do not depend on.
+        no_grad_vars: tensors that are taken for constants.
+        dump_backward_graph_path: accepted; nothing is written.
+
+    Returns:
+        A list with one gradient for each input.
+
+    Raises:
+        ValueError: an input is not used and `allow_unused` is not set.
+
+    Examples:
+        >>> x = paddle.to_tensor([2.0], stop_gradient=False)
+        >>> (first,) = paddle.grad(x**3, x, create_graph=True)
+        >>> first.tolist(), paddle.grad(first, x)[0].tolist()
+        ([12.0], [12.0])
     """
     if not only_inputs:
         raise value_error("grad", "only_inputs=False is not supported", fix="use backward() to fill the leaves")

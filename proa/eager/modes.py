@@ -54,19 +54,53 @@ class _Fixed(GradMode):
 
 
 class no_grad(_Fixed):
-    """Nothing is put on the tape: results have `stop_gradient` set."""
+    """Operations are not recorded for backward passes; their results have `stop_gradient` set. A context manager or a
+    decorator.
+
+    Args:
+        function: the function, where it is a decorator.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> with paddle.no_grad():
+        ...     y = x * 2
+        >>> y.stop_gradient
+        True
+    """
 
     mode = False
 
 
 class enable_grad(_Fixed):
-    """Calls are put on the tape, also inside `no_grad`."""
+    """Operations are recorded for backward passes, also inside `no_grad`: a context manager or a decorator.
+
+    Args:
+        function: the function, where it is a decorator.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> with paddle.no_grad(), paddle.enable_grad():
+        ...     y = x * 2
+        >>> y.stop_gradient
+        False
+    """
 
     mode = True
 
 
 class set_grad_enabled(GradMode):
-    """Switches recording at once; as a context manager it switches back at the end of the block."""
+    """Says at once whether operations are recorded for backward passes; as a context manager, for the block.
+
+    Args:
+        mode: whether they are.
+
+    Examples:
+        >>> with paddle.set_grad_enabled(False):
+        ...     paddle.is_grad_enabled()
+        False
+        >>> paddle.is_grad_enabled()
+        True
+    """
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
@@ -86,7 +120,18 @@ class set_grad_enabled(GradMode):
 
 
 class inference_mode(GradMode):
-    """Like `no_grad`; `inference_mode(False)` does nothing."""
+    """No gradients are wanted: as `no_grad`, by PyTorch's name.
+
+    Args:
+        mode: False changes nothing; a function is decorated.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> with paddle.inference_mode():
+        ...     y = x * 2
+        >>> y.stop_gradient
+        True
+    """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
         return _decorate(mode, False) if callable(mode) else super().__new__(cls)
@@ -106,7 +151,13 @@ class inference_mode(GradMode):
 
 @public()
 def is_grad_enabled() -> bool:
-    """Whether calls of this thread are put on the tape."""
+    """Whether operations of this thread are recorded for backward passes.
+
+    Examples:
+        >>> with paddle.no_grad():
+        ...     paddle.is_grad_enabled()
+        False
+    """
     return LOCAL.grad_enabled
 
 

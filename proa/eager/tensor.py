@@ -31,7 +31,26 @@ _names = itertools.count()
 
 
 class Tensor:
-    """An n-dimensional array with Paddle's semantics."""
+    """An array of numbers of one type, on one device, with a gradient if that is wanted.
+
+    Tensors are made by `to_tensor`, by creation functions and by operations. Operations are recorded and run when a value
+    is looked at.
+
+    Args:
+        data: numbers to copy.
+        dtype: their type.
+        place: where they lie.
+        stop_gradient: whether no gradient is wanted.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> (x * x).sum().backward()
+        >>> x.grad.tolist()
+        [2.0, 4.0]
+        >>> x
+        Tensor(shape=[2], dtype=float32, place=Place(cpu), stop_gradient=False,
+               [1., 2.])
+    """
 
     __slots__ = (
         "__dict__", "__weakref__", "_aval", "_index", "_node", "_segment", "_value", "_version", "stop_gradient",
@@ -116,6 +135,12 @@ class Tensor:
 
     @property
     def shape(self) -> Size:
+        """The dimensions, as a list.
+
+        Examples:
+            >>> paddle.zeros([2, 3]).shape
+            paddle.Size([2, 3])
+        """
         segment = self._segment
         if segment is not None and segment.captures:
             return Size(segment.shape_of(self._aval))
@@ -123,43 +148,110 @@ class Tensor:
 
     @property
     def dtype(self) -> DType:
+        """The type of the elements.
+
+        Examples:
+            >>> paddle.zeros([2], dtype="int32").dtype
+            paddle.int32
+        """
         return dtype_of(self._aval.dtype)
 
     @property
     def ndim(self) -> int:
+        """The number of axes.
+
+        Examples:
+            >>> paddle.zeros([2, 3]).ndim
+            2
+        """
         return self._aval.ndim
 
     @property
     def size(self) -> TensorSize:
+        """The number of elements; called, the shape or one dimension of it.
+
+        Examples:
+            >>> x = paddle.zeros([2, 3])
+            >>> x.size, x.size(0)
+            (6, 2)
+        """
         return TensorSize(self._aval.shape)
 
     @property
     def place(self) -> Place:
+        """Where the tensor lies.
+
+        Examples:
+            >>> paddle.zeros([2]).cpu().place
+            Place(cpu)
+        """
         return plain_place(self._aval.place)
 
     @property
     def itemsize(self) -> int:
+        """How many bytes an element has.
+
+        Examples:
+            >>> paddle.zeros([2], dtype="float64").itemsize
+            8
+        """
         return self._aval.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
+        """How many bytes all elements have together.
+
+        Examples:
+            >>> paddle.zeros([2, 3]).nbytes
+            24
+        """
         return self._aval.nbytes
 
     def dim(self) -> int:
+        """The number of axes.
+
+        Examples:
+            >>> paddle.zeros([2, 3]).dim()
+            2
+        """
         return self._aval.ndim
 
     ndimension = dim
 
     def element_size(self) -> int:
+        """How many bytes an element has.
+
+        Examples:
+            >>> paddle.zeros([2], dtype="float16").element_size()
+            2
+        """
         return self._aval.dtype.itemsize
 
     def is_dense(self) -> bool:
+        """Whether all elements are stored; true for every tensor but sparse ones.
+
+        Examples:
+            >>> paddle.zeros([2]).is_dense()
+            True
+        """
         return True
 
     def is_sparse(self) -> bool:
+        """Whether only elements that are not zero are stored.
+
+        Examples:
+            >>> paddle.zeros([2, 2]).is_sparse(), paddle.eye(2).to_sparse_coo(2).is_sparse()
+            (False, True)
+        """
         return False
 
     def is_selected_rows(self) -> bool:
+        """Whether only some rows are stored: never, gradients are dense here.
+
+        Examples:
+            >>> paddle.zeros([2]).is_selected_rows()
+            False
+        """
         return False
 
     def __len__(self) -> int:
@@ -169,6 +261,14 @@ class Tensor:
 
     @property
     def name(self) -> str:
+        """The name of the tensor; one is made where none was given.
+
+        Examples:
+            >>> x = paddle.zeros([2])
+            >>> x.name = "kept"
+            >>> x.name
+            'kept'
+        """
         if self._name is None:
             self._name = f"generated_tensor_{next(_names)}"
         return self._name
@@ -179,18 +279,46 @@ class Tensor:
 
     @property
     def inplace_version(self) -> int:
+        """How many times the value was changed in place.
+
+        Examples:
+            >>> x = paddle.zeros([2])
+            >>> _ = x.add_(paddle.ones([2]))
+            >>> x.inplace_version
+            1
+        """
         return self._version
 
     @property
     def is_leaf(self) -> bool:
+        """Whether the tensor is no result of an operation on the tape.
+
+        Examples:
+            >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+            >>> x.is_leaf, (x * x).is_leaf
+            (True, False)
+        """
         return self.stop_gradient or self._node is None
 
     @property
     def grad_fn(self) -> Any:
+        """The operation that the tensor came from, on the tape; None for one that was not computed.
+
+        Examples:
+            >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+            >>> x.grad_fn is None, (x * x).grad_fn is None
+            (True, False)
+        """
         return self._node
 
     @property
     def requires_grad(self) -> bool:
+        """Whether the gradient is wanted; the opposite of `stop_gradient`.
+
+        Examples:
+            >>> paddle.to_tensor([1.0], stop_gradient=False).requires_grad
+            True
+        """
         return not self.stop_gradient
 
     @requires_grad.setter
@@ -199,10 +327,22 @@ class Tensor:
 
     @property
     def is_cpu(self) -> bool:
+        """Whether the tensor lies in the memory of the host.
+
+        Examples:
+            >>> paddle.zeros([2]).cpu().is_cpu
+            True
+        """
         return self._aval.place is CPU
 
     @property
     def is_cuda(self) -> bool:
+        """Whether the tensor lies on a GPU.
+
+        Examples:
+            >>> paddle.zeros([2]).cpu().is_cuda
+            False
+        """
         return self._aval.place.kind == "gpu"
 
     # ---- values ------------------------------------------------------------------------------------------------
@@ -221,7 +361,15 @@ class Tensor:
         return host_array(value) if ForkState.lost else value
 
     def numpy(self, writable_ref: bool = False) -> np.ndarray:
-        """The value as a new NumPy array of its own."""
+        """The value as a new NumPy array of its own.
+
+        Args:
+            writable_ref: accepted; the array can always be written to.
+
+        Examples:
+            >>> paddle.to_tensor([1.0, 2.0]).numpy()
+            array([1., 2.], dtype=float32)
+        """
         return np.array(self._read())
 
     def _read(self) -> Any:
@@ -232,7 +380,20 @@ class Tensor:
         return readable(value) if Mode.sharded else value
 
     def item(self, *args: int) -> Any:
-        """The one element (or the one at the given position) as a Python number."""
+        """The one element, or the one at a position, as a Python number.
+
+        Args:
+            *args: the position: one number for the flattened tensor, or one for each axis.
+
+        Raises:
+            ValueError: there are several elements and no position is given.
+
+        Examples:
+            >>> paddle.to_tensor([7.5]).item()
+            7.5
+            >>> paddle.to_tensor([[1, 2], [3, 4]]).item(1, 0)
+            3
+        """
         array = np.asarray(self._read())
         if args:
             try:
@@ -244,6 +405,12 @@ class Tensor:
         return array.item()
 
     def tolist(self) -> Any:
+        """The elements as Python numbers, in nested lists.
+
+        Examples:
+            >>> paddle.to_tensor([[1, 2], [3, 4]]).tolist()
+            [[1, 2], [3, 4]]
+        """
         return np.asarray(self._read()).tolist() if sizes_held(self) is None else objects_held(self).tolist()
 
     def _scalar(self, what: str) -> Any:
@@ -311,6 +478,14 @@ class Tensor:
 
     @property
     def grad(self) -> Tensor | None:
+        """The gradient that backward passes have added up, or None.
+
+        Examples:
+            >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+            >>> (x * x).backward()
+            >>> x.grad.tolist()
+            [6.0]
+        """
         found = self._grad
         if found is None and self._zeroed:
             from .engine import zeros_of
@@ -333,16 +508,43 @@ class Tensor:
         self._zeroed = False
 
     def gradient(self) -> np.ndarray | None:
+        """The gradient as a NumPy array, or None.
+
+        Examples:
+            >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+            >>> (x * x).backward()
+            >>> x.gradient()
+            array([6.], dtype=float32)
+        """
         return None if self.grad is None else self.grad.numpy()
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
-        """Sets a gradient that is there to zeros, or takes it away."""
+        """Sets a gradient that is there to zeros, or takes it away.
+
+        Args:
+            set_to_zero: zeros (True), or None.
+
+        Examples:
+            >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> (x * 2).backward()
+            >>> x.clear_gradient(set_to_zero=False)
+            >>> x.grad is None
+            True
+        """
         if self._grad is not None or self._zeroed:
             self._grad = None
             self._zeroed = set_to_zero
 
     def clear_grad(self) -> None:
-        """Sets a gradient that is there to zeros."""
+        """Sets a gradient that is there to zeros.
+
+        Examples:
+            >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> (x * 2).backward()
+            >>> x.clear_grad()
+            >>> x.grad.tolist()
+            [0.0]
+        """
         self.clear_gradient()
 
     # A tensor made of others (a sparse one) has its place in the graph through one of them; these three say which, and

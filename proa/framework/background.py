@@ -41,7 +41,14 @@ def start(write: Callable[[], None]) -> None:
 
 @public()
 def clear_async_save_task_queue() -> None:
-    """Waits until everything that is saved in the background is written."""
+    """Waits until everything that is saved in the background is written, and raises what went wrong.
+
+    Examples:
+        >>> paddle.async_save({"x": paddle.ones([2])}, "kept.pdparams")
+        >>> paddle.clear_async_save_task_queue()
+        >>> paddle.load("kept.pdparams")["x"].tolist()
+        [1.0, 1.0]
+    """
     for task in list(_TASKS):
         task.join()
     raise_failure()

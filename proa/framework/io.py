@@ -37,11 +37,21 @@ _SUFFIX = ".safetensors"
 @public()
 @boundary
 def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, **configs: Any) -> None:
-    """Writes tensors, state dictionaries and nested containers of them to a file Paddle can read.
+    """Writes tensors, state dictionaries and nested containers of them to a file that Paddle can read.
 
-    A path that ends with `.safetensors` gives a file of that format (a flat dictionary of tensors). With
-    `use_binary_format=True` a single tensor is written in Paddle's binary form. An interrupted save leaves the file as it
-    was before.
+    An interrupted save leaves the file as it was before.
+
+    Args:
+        obj: what is written.
+        path: the file, or an open one. One that ends with `.safetensors` gets that format (a flat dictionary of tensors).
+        protocol: the version of pickle, 2 to 4.
+        **configs: `use_binary_format=True` writes a single tensor in Paddle's binary form.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 3)
+        >>> paddle.save(layer.state_dict(), "layer.pdparams")
+        >>> sorted(paddle.load("layer.pdparams"))
+        ['bias', 'weight']
     """
     _prepared(obj, path, protocol, configs)()
 
@@ -53,6 +63,21 @@ def async_save(
     """`save` in the background: what is written are the values of now, whatever happens to the tensors later.
 
     `clear_async_save_task_queue()` waits until all is written and raises what went wrong, as does the next `async_save`.
+
+    Args:
+        obj: tensors, state dictionaries and nested containers of them.
+        path: the file.
+        protocol: the version of pickle.
+        sync_other_task: wait for those before it first.
+        **configs: as for `save`.
+
+    Examples:
+        >>> x = paddle.ones([2])
+        >>> paddle.async_save({"x": x}, "kept.pdparams")
+        >>> _ = x.zero_()
+        >>> paddle.clear_async_save_task_queue()
+        >>> paddle.load("kept.pdparams")["x"].tolist()
+        [1.0, 1.0]
     """
     if hasattr(path, "write"):
         raise value_error("async_save", "only files are written in the background", type(path).__name__, "use save()")
@@ -124,10 +149,26 @@ def _plain_array(tensor: Tensor, copied: bool) -> np.ndarray:
 def load(path: str | os.PathLike[str] | BinaryIO, **configs: Any) -> Any:
     """Reads a file that `save` wrote, here or in Paddle, or a safetensors file.
 
-    `return_numpy=True` gives arrays instead of tensors; `keep_name_table=True` keeps the table of
-    tensor names of a state dictionary. Nothing in the file is executed: a file with anything but
-    arrays, numbers, strings and containers is refused. `allow_objects=True` (or a list of classes, or
-    `PROA_ALLOW_OBJECTS=1`) reads objects too, which can run any code: for files that you trust.
+    Nothing in the file is executed: a file with anything but arrays, numbers, strings and containers is refused, unless
+    `allow_objects` says otherwise.
+
+    Args:
+        path: the file, or an open one.
+        **configs: `return_numpy=True` gives arrays instead of tensors; `keep_name_table=True` keeps the table of tensor
+            names of a state dictionary; `allow_objects=True` (or a list of classes, or `PROA_ALLOW_OBJECTS=1`) reads
+            objects too, which can run any code: for files that you trust.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is damaged, or none that `save` writes.
+        pickle.UnpicklingError: it holds something that is refused.
+
+    Examples:
+        >>> paddle.save({"w": paddle.ones([2])}, "model.pdparams")
+        >>> paddle.load("model.pdparams")["w"].tolist()
+        [1.0, 1.0]
+        >>> paddle.load("model.pdparams", return_numpy=True)["w"]
+        array([1., 1.], dtype=float32)
     """
     unknown = sorted(set(configs) - set(_LOAD_OPTIONS))
     if unknown:

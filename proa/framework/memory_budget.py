@@ -208,14 +208,25 @@ def _value(instruction: Any, offset: int) -> str:
 
 @public()
 def memory_budget(budget: int | str, recompute: bool = True) -> MemoryBudget:
-    """A block whose steps must not need more memory than `budget` ("20GB", "512MiB", bytes).
-
-        with proa.memory_budget("20GB") as budget:
-            train()
-        print(budget.verdict)
+    """A block whose steps must not need more memory than a budget.
 
     Each program is judged when it is compiled, before it allocates anything. One that needs too much is compiled so that
-    parts of its forward pass are computed again in the backward pass (not with `recompute=False`), as few as will do; if
-    that is not enough, MemoryError tells where the memory goes.
+    parts of its forward pass are computed again in the backward pass, as few as will do.
+
+    Args:
+        budget: a number of bytes, or "20GB", "512MiB".
+        recompute: whether parts may be computed again.
+
+    Returns:
+        A context manager whose `verdict` says afterwards what was found.
+
+    Raises:
+        MemoryError: it does not fit even so; the message says where the memory goes.
+
+    Examples:
+        >>> with paddle.memory_budget("1GB") as budget:
+        ...     total = paddle.ones([10]).sum().item()
+        >>> total
+        10.0
     """
     return MemoryBudget(budget, recompute)

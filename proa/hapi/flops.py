@@ -72,10 +72,19 @@ def _rules() -> dict[type, Rule]:
 
 
 def flops(net: Any, input_size: Any, custom_ops: dict[type, Rule] | None = None, print_detail: bool = False) -> int:
-    """The multiplications of one forward pass for an input of the shape `input_size`.
+    """The multiplications of one forward pass.
 
-    `custom_ops` has own rules by class: functions of (layer, inputs, output) that add to `layer.total_ops`.
-    `print_detail` prints a table of the layers.
+    Args:
+        net: the network.
+        input_size: the shape of the input.
+        custom_ops: own rules by class: functions of (layer, inputs, output) that add to `layer.total_ops`.
+        print_detail: print a table of the layers.
+
+    Examples:
+        >>> paddle.flops(paddle.nn.Linear(2, 3), [1, 2])
+        <class '...Linear'>'s flops has been counted
+        Total Flops: 6     Total Params: 9
+        6
     """
     if not isinstance(net, nn.Layer):
         warnings.warn("(flops) net must be a Layer; received " + type(net).__name__ + ".", stacklevel=2)

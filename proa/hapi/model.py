@@ -21,9 +21,22 @@ from .steps import eval_step, predict_step, train_step
 class Model:
     """A network to be trained, evaluated and applied.
 
-    `prepare` says how, `fit`, `evaluate` and `predict` do it for whole datasets, `train_batch`, `eval_batch` and
-    `predict_batch` for one batch. `inputs` and `labels` are InputSpecs; without `inputs`, a batch's first entries go to
-    the arguments of `network.forward` and the others to the loss.
+    `prepare` says how; `fit`, `evaluate` and `predict` do it for whole datasets, `train_batch`, `eval_batch` and
+    `predict_batch` for one batch.
+
+    Args:
+        network: the network.
+        inputs: InputSpecs of its arguments. Without them, the first entries of a batch go to the arguments of
+            `network.forward` and the others to the loss.
+        labels: InputSpecs of what the loss compares with.
+
+    Examples:
+        >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+        >>> model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()), paddle.nn.MSELoss())
+        >>> data = [(np.ones([4, 2], "float32"), np.zeros([4, 1], "float32"))] * 20
+        >>> model.fit(data, epochs=2, verbose=0)
+        >>> bool(model.evaluate(data, verbose=0)["loss"][0] < 1e-3)
+        True
     """
 
     def __init__(self, network: Layer, inputs: Any = None, labels: Any = None) -> None:
@@ -44,10 +57,22 @@ class Model:
     # ---- preparing ---------------------------------------------------------------------------------------------
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
-        """Says how to train (`optimizer`, `loss`), what to measure (`metrics`) and in which precision (`amp_configs`).
+        """Says how to train, what to measure and in which precision.
 
-        `loss` is a Layer or a function of outputs and labels that gives one loss, several or a dictionary of them.
-        `amp_configs` is a level ("O1", "O2") or a dictionary with the level and options of `paddle.amp`.
+        Args:
+            optimizer: what changes the parameters.
+            loss: a Layer or a function of outputs and labels that gives one loss, several, or a dictionary of them.
+            metrics: a Metric, or several.
+            amp_configs: a level ("O1", "O2") or a dictionary with the level and options of `paddle.amp`.
+
+        Raises:
+            TypeError: the loss is no function, or a metric is none.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> len(model.train_batch(np.ones([4, 2], "float32"), np.zeros([4, 1], "float32")))
+            1
         """
         if loss is not None and not callable(loss):
             raise type_error("Model.prepare", "loss must be a Layer or a function", type(loss).__name__)
@@ -62,16 +87,39 @@ class Model:
         self._optimizer, self._loss, self._metrics = optimizer, loss, as_list(metrics)
 
     def parameters(self, *args: Any, **kwargs: Any) -> list[Any]:
-        """The network's parameters."""
+        """The parameters of the network.
+
+        Args:
+            *args: as for the network's `parameters`.
+            **kwargs: the same by name.
+
+        Examples:
+            >>> [parameter.shape for parameter in paddle.Model(paddle.nn.Linear(2, 3)).parameters()]
+            [paddle.Size([2, 3]), paddle.Size([3])]
+        """
         return self.network.parameters(*args, **kwargs)
 
     # ---- one batch ---------------------------------------------------------------------------------------------
 
     @boundary
     def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
-        """One step of training; `update=False` only adds to the gradients.
+        """One step of training.
 
-        Gives the losses as a list of arrays; with metrics, a pair of that and what the metrics say of this batch.
+        Args:
+            inputs: an array, or a list of them.
+            labels: the same for what the loss compares with.
+            update: whether the parameters change; False only adds to the gradients.
+
+        Returns:
+            The losses as a list of arrays; with metrics, a pair of that and what the metrics say of this batch.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> batch = np.ones([4, 2], "float32"), np.zeros([4, 1], "float32")
+            >>> first, second = model.train_batch(*batch)[0], model.train_batch(*batch)[0]
+            >>> bool(second < first)
+            True
         """
         self._check_trainable("train_batch")
         self.set_mode("train")
@@ -80,14 +128,41 @@ class Model:
 
     @boundary
     def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
-        """Losses and metrics of one batch, as `train_batch` gives them; without a loss, the metrics alone."""
+        """Losses and metrics of one batch, without training.
+
+        Args:
+            inputs: an array, or a list of them.
+            labels: the same for what the loss compares with.
+
+        Returns:
+            The losses as a list of arrays; with metrics a pair of that and what they say; without a loss, the metrics alone.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Identity())
+            >>> model.prepare(loss=paddle.nn.MSELoss())
+            >>> [float(loss) for loss in model.eval_batch([np.full([2, 1], 3.0, "float32")], [np.zeros([2, 1], "float32")])]
+            [9.0]
+        """
         self.set_mode("eval")
         losses, results = eval_step(self, *self._batch("eval_batch", inputs, labels), read=True)
         return self._answer(losses, results)
 
     @boundary
     def predict_batch(self, inputs: Any) -> list[Any]:
-        """The network's outputs for one batch, as a list of arrays."""
+        """The outputs of the network for one batch.
+
+        Args:
+            inputs: an array, or a list of them.
+
+        Returns:
+            A list of arrays.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.ReLU())
+            >>> model.prepare()
+            >>> model.predict_batch([np.array([-1.0, 2.0], "float32")])
+            [array([0., 2.], dtype=float32)]
+        """
         self.set_mode("test")
         return [as_arrays(output) for output in predict_step(self, self._batch("predict_batch", inputs, None)[0])]
 
@@ -110,7 +185,17 @@ class Model:
             )  # fmt: skip
 
     def set_mode(self, mode: str) -> None:
-        """Training or inference behaviour of the network: "train", "eval" or "test"."""
+        """Lets the network behave as in training or as in inference.
+
+        Args:
+            mode: "train", "eval" or "test".
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Dropout(0.5))
+            >>> model.set_mode("eval")
+            >>> model.network.training
+            False
+        """
         self.mode = mode
         self.network.train(mode == "train")
 
@@ -139,10 +224,35 @@ class Model:
         accumulate_grad_batches: int = 1,
         num_iters: int | None = None,
     ) -> None:
-        """Trains for `epochs`, or `num_iters` steps; evaluates every `eval_freq` epochs; saves to `save_dir`.
+        """Trains for a number of epochs, or of steps.
 
-        The data is a Dataset, a DataLoader, or any iterable of batches. Losses are read from the device, and waited
-        for, every `log_freq` steps and when a callback looks at them.
+        Losses are read from the device, and waited for, every `log_freq` steps and when a callback looks at them.
+
+        Args:
+            train_data: a Dataset, a DataLoader, or an iterable of batches.
+            eval_data: the same, to evaluate on.
+            batch_size: how many samples of a Dataset make a batch.
+            epochs: how many times through the data.
+            eval_freq: every how many epochs to evaluate.
+            log_freq: every how many steps something is printed.
+            save_dir: where to save the model, if given.
+            save_freq: every how many epochs to save it.
+            verbose: 0 prints nothing, 1 a bar, 2 lines.
+            drop_last: leave out a last batch that is smaller.
+            shuffle: give the samples of a Dataset in another order each time.
+            num_workers: how many processes read a Dataset.
+            callbacks: further callbacks.
+            accumulate_grad_batches: after how many batches the parameters change.
+            num_iters: the greatest number of steps.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> batch = (np.ones([4, 2], "float32"), np.zeros([4, 1], "float32"))
+            >>> before = model.eval_batch(*batch)[0]
+            >>> model.fit([batch] * 10, verbose=0)
+            >>> bool(model.eval_batch(*batch)[0] < before)
+            True
         """
         self._check_trainable("fit")
         loops.fit(
@@ -161,7 +271,27 @@ class Model:
         callbacks: Any = None,
         num_iters: int | None = None,
     ) -> dict[str, Any]:
-        """The loss of the last batch and the metrics over all of them, by name."""
+        """The loss of the last batch and the metrics over all of them.
+
+        Args:
+            eval_data: a Dataset, a DataLoader, or an iterable of batches.
+            batch_size: how many samples of a Dataset make a batch.
+            log_freq: every how many steps something is printed.
+            verbose: 0 prints nothing, 1 a bar, 2 lines.
+            num_workers: how many processes read a Dataset.
+            callbacks: further callbacks.
+            num_iters: the greatest number of batches.
+
+        Returns:
+            A dictionary by name.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Identity())
+            >>> model.prepare(loss=paddle.nn.MSELoss())
+            >>> batch = (np.full([2, 1], 3.0, "float32"), np.zeros([2, 1], "float32"))
+            >>> model.evaluate([batch], verbose=0)["loss"]
+            [9.0]
+        """
         return loops.evaluate(self, eval_data, batch_size, log_freq, verbose, num_workers, callbacks, num_iters)
 
     @boundary
@@ -174,9 +304,24 @@ class Model:
         verbose: int = 1,
         callbacks: Any = None,
     ) -> list[Any]:
-        """The network's outputs: for each of them a tuple with an array per batch, or one array of all samples.
+        """The outputs of the network for whole data.
 
-        `stack_outputs=True` joins the batches along the first dimension.
+        Args:
+            test_data: a Dataset, a DataLoader, or an iterable of batches.
+            batch_size: how many samples of a Dataset make a batch.
+            num_workers: how many processes read a Dataset.
+            stack_outputs: join the batches along the first axis.
+            verbose: 0 prints nothing, 1 a bar, 2 lines.
+            callbacks: further callbacks.
+
+        Returns:
+            For each output a tuple with an array per batch, or one array of all samples.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.ReLU())
+            >>> model.prepare()
+            >>> model.predict([[np.array([-1.0, 2.0], "float32")]], stack_outputs=True, verbose=0)
+            [array([0., 2.], dtype=float32)]
         """
         return loops.predict(self, test_data, batch_size, num_workers, stack_outputs, verbose, callbacks)
 
@@ -184,19 +329,56 @@ class Model:
 
     @boundary
     def save(self, path: str | os.PathLike[str], training: bool = True) -> None:
-        """Saves to `path.pdparams` and `path.pdopt`; with `training=False`, the network for inference."""
+        """Saves the model.
+
+        Args:
+            path: the path without an ending.
+            training: write `path.pdparams` and `path.pdopt`; False writes the network for inference.
+
+        Examples:
+            >>> import os
+            >>> paddle.Model(paddle.nn.Linear(2, 1)).save("kept")
+            >>> sorted(os.listdir())
+            ['kept.pdparams']
+        """
         checkpoint.save(self, path, training)
 
     @boundary
     def load(self, path: str | os.PathLike[str], skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
-        """Loads what `save` wrote, here or in Paddle.
+        """Loads what `save` wrote, here or in Paddle. Nothing is changed unless everything fits.
 
-        Nothing is changed unless everything fits; `skip_mismatch=True` takes what fits, with a warning for the rest.
+        Args:
+            path: the path without an ending.
+            skip_mismatch: take what fits, with a warning for the rest.
+            reset_optimizer: leave the state of the optimiser alone.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.save("kept")
+            >>> weight = model.network.weight.clone()
+            >>> model.network.weight.set_value(paddle.zeros([2, 1]))
+            >>> model.load("kept")
+            >>> paddle.equal_all(model.network.weight, weight).item()
+            True
         """
         checkpoint.load(self, path, skip_mismatch, reset_optimizer)
 
     def summary(self, input_size: Any = None, dtype: Any = None) -> dict[str, int]:
-        """Prints a table of the network's layers; see `paddle.summary`."""
+        """Prints a table of the network's layers; see `paddle.summary`.
+
+        Args:
+            input_size: the shape of the input; by default that of the InputSpecs.
+            dtype: its type.
+
+        Returns:
+            The numbers of all and of trainable parameters, as a dictionary.
+
+        Examples:
+            >>> counts = paddle.Model(paddle.nn.Linear(2, 3)).summary((1, 2))
+            -----...
+            >>> counts
+            {'total_params': 9, 'trainable_params': 9}
+        """
         from .summary import summary
 
         size = input_size if input_size is not None else self._inputs

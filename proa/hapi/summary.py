@@ -33,11 +33,23 @@ class _Row:
 def summary(net: Layer, input_size: Any = None, dtypes: Any = None, input: Any = None) -> dict[str, int]:
     """Prints the layers of a network in the order in which they are called, and the numbers of its parameters.
 
-    `input_size` is a shape, an InputSpec, or a list of either (the first dimension may be None); `input` is an example
-    instead. As in Paddle, a layer is told about once, parameters that the network itself owns beside its layers are not
-    counted, and parameters shared between layers are counted for each.
+    As in Paddle, a layer is told about once, parameters that the network itself owns beside its layers are not counted,
+    and parameters shared between layers are counted for each.
 
-    Returns `{"total_params": …, "trainable_params": …}`.
+    Args:
+        net: the network.
+        input_size: a shape, an InputSpec, or a list of either; the first dimension may be None.
+        dtypes: the types of the inputs; the default floating type if left out.
+        input: an example of the input, instead of its shape.
+
+    Returns:
+        The numbers of all and of trainable parameters, as a dictionary.
+
+    Examples:
+        >>> counts = paddle.summary(paddle.nn.Linear(2, 3), (1, 2))
+        -----...
+        >>> counts
+        {'total_params': 9, 'trainable_params': 9}
     """
     if not isinstance(net, Layer):
         raise type_error("summary", "net must be a Layer", type(net).__name__)

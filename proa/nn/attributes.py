@@ -21,7 +21,22 @@ from .lazy_init import is_lazy, make_late
 
 
 class ParamAttr:
-    """What one may say about a parameter of a layer: name, initializer, how it is trained."""
+    """What one may say about a parameter of a layer.
+
+    Args:
+        name: its name.
+        initializer: how it begins.
+        learning_rate: a factor for the learning rate of the optimiser.
+        regularizer: a penalty on its size, instead of the optimiser's.
+        trainable: whether it is trained.
+        do_model_average: accepted; whether averages of it may be kept.
+        need_clip: whether gradient clipping includes it.
+
+    Examples:
+        >>> start = paddle.ParamAttr(initializer=paddle.nn.initializer.Constant(2.0))
+        >>> paddle.nn.Linear(1, 2, weight_attr=start).weight.tolist()
+        [[2.0, 2.0]]
+    """
 
     def __init__(
         self,
@@ -45,7 +60,20 @@ class ParamAttr:
 
     @staticmethod
     def of(given: Any) -> ParamAttr | None:
-        """A ParamAttr for anything that may stand for one; None for False (no parameter)."""
+        """A ParamAttr for anything that may stand for one.
+
+        Args:
+            given: a ParamAttr, a name, an initializer, a regularizer, a boolean or None.
+
+        Returns:
+            A ParamAttr; None for False, which means no parameter.
+
+        Examples:
+            >>> paddle.ParamAttr.of("w").name
+            'w'
+            >>> paddle.ParamAttr.of(False) is None
+            True
+        """
         if given is None or given is True:
             return ParamAttr()
         if given is False:
@@ -128,7 +156,23 @@ def create_parameter(
     is_bias: bool = False,
     default_initializer: Initializer | None = None,
 ) -> Parameter | None:
-    """A parameter outside of any layer."""
+    """A parameter outside of any layer.
+
+    Args:
+        shape: its shape.
+        dtype: its type.
+        name: a label; it changes nothing.
+        attr: its attributes, a ParamAttr or what stands for one.
+        is_bias: whether it is a bias, which begins with zeros.
+        default_initializer: how it begins where `attr` does not say.
+
+    Returns:
+        A parameter; None where `attr` is False.
+
+    Examples:
+        >>> paddle.create_parameter([3], "float32", is_bias=True).tolist()
+        [0.0, 0.0, 0.0]
+    """
     settings = ParamAttr.of(attr)
     if settings is not None and name is not None and settings.name is None:
         settings = ParamAttr(**{**settings.__dict__, "name": name})

@@ -31,8 +31,14 @@ _lock = new_reentrant_lock()
 class LazyGuard:
     """A context in which layers get parameters without numbers: they take no memory until they are used.
 
-    The numbers are drawn at the first use, or by `parameter.initialize()`; they are those the parameter would have got
-    at once. Loading a state dictionary fills parameters without drawing any.
+    The numbers are drawn at the first use, or by `parameter.initialize()`; they are those that the parameter would have
+    got at once. Loading a state dictionary fills parameters without drawing any.
+
+    Examples:
+        >>> with paddle.LazyGuard():
+        ...     layer = paddle.nn.Linear(2, 3)
+        >>> layer.weight.shape, layer(paddle.ones([1, 2])).shape
+        (paddle.Size([2, 3]), paddle.Size([1, 3]))
     """
 
     def __enter__(self) -> LazyGuard:

@@ -80,7 +80,16 @@ def cast_to(xp: Any, x: Any, dtype: np.dtype) -> Any:
 )  # fmt: skip
 @public(method="cast", inplace=True)
 def cast(x: Tensor, dtype: Any) -> Tensor:
-    """A new tensor with the numbers of `x` in another data type."""
+    """A new tensor with the numbers of `x` in another type.
+
+    Args:
+        x: the tensor.
+        dtype: the type.
+
+    Examples:
+        >>> paddle.cast(paddle.to_tensor([1.7, -1.7]), "int32").tolist()
+        [1, -1]
+    """
     return cast_to(x, to_numpy_dtype(dtype))
 
 
@@ -185,7 +194,23 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
 )  # fmt: skip
 @public(method=True)
 def reshape(x: Tensor, shape: Any, *more: int, name: str | None = None) -> Tensor:
-    """The same numbers in another shape. One dimension may be -1 (worked out); 0 keeps the dimension at that place."""
+    """The same numbers in another shape; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        shape: the dimensions. One may be -1, which is worked out; 0 keeps the dimension at that place.
+        name: a label; it changes nothing.
+        *more: further dimensions, where they are given one by one.
+
+    Raises:
+        ValueError: the numbers of elements differ.
+
+    Examples:
+        >>> paddle.reshape(paddle.arange(6), [2, -1]).tolist()
+        [[0, 1, 2], [3, 4, 5]]
+        >>> paddle.ones([2, 3, 4]).reshape([0, -1]).shape
+        paddle.Size([2, 12])
+    """
     if not isinstance(x, Tensor):
         raise type_error("reshape", "x must be a Tensor", f"x: {type(x).__name__}")
     wanted = shape_tuple("reshape", (shape, *more) if more else shape)
@@ -222,7 +247,17 @@ def transpose_to(xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
 )  # fmt: skip
 @public(method=True, aliases="perm=dim0 name=dim1")
 def transpose(x: Tensor, perm: Any, name: Any = None) -> Tensor:
-    """`x` with its axes in the order `perm`; two axes (`x.transpose(0, 1)`, `dim0=0, dim1=1`) change places."""
+    """A tensor with its axes in another order; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        perm: the axes in their new order. Two axes one by one (`x.transpose(0, 1)`, or `dim0` and `dim1`) change places.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.transpose(paddle.zeros([2, 3, 4]), [2, 0, 1]).shape
+        paddle.Size([4, 2, 3])
+    """
     if isinstance(perm, int):
         return _exchange(x, perm, name)
     axes = tuple(normalise_axis("transpose", int(axis), x._aval.ndim) for axis in perm)
@@ -300,9 +335,26 @@ sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)  #
 )  # fmt: skip
 @public(method=True, out=True)
 def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The sum over some axes (all by default). Booleans and 32-bit integers give int64.
+    """The sum over some axes.
 
-    A boolean in the place of `dtype` is `keepdim`: `sum(x, 1, True)`, PyTorch's order.
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        dtype: the type to add in; by default that of `x`, and int64 for booleans and 32-bit integers. A boolean here is
+            `keepdim`, in PyTorch's order of arguments.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        A tensor without the axes that were summed over.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> paddle.sum(x).item(), paddle.sum(x, axis=0).tolist()
+        (10.0, [4.0, 6.0])
+        >>> paddle.sum(x, axis=1, keepdim=True).shape
+        paddle.Size([2, 1])
     """
     if dtype is not None:
         if dtype.__class__ is bool:

@@ -71,12 +71,26 @@ def coo_to_csr(where: str, x: SparseCooTensor) -> SparseCsrTensor:
 
 
 def to_dense(self: Tensor) -> Tensor:
-    """The tensor with all its positions; a dense one is returned as it is."""
+    """The tensor with all its positions; a dense one is returned as it is.
+
+    Examples:
+        >>> paddle.eye(2).to_sparse_coo(2).to_dense().tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
     return dense_of(self) if isinstance(self, SparseTensor) else self
 
 
 def to_sparse_coo(self: Tensor, sparse_dim: int) -> Tensor:
-    """By coordinates: the first `sparse_dim` dimensions are sparse, the others stay dense in the values."""
+    """The elements that are not zero, by their coordinates.
+
+    Args:
+        sparse_dim: how many of the first axes are sparse; the others stay dense in the values.
+
+    Examples:
+        >>> sparse = paddle.to_tensor([[0.0, 5.0], [0.0, 0.0]]).to_sparse_coo(2)
+        >>> sparse.indices().tolist(), sparse.values().tolist()
+        ([[0], [1]], [5.0])
+    """
     if isinstance(self, SparseTensor):
         return as_coo(self)
     count = integer("to_sparse_coo", "sparse_dim", sparse_dim)
@@ -90,7 +104,13 @@ def to_sparse_coo(self: Tensor, sparse_dim: int) -> Tensor:
 
 
 def to_sparse_csr(self: Tensor) -> Tensor:
-    """By compressed rows: of a matrix, or of a batch of matrices."""
+    """The elements that are not zero, by compressed rows: of a matrix, or of a batch of matrices.
+
+    Examples:
+        >>> sparse = paddle.to_tensor([[0.0, 5.0], [0.0, 0.0]]).to_sparse_csr()
+        >>> sparse.crows().tolist(), sparse.cols().tolist(), sparse.values().tolist()
+        ([0, 1, 1], [1], [5.0])
+    """
     if isinstance(self, SparseCsrTensor):
         return self
     if isinstance(self, SparseCooTensor):
@@ -130,36 +150,57 @@ def _kind(x: Any) -> str:
     return f"a {'CSR' if isinstance(x, SparseCsrTensor) else 'COO' if isinstance(x, SparseTensor) else 'dense'} tensor"
 
 
-def _only(method: str, layout: str) -> Any:
+def _only(method: str, layout: str, call: str, shown: str) -> Any:
     """A method that tensors of another layout do not have, though Paddle gives it to all."""
 
     def refuse(self: Tensor) -> Any:
         raise type_error(method, f"only a sparse {layout} tensor has this", f"{_kind(self)}: {self._aval}")
 
     refuse.__name__ = refuse.__qualname__ = method
-    refuse.__doc__ = f"Of a sparse {layout} tensor only."
+    refuse.__doc__ = f"""Of a sparse {layout} tensor only; see `paddle.sparse`.
+
+    Raises:
+        TypeError: the tensor is no such one.
+
+    Examples:
+        >>> paddle.eye(2).{call}
+        {shown}
+    """
     return refuse
 
 
 def _attach() -> None:
     for method in (to_dense, to_sparse_coo, to_sparse_csr, coalesce, is_same_shape):
         setattr(Tensor, method.__name__, method)
-    for name, layout in {
-        "indices": "COO", "is_coalesced": "COO", "crows": "CSR", "cols": "CSR", "values": "COO or CSR",
-        "nnz": "COO or CSR",
-    }.items():  # fmt: skip
-        setattr(Tensor, name, _only(name, layout))
-    plain: dict[str, Any] = {
-        "is_sparse_coo": lambda self: False,
-        "is_sparse_csr": lambda self: False,
-        "sparse_dim": lambda self: 0,
-        "dense_dim": lambda self: self._aval.ndim,
+    for name, (layout, call, shown) in {
+        "indices": ("COO", "to_sparse_coo(2).indices().tolist()", "[[0, 1], [0, 1]]"),
+        "is_coalesced": ("COO", "to_sparse_coo(2).is_coalesced()", "True"),
+        "crows": ("CSR", "to_sparse_csr().crows().tolist()", "[0, 1, 2]"),
+        "cols": ("CSR", "to_sparse_csr().cols().tolist()", "[0, 1]"),
+        "values": ("COO or CSR", "to_sparse_coo(2).values().tolist()", "[1.0, 1.0]"),
+        "nnz": ("COO or CSR", "to_sparse_coo(2).nnz()", "2"),
+    }.items():
+        setattr(Tensor, name, _only(name, layout, call, shown))
+    plain: dict[str, tuple[Any, str, int]] = {
+        "is_sparse_coo": (lambda self: False, "Whether elements are stored by their coordinates.", False),
+        "is_sparse_csr": (lambda self: False, "Whether elements are stored by compressed rows.", False),
+        "sparse_dim": (lambda self: 0, "How many axes are sparse.", 0),
+        "dense_dim": (lambda self: self._aval.ndim, "How many axes are dense.", 2),
     }
-    for name, method in plain.items():
+    for name, (method, text, shown) in plain.items():
         method.__name__ = method.__qualname__ = name
+        method.__doc__ = f"{text}\n\n    Examples:\n        >>> paddle.ones([2, 3]).{name}()\n        {shown}"
         setattr(Tensor, name, method)
     # Paddle's name for the order of dimensions in memory; the same for every tensor, sparse ones too.
-    Tensor.layout = property(lambda self: "NCHW")  # type: ignore[attr-defined]
+    Tensor.layout = property(  # type: ignore[attr-defined]
+        lambda self: "NCHW",
+        doc="""The order of dimensions in memory, by Paddle's name.
+
+    Examples:
+        >>> paddle.zeros([2]).layout
+        'NCHW'
+    """,
+    )
 
 
 _attach()

@@ -57,7 +57,13 @@ def _numbers(kind: str, given: Any) -> list[int]:
 
 
 class IrGuard:
-    """A context in which Paddle builds programs in its newer representation. Here there is one, so it changes nothing."""
+    """A context in which Paddle builds programs in its newer representation. Here there is one, so it changes nothing.
+
+    Examples:
+        >>> with paddle.IrGuard():
+        ...     paddle.ones([2]).tolist()
+        [1.0, 1.0]
+    """
 
     def __enter__(self) -> IrGuard:
         return self

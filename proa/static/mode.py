@@ -76,7 +76,14 @@ def _switch(position: int, program: Program) -> Program:
 
 
 def enable_static() -> None:
-    """From now on this thread's operations are added to the default main Program instead of being run."""
+    """From now on operations of this thread are added to the default main program instead of being run.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> paddle.in_dynamic_mode()
+        False
+        >>> paddle.disable_static()
+    """
     if _thread.own is None and threading.current_thread() is not threading.main_thread():
         from .program import Program
 
@@ -86,7 +93,17 @@ def enable_static() -> None:
 
 
 def disable_static(place: Any = None) -> None:
-    """Back to running operations as they are called; `place` becomes the default place."""
+    """Back to running operations as they are called.
+
+    Args:
+        place: becomes the place of new tensors, if given.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> paddle.disable_static()
+        >>> paddle.in_dynamic_mode()
+        True
+    """
     _thread.enabled = False
     _follow()
     if place is not None:

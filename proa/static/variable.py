@@ -157,12 +157,26 @@ def _program_of(tensor: Tensor) -> Any:
 
 
 def _block(self: Tensor) -> Any:
-    """The block of a variable; for a tensor of dynamic code the one that a program would get it into, as in Paddle."""
+    """The block of a program that the tensor belongs to; of a tensor of eager code, the one that would take it.
+
+    Examples:
+        >>> type(paddle.ones([2]).block).__name__
+        'Block'
+    """
     owner = self._segment.owner if self._segment is not None else None
     return (owner or default_main_program()).global_block()
 
 
 def _op(self: Tensor) -> Any:
+    """The operator of a program that gives this variable, or None.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program()):
+        ...     y = paddle.static.data("x", [2]) * 2
+        ...     y.op.type
+        'multiply'
+    """
     for operator in _program_of(self).global_block().ops:
         first = operator.instruction.index
         if first <= self._index < first + len(operator.instruction.outputs):

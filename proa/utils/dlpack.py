@@ -28,8 +28,17 @@ _GIVEN: dict[int, tuple[weakref.ref[Tensor], Any]] = {}
 
 @public()
 def to_dlpack(x: Tensor) -> Any:
-    """A DLPack capsule of the tensor's value. Other libraries must not write into it; `from_dlpack` gives a tensor that
-    shares changes with `x`."""
+    """A DLPack capsule of a tensor's value.
+
+    Other libraries must not write into it; `from_dlpack` gives a tensor that shares changes with `x`.
+
+    Args:
+        x: the tensor.
+
+    Examples:
+        >>> paddle.from_dlpack(paddle.to_dlpack(paddle.ones([2]))).tolist()
+        [1.0, 1.0]
+    """
     array = jax_value(require_tensor("to_dlpack", "x", x)._data())
     capsule = array.__dlpack__()
     address = _Capsule(capsule).address
@@ -41,7 +50,17 @@ def to_dlpack(x: Tensor) -> Any:
 def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor from a DLPack capsule, or from anything that has `__dlpack__` (arrays of NumPy, PyTorch, JAX …).
 
-    `copy=False` insists on sharing memory: BufferError where its owner may write to it.
+    Args:
+        dlpack: the capsule or the array.
+        device: where the tensor lies; where the data is by default.
+        copy: False insists on sharing memory.
+
+    Raises:
+        BufferError: `copy` is False and the owner may write to the memory.
+
+    Examples:
+        >>> paddle.from_dlpack(np.arange(3)).tolist()
+        [0, 1, 2]
     """
     source = _Capsule(dlpack) if type(dlpack).__name__ == "PyCapsule" else dlpack
     if isinstance(source, _Capsule):

@@ -69,7 +69,19 @@ def _reference_softmax(x: Any, dim: Any = None, dtype: Any = None) -> Any:
 @public(module="compat.nn.functional")
 @refusing("compat.nn.functional.softmax", "nn.functional.softmax", "x axis name")
 def softmax(input: Tensor, dim: Any = None, dtype: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """`exp(x) / sum(exp(x))` along `dim`; without it along the first dimension of 0, 1 or 3, else the second."""
+    """`exp(x) / sum(exp(x))` along an axis.
+
+    Args:
+        input: the tensor.
+        dim: the axis. Without it, by an old rule of PyTorch's, the first for tensors of none, one or three axes, else the
+            second.
+        dtype: the type to compute in; that of `input` by default.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.special.softmax(paddle.to_tensor([[0.0, 0.0]]), 1).tolist()
+        [[0.5, 0.5]]
+    """
     x = require_tensor("compat.nn.functional.softmax", "input", input)
     axis = _implicit_dimension(x._aval.ndim) if dim is None else dim
     return deliver(softmaxes.softmax(x, axis, dtype), out)

@@ -60,14 +60,30 @@ def method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @method
 def astype(self: Tensor, dtype: Any) -> Tensor:
-    """The numbers in another type; the tensor itself if it has that type already."""
+    """The numbers in another type; the tensor itself if it has that type already.
+
+    Args:
+        dtype: the type.
+
+    Examples:
+        >>> paddle.to_tensor([1.7, -1.7]).astype("int32").tolist()
+        [1, -1]
+    """
     wanted = to_numpy_dtype(dtype)
     return self if wanted == self._aval.dtype else cast_to(self, wanted)
 
 
 @method
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The numbers in the type of another tensor."""
+    """The numbers in the type of another tensor.
+
+    Args:
+        other: that tensor.
+
+    Examples:
+        >>> paddle.to_tensor([1.7]).type_as(paddle.to_tensor([1])).tolist()
+        [1]
+    """
     return astype(self, require_tensor("type_as", "other", other).dtype)
 
 
@@ -78,7 +94,12 @@ def _cast_method(name: str, dtype: str) -> None:
         return self if wanted == self._aval.dtype else cast_to(self, wanted)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"The numbers as {dtype}; the tensor itself if they are that already."
+    convert.__doc__ = f"""The numbers as {dtype}; the tensor itself if they are that already.
+
+    Examples:
+        >>> paddle.to_tensor([1]).{name}().dtype
+        paddle.{dtype}
+    """
     setattr(Tensor, name, convert)
 
 
@@ -91,13 +112,32 @@ for _name, _dtype in _CASTS.items():
 
 @method
 def cpu(self: Tensor) -> Tensor:
-    """The tensor on the CPU; itself if it is there."""
+    """The tensor in the memory of the host; itself if it is there.
+
+    Examples:
+        >>> paddle.ones([2]).cpu().is_cpu
+        True
+    """
     return moved(self, CPU)
 
 
 @method
 def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
-    """The tensor on a GPU (the first by default, or where it is); ValueError if there is none."""
+    """The tensor on a GPU.
+
+    Args:
+        device_id: which; the first by default, or the one where it is.
+        blocking: accepted; a copy is waited for when it is used.
+
+    Raises:
+        ValueError: there is no GPU.
+
+    Examples:
+        >>> x = paddle.ones([2])
+        >>> x = x.cuda() if paddle.device.cuda.device_count() else x
+        >>> x.tolist()
+        [1.0, 1.0]
+    """
     if isinstance(device_id, (Place, str)):
         return moved(self, parse_place(device_id))
     if device_id is None and self._aval.place.kind == "gpu":
@@ -119,11 +159,22 @@ def _is_dtype(value: Any) -> bool:
 
 @method
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """The tensor on another device and (or) in another type.
+    """The tensor on another device, in another type, or both.
 
-    Takes a device, a type, another tensor whose device and type are meant, in any usual order:
-    `to('gpu:0')`, `to('float64')`, `to('cpu', 'int32', True)`, `to(other)`, `to(device=…, dtype=…,
-    blocking=…)`.
+    All usual orders are understood: `to('gpu:0')`, `to('float64')`, `to('cpu', 'int32', True)`, `to(other)`,
+    `to(device=…, dtype=…, blocking=…)`.
+
+    Args:
+        *args: a device, a type, or a tensor whose device and type are meant.
+        **kwargs: the same by name.
+
+    Raises:
+        TypeError: nothing is given, or two devices or types.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.7]).to("cpu", "int32")
+        >>> x.tolist(), x.dtype
+        ([1], paddle.int32)
     """
     unknown = set(kwargs) - {"device", "dtype", "blocking", "other"}
     if unknown or not (args or kwargs):
@@ -165,7 +216,12 @@ def _place_of(device: Any) -> Place:
 
 @method
 def get_device(self: Tensor) -> int:
-    """The number of the tensor's device; -1 on the CPU."""
+    """The number of the tensor's device; -1 on the CPU.
+
+    Examples:
+        >>> paddle.ones([2]).cpu().get_device()
+        -1
+    """
     return -1 if self._aval.place is CPU else self._aval.place.index
 
 
@@ -174,7 +230,13 @@ def get_device(self: Tensor) -> int:
 
 @method
 def detach(self: Tensor) -> Tensor:
-    """The same value outside the graph: no gradient, shared memory."""
+    """The same value outside the graph: no gradient is wanted for it, and the memory is shared.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> (x * 2).detach().stop_gradient
+        True
+    """
     result = alias(self)
     register_detached(self, result)
     return result
@@ -182,7 +244,13 @@ def detach(self: Tensor) -> Tensor:
 
 @method
 def detach_(self: Tensor) -> Tensor:
-    """Takes the tensor itself out of the graph."""
+    """Takes the tensor itself out of the graph and returns it.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False) * 2
+        >>> x.detach_().stop_gradient
+        True
+    """
     self._node = None
     self.stop_gradient = True
     return self
@@ -191,14 +259,35 @@ def detach_(self: Tensor) -> Tensor:
 Tensor.data = property(  # type: ignore[attr-defined]
     detach,
     lambda self, value: set_value(self, value),
-    doc="The value outside the graph, as `detach()` gives it.",
+    doc="""The value outside the graph, as `detach()` gives it; setting it gives the tensor other numbers.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> x.data.stop_gradient
+        True
+        >>> x.data = paddle.to_tensor([5.0])
+        >>> x.tolist()
+        [5.0]
+    """,
 )
 
 
 @method
 def set_value(self: Tensor, value: Any) -> None:
-    """Gives the tensor other numbers of the same shape and type. Neither its history nor its
-    version changes."""
+    """Gives the tensor other numbers of the same shape and type. Neither its history nor its version changes.
+
+    Args:
+        value: a tensor, an array, a list or a number.
+
+    Raises:
+        ValueError: shape or type differ.
+
+    Examples:
+        >>> x = paddle.zeros([2])
+        >>> x.set_value([3.0, 4.0])
+        >>> x.tolist()
+        [3.0, 4.0]
+    """
     aval = self._aval
     if isinstance(value, Tensor):
         source = alias(value)
@@ -223,8 +312,20 @@ def set_value(self: Tensor, value: Any) -> None:
 
 @method
 def copy_(self: Tensor, other: Any, blocking: bool = True) -> Tensor:
-    """Copies the numbers of another tensor of the same shape and type. Neither history nor version
-    changes."""
+    """Copies the numbers of another tensor and returns the tensor. Neither its history nor its version changes.
+
+    Args:
+        other: a tensor of the same shape and type.
+        blocking: accepted; a copy is waited for when it is used.
+
+    Raises:
+        ValueError: the shapes differ.
+        RuntimeError: the types differ.
+
+    Examples:
+        >>> paddle.zeros([2]).copy_(paddle.ones([2])).tolist()
+        [1.0, 1.0]
+    """
     if not isinstance(other, Tensor):
         other = tensor_from_data(other, place=self._aval.place)
     received = f"x: {self._aval}, other: {other._aval}"
@@ -238,13 +339,25 @@ def copy_(self: Tensor, other: Any, blocking: bool = True) -> Tensor:
 
 @method
 def value(self: Tensor) -> Tensor:
-    """The tensor itself."""
+    """The tensor itself.
+
+    Examples:
+        >>> x = paddle.ones([2])
+        >>> x.value() is x
+        True
+    """
     return self
 
 
 @method
 def get_tensor(self: Tensor) -> Tensor:
-    """The tensor itself."""
+    """The tensor itself.
+
+    Examples:
+        >>> x = paddle.ones([2])
+        >>> x.get_tensor() is x
+        True
+    """
     return self
 
 
@@ -256,7 +369,12 @@ def _bump_inplace_version(self: Tensor) -> None:
 
 @method
 def data_ptr(self: Tensor) -> int:
-    """The address of the value: of a host array, or of the buffer on a device."""
+    """The address of the value: of a host array, or of the buffer on a device.
+
+    Examples:
+        >>> paddle.ones([2]).data_ptr() > 0
+        True
+    """
     value = self._data()
     return value.ctypes.data if isinstance(value, np.ndarray) else value.unsafe_buffer_pointer()
 
@@ -288,7 +406,19 @@ def new_zeros(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Zeros in the type and on the device of this tensor."""
+    """Zeros in the type and on the device of this tensor.
+
+    Args:
+        size: their shape.
+        dtype: another type.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.ones([2], dtype="int32").new_zeros([3]).tolist()
+        [0, 0, 0]
+    """
     return _new(self, "new_zeros", size, 0, dtype, device, requires_grad)
 
 
@@ -303,7 +433,19 @@ def new_ones(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Ones in the type and on the device of this tensor."""
+    """Ones in the type and on the device of this tensor.
+
+    Args:
+        size: their shape.
+        dtype: another type.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.zeros([2], dtype="int32").new_ones([3]).tolist()
+        [1, 1, 1]
+    """
     return _new(self, "new_ones", size, 1, dtype, device, requires_grad)
 
 
@@ -318,7 +460,19 @@ def new_empty(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor whose numbers mean nothing yet, in the type and on the device of this one."""
+    """A tensor whose numbers mean nothing yet, in the type and on the device of this one.
+
+    Args:
+        size: its shape.
+        dtype: another type.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.zeros([2]).new_empty([2, 3]).shape
+        paddle.Size([2, 3])
+    """
     return _new(self, "new_empty", size, 0, dtype, device, requires_grad)
 
 
@@ -333,13 +487,34 @@ def new_full(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """One number everywhere, in the type and on the device of this tensor."""
+    """One number everywhere, in the type and on the device of this tensor.
+
+    Args:
+        size: the shape.
+        fill_value: the number.
+        dtype: another type.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.zeros([2], dtype="int32").new_full([3], 7).tolist()
+        [7, 7, 7]
+    """
     return _new(self, "new_full", size, fill_value, dtype, device, requires_grad)
 
 
 @method
 def repeat(self: Tensor, *repeats: Any) -> Tensor:
-    """The tensor repeated along its axes; see `tile`."""
+    """The tensor repeated as a whole along its axes; see `tile`.
+
+    Args:
+        *repeats: how often along each axis.
+
+    Examples:
+        >>> paddle.to_tensor([1, 2]).repeat(2, 2).tolist()
+        [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
     return tile(self, repeats[0] if len(repeats) == 1 else list(repeats))
 
 

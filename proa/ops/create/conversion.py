@@ -34,7 +34,19 @@ def _reference_copy(data: Any, dtype: Any = None) -> Any:
 def as_tensor(
     data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
-    """A new tensor with a copy of `data`; see `to_tensor`."""
+    """A new tensor with a copy of `data`; see `to_tensor`.
+
+    Args:
+        data: a number, nested lists, an array, or another tensor.
+        dtype: the type of the result; that of the data by default.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.as_tensor([1, 2], dtype="float64").tolist()
+        [1.0, 2.0]
+    """
     return to_tensor(data, dtype, device, not requires_grad)
 
 
@@ -43,7 +55,19 @@ def as_tensor(
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """A new tensor with a copy of `obj`, whatever `copy` says; see `to_tensor`."""
+    """A new tensor with a copy of `obj`; see `to_tensor`.
+
+    Args:
+        obj: a number, nested lists, an array, or another tensor.
+        dtype: the type of the result; that of the data by default.
+        device: where the result lies; the current device by default.
+        copy: accepted; the data is always copied.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> paddle.asarray(np.arange(3)).tolist()
+        [0, 1, 2]
+    """
     return to_tensor(obj, dtype, device, not requires_grad)
 
 
@@ -53,7 +77,18 @@ def asarray(
 )  # fmt: skip
 @public()
 def from_numpy(ndarray: np.ndarray) -> Tensor:
-    """A tensor with a copy of a NumPy array."""
+    """A tensor with a copy of a NumPy array.
+
+    Args:
+        ndarray: the array; its type is kept.
+
+    Raises:
+        TypeError: it is no NumPy array.
+
+    Examples:
+        >>> paddle.from_numpy(np.array([1.5, 2.5])).dtype
+        paddle.float64
+    """
     if not isinstance(ndarray, np.ndarray):
         raise type_error("from_numpy", "the data must be a NumPy array", type(ndarray).__name__, "use to_tensor()")
     return tensor_from_data(ndarray)
@@ -62,7 +97,15 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
 @samples(S(A(2, 3)), S(A()), S(A(0, dtype="int64")), gradient=False, why="the result is a list")
 @public()
 def tolist(x: Tensor) -> Any:
-    """The numbers of a tensor in nested lists."""
+    """The numbers of a tensor in nested lists; of one without axes, a number.
+
+    Args:
+        x: the tensor.
+
+    Examples:
+        >>> paddle.tolist(paddle.to_tensor([[1, 2], [3, 4]]))
+        [[1, 2], [3, 4]]
+    """
     return require_tensor("tolist", "x", x).tolist()
 
 
@@ -100,7 +143,17 @@ def to_dlpack(x: Tensor) -> Any:
 
 
 class MmapStorage:
-    """A file of numbers, of which tensors are made piece by piece: only what is asked for is read."""
+    """A file of numbers, of which tensors are made piece by piece: only what is asked for is read.
+
+    Args:
+        filename: the file.
+        nbytes: how many bytes of it are used.
+
+    Examples:
+        >>> np.arange(6, dtype="int32").tofile("numbers.bin")
+        >>> paddle.MmapStorage("numbers.bin", 24).get_slice("int32", 2, 5).tolist()
+        [2, 3, 4]
+    """
 
     def __init__(self, filename: str, nbytes: int) -> None:
         try:
@@ -112,7 +165,19 @@ class MmapStorage:
         self._bytes = self._bytes[:nbytes]
 
     def get_slice(self, dtype: Any = "uint8", start: int = 0, stop: int = -1, step: int = 1) -> Tensor:
-        """The elements of a type from number `start` up to `stop` (-1: all), every `step`-th."""
+        """A tensor of some of the numbers in the file.
+
+        Args:
+            dtype: what the bytes stand for.
+            start: the number of the first element.
+            stop: the number of the element behind the last; -1 means the end of the file.
+            step: every how many elements one is taken.
+
+        Examples:
+            >>> np.arange(6, dtype="float32").tofile("numbers.bin")
+            >>> paddle.MmapStorage("numbers.bin", 24).get_slice("float32", step=2).tolist()
+            [0.0, 2.0, 4.0]
+        """
         kind = to_numpy_dtype(dtype)
         whole = self._bytes[: self._bytes.size // kind.itemsize * kind.itemsize].view(kind)
         if step <= 0 or not 0 <= start <= whole.size or not -1 <= stop <= whole.size:
@@ -162,7 +227,16 @@ def _typed_tensor(name: str, dtype: str) -> type:
             raise type_error(name, f"there is no argument {next(iter(kwargs))!r}")
         return _made(name, wanted, args, device)
 
-    text = f"`{name}([1, 2])` is a {dtype} tensor of data, `{name}(2, 3)` one of a shape, `{name}()` an empty one."
+    text = f"""A {dtype} tensor of data, of a shape, or without elements.
+
+    Args:
+        *args: a list, an array or a tensor; or integers for a shape, whose numbers mean nothing yet; or nothing.
+        **kwargs: `device`, where it lies.
+
+    Examples:
+        >>> paddle.{name}([1, 0]).dtype, paddle.{name}(2, 3).shape, paddle.{name}().shape
+        (paddle.{dtype}, paddle.Size([2, 3]), paddle.Size([0]))
+    """
     return type(name, (), {"__new__": make, "__doc__": text, "__module__": __name__})
 
 

@@ -45,10 +45,25 @@ def _reference_data(data: Any, dtype: Any = None, stop_gradient: bool = True) ->
 )
 @public()
 def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
-    """A new tensor with a copy of `data`: a number, nested lists, an array, or another tensor.
+    """A new tensor with a copy of `data`.
 
-    Python floats become the default floating type and Python integers int64; arrays keep their
-    type.
+    Python floats become the default floating type and Python integers int64; arrays keep their type.
+
+    Args:
+        data: a number, nested lists or tuples, an array, or another tensor.
+        dtype: the type of the result; that of the data by default.
+        place: where it lies; the current device by default.
+        stop_gradient: whether no gradient is wanted for it.
+
+    Raises:
+        ValueError: nested lists have different lengths.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1, 2], [3, 4]], dtype="float32", stop_gradient=False)
+        >>> x.shape, x.dtype, x.stop_gradient
+        (paddle.Size([2, 2]), paddle.float32, False)
+        >>> paddle.to_tensor(3).dtype
+        paddle.int64
     """
     try:
         if isinstance(data, Tensor):
@@ -81,7 +96,19 @@ def tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A new tensor with a copy of `data`; see `to_tensor`."""
+    """A new tensor with a copy of `data`, called as in PyTorch; see `to_tensor`.
+
+    Args:
+        data: a number, nested lists, an array, or another tensor.
+        dtype: the type of the result; that of the data by default.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.tensor([1.0, 2.0], requires_grad=True).stop_gradient
+        False
+    """
     return to_tensor(data, dtype, device, not requires_grad)
 
 
@@ -97,14 +124,37 @@ def assign_to(xp: Any, x: Any) -> Any:
 @samples(S(A(2, 3)), S(A(0, 2)), S(A(dtype="int32")), reference=lambda x: x)
 @public(method=True)
 def clone(x: Tensor, name: str | None = None) -> Tensor:
-    """A copy of `x` that its gradient flows back through."""
+    """A copy of `x` through which its gradient flows back.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> (x.clone() * 3).sum().backward()
+        >>> x.grad.tolist()
+        [3.0, 3.0]
+    """
     return assign_to(x)
 
 
 @samples(S(A(2, 3)), S(A()), S(A(2, dtype="bool")), reference=lambda x: x)
 @public()
 def assign(x: Any, output: Tensor | None = None) -> Tensor:
-    """A copy of a tensor, array, list or number, written into `output` if one is given."""
+    """A copy of a tensor, an array, a list or a number.
+
+    Args:
+        x: what is copied.
+        output: a tensor that takes the values and is returned, if given.
+
+    Examples:
+        >>> paddle.assign([1.0, 2.0]).tolist()
+        [1.0, 2.0]
+        >>> kept = paddle.zeros([2])
+        >>> paddle.assign(paddle.ones([2]), output=kept) is kept, kept.tolist()
+        (True, [1.0, 1.0])
+    """
     if isinstance(x, Tensor):
         copied = assign_to(x)
     elif isinstance(x, (bool, int, float, complex, np.generic, np.ndarray, list, tuple)):
@@ -190,8 +240,22 @@ def full(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor filled with `fill_value`; of the default floating type unless it is a bool or
-    complex number."""
+    """A tensor filled with one number.
+
+    Args:
+        shape: a list, a tuple or a tensor of integers.
+        fill_value: the number, or a tensor with one element.
+        dtype: the type; by default the default floating type, or bool or complex where the number is one.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.full([2, 2], 7, dtype="int64").tolist()
+        [[7, 7], [7, 7]]
+    """
     if dtype is not None:
         wanted = to_numpy_dtype(dtype)
     elif isinstance(fill_value, (bool, np.bool_)):
@@ -220,7 +284,21 @@ def zeros(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor of zeros."""
+    """A tensor of zeros.
+
+    Args:
+        shape: a list, a tuple, a tensor of integers, or the dimensions one by one.
+        dtype: the type; the default floating type if left out.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).tolist()
+        [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
     made = full_of(0, new_shape("zeros", shape), dtype_or_default(dtype))
     return finish(made, out, device, requires_grad)
 
@@ -244,7 +322,23 @@ def ones(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor of ones."""
+    """A tensor of ones.
+
+    Args:
+        shape: a list, a tuple, a tensor of integers, or the dimensions one by one.
+        dtype: the type; the default floating type if left out.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.ones([2, 2]).tolist()
+        [[1.0, 1.0], [1.0, 1.0]]
+        >>> paddle.ones(3, dtype="int32").tolist()
+        [1, 1, 1]
+    """
     made = full_of(1, new_shape("ones", shape), dtype_or_default(dtype))
     return finish(made, out, device, requires_grad)
 
@@ -269,7 +363,21 @@ def empty(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor whose numbers mean nothing yet (they are zeros, so that a run can be repeated)."""
+    """A tensor whose numbers mean nothing yet; they are zeros, so that a run can be repeated.
+
+    Args:
+        shape: a list, a tuple, a tensor of integers, or the dimensions one by one.
+        dtype: the type; the default floating type if left out.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.empty([2, 3]).shape
+        paddle.Size([2, 3])
+    """
     made = full_of(0, new_shape("empty", shape), dtype_or_default(dtype))
     return finish(made, out, device, requires_grad)
 
@@ -294,7 +402,21 @@ def full_like(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor like `x`, filled with `fill_value`."""
+    """A tensor of the shape of `x`, filled with one number.
+
+    Args:
+        x: the tensor.
+        fill_value: the number.
+        dtype: the type; that of `x` by default.
+        name: a label; it changes nothing.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.full_like(paddle.zeros([3]), 2.5).tolist()
+        [2.5, 2.5, 2.5]
+    """
     aval = require_tensor("full_like", "x", x)._aval
     wanted = aval.dtype if dtype is None else to_numpy_dtype(dtype)
     made = filled("full_like", aval.shape, fill_value, wanted)
@@ -324,7 +446,20 @@ def zeros_like(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Zeros in the shape (and type, unless another is named) of `x`."""
+    """Zeros in the shape of `x`.
+
+    Args:
+        x: the tensor.
+        dtype: the type; that of `x` by default.
+        name: a label; it changes nothing.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.zeros_like(paddle.to_tensor([5, 6])).tolist()
+        [0, 0]
+    """
     return full_like(x, 0, dtype, device=device, requires_grad=requires_grad)
 
 
@@ -346,7 +481,20 @@ def ones_like(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Ones in the shape (and type, unless another is named) of `x`."""
+    """Ones in the shape of `x`.
+
+    Args:
+        x: the tensor.
+        dtype: the type; that of `x` by default.
+        name: a label; it changes nothing.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.ones_like(paddle.to_tensor([5, 6])).tolist()
+        [1, 1]
+    """
     return full_like(x, 1, dtype, device=device, requires_grad=requires_grad)
 
 
@@ -364,7 +512,20 @@ def empty_like(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor like `x` whose numbers mean nothing yet."""
+    """A tensor like `x` whose numbers mean nothing yet.
+
+    Args:
+        x: the tensor.
+        dtype: the type; that of `x` by default.
+        name: a label; it changes nothing.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.empty_like(paddle.ones([2], dtype="int32")).dtype
+        paddle.int32
+    """
     return full_like(x, 0, dtype, device=device, requires_grad=requires_grad)
 
 
@@ -374,7 +535,15 @@ def empty_like(
 @samples(S(A(2, 3)), S(A()), S(A(0, 2, dtype="bool")), reference=lambda input: np.array(input.shape, np.int64))
 @public()
 def shape(input: Tensor) -> Tensor:
-    """The shape of a tensor, as an int64 tensor."""
+    """The shape of a tensor, as an int64 tensor; in a program it follows the sizes of a run.
+
+    Args:
+        input: the tensor.
+
+    Examples:
+        >>> paddle.shape(paddle.zeros([2, 3])).tolist()
+        [2, 3]
+    """
     sizes = require_tensor("shape", "input", input)._aval.shape
     return mark_sizes(tensor_from_data(np.array(plain(sizes), np.int64)), sizes)
 
@@ -382,7 +551,15 @@ def shape(input: Tensor) -> Tensor:
 @samples(S(A(2, 3)), S(A()), S(A(0, 2, dtype="bool")), reference=lambda input: np.array(input.ndim, np.int32))
 @public(method=True)
 def rank(input: Tensor) -> Tensor:
-    """The number of dimensions, as an int32 tensor."""
+    """The number of axes of a tensor, as an int32 tensor.
+
+    Args:
+        input: the tensor.
+
+    Examples:
+        >>> paddle.rank(paddle.zeros([2, 3])).item()
+        2
+    """
     return tensor_from_data(np.array(require_tensor("rank", "input", input)._aval.ndim, np.int32))
 
 
@@ -397,7 +574,15 @@ def rank(input: Tensor) -> Tensor:
 )
 @public(method=True, aliases="x=obj")
 def is_tensor(x: Any) -> bool:
-    """Whether `x` is a Tensor."""
+    """Whether `x` is a Tensor.
+
+    Args:
+        x: anything.
+
+    Examples:
+        >>> paddle.is_tensor(paddle.ones([1])), paddle.is_tensor([1.0])
+        (True, False)
+    """
     return isinstance(x, Tensor)
 
 
@@ -407,7 +592,15 @@ def is_tensor(x: Any) -> bool:
 )  # fmt: skip
 @public(method=True)
 def is_floating_point(x: Tensor) -> bool:
-    """Whether a tensor has a floating type."""
+    """Whether a tensor has a floating type.
+
+    Args:
+        x: the tensor.
+
+    Examples:
+        >>> paddle.is_floating_point(paddle.ones([1])), paddle.is_floating_point(paddle.to_tensor([1]))
+        (True, False)
+    """
     return is_floating(require_tensor("is_floating_point", "x", x)._aval.dtype)
 
 
@@ -417,7 +610,15 @@ def is_floating_point(x: Tensor) -> bool:
 )  # fmt: skip
 @public(method=True)
 def is_integer(x: Tensor) -> bool:
-    """Whether a tensor has an integer type (bool is none)."""
+    """Whether a tensor has an integer type; bool is none.
+
+    Args:
+        x: the tensor.
+
+    Examples:
+        >>> paddle.is_integer(paddle.to_tensor([1])), paddle.is_integer(paddle.to_tensor([True]))
+        (True, False)
+    """
     return require_tensor("is_integer", "x", x)._aval.dtype.kind in "iu"
 
 
@@ -427,12 +628,29 @@ def is_integer(x: Tensor) -> bool:
 )  # fmt: skip
 @public(method=True)
 def is_complex(x: Tensor) -> bool:
-    """Whether a tensor has a complex type."""
+    """Whether a tensor has a complex type.
+
+    Args:
+        x: the tensor.
+
+    Examples:
+        >>> paddle.is_complex(paddle.to_tensor([1j])), paddle.is_complex(paddle.ones([1]))
+        (True, False)
+    """
     return require_tensor("is_complex", "x", x)._aval.dtype.kind == "c"
 
 
 @samples(S(A(2, 3)), S(A()), S(A(0, 2, dtype="int64")), S(A(2, 0)), reference=lambda x: np.array(x.size == 0))
 @public(method=True)
 def is_empty(x: Tensor, name: str | None = None) -> Tensor:
-    """Whether a tensor has no elements, as a bool tensor."""
+    """Whether a tensor has no elements, as a bool tensor.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.is_empty(paddle.zeros([0, 3])).item()
+        True
+    """
     return tensor_from_data(np.array(require_tensor("is_empty", "x", x)._aval.size == 0))

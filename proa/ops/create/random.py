@@ -56,19 +56,59 @@ def _floating_dtype(where: str, dtype: Any) -> np.dtype:
 
 @public()
 def seed(seed: int) -> Generator:
-    """Makes everything random from here on repeatable."""
+    """Makes everything random from here on repeatable.
+
+    Args:
+        seed: an integer.
+
+    Returns:
+        The default generator.
+
+    Examples:
+        >>> _ = paddle.seed(7)
+        >>> first = paddle.rand([3])
+        >>> _ = paddle.seed(7)
+        >>> paddle.equal_all(first, paddle.rand([3])).item()
+        True
+    """
     return default_generator.manual_seed(integer("seed", "seed", seed))
 
 
 @public()
 def get_rng_state(device: Any = None) -> list[GeneratorState]:
-    """The state of the random numbers; `set_rng_state` continues from it."""
+    """The state of the random numbers, from which `set_rng_state` continues.
+
+    Args:
+        device: accepted; there is one state for all devices.
+
+    Returns:
+        A list with one state.
+
+    Examples:
+        >>> state = paddle.get_rng_state()
+        >>> first = paddle.rand([3])
+        >>> paddle.set_rng_state(state)
+        >>> paddle.equal_all(first, paddle.rand([3])).item()
+        True
+    """
     return [default_generator.get_state()]
 
 
 @public()
 def set_rng_state(state_list: Any, device: Any = None) -> None:
-    """Continues from a state that `get_rng_state` gave."""
+    """Continues from a state that `get_rng_state` gave.
+
+    Args:
+        state_list: that state.
+        device: accepted; there is one state for all devices.
+
+    Examples:
+        >>> state = paddle.get_rng_state()
+        >>> first = paddle.randn([2])
+        >>> paddle.set_rng_state(state)
+        >>> paddle.equal_all(first, paddle.randn([2])).item()
+        True
+    """
     if len(state_list) != 1:
         raise value_error("set_rng_state", "there is one state", f"{len(state_list)} states")
     default_generator.set_state(state_list[0])
@@ -76,21 +116,41 @@ def set_rng_state(state_list: Any, device: Any = None) -> None:
 
 @public()
 def get_cuda_rng_state() -> list[GeneratorState]:
-    """The state of the random numbers on GPUs, which is the one state; empty where there is no
-    GPU."""
+    """The state of the random numbers on GPUs, which is the one state; empty where there is no GPU.
+
+    Examples:
+        >>> paddle.get_cuda_rng_state() == [] or paddle.is_compiled_with_cuda()
+        True
+    """
     return [default_generator.get_state()] if LOCAL.place.kind == "gpu" else []
 
 
 @public()
 def set_cuda_rng_state(state_list: Any) -> None:
-    """Continues from a state that `get_cuda_rng_state` gave."""
+    """Continues from a state that `get_cuda_rng_state` gave.
+
+    Args:
+        state_list: that state.
+
+    Examples:
+        >>> paddle.set_cuda_rng_state(paddle.get_cuda_rng_state())
+    """
     if state_list:
         default_generator.set_state(state_list[0])
 
 
 @public(name="Generator")
 def new_generator(device: Any = None) -> Generator:
-    """A generator of its own, seeded like the default one."""
+    """A generator of random numbers of its own, seeded like the default one.
+
+    Args:
+        device: accepted; a generator serves all devices.
+
+    Examples:
+        >>> generator = paddle.Generator().manual_seed(5)
+        >>> generator.initial_seed()
+        5
+    """
     return Generator(default_generator.initial_seed())
 
 
@@ -131,7 +191,22 @@ def rand(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Numbers drawn uniformly from [0, 1)."""
+    """Numbers drawn uniformly from [0, 1).
+
+    Args:
+        shape: a list, a tuple, a tensor of integers, or the dimensions one by one.
+        dtype: the type; the default floating type if left out.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> x = paddle.rand([2, 3])
+        >>> x.shape, bool((0 <= x).all() and (x < 1).all())
+        (paddle.Size([2, 3]), True)
+    """
     made = uniform_of(0.0, 1.0, *draw(), new_shape("rand", shape), _floating_dtype("rand", dtype))
     return finish(made, out, device, requires_grad)
 
@@ -153,7 +228,26 @@ def uniform(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Numbers drawn uniformly from [min, max); always the same ones for a `seed` other than 0."""
+    """Numbers drawn uniformly from [min, max).
+
+    Args:
+        shape: a list, a tuple or a tensor of integers.
+        dtype: the type; the default floating type if left out.
+        min: the smallest number.
+        max: the limit, which is not drawn.
+        seed: a seed of its own: with one other than 0 the numbers are always the same.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> x = paddle.uniform([1000], min=-2.0, max=-1.0)
+        >>> bool((-2 <= x).all() and (x < -1).all())
+        True
+        >>> paddle.equal_all(paddle.uniform([3], seed=1), paddle.uniform([3], seed=1)).item()
+        True
+    """
     low, high = real_of("uniform", "min", min), real_of("uniform", "max", max)
     dims = new_shape("uniform", shape)
     made = uniform_of(low, high, *draw(seed), dims, _floating_dtype("uniform", dtype))
@@ -178,7 +272,23 @@ def randn(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Numbers drawn from the standard normal distribution."""
+    """Numbers drawn from the normal distribution of mean 0 and deviation 1.
+
+    Args:
+        shape: a list, a tuple, a tensor of integers, or the dimensions one by one.
+        dtype: the type; the default floating type if left out.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.randn([2, 3]).shape
+        paddle.Size([2, 3])
+        >>> abs(paddle.randn([10000]).mean().item()) < 0.1
+        True
+    """
     made = normal_of(0.0, 1.0, *draw(), new_shape("randn", shape), _normal_dtype("randn", dtype))
     return finish(made, out, device, requires_grad)
 
@@ -195,7 +305,20 @@ def standard_normal(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Numbers drawn from the standard normal distribution."""
+    """Numbers drawn from the normal distribution of mean 0 and deviation 1; the same as `randn`.
+
+    Args:
+        shape: a list, a tuple or a tensor of integers.
+        dtype: the type; the default floating type if left out.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> paddle.standard_normal([2, 3]).shape
+        paddle.Size([2, 3])
+    """
     return randn(shape, dtype, out=out, device=device, requires_grad=requires_grad)
 
 
@@ -232,8 +355,21 @@ def normal(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Numbers drawn from normal distributions: one for all, or one for each element of `mean` and
-    `std`."""
+    """Numbers drawn from normal distributions: one for all, or one for each element of `mean` and `std`.
+
+    Args:
+        mean: the means, a number or a tensor.
+        std: the standard deviations, a number or a tensor.
+        shape: the shape of the result where both are numbers.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.normal(mean=100.0, std=0.0, shape=[3]).tolist()
+        [100.0, 100.0, 100.0]
+        >>> paddle.normal(paddle.zeros([2, 3])).shape
+        paddle.Size([2, 3])
+    """
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         given = mean if isinstance(mean, Tensor) else std
         numbers = normal_of(0.0, 1.0, *draw(), given._aval.shape, _normal_dtype("normal", given._aval.dtype))
@@ -262,7 +398,19 @@ def rand_like(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Uniform numbers from [0, 1) in the shape of a tensor."""
+    """Numbers drawn uniformly from [0, 1), in the shape of a tensor.
+
+    Args:
+        input: the tensor.
+        name: a label; it changes nothing.
+        dtype: the type; that of `input` by default.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> paddle.rand_like(paddle.zeros([2, 3])).shape
+        paddle.Size([2, 3])
+    """
     aval = require_tensor("rand_like", "input", input)._aval
     return rand(
         aval.shape,
@@ -282,7 +430,19 @@ def randn_like(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Standard normal numbers in the shape of a tensor."""
+    """Numbers drawn from the normal distribution of mean 0 and deviation 1, in the shape of a tensor.
+
+    Args:
+        x: the tensor.
+        dtype: the type; that of `x` by default.
+        name: a label; it changes nothing.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> paddle.randn_like(paddle.zeros([2, 3], dtype="float64")).dtype
+        paddle.float64
+    """
     aval = require_tensor("randn_like", "x", x)._aval
     return randn(
         aval.shape,
@@ -330,7 +490,19 @@ def integers_from(where: str, low: Any, high: Any, shape: tuple[int, ...], dtype
 )  # fmt: skip
 @public(values=True)
 def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
-    """Integers drawn uniformly from [low, high), or from [0, low) when one bound is given."""
+    """Integers drawn uniformly from [low, high), or from [0, low) where `high` is left out.
+
+    Args:
+        low: the smallest number, or the limit.
+        high: the limit, which is not drawn.
+        shape: the shape of the result.
+        dtype: the type; int64 by default.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.randint(3, 4, shape=[2, 2]).tolist()
+        [[3, 3], [3, 3]]
+    """
     wanted = INT64 if dtype is None else to_numpy_dtype(dtype)
     if wanted.kind not in "iu":
         raise type_error("randint", "the type must be an integer one", f"dtype: {dtype}")
@@ -349,7 +521,19 @@ def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None
 )  # fmt: skip
 @public(method=True)
 def randint_like(x: Tensor, low: Any = 0, high: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
-    """Integers drawn uniformly, in the shape (and type, unless another is named) of a tensor."""
+    """Integers drawn uniformly from [low, high), in the shape of a tensor.
+
+    Args:
+        x: the tensor.
+        low: the smallest number, or the limit where `high` is left out.
+        high: the limit, which is not drawn.
+        dtype: the type; that of `x` by default.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.randint_like(paddle.zeros([3]), 5, 6).tolist()
+        [5.0, 5.0, 5.0]
+    """
     aval = require_tensor("randint_like", "x", x)._aval
     return cast_to(
         integers_from("randint_like", low, high, aval.shape, INT64),
@@ -376,7 +560,21 @@ def randperm(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """The numbers from 0 to n - 1 in random order."""
+    """The numbers from 0 to `n - 1` in random order.
+
+    Args:
+        n: how many.
+        dtype: their type.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.sort(paddle.randperm(5)).tolist()
+        [0, 1, 2, 3, 4]
+    """
     count = integer("randperm", "n", n)
     if count < 0:
         raise value_error("randperm", "n cannot be negative", f"n: {count}")

@@ -240,9 +240,17 @@ gamma_slope.operation.kernels["xla"] = _gamma_slope_xla  # type: ignore[attr-def
 )  # fmt: skip
 @public()
 def standard_gamma(x: Tensor, name: str | None = None) -> Tensor:
-    """Numbers from gamma distributions with the shapes in `x` and scale 1; NaN for a negative shape.
+    """Numbers from gamma distributions of scale 1; NaN for a negative shape.
 
-    They have a gradient: the implicit one, of the number whose quantile is held fixed.
+    They have a gradient, the implicit one: of the number whose quantile is held fixed.
+
+    Args:
+        x: the shapes of the distributions.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> bool((paddle.standard_gamma(paddle.full([100], 2.0)) > 0).all())
+        True
     """
     return standard_gamma_of(require_tensor("standard_gamma", "x", x), *draw())
 
@@ -281,7 +289,16 @@ def poisson_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
 )  # fmt: skip
 @public()
 def poisson(x: Tensor, name: str | None = None) -> Tensor:
-    """Numbers from Poisson distributions with the rates in `x`; NaN for a negative rate."""
+    """Numbers drawn from Poisson distributions; NaN for a negative rate.
+
+    Args:
+        x: the rates, floating numbers.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.poisson(paddle.to_tensor([0.0, 0.0])).tolist()
+        [0.0, 0.0]
+    """
     return poisson_of(require_tensor("poisson", "x", x), *draw())
 
 
@@ -355,7 +372,20 @@ def binomial_of(xp: Any, count: Any, prob: Any, seed: Any, offset: Any) -> Any:
 )  # fmt: skip
 @public()
 def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
-    """How many of `count` trials succeed, each with probability `prob`: int64 numbers, broadcast."""
+    """How many of a number of trials succeed.
+
+    Args:
+        count: the numbers of trials, integers.
+        prob: the probabilities of success; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Returns:
+        int64 numbers of the broadcast shape.
+
+    Examples:
+        >>> paddle.binomial(paddle.to_tensor([5, 8]), paddle.to_tensor([1.0, 0.0])).tolist()
+        [5, 0]
+    """
     require_tensor("binomial", "count", count)
     return binomial_of(count, require_tensor("binomial", "prob", prob), *draw())
 
@@ -368,7 +398,18 @@ def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
 )  # fmt: skip
 @public(values=True)
 def log_normal(mean: Any = 1.0, std: Any = 2.0, shape: Any = None, name: str | None = None) -> Tensor:
-    """Numbers whose logarithm has a normal distribution with the given mean and deviation."""
+    """Numbers whose logarithm has a normal distribution.
+
+    Args:
+        mean: the mean of the logarithm, a number or a tensor.
+        std: its standard deviation, a number or a tensor.
+        shape: the shape of the result where both are numbers.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.log_normal(mean=0.0, std=0.0, shape=[2]).tolist()
+        [1.0, 1.0]
+    """
     from ..math.unary import exp
 
     return exp(normal(mean, std, shape))
@@ -392,7 +433,18 @@ def _own_type(where: str, x: Tensor) -> np.dtype:
 )  # fmt: skip
 @public(method=True)
 def log_normal_(x: Tensor, mean: Any = 1.0, std: Any = 2.0, name: str | None = None) -> Tensor:
-    """Fills `x` with numbers whose logarithm has a normal distribution."""
+    """Fills `x` with numbers whose logarithm has a normal distribution and returns it.
+
+    Args:
+        x: the tensor.
+        mean: the mean of the logarithm.
+        std: its standard deviation.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> bool((paddle.zeros([100]).log_normal_() > 0).all())
+        True
+    """
     from ..math.unary import exp
 
     centre, width = real_of("log_normal_", "mean", mean), real_of("log_normal_", "std", std)
@@ -406,7 +458,18 @@ def log_normal_(x: Tensor, mean: Any = 1.0, std: Any = 2.0, name: str | None = N
 )  # fmt: skip
 @public(method=True)
 def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) -> Tensor:
-    """Fills `x` with numbers from a Cauchy distribution."""
+    """Fills `x` with numbers from a Cauchy distribution and returns it.
+
+    Args:
+        x: the tensor.
+        loc: the middle of the distribution.
+        scale: its width.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).cauchy_().shape
+        paddle.Size([2, 3])
+    """
     from ..math.trigonometry import tan
 
     centre, width = real_of("cauchy_", "loc", loc), real_of("cauchy_", "scale", scale)
@@ -420,7 +483,17 @@ def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) ->
 )  # fmt: skip
 @public(method=True)
 def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
-    """Fills `x` with the number of trials up to the first success: 1, 2, … with success probability `probs`."""
+    """Fills `x` with the numbers of trials up to the first success (1, 2, …) and returns it.
+
+    Args:
+        x: the tensor.
+        probs: the probability of success, a number or a tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.zeros([3]).geometric_(1.0).shape
+        paddle.Size([3])
+    """
     from ..math.unary import ceil, log1p
 
     dtype = _own_type("geometric_", x)

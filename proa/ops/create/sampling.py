@@ -54,7 +54,17 @@ def bernoulli_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
 )  # fmt: skip
 @public()
 def bernoulli(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
-    """1 with the probability that `x` has at that place (or `p`, everywhere), 0 otherwise."""
+    """1 with the probability that `x` has at that place, else 0.
+
+    Args:
+        x: probabilities.
+        p: one probability for all places, instead of those in `x`.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.bernoulli(paddle.to_tensor([0.0, 1.0])).tolist()
+        [0.0, 1.0]
+    """
     require_tensor("bernoulli", "x", x)
     if p is not None:
         from ..basic import full_of
@@ -135,7 +145,25 @@ def multinomial(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Numbers of categories, drawn with the weights that the last dimension of `x` holds."""
+    """Numbers of categories, drawn by weight.
+
+    Args:
+        x: weights, not negative, along the last axis; one or two axes.
+        num_samples: how many are drawn from each row.
+        replacement: whether one category may be drawn twice.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        int64 numbers, `num_samples` in the last axis.
+
+    Raises:
+        ValueError: without replacement more are asked for than there are categories of positive weight.
+
+    Examples:
+        >>> paddle.multinomial(paddle.to_tensor([0.0, 1.0, 0.0]), 3, replacement=True).tolist()
+        [1, 1, 1]
+    """
     aval = require_tensor("multinomial", "x", x)._aval
     count = integer("multinomial", "num_samples", num_samples)
     received = f"x: {aval}, num_samples: {count}"
@@ -176,7 +204,20 @@ def _filled_with(where: str, x: Tensor, numbers: Tensor) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
-    """Fills `x` with numbers drawn uniformly from [min, max)."""
+    """Fills `x` with numbers drawn uniformly from [min, max) and returns it.
+
+    Args:
+        x: the tensor.
+        min: the smallest number.
+        max: the limit, which is not drawn.
+        seed: a seed of its own, unless it is 0.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.zeros([100]).uniform_(2.0, 3.0)
+        >>> bool((2 <= x).all() and (x < 3).all())
+        True
+    """
     low, high = real_of("uniform_", "min", min), real_of("uniform_", "max", max)
     dtype = _own_type("uniform_", x)
     return _filled_with("uniform_", x, uniform_of(low, high, *draw(seed), x._aval.shape, dtype))
@@ -188,7 +229,18 @@ def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str |
 )  # fmt: skip
 @public(method=True)
 def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None) -> Tensor:
-    """Fills `x` with numbers drawn from a normal distribution."""
+    """Fills `x` with numbers from a normal distribution and returns it.
+
+    Args:
+        x: the tensor.
+        mean: its mean.
+        std: its standard deviation.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.zeros([2]).normal_(mean=3.0, std=0.0).tolist()
+        [3.0, 3.0]
+    """
     centre, width = real_of("normal_", "mean", mean), real_of("normal_", "std", std)
     dtype = x._aval.dtype if x._aval.dtype.kind == "c" else _own_type("normal_", x)
     return _filled_with("normal_", x, normal_of(centre, width, *draw(), x._aval.shape, dtype))
@@ -206,7 +258,17 @@ def exponential_of(xp: Any, rate: Any, seed: Any, offset: Any, shape: tuple[int,
 )  # fmt: skip
 @public(method=True)
 def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
-    """Fills `x` with numbers drawn from an exponential distribution of rate `lam`."""
+    """Fills `x` with numbers from an exponential distribution and returns it.
+
+    Args:
+        x: the tensor.
+        lam: the rate, the inverse of the mean.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> bool((paddle.zeros([100]).exponential_(2.0) >= 0).all())
+        True
+    """
     rate = real_of("exponential_", "lam", lam)
     if not rate > 0:
         raise value_error("exponential_", "lam must be positive", f"lam: {rate}")
@@ -220,7 +282,17 @@ def exponential_(x: Tensor, lam: Any = 1.0, name: str | None = None) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
-    """Fills `x` with ones, each with probability `p`, and zeros."""
+    """Fills `x` with ones, each with probability `p`, and zeros, and returns it.
+
+    Args:
+        x: the tensor.
+        p: the probability, a number or a tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.zeros([3]).bernoulli_(1.0).tolist()
+        [1.0, 1.0, 1.0]
+    """
     probabilities = p if isinstance(p, Tensor) else None
     if probabilities is not None:
         drawn = bernoulli_of(expand_to(probabilities, x._aval.shape), *draw())
@@ -235,7 +307,18 @@ def bernoulli_(x: Tensor, p: Any = 0.5, name: str | None = None) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def random_(x: Tensor, from_: Any = 0, to: Any = None, *, generator: None = None) -> Tensor:
-    """Fills `x` with integers drawn uniformly from [from_, to)."""
+    """Fills `x` with integers drawn uniformly and returns it.
+
+    Args:
+        x: the tensor.
+        from_: the smallest, or the limit where `to` is left out.
+        to: the limit, which is not drawn; what the type of `x` can hold by default.
+        generator: accepted; numbers come from the default one.
+
+    Examples:
+        >>> paddle.zeros([3]).random_(4, 5).tolist()
+        [4.0, 4.0, 4.0]
+    """
     high = to if to is not None else (2**24 if is_floating(x._aval.dtype) else np.iinfo(x._aval.dtype).max)
     drawn = integers_from("random_", from_, int(high), x._aval.shape, INT64)
     return _filled_with("random_", x, cast_to(drawn, x._aval.dtype))

@@ -40,9 +40,19 @@ from .attribute import method
 
 @method
 def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: str | None = None) -> Tensor:
-    """`x` itself gets another shape, with fewer elements or with zeros behind the old ones.
+    """The tensor itself gets another shape, with fewer elements or with zeros behind the old ones, and is returned.
 
     With another number of elements it no longer shares memory with its views.
+
+    Args:
+        x: the tensor.
+        shape: the shape.
+        fill_zero: accepted; what is new is always zero.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.to_tensor([1, 2, 3]).resize_([2, 2]).tolist()
+        [[1, 2], [3, 0]]
     """
     aval = require_tensor("resize_", "x", x)._aval
     if not isinstance(shape, (list, tuple)):
@@ -82,7 +92,20 @@ def set_(
     x: Tensor, source: Tensor | None = None, shape: Any = None, stride: Any = None, offset: int = 0,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`x` itself becomes a view of `source` (see `as_strided`), or a tensor without elements."""
+    """The tensor itself becomes a view of another, or one without elements, and is returned.
+
+    Args:
+        x: the tensor.
+        source: the other tensor, of the same type.
+        shape: the shape of the view.
+        stride: its strides; see `as_strided`.
+        offset: how many bytes lie before its first element.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.zeros([1]).set_(paddle.arange(4.0), [2, 2], [2, 1]).tolist()
+        [[0.0, 1.0], [2.0, 3.0]]
+    """
     aval = require_tensor("set_", "x", x)._aval
     if source is None:
         return _moved_into(x, full_of(0, (0,), aval.dtype), "set_")
@@ -106,36 +129,78 @@ def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 @method
 def reconstruct_from_(self: Tensor, other: Tensor) -> None:
-    """The tensor becomes another name of `other`: its value, shape and type, sharing memory."""
+    """The tensor becomes another name of `other`: its value, shape and type, sharing memory.
+
+    Args:
+        other: a tensor.
+
+    Examples:
+        >>> x = paddle.zeros([1])
+        >>> _ = x.reconstruct_from_(paddle.ones([2, 2]))
+        >>> x.shape
+        paddle.Size([2, 2])
+    """
     _share(self, require_tensor("reconstruct_from_", "other", other), "reconstruct_from_")
 
 
 @method
 def set_tensor(self: Tensor, value: Tensor) -> None:
-    """The tensor becomes another name of `value`; see `reconstruct_from_`."""
+    """The tensor becomes another name of `value`; see `reconstruct_from_`.
+
+    Args:
+        value: a tensor.
+
+    Examples:
+        >>> x = paddle.zeros([1])
+        >>> _ = x.set_tensor(paddle.ones([2]))
+        >>> x.tolist()
+        [1.0, 1.0]
+    """
     _share(self, require_tensor("set_tensor", "value", value), "set_tensor")
 
 
 Tensor.strides = property(  # type: ignore[attr-defined]
-    lambda self: list(strides_of(self)), doc="Elements between neighbours along each axis, as Paddle's memory has them."
+    lambda self: list(strides_of(self)),
+    doc="""Elements between neighbours along each axis, as Paddle's memory has them.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).strides, paddle.zeros([2, 3]).t().strides
+        ([3, 1], [1, 3])
+    """,
 )
 
 
 @method
 def get_strides(self: Tensor) -> list[int]:
-    """Elements between neighbours along each axis."""
+    """How many elements lie between neighbours along each axis.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).get_strides()
+        [3, 1]
+    """
     return self.strides
 
 
 @method
 def is_contiguous(self: Tensor) -> bool:
-    """Whether the elements lie one after the other in Paddle's memory: not so for most slices and transposes."""
+    """Whether the elements lie one after the other in memory, as Paddle has it: not so for most slices and transposes.
+
+    Examples:
+        >>> x = paddle.zeros([2, 3])
+        >>> x.is_contiguous(), x.t().is_contiguous()
+        (True, False)
+    """
     return own_strides(self) is None
 
 
 @method
 def contiguous(self: Tensor) -> Tensor:
-    """The tensor itself; where its elements did not lie one after the other, it has a memory of its own from now on."""
+    """The tensor itself; where its elements did not lie one after the other, it has a memory of its own from now on.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).t().contiguous().is_contiguous()
+        True
+    """
     if own_strides(self) is not None:
         leave_storage(self)
     return self
@@ -143,7 +208,16 @@ def contiguous(self: Tensor) -> Tensor:
 
 @method
 def stride(self: Tensor, dim: int | None = None) -> Any:
-    """How many elements lie between neighbours along an axis; a list of that for all of them without `dim`."""
+    """How many elements lie between neighbours along an axis, or a list of that for all of them.
+
+    Args:
+        dim: the axis.
+
+    Examples:
+        >>> x = paddle.zeros([2, 3])
+        >>> x.stride(), x.stride(0)
+        ([3, 1], 3)
+    """
     steps = self.strides
     if dim is None:
         return steps
@@ -155,14 +229,40 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 
 @method
 def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
-    """The tensor itself: transfers to a device need no pinned memory here."""
+    """The tensor itself: transfers to a device need no pinned memory here.
+
+    Args:
+        blocking: accepted.
+
+    Examples:
+        >>> x = paddle.zeros([2])
+        >>> x.pin_memory() is x
+        True
+    """
     return self
 
 
-Tensor.offset = property(lambda self: 0, doc="Bytes before the first element: none, each value has its own memory.")  # type: ignore[attr-defined]
+Tensor.offset = property(  # type: ignore[attr-defined]
+    lambda self: 0,
+    doc="""Bytes before the first element: none, each value has its own memory.
+
+    Examples:
+        >>> paddle.zeros([2, 3])[1].offset
+        0
+    """,
+)
 Tensor.layout = property(lambda self: "NCHW", doc="Paddle's name for plain row-major memory.")  # type: ignore[attr-defined]
 Tensor.grad_ = property(  # type: ignore[attr-defined]
-    lambda self: self.grad, lambda self, value: setattr(self, "grad", value), doc="The gradient; see `grad`."
+    lambda self: self.grad,
+    lambda self, value: setattr(self, "grad", value),
+    doc="""The gradient; see `grad`.
+
+    Examples:
+        >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+        >>> (x * x).backward()
+        >>> x.grad_.tolist()
+        [6.0]
+    """,
 )
 
 
@@ -176,7 +276,15 @@ class VarType(enum.Enum):
     RAW = 17
 
 
-Tensor.type = property(lambda self: VarType.DENSE_TENSOR, doc="The kind of variable; the data type is `dtype`.")  # type: ignore[attr-defined]
+Tensor.type = property(  # type: ignore[attr-defined]
+    lambda self: VarType.DENSE_TENSOR,
+    doc="""The kind of variable; the data type is `dtype`.
+
+    Examples:
+        >>> paddle.zeros([2]).type.name
+        'DENSE_TENSOR'
+    """,
+)
 
 # ---- the place in a cluster: of a tensor that is whole, nothing ----------------------------------
 
@@ -188,7 +296,17 @@ Tensor.num_shard = None  # type: ignore[attr-defined]
 
 
 def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Tensor:
-    """A tensor of a type without elements, to be filled later."""
+    """A tensor of a type without elements, to be filled later.
+
+    Args:
+        dtype: the type.
+        name: a label; it changes nothing.
+        persistable: whether it is kept between runs of a program.
+
+    Examples:
+        >>> paddle.zeros([1]).create_tensor("float32").shape
+        paddle.Size([0])
+    """
     made = Tensor(np.zeros((0,), to_numpy_dtype(dtype)))
     if name is not None:
         made.name = name
@@ -200,7 +318,20 @@ def create_parameter(
     shape: Any, dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False,
     default_initializer: Any = None,
 ) -> Any:  # fmt: skip
-    """A new parameter; the same as `paddle.create_parameter`."""
+    """A new parameter; the same as `paddle.create_parameter`.
+
+    Args:
+        shape: its shape.
+        dtype: its type.
+        name: a label; it changes nothing.
+        attr: its attributes, a ParamAttr or what stands for one.
+        is_bias: whether it is a bias, which begins with zeros.
+        default_initializer: how it begins where `attr` does not say.
+
+    Examples:
+        >>> paddle.zeros([1]).create_parameter([2], "float32", is_bias=True).tolist()
+        [0.0, 0.0]
+    """
     return PUBLIC["create_parameter"](shape, dtype, name, attr, is_bias, default_initializer)
 
 
@@ -214,31 +345,70 @@ Tensor.create_parameter = staticmethod(create_parameter)  # type: ignore[attr-de
 
 @method
 def rows(self: Tensor) -> Any:
-    """RuntimeError: only selected rows have these."""
+    """Raises RuntimeError: only selected rows have these.
+
+    Examples:
+        >>> paddle.zeros([1]).rows()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: (rows) only a tensor of selected rows has rows(); received x: float32[1].
+    """
     raise runtime_error("rows", "only a tensor of selected rows has rows()", f"x: {self._aval}")
 
 
 @method
 def get_selected_rows(self: Tensor) -> None:
-    """The selected rows behind the tensor: none, it is dense."""
+    """The selected rows behind the tensor: None, it is dense.
+
+    Examples:
+        >>> paddle.zeros([1]).get_selected_rows() is None
+        True
+    """
     return None
 
 
 @method
 def get_map_tensor(self: Tensor) -> Any:
-    """RuntimeError: only a vocabulary has this."""
+    """Raises RuntimeError: only a vocabulary has this.
+
+    Examples:
+        >>> paddle.zeros([1]).get_map_tensor()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: (get_map_tensor) only a vocabulary has a map; received x: float32[1].
+    """
     raise runtime_error("get_map_tensor", "only a vocabulary has a map", f"x: {self._aval}")
 
 
 @method
 def set_vocab(self: Tensor, value: Any) -> None:
-    """NotImplementedError: tensors hold numbers."""
+    """Raises NotImplementedError: tensors hold numbers.
+
+    Args:
+        value: a vocabulary.
+
+    Examples:
+        >>> paddle.zeros([1]).set_vocab({"a": 0})
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: (set_vocab) a tensor holds numbers here, no vocabulary; keep a dict beside it.
+    """
     raise NotImplementedError("(set_vocab) a tensor holds numbers here, no vocabulary; keep a dict beside it.")
 
 
 @method
 def set_string_list(self: Tensor, value: Any) -> None:
-    """NotImplementedError: tensors hold numbers."""
+    """Raises NotImplementedError: tensors hold numbers.
+
+    Args:
+        value: strings.
+
+    Examples:
+        >>> paddle.zeros([1]).set_string_list(["a"])
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: (set_string_list) a tensor holds numbers here, no strings; keep a list beside it.
+    """
     raise NotImplementedError("(set_string_list) a tensor holds numbers here, no strings; keep a list beside it.")
 
 

@@ -32,10 +32,18 @@ def _reference_softmax(x: Any, dim: Any = None, dtype: Any = None) -> Any:
 @samples(S(A(3)), S(A(2, 3)), S(A(2, 3, 2), 0), S(A(2, 2, 1, 2), 1), reference=_reference_softmax)
 @public(method=True, aliases="input=x dim=axis")
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """`exp(x) / sum(exp(x))` along `dim`; see `nn.functional.softmax`.
+    """`exp(x) / sum(exp(x))` along an axis; see `nn.functional.softmax`.
 
-    Without `dim` it is, by an old rule of PyTorch's that Paddle follows here, the first axis of tensors with none, one
-    or three, and the second of all others.
+    Args:
+        input: the tensor.
+        dim: the axis. Without it, by an old rule of PyTorch's, the first for tensors of none, one or three axes, else the
+            second.
+        dtype: the type to compute in; that of `input` by default.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.softmax(paddle.to_tensor([0.0, 0.0]), dim=0).tolist()
+        [0.5, 0.5]
     """
     if dim is None:
         dim = 0 if require_tensor("softmax", "input", input)._aval.ndim in (0, 1, 3) else 1
@@ -74,19 +82,40 @@ for _name in ("half", "float", "double", "int", "long", "short", "cfloat", "cdou
 
 @public()
 def set_default_dtype(d: Any) -> None:
-    """Sets the floating type that creation functions and layers use when none is named."""
+    """Sets the floating type that creation functions and layers use where none is named.
+
+    Args:
+        d: "float16", "bfloat16", "float32" or "float64".
+
+    Raises:
+        TypeError: it is no floating type.
+
+    Examples:
+        >>> paddle.set_default_dtype("float64")
+        >>> paddle.ones([1]).dtype
+        paddle.float64
+    """
     _dtype.set_default_dtype(d)
 
 
 @public()
 def in_dynamic_mode() -> bool:
-    """Whether this thread's operations run as they are called, and are not part of a static program."""
+    """Whether operations of this thread run as they are called, and do not become part of a static program.
+
+    Examples:
+        >>> paddle.in_dynamic_mode()
+        True
+    """
     return LOCAL.segment.owner is None
 
 
 @public()
 def disable_signal_handler() -> None:
-    """Nothing: no signal handlers are installed."""
+    """Does nothing: no signal handlers are installed.
+
+    Examples:
+        >>> paddle.disable_signal_handler()
+    """
 
 
 @public()
@@ -97,12 +126,33 @@ def check_shape(
     expected_element_type: Any = (int,),
     expected_tensor_dtype: Any = ("int32", "int64"),
 ) -> None:
-    """Nothing: shapes are checked by the operations they are given to (Paddle checks in static programs only)."""
+    """Does nothing: shapes are checked by the operations that they are given to.
+
+    Args:
+        shape: a shape.
+        op_name: the name of an operation.
+        expected_shape_type: accepted.
+        expected_element_type: accepted.
+        expected_tensor_dtype: accepted.
+
+    Examples:
+        >>> paddle.check_shape([2, 3], "reshape")
+    """
 
 
 @public()
 def batch(reader: Callable[[], Any], batch_size: int, drop_last: bool = False) -> Callable[[], Iterator[list[Any]]]:
-    """A reader that gives the samples of `reader` in lists of `batch_size`; the last one may be shorter."""
+    """A reader that gives the samples of another one in lists.
+
+    Args:
+        reader: a function that gives an iterable of samples.
+        batch_size: how many samples a list has.
+        drop_last: leave out a last list that is shorter.
+
+    Examples:
+        >>> list(paddle.batch(lambda: iter([1, 2, 3]), 2)())
+        [[1, 2], [3]]
+    """
     if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
         raise value_error("batch", "batch_size must be a positive integer", f"batch_size: {batch_size!r}")
 

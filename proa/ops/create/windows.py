@@ -80,7 +80,21 @@ def bartlett_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A triangle with zero ends."""
+    """A triangle with zero ends.
+
+    Args:
+        window_length: the number of elements.
+        periodic: leave out the last element, so that windows may follow each other.
+        dtype: the type.
+        layout: accepted; windows are dense.
+        device: where the result lies; the current device by default.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> paddle.bartlett_window(4).tolist()
+        [0.0, 0.5, 1.0, 0.5]
+    """
     return _window(
         "bartlett_window", window_length, periodic, lambda t: 1 - np.abs(2 * t - 1), dtype, device, requires_grad
     )
@@ -98,7 +112,21 @@ def blackman_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Blackman's sum of three cosines."""
+    """The sum of three cosines that Blackman proposed.
+
+    Args:
+        window_length: the number of elements.
+        periodic: leave out the last element, so that windows may follow each other.
+        dtype: the type.
+        layout: accepted; windows are dense.
+        device: where the result lies; the current device by default.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> paddle.blackman_window(5, periodic=False).numpy().round(2)[1:4]
+        array([0.34, 1.  , 0.34], dtype=float32)
+    """
     return _window("blackman_window", window_length, periodic, _cosines(0.42, 0.5, 0.08), dtype, device, requires_grad)
 
 
@@ -124,7 +152,23 @@ def hamming_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """`alpha - beta * cos`, Hamming's window by default."""
+    """`alpha - beta * cos`, the window of Hamming by default.
+
+    Args:
+        window_length: the number of elements.
+        periodic: leave out the last element, so that windows may follow each other.
+        alpha: the constant term.
+        beta: the height of the cosine.
+        dtype: the type.
+        layout: accepted; windows are dense.
+        device: where the result lies; the current device by default.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> paddle.hamming_window(4).numpy().round(2)
+        array([0.08, 0.54, 1.  , 0.54], dtype=float32)
+    """
     curve = _cosines(real_of("hamming_window", "alpha", alpha), real_of("hamming_window", "beta", beta))
     return _window("hamming_window", window_length, periodic, curve, dtype, device, requires_grad)
 
@@ -141,7 +185,21 @@ def hann_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Half a cosine above zero."""
+    """A cosine raised so that it begins at zero.
+
+    Args:
+        window_length: the number of elements.
+        periodic: leave out the last element, so that windows may follow each other.
+        dtype: the type.
+        layout: accepted; windows are dense.
+        device: where the result lies; the current device by default.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> paddle.hann_window(4).numpy().round(2)
+        array([0. , 0.5, 1. , 0.5], dtype=float32)
+    """
     return _window("hann_window", window_length, periodic, _cosines(0.5, 0.5), dtype, device, requires_grad)
 
 
@@ -162,7 +220,22 @@ def kaiser_window(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Kaiser's window, narrower for a greater `beta`."""
+    """The window of Kaiser, narrower for a greater `beta`.
+
+    Args:
+        window_length: the number of elements.
+        periodic: leave out the last element, so that windows may follow each other.
+        beta: how narrow it is.
+        dtype: the type.
+        layout: accepted; windows are dense.
+        device: where the result lies; the current device by default.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> paddle.kaiser_window(4, beta=5.0).numpy().round(2)
+        array([0.04, 0.55, 1.  , 0.55], dtype=float32)
+    """
     factor = real_of("kaiser_window", "beta", beta)
 
     def curve(t: np.ndarray) -> np.ndarray:
@@ -196,8 +269,22 @@ def range(
     requires_grad: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Numbers from `start` up to and including `end` in steps of `step`, of the default floating type unless `dtype`
-    is named."""
+    """Numbers from `start` up to and including `end` in steps of `step`.
+
+    Args:
+        start: the first number; where only one is given, that is `end` and this is 0.
+        end: the limit.
+        step: the distance of neighbours.
+        dtype: the type; the default floating type if left out.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.range(1, 4).tolist()
+        [1.0, 2.0, 3.0, 4.0]
+    """
     if end is None:
         start, end = 0, start
     wanted = default_float() if dtype is None else to_numpy_dtype(dtype)
@@ -237,7 +324,21 @@ def _triangle(where: str, row: Any, col: Any, offset: Any, dtype: Any, lower: bo
 )  # fmt: skip
 @public()
 def tril_indices(row: int, col: int | None, offset: int = 0, dtype: Any = "int64") -> Tensor:
-    """Rows and columns of the lower triangle of a matrix, in a tensor with two rows."""
+    """Rows and columns of the lower triangle of a matrix.
+
+    Args:
+        row: the number of rows.
+        col: the number of columns.
+        offset: which diagonal ends the triangle; positive ones lie above the main one.
+        dtype: int32 or int64.
+
+    Returns:
+        A tensor with two rows: those of the rows, and those of the columns.
+
+    Examples:
+        >>> paddle.tril_indices(2, 2).tolist()
+        [[0, 1, 1], [0, 0, 1]]
+    """
     return _triangle("tril_indices", row, col, offset, dtype, True)
 
 
@@ -247,5 +348,19 @@ def tril_indices(row: int, col: int | None, offset: int = 0, dtype: Any = "int64
 )  # fmt: skip
 @public()
 def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
-    """Rows and columns of the upper triangle of a matrix, in a tensor with two rows."""
+    """Rows and columns of the upper triangle of a matrix.
+
+    Args:
+        row: the number of rows.
+        col: the number of columns; that of the rows by default.
+        offset: which diagonal begins the triangle; positive ones lie above the main one.
+        dtype: int32 or int64.
+
+    Returns:
+        A tensor with two rows: those of the rows, and those of the columns.
+
+    Examples:
+        >>> paddle.triu_indices(2, 2).tolist()
+        [[0, 0, 1], [0, 1, 1]]
+    """
     return _triangle("triu_indices", row, col, offset, dtype, False)

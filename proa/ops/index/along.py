@@ -222,7 +222,19 @@ def _reference_take(arr: Any, indices: Any, axis: int, broadcast: bool = True) -
 def take_along_axis(
     arr: Tensor, indices: Tensor, axis: Any, broadcast: bool = True, *, out: Tensor | None = None
 ) -> Tensor:
-    """`arr` at `indices` along an axis."""
+    """The elements of a tensor at positions along an axis.
+
+    Args:
+        arr: the tensor.
+        indices: positions along the axis, with as many axes as `arr`.
+        axis: the axis.
+        broadcast: whether `indices` is broadcast to the shape of `arr` along the other axes.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.take_along_axis(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([[1], [0]]), axis=1).tolist()
+        [[2], [3]]
+    """
     x, index, along, shape = _prepared("take_along_axis", arr, indices, axis, broadcast)
     taken = take_along(x, index, along, x._aval.shape[along], shape)
     return taken if out is None else assign_in_place(out, taken, "take_along_axis")
@@ -294,10 +306,20 @@ def put_along_axis(
     include_self: bool = True,
     broadcast: bool = True,
 ) -> Tensor:
-    """`arr` with `values` at `indices` along an axis: assigned, or combined with what is there.
+    """A tensor with values put at positions along an axis.
 
-    `reduce` is "assign", "add", "multiply" (or "mul"), "amax", "amin" or "mean"; without
-    `include_self` what is there does not take part.
+    Args:
+        arr: the tensor.
+        indices: positions along the axis.
+        values: what is put there, a tensor or a number.
+        axis: the axis.
+        reduce: "assign", or how to combine with what is there: "add", "multiply" (or "mul"), "amax", "amin", "mean".
+        include_self: whether what is there takes part.
+        broadcast: whether `indices` and `values` are broadcast to the shape of `arr`.
+
+    Examples:
+        >>> paddle.put_along_axis(paddle.zeros([1, 3]), paddle.to_tensor([[2]]), 5.0, axis=1).tolist()
+        [[0.0, 0.0, 5.0]]
     """
     if reduce not in _REDUCE:
         raise value_error("put_along_axis", f"reduce is one of {', '.join(map(repr, _REDUCE))}", repr(reduce))
@@ -367,7 +389,16 @@ def _neutral(kind: str, dtype: np.dtype) -> Any:
 )
 @public(method=True)
 def index_sample(x: Tensor, index: Tensor) -> Tensor:
-    """For each row of `x` the elements that the same row of `index` names."""
+    """For each row of `x`, the elements that the same row of `index` names.
+
+    Args:
+        x: a matrix.
+        index: integers, with as many rows.
+
+    Examples:
+        >>> paddle.index_sample(paddle.to_tensor([[1, 2, 3], [4, 5, 6]]), paddle.to_tensor([[0, 2], [1, 1]])).tolist()
+        [[1, 3], [5, 5]]
+    """
     require_tensor("index_sample", "x", x)
     index = index_tensor("index_sample", index)
     if x._aval.ndim != 2 or index._aval.ndim != 2 or x._aval.shape[0] != index._aval.shape[0]:

@@ -68,7 +68,19 @@ def written(out: Tensor | None, result: Tensor, where: str) -> Tensor:
 )
 @public(method=True, otherwise=gather_by_dim)
 def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, out: Tensor | None = None) -> Tensor:
-    """The slices of `x` along an axis (the first by default) that `index` names."""
+    """The slices of a tensor along an axis that `index` names.
+
+    Args:
+        x: the tensor.
+        index: integers, along one axis.
+        axis: the axis; the first by default.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.gather(paddle.to_tensor([[1, 2], [3, 4], [5, 6]]), paddle.to_tensor([2, 0])).tolist()
+        [[5, 6], [1, 2]]
+    """
     require_tensor("gather", "x", x)
     along = one_axis("gather", 0 if axis is None else axis, x._aval.ndim)
     return written(out, take_elements(x, [_flat_index("gather", index)], [along]), "gather")
@@ -84,7 +96,19 @@ def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, 
 def index_select(
     x: Tensor, index: Tensor, axis: Any = 0, name: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """The slices of `x` along an axis that `index`, with one dimension, names."""
+    """The slices of a tensor along an axis that a vector of integers names.
+
+    Args:
+        x: the tensor.
+        index: the numbers of the slices.
+        axis: the axis.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.index_select(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([1, 1]), axis=1).tolist()
+        [[2, 2], [4, 4]]
+    """
     require_tensor("index_select", "x", x)
     along = one_axis("index_select", axis, x._aval.ndim)
     index = _flat_index("index_select", index)
@@ -121,9 +145,19 @@ def scatter(
     name: str | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`x` with the rows that `index` names replaced by `updates`.
+    """A tensor with the rows that `index` names replaced.
 
-    Without `overwrite` the named rows become the sum of their updates instead.
+    Args:
+        x: the tensor.
+        index: the numbers of the rows.
+        updates: the new rows.
+        overwrite: True replaces; False makes the named rows the sum of their updates.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.scatter(paddle.zeros([3]), paddle.to_tensor([2, 0]), paddle.to_tensor([5.0, 6.0])).tolist()
+        [6.0, 0.0, 5.0]
     """
     require_tensor("scatter", "x", x)
     require_tensor("scatter", "updates", updates)
@@ -177,7 +211,21 @@ def index_add(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`x` plus `alpha * value`, the slices of `value` going where `index` says along an axis."""
+    """A tensor with slices added where `index` says.
+
+    Args:
+        x: the tensor.
+        index: the numbers of the slices that change; equal ones add up.
+        axis: the axis that they are slices of.
+        value: what is added.
+        alpha: a number that `value` is multiplied by.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.index_add(paddle.zeros([2, 2]), paddle.to_tensor([1]), 0, paddle.ones([1, 2])).tolist()
+        [[0.0, 0.0], [1.0, 1.0]]
+    """
     require_tensor("index_add", "x", x)
     require_tensor("index_add", "value", value)
     along = one_axis("index_add", axis, x._aval.ndim)
@@ -194,7 +242,19 @@ def index_add(
 )
 @public(method=True, inplace=True)
 def index_fill(x: Tensor, index: Tensor, axis: Any, value: Any, name: str | None = None) -> Tensor:
-    """`x` with one number in the slices that `index` names along an axis."""
+    """A tensor with one number in the slices that `index` names.
+
+    Args:
+        x: the tensor.
+        index: the numbers of the slices.
+        axis: the axis that they are slices of.
+        value: the number.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.index_fill(paddle.zeros([2, 2]), paddle.to_tensor([1]), 0, 5.0).tolist()
+        [[0.0, 0.0], [5.0, 5.0]]
+    """
     require_tensor("index_fill", "x", x)
     along = one_axis("index_fill", axis, x._aval.ndim)
     dtype = x._aval.dtype
@@ -251,7 +311,20 @@ def _reference_index_put(x: Any, indices: Any, value: Any, accumulate: bool = Fa
 @public(method=True, inplace=True)
 @one_operator("index_put")
 def index_put(x: Tensor, indices: Any, value: Tensor, accumulate: bool = False, name: str | None = None) -> Tensor:
-    """`x` with `value` at `x[indices]`, or added to what is there when `accumulate` is set."""
+    """A tensor with values at `x[indices]`.
+
+    Args:
+        x: the tensor.
+        indices: a tuple of integer tensors, or of one bool tensor.
+        value: what is put there; its shape broadcasts.
+        accumulate: add to what is there instead.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> where = (paddle.to_tensor([0, 1]), paddle.to_tensor([1, 0]))
+        >>> paddle.index_put(paddle.zeros([2, 2]), where, paddle.to_tensor([7.0, 8.0])).tolist()
+        [[0.0, 7.0], [8.0, 0.0]]
+    """
     require_tensor("index_put", "x", x)
     require_tensor("index_put", "value", value)
     same_type("index_put", x, value, "value")
@@ -282,7 +355,17 @@ def _reference_gather_nd(x: Any, index: Any) -> Any:
 )
 @public(method=True)
 def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
-    """`x[index[..., 0], index[..., 1], …]`: the last dimension of `index` holds one position."""
+    """The elements, or slices, at several positions: `x[index[..., 0], index[..., 1], …]`.
+
+    Args:
+        x: the tensor.
+        index: integers; its last axis holds one position.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.gather_nd(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([[0, 1], [1, 0]])).tolist()
+        [2, 3]
+    """
     require_tensor("gather_nd", "x", x)
     depth = _last_axis("gather_nd", x._aval, index_tensor("gather_nd", index)._aval)
     if depth == 0:
@@ -305,7 +388,18 @@ def _reference_scatter_nd_add(x: Any, index: Any, updates: Any) -> Any:
 @public(method=True)
 @one_operator("scatter_nd_add")
 def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
-    """`x` with `updates` added where the last dimension of `index` says; equal places add up."""
+    """A tensor with values added at several positions.
+
+    Args:
+        x: the tensor.
+        index: integers; its last axis holds one position.
+        updates: what is added; equal positions add up.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.scatter_nd_add(paddle.ones([3]), paddle.to_tensor([[1], [1]]), paddle.to_tensor([5.0, 6.0])).tolist()
+        [1.0, 12.0, 1.0]
+    """
     require_tensor("scatter_nd_add", "x", x)
     require_tensor("scatter_nd_add", "updates", updates)
     depth = _last_axis("scatter_nd_add", x._aval, index_tensor("scatter_nd_add", index)._aval)
@@ -331,7 +425,18 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
 )
 @public(values=True, method=True)
 def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
-    """Zeros of a shape with `updates` added where the last dimension of `index` says."""
+    """Zeros with values added at several positions.
+
+    Args:
+        index: integers; its last axis holds one position.
+        updates: what is added; equal positions add up.
+        shape: the shape of the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.scatter_nd(paddle.to_tensor([[1], [1]]), paddle.to_tensor([5.0, 6.0]), [3]).tolist()
+        [0.0, 11.0, 0.0]
+    """
     require_tensor("scatter_nd", "updates", updates)
     return scatter_nd_add(full_of(0, new_shape("scatter_nd", shape), updates._aval.dtype), index, updates)
 
@@ -345,10 +450,23 @@ def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = No
 )
 @public(method=True)
 def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
-    """Elements of `x` by their number in row-major order.
+    """Elements of a tensor by their number in row-major order.
 
-    `mode` says what happens to an index out of range: an error, counting on from the other end
-    ("wrap"), or the nearest element ("clip").
+    Args:
+        x: the tensor.
+        index: the numbers.
+        mode: what happens to a number out of range: "raise" an error, "wrap" to count on from the other end, "clip" to
+            take the nearest element.
+        name: a label; it changes nothing.
+
+    Raises:
+        IndexError: a number is out of range, in the mode "raise".
+
+    Examples:
+        >>> paddle.take(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([0, 3])).tolist()
+        [1, 4]
+        >>> paddle.take(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([5]), mode="wrap").tolist()
+        [2]
     """
     if mode not in ("raise", "wrap", "clip"):
         raise value_error("take", "mode is 'raise', 'wrap' or 'clip'", repr(mode))

@@ -163,8 +163,18 @@ def _reference_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = N
 )
 @public(name="slice", method="slice")
 def slice_axes(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
-    """The part of a tensor from `starts` to `ends` along `axes`; it shares memory with the
-    tensor."""
+    """The part of a tensor between two positions along some axes; it shares memory with the tensor.
+
+    Args:
+        input: the tensor.
+        axes: the axes.
+        starts: where the part begins along each.
+        ends: where it ends.
+
+    Examples:
+        >>> paddle.slice(paddle.to_tensor([[1, 2, 3], [4, 5, 6]]), axes=[1], starts=[1], ends=[3]).tolist()
+        [[2, 3], [5, 6]]
+    """
     return _sliced("slice", input, axes, starts, ends, None)
 
 
@@ -176,6 +186,18 @@ def slice_axes(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
 )
 @public(method=True)
 def strided_slice(x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None) -> Tensor:
-    """The part of `x` from `starts` to `ends` along `axes`, every `strides`-th element; shares
-    memory with `x`."""
+    """Every n-th element between two positions along some axes; it shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        axes: the axes.
+        starts: where the part begins along each.
+        ends: where it ends.
+        strides: every how many elements one is taken; negative ones go backwards.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.strided_slice(paddle.arange(6), axes=[0], starts=[0], ends=[6], strides=[2]).tolist()
+        [0, 2, 4]
+    """
     return _sliced("strided_slice", x, axes, starts, ends, strides)

@@ -95,7 +95,24 @@ def searchsorted(
     out: Tensor | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Where `values` belong in a sorted sequence; behind equal elements with `right`."""
+    """Where values belong in a sorted sequence.
+
+    Args:
+        sorted_sequence: rising along its last axis.
+        values: what is looked for.
+        out_int32: give int32 numbers instead of int64.
+        right: take the place behind equal elements instead of before them.
+        name: a label; it changes nothing.
+        side: "left" or "right", which means the same as `right`.
+        out: a tensor that takes the result.
+        sorter: positions that sort the sequence, if it is not sorted.
+
+    Examples:
+        >>> paddle.searchsorted(paddle.to_tensor([1, 3, 5]), paddle.to_tensor([3, 4])).tolist()
+        [1, 2]
+        >>> paddle.searchsorted(paddle.to_tensor([1, 3, 5]), paddle.to_tensor([3, 4]), right=True).tolist()
+        [2, 2]
+    """
     require_order("searchsorted", sorted_sequence, "sorted_sequence")
     require_order("searchsorted", values, "values")
     if side not in (None, "left", "right"):
@@ -132,7 +149,20 @@ def bucketize(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The number of the interval between sorted boundaries (a vector) that elements are in."""
+    """The number of the interval between sorted boundaries that each element is in.
+
+    Args:
+        x: the elements.
+        sorted_sequence: the boundaries, a rising vector.
+        out_int32: give int32 numbers instead of int64.
+        right: whether a boundary belongs to the interval above it.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.bucketize(paddle.to_tensor([0.5, 2.5, 9.0]), paddle.to_tensor([1.0, 2.0, 3.0])).tolist()
+        [0, 2, 3]
+    """
     if require_tensor("bucketize", "sorted_sequence", sorted_sequence)._aval.ndim != 1:
         raise value_error(
             "bucketize", "sorted_sequence must have one dimension",
@@ -161,9 +191,20 @@ def _like(x: Tensor, array: np.ndarray) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def nonzero(x: Tensor, as_tuple: bool = False, *, out: Tensor | None = None) -> Tensor | tuple[Tensor, ...]:
-    """Positions of the elements that are not zero: one row each, or one tensor for each axis.
+    """Positions of the elements that are not zero.
 
-    Looks at the values, because they decide the shape.
+    It looks at the values, because they decide the shape.
+
+    Args:
+        x: the tensor.
+        as_tuple: give one tensor for each axis, instead of one row for each position.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.nonzero(paddle.to_tensor([[0, 1], [2, 0]])).tolist()
+        [[0, 1], [1, 0]]
+        >>> [part.tolist() for part in paddle.nonzero(paddle.to_tensor([0, 1, 2]), as_tuple=True)]
+        [[1, 2]]
     """
     if require_tensor("nonzero", "x", x)._aval.ndim == 0:
         raise value_error("nonzero", "x must have a dimension", f"x: {x._aval}", "reshape it to [1]")
@@ -187,9 +228,20 @@ def _reference_masked_select(x: Any, mask: Any) -> Any:
 )  # fmt: skip
 @public(method=True)
 def masked_select(x: Tensor, mask: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The elements of `x` where `mask` is true, in one dimension; the two are broadcast together.
+    """The elements of `x` where the mask is true, along one axis.
 
-    Looks at the values of `mask`, because they decide the shape.
+    It looks at the values of the mask, because they decide the shape.
+
+    Args:
+        x: the tensor.
+        mask: a bool tensor; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, -2.0, 3.0])
+        >>> paddle.masked_select(x, x > 0).tolist()
+        [1.0, 3.0]
     """
     require_tensor("masked_select", "x", x)
     if require_tensor("masked_select", "mask", mask)._aval.dtype != BOOL:
@@ -235,10 +287,29 @@ def unique(
     sorted: bool = True,
     name: str | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """The different elements (or slices along `axis`), in order.
+    """The different elements, in order.
 
-    On request: the first position of each, which of them each element is, and how often each
-    occurs, as `dtype`. Looks at the values, because they decide the shape; there is no gradient.
+    It looks at the values, because they decide the shape; there is no gradient.
+
+    Args:
+        x: the tensor.
+        return_index: also give the first position of each.
+        return_inverse: also say which of them each element is.
+        return_counts: also say how often each occurs.
+        axis: compare slices along an axis instead of elements.
+        dtype: the type of positions and counts.
+        sorted: accepted; the result is always in order.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor, or a tuple with what was asked for.
+
+    Examples:
+        >>> paddle.unique(paddle.to_tensor([3, 1, 3])).tolist()
+        [1, 3]
+        >>> values, counts = paddle.unique(paddle.to_tensor([3, 1, 3]), return_counts=True)
+        >>> values.tolist(), counts.tolist()
+        ([1, 3], [1, 2])
     """
     require_order("unique", x)
     if axis is not None:

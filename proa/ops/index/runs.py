@@ -44,10 +44,24 @@ def unique_consecutive(
     dtype: Any = "int64",
     name: str | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """The elements (or slices along `axis`) without those equal to the one before.
+    """The elements without those equal to the one before.
 
-    On request: which of them each element is, and how long each run is, as `dtype`. Looks at the
-    values, because they decide the shape; there is no gradient.
+    It looks at the values, because they decide the shape; there is no gradient.
+
+    Args:
+        x: the tensor.
+        return_inverse: also say which of them each element is.
+        return_counts: also say how long each run is.
+        axis: compare slices along an axis instead of elements.
+        dtype: the type of positions and counts.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor, or a tuple with what was asked for.
+
+    Examples:
+        >>> paddle.unique_consecutive(paddle.to_tensor([1, 1, 2, 1])).tolist()
+        [1, 2, 1]
     """
     aval = require_tensor("unique_consecutive", "x", x)._aval
     if aval.dtype.kind == "c":
@@ -83,7 +97,15 @@ def unique_consecutive(
 )  # fmt: skip
 @public(values=True, method=True)
 def argwhere(input: Tensor) -> Tensor:
-    """Positions of the elements that are not zero, one row each. Looks at the values."""
+    """Positions of the elements that are not zero, one row each. It looks at the values.
+
+    Args:
+        input: the tensor.
+
+    Examples:
+        >>> paddle.argwhere(paddle.to_tensor([[0, 1], [2, 0]])).tolist()
+        [[0, 1], [1, 0]]
+    """
     return nonzero(input)
 
 
@@ -93,5 +115,14 @@ def argwhere(input: Tensor) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The elements in order along the first axis."""
+    """The elements in order along the first axis.
+
+    Args:
+        input: the tensor.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.msort(paddle.to_tensor([[3, 1], [2, 4]])).tolist()
+        [[2, 1], [3, 4]]
+    """
     return deliver(sort(input, 0), out)

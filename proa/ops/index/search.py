@@ -139,9 +139,21 @@ def argmax(
     dtype: Any = "int64",
     name: str | None = None,
 ) -> Tensor:
-    """The position of the largest element along `axis` (in the flattened tensor by default).
+    """The position of the largest element along an axis.
 
     Of equal elements the first is taken; NaN counts as largest.
+
+    Args:
+        x: the tensor.
+        axis: the axis; the flattened tensor without one.
+        keepdim: keep the reduced axes, with one element each.
+        dtype: int32 or int64.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 5.0], [7.0, 2.0]])
+        >>> paddle.argmax(x).item(), paddle.argmax(x, axis=1).tolist()
+        (2, [1, 0])
     """
     axis = _arg_axis("argmax", x, axis)
     return position_of_max(x, axis, flag("keepdim", keepdim), index_dtype("argmax", dtype))
@@ -161,9 +173,21 @@ def argmin(
     dtype: Any = "int64",
     name: str | None = None,
 ) -> Tensor:
-    """The position of the smallest element along `axis` (in the flattened tensor by default).
+    """The position of the smallest element along an axis.
 
     Of equal elements the first is taken; NaN counts as smallest.
+
+    Args:
+        x: the tensor.
+        axis: the axis; the flattened tensor without one.
+        keepdim: keep the reduced axes, with one element each.
+        dtype: int32 or int64.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 5.0], [7.0, 2.0]])
+        >>> paddle.argmin(x).item(), paddle.argmin(x, axis=1).tolist()
+        (0, [0, 1])
     """
     axis = _arg_axis("argmin", x, axis)
     return position_of_min(x, axis, flag("keepdim", keepdim), index_dtype("argmin", dtype))
@@ -241,7 +265,19 @@ def argsort(
     stable: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Positions that sort `x` along `axis`. Equal elements keep their order, `stable` or not."""
+    """Positions that sort a tensor along an axis. Equal elements keep their order.
+
+    Args:
+        x: the tensor.
+        axis: the axis.
+        descending: the largest first.
+        stable: accepted; the order is always stable.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.argsort(paddle.to_tensor([3.0, 1.0, 2.0])).tolist()
+        [1, 2, 0]
+    """
     axis = single_axis("argsort", axis, require_order("argsort", x)._aval.ndim)
     if not x._aval.ndim:
         return reshape_to(order_along(flat(x), 0, bool(descending)), ())
@@ -262,7 +298,19 @@ def sort(
     stable: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The elements in order along `axis`; NaN counts as largest."""
+    """The elements in order along an axis; NaN counts as largest.
+
+    Args:
+        x: the tensor.
+        axis: the axis.
+        descending: the largest first.
+        stable: accepted; the order is always stable.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.sort(paddle.to_tensor([3.0, 1.0, 2.0]), descending=True).tolist()
+        [3.0, 2.0, 1.0]
+    """
     axis = single_axis("sort", axis, require_order("sort", x)._aval.ndim)
     return sort_along(x, axis, bool(descending)) if x._aval.ndim else x.clone()  # type: ignore[attr-defined]
 
@@ -375,9 +423,26 @@ def topk(
     *,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The `k` largest (or smallest) elements along `axis`, in order, and their positions.
+    """The `k` largest elements along an axis, in order, and their positions.
 
-    Of equal elements the first come first. The result is in order whether `sorted` is set or not.
+    Of equal elements the first come first.
+
+    Args:
+        x: the tensor.
+        k: how many.
+        axis: the axis; the last by default.
+        largest: the largest (True) or the smallest.
+        sorted: accepted; the result is always in order.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        The values and the positions.
+
+    Examples:
+        >>> values, positions = paddle.topk(paddle.to_tensor([1.0, 5.0, 3.0]), 2)
+        >>> values.tolist(), positions.tolist()
+        ([5.0, 3.0], [1, 2])
     """
     require_order("topk", x)
     axis = single_axis("topk", -1 if axis is None else axis, x._aval.ndim)
@@ -452,7 +517,23 @@ def _reference_kthvalue(x: Any, k: int, axis: Any = None, keepdim: bool = False)
 def kthvalue(
     x: Tensor, k: Any, axis: Any = None, keepdim: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The `k`-th smallest element along `axis` (the last by default) and its position."""
+    """The `k`-th smallest element along an axis, and its position.
+
+    Args:
+        x: the tensor.
+        k: which, from 1.
+        axis: the axis; the last by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+
+    Returns:
+        The values and the positions.
+
+    Examples:
+        >>> value, position = paddle.kthvalue(paddle.to_tensor([4.0, 1.0, 3.0]), 2)
+        >>> value.item(), position.item()
+        (3.0, 2)
+    """
     require_order("kthvalue", x)
     axis = single_axis("kthvalue", -1 if axis is None else axis, x._aval.ndim)
     rank = integer("kthvalue", "k", k)
@@ -502,7 +583,22 @@ def _reference_mode(x: Any, axis: int = -1, keepdim: bool = False) -> tuple[Any,
 )  # fmt: skip
 @public(method=True)
 def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The commonest element along `axis` (the smallest of several) and its last position."""
+    """The commonest element along an axis, and its last position.
+
+    Args:
+        x: the tensor.
+        axis: the axis.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+
+    Returns:
+        The values (the smallest of several that are as common) and the positions.
+
+    Examples:
+        >>> value, position = paddle.mode(paddle.to_tensor([2, 1, 2, 3]))
+        >>> value.item(), position.item()
+        (2, 2)
+    """
     axis = single_axis("mode", axis, require_order("mode", x)._aval.ndim)
     if x._aval.ndim and x._aval.shape[axis] == 0:
         raise value_error("mode", f"axis {axis} has no elements to choose from", f"x: {x._aval}")

@@ -51,7 +51,18 @@ def choice_among(xp: Any, index: Any, count: int) -> Any:
 )  # fmt: skip
 @public(method=True)
 def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) -> Tensor:
-    """Row `i` of the result is row `i` of the input that `index[i]` names."""
+    """Row `i` of the result is row `i` of the input that `index[i]` names.
+
+    Args:
+        inputs: a list of tensors of one shape.
+        index: integers, one for each row.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> inputs = [paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([[5, 6], [7, 8]])]
+        >>> paddle.multiplex(inputs, paddle.to_tensor([[1], [0]])).tolist()
+        [[5, 6], [3, 4]]
+    """
     if not isinstance(inputs, (list, tuple)) or len(inputs) < 2:
         raise value_error("multiplex", "inputs must be a list of at least two tensors", f"{type(inputs).__name__}")
     first = require_tensor("multiplex", "inputs[0]", inputs[0])._aval
@@ -105,7 +116,19 @@ def _reference_shard(input: Any, index_num: int, nshards: int, shard_id: int, ig
 )  # fmt: skip
 @public(method=True)
 def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Tensor:
-    """Indices below `index_num` as they are within shard `shard_id`; those of other shards are ignored."""
+    """Indices of a whole as they are within one of its shards.
+
+    Args:
+        input: indices below `index_num`.
+        index_num: how many there are in all.
+        nshards: into how many shards they are divided.
+        shard_id: which shard is meant.
+        ignore_value: what stands for the indices of other shards.
+
+    Examples:
+        >>> paddle.shard_index(paddle.to_tensor([[1], [6]]), index_num=8, nshards=2, shard_id=1).tolist()
+        [[-1], [2]]
+    """
     aval = require_tensor("shard_index", "input", input)._aval
     if aval.dtype.kind not in "iu":
         raise type_error("shard_index", "input must be integers", f"input: {aval}")
@@ -143,10 +166,24 @@ def top_p_sampling(
 ) -> tuple[Tensor, ...]:
     """Draws from each row of probabilities, among the likeliest that together reach `ps`.
 
-    Gives the drawn probability and its position, both [batch, 1]; with `return_top` also the `k`
-    likeliest (the one likeliest for `k=0`). Elements below `threshold` are left out unless they are
-    the likeliest. `mode="truncated"` leaves out what would exceed `ps`, `"non-truncated"` keeps the
-    element that crosses it.
+    Args:
+        x: probabilities, [batch, number of categories].
+        ps: how much probability the candidates have together, one number for each row.
+        threshold: categories below it are left out, unless they are the likeliest.
+        topp_seed: a seed for each row.
+        seed: a seed for all rows; -1 draws from the default generator.
+        k: how many of the likeliest `return_top` gives (0: one).
+        mode: "truncated" leaves out what would exceed `ps`, "non-truncated" keeps the category that crosses it.
+        return_top: also give the likeliest probabilities and their positions.
+        name: a label; it changes nothing.
+
+    Returns:
+        The drawn probability and its position, both [batch, 1].
+
+    Examples:
+        >>> score, position = paddle.top_p_sampling(paddle.to_tensor([[0.1, 0.8, 0.1]]), paddle.to_tensor([0.5]))
+        >>> position.tolist()
+        [[1]]
     """
     aval, limit = require_tensor("top_p_sampling", "x", x)._aval, require_tensor("top_p_sampling", "ps", ps)._aval
     if aval.ndim != 2 or not aval.shape[1] or not is_differentiable(aval.dtype):

@@ -48,10 +48,23 @@ def _reference_cdist(x: Any, y: Any, p: float = 2.0, compute_mode: str = "") -> 
 )  # fmt: skip
 @public(method=True)
 def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: str = _MODES[0], name: str | None = None) -> Tensor:
-    """The `p`-norm of the difference of every row of `x` and every row of `y`, batches broadcast.
+    """The distances of every row of `x` from every row of `y`.
 
-    `compute_mode` is accepted and makes no difference: distances are always taken from the
-    differences, which is exact for points that lie close together.
+    They are always taken from the differences, which is exact for points that lie close together.
+
+    Args:
+        x: points, [..., n, size].
+        y: points, [..., m, size]; other axes broadcast.
+        p: which norm of the difference.
+        compute_mode: accepted; it makes no difference.
+        name: a label; it changes nothing.
+
+    Returns:
+        Distances, [..., n, m].
+
+    Examples:
+        >>> paddle.cdist(paddle.to_tensor([[0.0, 0.0]]), paddle.to_tensor([[3.0, 4.0], [0.0, 1.0]])).tolist()
+        [[5.0, 1.0]]
     """
     order = _order("cdist", p)
     if isinstance(x, Tensor) and isinstance(y, Tensor) and x._aval.dtype.kind == y._aval.dtype.kind == "i":
@@ -81,7 +94,17 @@ def _reference_pdist(x: Any, p: float = 2.0) -> Any:
 )  # fmt: skip
 @public()
 def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
-    """The `p`-norm of the difference of every two rows of a matrix, in the order (0, 1), (0, 2) …"""
+    """The distances of every two rows of a matrix, in the order (0, 1), (0, 2) …
+
+    Args:
+        x: points, [n, size].
+        p: which norm of the difference.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.pdist(paddle.to_tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])).numpy().round(4)
+        array([5.    , 1.    , 4.2426], dtype=float32)
+    """
     order = _order("pdist", p)
     count = _points("pdist", "x", x)._aval.shape[0]
     if x._aval.ndim != 2:

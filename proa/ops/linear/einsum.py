@@ -212,11 +212,25 @@ def _reference_einsum(equation: str, *operands: Any) -> Any:
 @public()
 @one_operator("einsum")
 def einsum(equation: str, *operands: Tensor) -> Tensor:
-    """Sums of products in Einstein's notation: `einsum("ij,jk->ik", x, y)` is a matrix product.
+    """Sums of products in Einstein's notation.
 
-    Letters name dimensions; those that do not occur behind `->` are summed over, `...` stands for
-    further dimensions, which are broadcast. Without `->`, letters that occur once stay, in
-    alphabetical order. More than two operands are combined from left to right.
+    Letters name dimensions; those that do not occur behind `->` are summed over, `...` stands for further dimensions,
+    which are broadcast. Without `->`, letters that occur once stay, in alphabetical order. More than two operands are
+    combined from left to right.
+
+    Args:
+        equation: such as "ij,jk->ik", a matrix product.
+        *operands: the tensors.
+
+    Raises:
+        ValueError: the equation does not fit the operands.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> paddle.einsum("ij,jk->ik", x, x).tolist()
+        [[7.0, 10.0], [15.0, 22.0]]
+        >>> paddle.einsum("ii", x).item()
+        5.0
     """
     if not isinstance(equation, str):
         raise type_error("einsum", "the equation must be a string", f"equation: {type(equation).__name__}")

@@ -120,9 +120,21 @@ def _reference_cholesky(x: Any, upper: bool = False) -> Any:
 @public(module="linalg")
 @public(method=True)
 def cholesky(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
-    """The triangular factor of positive definite matrices: `x = L L^H`, or `U^H U` with `upper`.
+    """The triangular factor of positive definite matrices: `x = L L^H`.
 
-    Only that triangle of `x` is read. A matrix that is not positive definite raises ValueError.
+    Only the triangle that is asked for is read.
+
+    Args:
+        x: matrices in the last two axes.
+        upper: give the upper factor, `x = U^H U`.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a matrix is not positive definite.
+
+    Examples:
+        >>> paddle.cholesky(paddle.to_tensor([[4.0, 2.0], [2.0, 5.0]])).tolist()
+        [[2.0, 0.0], [1.0, 2.0]]
     """
     return cholesky_of(require_tensor("cholesky", "x", x), bool(upper))
 

@@ -259,7 +259,18 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
 @public(module="linalg")
 @public()
 def vecdot(x: Tensor, y: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
-    """The sum of `conj(x) * y` along an axis, the others broadcast."""
+    """The sum of `conj(x) * y` along an axis.
+
+    Args:
+        x: one side.
+        y: the other; the shapes broadcast.
+        axis: the axis.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.vecdot(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]), paddle.to_tensor([1.0, 1.0])).tolist()
+        [3.0, 7.0]
+    """
     products = conjugate(require_tensor("vecdot", "x", x)) * require_tensor("vecdot", "y", y)
     chosen = normalise_axis("vecdot", integer("vecdot", "axis", axis), products._aval.ndim)
     if products._aval.dtype.kind in "bi" and products._aval.dtype != INT64:
@@ -274,7 +285,16 @@ def vecdot(x: Tensor, y: Tensor, axis: int = -1, name: str | None = None) -> Ten
 @public(module="linalg")
 @public(method=True)
 def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
-    """The last two dimensions exchanged; the result shares memory with `x`."""
+    """A tensor with its last two axes exchanged; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.matrix_transpose(paddle.zeros([2, 3, 4])).shape
+        paddle.Size([2, 4, 3])
+    """
     if require_tensor("matrix_transpose", "x", x)._aval.ndim < 2:
         raise value_error("matrix_transpose", "x must have two dimensions at least", f"x: {x._aval}")
     return swapped(x)

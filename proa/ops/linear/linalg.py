@@ -210,10 +210,27 @@ def _reference_matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bo
 @public(method=True, operator="@", out=True)
 @op("x y", contracts=True, infer=_infer_matmul, grad={"x": _matmul_grad_x, "y": _matmul_grad_y})
 def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
-    """The matrix product over the last two dimensions, the others broadcast.
+    """The matrix product over the last two axes, the others broadcast; `x @ y` means the same.
 
-    `transpose_x` and `transpose_y` swap the last two dimensions of an operand first. A vector
-    counts as a row on the left and as a column on the right.
+    A vector counts as a row on the left and as a column on the right.
+
+    Args:
+        x: the left factor.
+        y: the right factor.
+        transpose_x: exchange the last two axes of `x` first.
+        transpose_y: exchange the last two axes of `y` first.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Raises:
+        ValueError: the inner dimensions differ.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> paddle.matmul(x, x).tolist()
+        [[7.0, 10.0], [15.0, 22.0]]
+        >>> paddle.matmul(paddle.ones([5, 2, 3]), paddle.ones([4, 3]), transpose_y=True).shape
+        paddle.Size([5, 2, 4])
     """
     return _product(xp, x, y, transpose_x, transpose_y)
 
@@ -344,7 +361,17 @@ def _check_ranks(where: str, x: Any, y: Any, names: str, ranks: tuple[int, int])
 )  # fmt: skip
 @public(method=True)
 def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
-    """The matrix product; the same as `matmul` without its flags."""
+    """The matrix product; `matmul` without its flags.
+
+    Args:
+        input: the left factor.
+        mat2: the right factor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.mm(paddle.eye(2), paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [[1.0, 2.0], [3.0, 4.0]]
+    """
     return matmul(input, mat2)
 
 
@@ -357,7 +384,18 @@ def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
 @public(method=True, aliases="y=mat2")
 @one_operator("bmm")
 def bmm(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Products of two batches of matrices, one by one; no broadcasting."""
+    """Products of two batches of matrices, one by one; nothing is broadcast.
+
+    Args:
+        x: matrices, [batch, n, k].
+        y: matrices, [batch, k, m].
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.bmm(paddle.ones([2, 1, 3]), paddle.ones([2, 3, 1])).tolist()
+        [[[3.0]], [[3.0]]]
+    """
     _check_ranks("bmm", x, y, "x y", (3, 3))
     if x._aval.shape[0] != y._aval.shape[0] or x._aval.shape[2] != y._aval.shape[1]:
         raise value_error("bmm", "x must be [batch, n, m] and y [batch, m, p]", f"x: {x._aval}, y: {y._aval}")
@@ -368,7 +406,17 @@ def bmm(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = N
 @public(method=True)
 @one_operator("mv")
 def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
-    """A matrix times a vector."""
+    """A matrix times a vector.
+
+    Args:
+        x: the matrix.
+        vec: the vector.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.mv(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]), paddle.to_tensor([1.0, 1.0])).tolist()
+        [3.0, 7.0]
+    """
     _check_ranks("mv", x, vec, "x vec", (2, 1))
     return matmul(x, vec)
 
@@ -381,7 +429,18 @@ def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
 @public(method=True, aliases="y=tensor")
 @one_operator("dot")
 def dot(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The sum of the products of two vectors, or of each row of two matrices."""
+    """The sum of the products of two vectors, or of each row of two matrices.
+
+    Args:
+        x: one side.
+        y: the other, of the same shape.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.dot(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).item()
+        11.0
+    """
     require_tensor("dot", "x", x)
     require_tensor("dot", "y", y)
     if x._aval.shape != y._aval.shape or x._aval.ndim not in (1, 2) or x._aval.dtype != y._aval.dtype:
@@ -400,7 +459,17 @@ def dot(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = N
 )  # fmt: skip
 @public(method=True)
 def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Products summed over the last dimension of both; a 0-d operand scales the other."""
+    """Products summed over the last axis of both; an operand without axes scales the other.
+
+    Args:
+        x: one side.
+        y: the other.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.inner(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]), paddle.to_tensor([1.0, 1.0])).tolist()
+        [3.0, 7.0]
+    """
     require_tensor("inner", "x", x)
     require_tensor("inner", "y", y)
     if not x._aval.ndim or not y._aval.ndim:
@@ -418,7 +487,18 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 )  # fmt: skip
 @public(method=True, aliases="y=vec2")
 def outer(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Every element of `x` times every element of `y`, both flattened."""
+    """Every element of `x` times every element of `y`, both flattened.
+
+    Args:
+        x: the elements of the rows.
+        y: the elements of the columns.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.outer(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).tolist()
+        [[3.0, 4.0], [6.0, 8.0]]
+    """
     require_tensor("outer", "x", x)
     require_tensor("outer", "y", y)
     result = reshape_to(x, (x._aval.size, 1)) * reshape_to(y, (1, y._aval.size))
@@ -444,7 +524,20 @@ def addmm(
     alpha: float = 1.0,
     name: str | None = None,
 ) -> Tensor:
-    """`beta * input + alpha * (x @ y)` for matrices; `input` is broadcast to the product."""
+    """`beta * input + alpha * (x @ y)` for matrices.
+
+    Args:
+        input: a matrix that broadcasts to the product.
+        x: the left factor.
+        y: the right factor.
+        beta: a number that `input` is multiplied by.
+        alpha: a number that the product is multiplied by.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.addmm(paddle.ones([2, 2]), paddle.eye(2), paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [[2.0, 3.0], [4.0, 5.0]]
+    """
     require_tensor("addmm", "input", input)
     _check_ranks("addmm", x, y, "x y", (2, 2))
     product = matmul(x, y)
@@ -489,7 +582,18 @@ def _reference_cross(x: Any, y: Any, axis: int = 9) -> Any:
 @public(method=True)
 @one_operator("cross")
 def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tensor:
-    """The vector product along an axis of three elements; the default is the first such axis."""
+    """The vector product along an axis of three elements.
+
+    Args:
+        x: the left factor.
+        y: the right factor, of the same shape.
+        axis: the axis; the first with three elements by default.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.cross(paddle.to_tensor([1.0, 0.0, 0.0]), paddle.to_tensor([0.0, 1.0, 0.0])).tolist()
+        [0.0, 0.0, 1.0]
+    """
     require_tensor("cross", "x", x)
     require_tensor("cross", "y", y)
     shape, received = x._aval.shape, f"x: {x._aval}, y: {y._aval}, axis: {axis}"

@@ -23,7 +23,19 @@ from ..basic import full_of, sum_over, transpose_to
 @samples(S(A(2, 3)), S(A(3)), S(A()), S(A(0, 3)), reference=np.transpose)
 @public(method=True)
 def t(input: Tensor, name: str | None = None) -> Tensor:
-    """A matrix transposed (it shares memory); a vector or 0-d tensor as it is."""
+    """A matrix transposed; it shares memory. A vector, or a tensor without axes, as it is.
+
+    Args:
+        input: a tensor of at most two axes.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: it has more axes.
+
+    Examples:
+        >>> paddle.t(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [[1, 3], [2, 4]]
+    """
     require_tensor("t", "input", input)
     if input._aval.ndim > 2:
         raise value_error("t", "input must have at most two dimensions", f"input: {input._aval}",
@@ -109,7 +121,19 @@ def _two_axes(where: str, x: Tensor, axis1: Any, axis2: Any) -> tuple[int, int]:
 @public(module="linalg", aliases="axis1=dim1 axis2=dim2")
 @public(method=True, aliases="axis1=dim1 axis2=dim2")
 def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
-    """The diagonal of the matrices that two axes span, as the last axis; a view of `x`."""
+    """The diagonal of the matrices that two axes span, as the last axis; it shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        offset: which diagonal; positive ones lie above the main one.
+        axis1: the axis of the rows.
+        axis2: the axis of the columns.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.diagonal(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [1, 4]
+    """
     axes = _two_axes("diagonal", x, axis1, axis2)
     return diagonal_view(x, integer("diagonal", "offset", offset), *axes)
 
@@ -122,7 +146,19 @@ def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: s
 @public(method=True)
 @one_operator("trace")
 def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
-    """The sum of the diagonal of the matrices that two axes span."""
+    """The sum of the diagonal of the matrices that two axes span.
+
+    Args:
+        x: the tensor.
+        offset: which diagonal; positive ones lie above the main one.
+        axis1: the axis of the rows.
+        axis2: the axis of the columns.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.trace(paddle.to_tensor([[1, 2], [3, 4]])).item()
+        5
+    """
     axes = _two_axes("trace", x, axis1, axis2)
     row = diagonal_of(x, integer("trace", "offset", offset), *axes)
     return sum_over(row, (row._aval.ndim - 1,), False)
@@ -143,7 +179,20 @@ def _reference_diag(x: Any, offset: int = 0, padding_value: float = 0) -> Any:
 )  # fmt: skip
 @public(method=True)
 def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Tensor:
-    """A matrix with `x` on a diagonal and `padding_value` elsewhere; of a matrix, its diagonal."""
+    """A matrix with a vector on a diagonal; of a matrix, its diagonal.
+
+    Args:
+        x: a vector or a matrix.
+        offset: which diagonal; positive ones lie above the main one.
+        padding_value: what stands elsewhere.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.diag(paddle.to_tensor([1, 2])).tolist()
+        [[1, 0], [0, 2]]
+        >>> paddle.diag(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [1, 4]
+    """
     offset = integer("diag", "offset", offset)
     if require_tensor("diag", "x", x)._aval.ndim == 2:
         return diagonal_of(x, offset, 0, 1)
@@ -179,7 +228,18 @@ _TRIANGLE_SAMPLES = (
 @samples(*_TRIANGLE_SAMPLES, reference=lambda x, diagonal=0: np.tril(x, diagonal))
 @public(method=True, inplace=True)
 def tril(x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The lower triangle of matrices, zero above the given diagonal."""
+    """The lower triangle of matrices, with zeros above it.
+
+    Args:
+        x: the tensor.
+        diagonal: the last diagonal that stays; positive ones lie above the main one.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.tril(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [[1, 0], [3, 4]]
+    """
     require_tensor("tril", "x", x)
     return deliver(lower_triangle(x, integer("tril", "diagonal", diagonal)), out)
 
@@ -187,6 +247,17 @@ def tril(x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor |
 @samples(*_TRIANGLE_SAMPLES, reference=lambda x, diagonal=0: np.triu(x, diagonal))
 @public(method=True, inplace=True)
 def triu(x: Tensor, diagonal: int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The upper triangle of matrices, zero below the given diagonal."""
+    """The upper triangle of matrices, with zeros below it.
+
+    Args:
+        x: the tensor.
+        diagonal: the first diagonal that stays; positive ones lie above the main one.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.triu(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [[1, 2], [0, 4]]
+    """
     require_tensor("triu", "x", x)
     return deliver(upper_triangle(x, integer("triu", "diagonal", diagonal)), out)

@@ -31,7 +31,17 @@ from .linalg import matmul, outer
 @public(method=True)
 @one_operator("kron")
 def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The Kronecker product: every element of `x` times all of `y`, as blocks."""
+    """The Kronecker product: every element of `x` times all of `y`, as blocks.
+
+    Args:
+        x: the left factor.
+        y: the right factor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.kron(paddle.to_tensor([[1, 2]]), paddle.to_tensor([[1, 1]])).tolist()
+        [[1, 1, 2, 2]]
+    """
     first, second = (require_tensor("kron", n, v)._aval for n, v in (("x", x), ("y", y)))
     if first.dtype != second.dtype and "c" not in (first.dtype.kind, second.dtype.kind):
         raise type_error("kron", "x and y must have one data type", f"x: {first}, y: {second}", "use astype()")
@@ -89,8 +99,15 @@ def _reference_tensordot(x: Any, y: Any, axes: Any = 2) -> Any:
 def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
     """Products summed over pairs of axes; the axes that remain are those of `x`, then those of `y`.
 
-    `axes`: how many of the last axes of `x` meet the first of `y`; a list of axes that both have;
-    or one list for each.
+    Args:
+        x: the left factor.
+        y: the right factor.
+        axes: how many of the last axes of `x` meet the first of `y`; a list of axes that both have; or one list for each.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.tensordot(paddle.ones([2, 3]), paddle.ones([3, 4]), axes=1).shape
+        paddle.Size([2, 4])
     """
     first, second = (require_tensor("tensordot", n, v)._aval for n, v in (("x", x), ("y", y)))
     left, right = _contracted(axes, first, second)
@@ -136,9 +153,19 @@ def _reference_baddbmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: flo
 def baddbmm(
     input: Tensor, x: Tensor, y: Tensor, beta: float = 1.0, alpha: float = 1.0, name: str | None = None
 ) -> Tensor:
-    """`beta * input + alpha * (x @ y)` for batches of matrices; `input` is broadcast to the product.
+    """`beta * input + alpha * (x @ y)` for batches of matrices.
 
-    With `beta=0` the input does not count, not even where it is NaN.
+    Args:
+        input: broadcasts to the product.
+        x: the left factors, [batch, n, k].
+        y: the right factors, [batch, k, m].
+        beta: a number that `input` is multiplied by; with 0 it does not count, not even where it is NaN.
+        alpha: a number that the product is multiplied by.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.baddbmm(paddle.ones([1, 1, 1]), paddle.ones([1, 1, 2]), paddle.ones([1, 2, 1])).tolist()
+        [[[3.0]]]
     """
     avals = [require_tensor("baddbmm", n, v)._aval for n, v in (("input", input), ("x", x), ("y", y))]
     received = f"input: {avals[0]}, x: {avals[1]}, y: {avals[2]}"
@@ -163,7 +190,18 @@ def baddbmm(
 @samples(S(A(2), A(3)), S(A(2, 2), A(3)), S(A(0), A(3)), S(A(), A(2)), reference=np.outer)
 @public(aliases="y=vec2")
 def ger(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The same as `outer`: every element of `x` times every element of `y`, both flattened."""
+    """Every element of `x` times every element of `y`; the same as `outer`.
+
+    Args:
+        x: the elements of the rows.
+        y: the elements of the columns.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.ger(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).tolist()
+        [[3.0, 4.0], [6.0, 8.0]]
+    """
     return outer(x, y, out=out)
 
 
@@ -186,7 +224,16 @@ def _reference_block_diag(inputs: Any) -> Any:
 )  # fmt: skip
 @public(method=True)
 def block_diag(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
-    """One matrix with the given ones along its diagonal; a vector counts as a row, a number as 1 by 1."""
+    """One matrix with the given ones along its diagonal.
+
+    Args:
+        inputs: a list of tensors; a vector counts as a row, a number as a matrix of one element.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.block_diag([paddle.to_tensor([[1, 2]]), paddle.to_tensor([[3], [4]])]).tolist()
+        [[1, 2, 0], [0, 0, 3], [0, 0, 4]]
+    """
     tensors = [require_tensor("block_diag", f"inputs[{i}]", item) for i, item in enumerate(inputs)]
     received = ", ".join(f"inputs[{i}]: {item._aval}" for i, item in enumerate(tensors))
     if not tensors:
@@ -214,7 +261,18 @@ def block_diag(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str | None = None) -> Tensor:
-    """The powers of `x` from `n - 1` down to 0 as columns, or rising with `increasing`."""
+    """The powers of a vector as the columns of a matrix.
+
+    Args:
+        x: the vector.
+        n: how many powers; as many as elements by default.
+        increasing: from the power 0 up, instead of down to it.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.vander(paddle.to_tensor([1, 2, 3]), increasing=True).tolist()
+        [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
+    """
     if require_tensor("vander", "x", x)._aval.ndim != 1:
         raise value_error("vander", "x must have one dimension", f"x: {x._aval}")
     size = x._aval.shape[0]

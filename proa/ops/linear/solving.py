@@ -162,7 +162,19 @@ def _inverse_grad(g: Tensor, out: Tensor) -> Tensor:
 @public(method=True)
 @op(infer=infer_square, grad={"x": _inverse_grad}, check=INVERTIBLE)
 def inverse(xp: Any, x: Any) -> Any:
-    """The inverse of square matrices; a singular one raises ValueError."""
+    """The inverse of square matrices.
+
+    Args:
+        x: matrices in the last two axes.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a matrix is singular.
+
+    Examples:
+        >>> paddle.inverse(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
+        [[0.5, 0.0], [0.0, 0.25]]
+    """
     return without_failure(np.linalg.inv, x)
 
 

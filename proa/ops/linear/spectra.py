@@ -149,7 +149,17 @@ def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, T
 @public(module="linalg")
 @public(method=True)
 def eigvalsh(x: Tensor, UPLO: str = "L", name: str | None = None) -> Tensor:
-    """Eigenvalues, rising, of symmetric or Hermitian matrices."""
+    """Eigenvalues, rising, of symmetric or Hermitian matrices.
+
+    Args:
+        x: matrices in the last two axes.
+        UPLO: which triangle is read, "L" or "U".
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.eigvalsh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]])).numpy().round(4)
+        array([1., 2.], dtype=float32)
+    """
     return eigvalsh_of(require_tensor("eigvalsh", "x", x), _triangle("eigvalsh", UPLO))
 
 

@@ -34,14 +34,32 @@ def _as_float(where: str, x: Tensor) -> Tensor:
 @samples(*_ANGLES, reference=reference(np.deg2rad))
 @public(method=True)
 def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
-    """Angles in degrees as radians."""
+    """Angles in degrees as radians; integers give the default floating type.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.deg2rad(paddle.to_tensor([0.0, 180.0])).numpy().round(4)
+        array([0.    , 3.1416], dtype=float32)
+    """
     return times(_as_float("deg2rad", x), math.pi / 180)
 
 
 @samples(*_ANGLES, reference=reference(np.rad2deg))
 @public(method=True)
 def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
-    """Angles in radians as degrees."""
+    """Angles in radians as degrees; integers give the default floating type.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.rad2deg(paddle.to_tensor([0.0, np.pi])).numpy().round(2)
+        array([  0., 180.], dtype=float32)
+    """
     return times(_as_float("rad2deg", x), 180 / math.pi)
 
 
@@ -53,7 +71,22 @@ def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
 )  # fmt: skip
 @public(method=True, out=True)
 def polar(abs: Tensor, angle: Tensor, name: str | None = None) -> Tensor:
-    """The complex numbers of a magnitude and an angle in radians."""
+    """The complex numbers that have a magnitude and an angle.
+
+    Args:
+        abs: the magnitudes.
+        angle: the angles in radians; the shape is that of `abs`.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        A complex tensor: complex64 for float32, complex128 for float64.
+
+    Examples:
+        >>> z = paddle.polar(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([0.0, np.pi]))
+        >>> z.numpy().round(4)
+        array([ 1.+0.j, -2.-0.j], dtype=complex64)
+    """
     require_tensor("polar", "abs", abs)
     require_tensor("polar", "angle", angle)
     return complex(abs * cos(angle), abs * sin(angle))
@@ -93,7 +126,16 @@ def sinc_derivative(xp: Any, x: Any, order: int) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def sinc(x: Tensor, name: str | None = None) -> Tensor:
-    """`sin(pi x) / (pi x)`, and 1 at zero."""
+    """`sin(pi x) / (pi x)`, and 1 at zero.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.sinc(paddle.to_tensor([0.0, 0.5])).numpy().round(4)
+        array([1.    , 0.6366], dtype=float32)
+    """
     return sinc_derivative(_as_float("sinc", x), 0)
 
 
@@ -105,5 +147,16 @@ def sinc(x: Tensor, name: str | None = None) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Tensor:
-    """`scale_b * tanh(scale_a * x)`."""
+    """`scale_b * tanh(scale_a * x)`, element by element.
+
+    Args:
+        x: the tensor.
+        scale_a: multiplies the argument of tanh.
+        scale_b: multiplies its result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.stanh(paddle.to_tensor([0.0, 1.0])).numpy().round(4)
+        array([0.    , 1.0038], dtype=float32)
+    """
     return times(tanh(times(_as_float("stanh", x), float(scale_a))), float(scale_b))

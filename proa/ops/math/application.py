@@ -34,12 +34,35 @@ def _applied(where: str, x: Tensor, func: Callable[[Tensor], Any]) -> Tensor:
 
 
 def apply(self: Tensor, func: Callable[[Tensor], Any]) -> Tensor:
-    """`func(x)`, for a tensor whose gradient is not wanted; `x` itself where `func` gives None."""
+    """`func(x)`; the tensor itself where `func` gives None.
+
+    Args:
+        func: a function of the tensor.
+
+    Raises:
+        RuntimeError: the gradient of the tensor is wanted.
+
+    Examples:
+        >>> paddle.to_tensor([1.0, 2.0]).apply(lambda x: x * 3).tolist()
+        [3.0, 6.0]
+    """
     return _applied("apply", self, func)
 
 
 def apply_(self: Tensor, func: Callable[[Tensor], Any]) -> Tensor:
-    """Lets the tensor become `func(x)`, whatever its shape and data type."""
+    """Lets the tensor become `func(x)`, whatever its shape and type, and returns it.
+
+    Args:
+        func: a function of the tensor.
+
+    Raises:
+        RuntimeError: the gradient of the tensor is wanted.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> x.apply_(lambda x: x * 3).tolist(), x.tolist()
+        ([3.0, 6.0], [3.0, 6.0])
+    """
     result = _applied("apply_", self, func)
     if result is not self:
         leave_storage(self)
@@ -58,7 +81,18 @@ Tensor.apply_ = apply_  # type: ignore[attr-defined]
 )  # fmt: skip
 @public(method=True)
 def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None = None) -> Tensor:
-    """`x` turned `k` times by 90 degrees in the plane of two axes, from the first towards the second."""
+    """A tensor turned by 90 degrees in the plane of two axes.
+
+    Args:
+        x: the tensor.
+        k: how many times; negative numbers turn the other way.
+        axes: the two axes; it is turned from the first towards the second.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.rot90(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [[2, 4], [1, 3]]
+    """
     aval = require_tensor("rot90", "x", x)._aval
     turns, plane = integer("rot90", "k", k) % 4, integers("rot90", "axes", axes)
     if aval.ndim < 2:

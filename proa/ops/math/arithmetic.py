@@ -74,7 +74,16 @@ def quotient(g: Tensor, divisor: Any) -> Tensor:
 @public(method=True)
 @op(infer=same, grad={"x": lambda g: conjugate(g)})
 def conj(xp: Any, x: Any) -> Any:
-    """The complex conjugate."""
+    """The complex conjugate of each element; real numbers stay as they are.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.conj(paddle.to_tensor([1 + 2j])).tolist()
+        [(1-2j)]
+    """
     return xp.conj(x)
 
 
@@ -98,7 +107,28 @@ def plus(xp: Any, x: Any, y: Any) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def add(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
-    """`x + alpha * y`, element by element."""
+    """`x + alpha * y`, element by element.
+
+    Args:
+        x: the first term.
+        y: the second, a tensor or a number; its shape broadcasts with that of `x`.
+        name: a label; it changes nothing.
+        alpha: a number that `y` is multiplied by first.
+        out: a tensor that takes the result.
+
+    Returns:
+        A tensor of the broadcast shape, in the dtype that both promote to.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
+    Examples:
+        >>> paddle.add(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).tolist()
+        [4.0, 6.0]
+
+        >>> paddle.add(paddle.ones([2, 1]), paddle.ones([3])).shape
+        paddle.Size([2, 3])
+    """
     return deliver(plus(x, y if alpha == 1 else y * alpha), out)
 
 
@@ -121,7 +151,28 @@ def minus(xp: Any, x: Any, y: Any) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def subtract(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
-    """`x - alpha * y`, element by element."""
+    """`x - alpha * y`, element by element.
+
+    Args:
+        x: what is subtracted from.
+        y: what is subtracted, a tensor or a number; its shape broadcasts with that of `x`.
+        name: a label; it changes nothing.
+        alpha: a number that `y` is multiplied by first.
+        out: a tensor that takes the result.
+
+    Returns:
+        A tensor of the broadcast shape, in the dtype that both promote to.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
+    Examples:
+        >>> paddle.subtract(paddle.to_tensor([5.0, 2.0]), paddle.to_tensor([3.0, 4.0])).tolist()
+        [2.0, -2.0]
+
+        >>> paddle.subtract(paddle.to_tensor([5.0]), paddle.to_tensor([3.0]), alpha=2).tolist()
+        [-1.0]
+    """
     return deliver(minus(x, y if alpha == 1 else y * alpha), out)
 
 
@@ -142,7 +193,24 @@ public(method=True, inplace=True, name="sub")(subtract)
     grad={"x": lambda g, y: product(g, y), "y": lambda g, x: product(g, x)},
 )
 def multiply(xp: Any, x: Any, y: Any) -> Any:
-    """`x * y`, element by element."""
+    """`x * y`, element by element.
+
+    Args:
+        x: the first factor.
+        y: the second, a tensor or a number; its shape broadcasts with that of `x`.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        A tensor of the broadcast shape, in the dtype that both promote to.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
+    Examples:
+        >>> paddle.multiply(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).tolist()
+        [3.0, 8.0]
+    """
     return xp.multiply(x, y)
 
 
@@ -199,7 +267,28 @@ def divide(
     rounding_mode: str | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`x / y`, element by element; integers give float32, unless rounded ('trunc', 'floor')."""
+    """`x / y`, element by element.
+
+    Args:
+        x: what is divided.
+        y: what it is divided by, a tensor or a number; its shape broadcasts with that of `x`.
+        name: a label; it changes nothing.
+        rounding_mode: None for the exact quotient, "trunc" to round it towards zero, "floor" to round it down.
+        out: a tensor that takes the result.
+
+    Returns:
+        A tensor of the broadcast shape. Integers give float32 unless the quotient is rounded.
+
+    Raises:
+        ValueError: the shapes do not broadcast, or there is no such rounding.
+
+    Examples:
+        >>> paddle.divide(paddle.to_tensor([1.0, -7.0]), paddle.to_tensor([4.0, 2.0])).tolist()
+        [0.25, -3.5]
+
+        >>> paddle.divide(paddle.to_tensor([-7]), paddle.to_tensor([2]), rounding_mode="floor").tolist()
+        [-4]
+    """
     if rounding_mode is None:
         return deliver(over(x, y), out)
     if rounding_mode == "floor":
@@ -220,7 +309,17 @@ public(method=True, inplace=True, name="div")(divide)
 )
 @public(method=True)
 def true_divide(input: Tensor, other: Any, *, out: Tensor | None = None) -> Tensor:
-    """`input / other`, element by element; integers give float32."""
+    """`input / other`, element by element; integers give float32.
+
+    Args:
+        input: what is divided.
+        other: what it is divided by; its shape broadcasts with that of `input`.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.true_divide(paddle.to_tensor([1, 7]), paddle.to_tensor([4, 2])).tolist()
+        [0.25, 3.5]
+    """
     return deliver(over(input, other), out)
 
 
@@ -329,9 +428,22 @@ def _divide_whole(plain: Any, checked: Any, x: Any, y: Any) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def floor_divide(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The quotient rounded down. A zero among integer divisors raises ZeroDivisionError.
+    """The quotient rounded down.
 
     A tensor of narrow integers divided by a Python integer becomes int64 here, and keeps its type in `x // y`.
+
+    Args:
+        x: what is divided.
+        y: what it is divided by; its shape broadcasts with that of `x`.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Raises:
+        ZeroDivisionError: there is a zero among integer divisors.
+
+    Examples:
+        >>> paddle.floor_divide(paddle.to_tensor([7, -7]), paddle.to_tensor([2, 2])).tolist()
+        [3, -4]
     """
     if isinstance(x, Tensor) and x._aval.dtype.kind in "iu" and y.__class__ is int:
         x = cast_to(x, INT64) if x._aval.dtype != INT64 else x
@@ -339,6 +451,19 @@ def floor_divide(x: Any, y: Any, name: str | None = None, *, out: Tensor | None 
 
 
 def _floor_divide(x: Any, y: Any) -> Tensor:
+    """The quotient rounded down, as `x // y` gives it.
+
+    Args:
+        x: what is divided.
+        y: what it is divided by; its shape broadcasts with that of `x`.
+
+    Raises:
+        ZeroDivisionError: there is a zero among integer divisors.
+
+    Examples:
+        >>> paddle.floor_divide_(paddle.to_tensor([7, -7]), paddle.to_tensor([2, 2])).tolist()
+        [3, -4]
+    """
     return _divide_whole(_floor_quotient, _floor_quotient_of_integers, x, y)
 
 
@@ -357,9 +482,22 @@ public(method=True)(floor_divide_)
 )  # fmt: skip
 @public(method=True, inplace=True)
 def remainder(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """What division rounding down leaves: it has the sign of `y`. Integers: no zero divisor.
+    """What a division that rounds down leaves; it has the sign of `y`.
 
     A whole number given as a float counts as an integer beside integers (not so in `x % y`).
+
+    Args:
+        x: what is divided.
+        y: what it is divided by; its shape broadcasts with that of `x`.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Raises:
+        ZeroDivisionError: there is a zero among integer divisors.
+
+    Examples:
+        >>> paddle.remainder(paddle.to_tensor([7.0, -7.0]), paddle.to_tensor([4.0, 4.0])).tolist()
+        [3.0, 1.0]
     """
     if y.__class__ is float and y.is_integer() and isinstance(x, Tensor) and x._aval.dtype.kind in "iu":
         y = int(y)
@@ -421,7 +559,23 @@ def scale(
     act: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`x * scale + bias`, or `(x + bias) * scale`; for an integer tensor, integers."""
+    """`x * scale + bias`, or `(x + bias) * scale`; an integer tensor stays one.
+
+    Args:
+        x: the tensor.
+        scale: the factor, a number or a tensor with one element.
+        bias: the number that is added.
+        bias_after_scale: whether to multiply first.
+        act: the name of an activation that is applied to the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.scale(paddle.to_tensor([1.0, 2.0]), scale=3.0, bias=1.0).tolist()
+        [4.0, 7.0]
+
+        >>> paddle.scale(paddle.to_tensor([1.0, 2.0]), scale=3.0, bias=1.0, bias_after_scale=False).tolist()
+        [6.0, 9.0]
+    """
     if isinstance(scale, Tensor) or isinstance(bias, Tensor):
         result = x * scale + bias if bias_after_scale else (x + bias) * scale
     else:

@@ -91,7 +91,16 @@ _AT_ZERO = S(A(values=[0.0, 1e-3, -1e-8]))
 @public(method=True, inplace=True)
 @op(infer=floating_real, grad={"x": lambda g, x: g * i1(x)})
 def i0(xp: Any, x: Any) -> Any:
-    """The modified Bessel function of the first kind, order 0."""
+    """The modified Bessel function of the first kind of order 0.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.i0(paddle.to_tensor([0.0, 1.0])).numpy().round(4)
+        array([1.    , 1.2661], dtype=float32)
+    """
     return special(xp).i0(wide(x))
 
 
@@ -99,7 +108,16 @@ def i0(xp: Any, x: Any) -> Any:
 @public(method=True)
 @op(infer=floating_real, grad={"x": lambda g, x, out: g * (i1e(x) - sign(x) * out)})
 def i0e(xp: Any, x: Any) -> Any:
-    """`exp(-|x|) * i0(x)`, which does not overflow."""
+    """`exp(-|x|) * i0(x)`, which does not overflow.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.i0e(paddle.to_tensor([0.0, 1000.0])).numpy().round(4)
+        array([1.    , 0.0126], dtype=float32)
+    """
     return special(xp).i0e(wide(x))
 
 
@@ -107,7 +125,16 @@ def i0e(xp: Any, x: Any) -> Any:
 @public(method=True)
 @op(infer=floating_real, grad={"x": lambda g, x: g * (i0(x) - ratio(x, 1, False))})
 def i1(xp: Any, x: Any) -> Any:
-    """The modified Bessel function of the first kind, order 1."""
+    """The modified Bessel function of the first kind of order 1.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.i1(paddle.to_tensor([0.0, 1.0])).numpy().round(4)
+        array([0.    , 0.5652], dtype=float32)
+    """
     return special(xp).i1(wide(x))
 
 
@@ -119,7 +146,16 @@ def _slope_of_i1e(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
 @public(method=True)
 @op(infer=floating_real, grad={"x": _slope_of_i1e})
 def i1e(xp: Any, x: Any) -> Any:
-    """`exp(-|x|) * i1(x)`, which does not overflow."""
+    """`exp(-|x|) * i1(x)`, which does not overflow.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.i1e(paddle.to_tensor([0.0, 1000.0])).numpy().round(4)
+        array([0.    , 0.0126], dtype=float32)
+    """
     return special(xp).i1e(wide(x))
 
 

@@ -36,7 +36,16 @@ def _reference_product(x: Any) -> Any:
 )  # fmt: skip
 @public()
 def cartesian_prod(x: Sequence[Tensor], name: str | None = None) -> Tensor:
-    """Every way of taking one element from each vector, a row for each; a single vector as it is."""
+    """Every way of taking one element from each vector, a row for each.
+
+    Args:
+        x: a list of vectors.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.cartesian_prod([paddle.to_tensor([1, 2]), paddle.to_tensor([5, 6])]).tolist()
+        [[1, 5], [1, 6], [2, 5], [2, 6]]
+    """
     if not isinstance(x, (list, tuple)) or not x:
         raise type_error("cartesian_prod", "x must be a list of tensors, one at least", f"x: {type(x).__name__}")
     for position, part in enumerate(x):
@@ -60,7 +69,18 @@ def _reference_combinations(x: Any, r: int = 2, with_replacement: bool = False) 
 )  # fmt: skip
 @public(method=True)
 def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: str | None = None) -> Tensor:
-    """Every way of taking `r` elements of a vector, in their order, a row for each."""
+    """Every way of taking some elements of a vector, in their order, a row for each.
+
+    Args:
+        x: a vector.
+        r: how many are taken.
+        with_replacement: whether an element may be taken again.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.combinations(paddle.to_tensor([1, 2, 3])).tolist()
+        [[1, 2], [1, 3], [2, 3]]
+    """
     aval = require_tensor("combinations", "x", x)._aval
     if aval.ndim != 1:
         raise type_error("combinations", "x must have one dimension", f"x: {aval}")

@@ -29,7 +29,21 @@ _PAIRS = (
 @public(method=True, inplace=True, out=True)
 @op("x y", infer=broadcast_to_bool, promote=True)
 def equal(xp: Any, x: Any, y: Any) -> Any:
-    """`x == y`, element by element."""
+    """Whether `x == y`, element by element.
+
+    Args:
+        x: one side.
+        y: the other, a tensor or a number; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        A bool tensor of the broadcast shape.
+
+    Examples:
+        >>> paddle.equal(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([1, 0, 3])).tolist()
+        [True, False, True]
+    """
     return xp.equal(x, y)
 
 
@@ -37,7 +51,21 @@ def equal(xp: Any, x: Any, y: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op("x y", infer=broadcast_to_bool, promote=True)
 def not_equal(xp: Any, x: Any, y: Any) -> Any:
-    """`x != y`, element by element."""
+    """Whether `x != y`, element by element.
+
+    Args:
+        x: one side.
+        y: the other, a tensor or a number; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        A bool tensor of the broadcast shape.
+
+    Examples:
+        >>> paddle.not_equal(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([1, 0, 3])).tolist()
+        [False, True, False]
+    """
     return xp.not_equal(x, y)
 
 
@@ -45,7 +73,21 @@ def not_equal(xp: Any, x: Any, y: Any) -> Any:
 @public(method=True, operator="<", inplace=True, out=True)
 @op("x y", infer=broadcast_to_bool, promote=True)
 def less_than(xp: Any, x: Any, y: Any) -> Any:
-    """`x < y`, element by element."""
+    """Whether `x < y`, element by element.
+
+    Args:
+        x: one side.
+        y: the other, a tensor or a number; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        A bool tensor of the broadcast shape.
+
+    Examples:
+        >>> paddle.less_than(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([2, 2, 2])).tolist()
+        [True, False, False]
+    """
     return xp.less(x, y)
 
 
@@ -53,7 +95,21 @@ def less_than(xp: Any, x: Any, y: Any) -> Any:
 @public(method=True, operator="<=", inplace=True, out=True)
 @op("x y", infer=broadcast_to_bool, promote=True)
 def less_equal(xp: Any, x: Any, y: Any) -> Any:
-    """`x <= y`, element by element."""
+    """Whether `x <= y`, element by element.
+
+    Args:
+        x: one side.
+        y: the other, a tensor or a number; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        A bool tensor of the broadcast shape.
+
+    Examples:
+        >>> paddle.less_equal(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([2, 2, 2])).tolist()
+        [True, True, False]
+    """
     return xp.less_equal(x, y)
 
 
@@ -61,7 +117,21 @@ def less_equal(xp: Any, x: Any, y: Any) -> Any:
 @public(method=True, operator=">", inplace=True, out=True)
 @op("x y", infer=broadcast_to_bool, promote=True)
 def greater_than(xp: Any, x: Any, y: Any) -> Any:
-    """`x > y`, element by element."""
+    """Whether `x > y`, element by element.
+
+    Args:
+        x: one side.
+        y: the other, a tensor or a number; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        A bool tensor of the broadcast shape.
+
+    Examples:
+        >>> paddle.greater_than(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([2, 2, 2])).tolist()
+        [False, False, True]
+    """
     return xp.greater(x, y)
 
 
@@ -69,7 +139,21 @@ def greater_than(xp: Any, x: Any, y: Any) -> Any:
 @public(method=True, operator=">=", inplace=True, out=True)
 @op("x y", infer=broadcast_to_bool, promote=True)
 def greater_equal(xp: Any, x: Any, y: Any) -> Any:
-    """`x >= y`, element by element."""
+    """Whether `x >= y`, element by element.
+
+    Args:
+        x: one side.
+        y: the other, a tensor or a number; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        A bool tensor of the broadcast shape.
+
+    Examples:
+        >>> paddle.greater_equal(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([2, 2, 2])).tolist()
+        [False, True, True]
+    """
     return xp.greater_equal(x, y)
 
 
@@ -120,7 +204,22 @@ def _all_equal(xp: Any, x: Any, y: Any) -> Any:
 )  # fmt: skip
 @public(method=True)
 def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Whether two tensors have the same shape and the same elements: one boolean."""
+    """Whether two tensors have the same shape and the same elements.
+
+    Args:
+        x: one tensor.
+        y: the other.
+        name: a label; it changes nothing.
+
+    Returns:
+        One boolean, in a tensor without axes.
+
+    Examples:
+        >>> paddle.equal_all(paddle.to_tensor([1, 2]), paddle.to_tensor([1, 2])).item()
+        True
+        >>> paddle.equal_all(paddle.to_tensor([1, 2]), paddle.to_tensor([1, 2, 3])).item()
+        False
+    """
     if isinstance(x, Tensor) and isinstance(y, Tensor) and x._aval.shape != y._aval.shape:
         return tensor_from_data(False)
     return _all_equal(x, y)
@@ -157,7 +256,23 @@ _CLOSE = (
 @public(method=True)
 @op("x y", scalars="rtol atol", infer=_infer_closeness, promote=True, follow_scalars=False)
 def isclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether `|x - y| <= atol + rtol * |y|`, element by element."""
+    """Whether `|x - y| <= atol + rtol * |y|`, element by element.
+
+    Args:
+        x: one side.
+        y: the other; the shapes broadcast.
+        rtol: the tolerance relative to `y`.
+        atol: the absolute tolerance.
+        equal_nan: whether NaN is close to NaN.
+        name: a label; it changes nothing.
+
+    Returns:
+        A bool tensor of the broadcast shape.
+
+    Examples:
+        >>> paddle.isclose(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.000001, 2.1])).tolist()
+        [True, False]
+    """
     return _are_close(xp, x, y, rtol, atol, equal_nan)
 
 
@@ -165,5 +280,21 @@ def isclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 @public(method=True)
 @op("x y", scalars="rtol atol", infer=_infer_all_close, promote=True, follow_scalars=False)
 def allclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether all elements are close (see `isclose`): one boolean."""
+    """Whether all elements are close, as `isclose` judges.
+
+    Args:
+        x: one side.
+        y: the other; the shapes broadcast.
+        rtol: the tolerance relative to `y`.
+        atol: the absolute tolerance.
+        equal_nan: whether NaN is close to NaN.
+        name: a label; it changes nothing.
+
+    Returns:
+        One boolean, in a tensor without axes.
+
+    Examples:
+        >>> paddle.allclose(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.000001, 2.0])).item()
+        True
+    """
     return xp.all(_are_close(xp, x, y, rtol, atol, equal_nan))

@@ -34,7 +34,18 @@ def _infer_complex(operation: Any, operands: Any, attributes: Any, place: Any) -
 @public(out=True)
 @op("real imag", infer=_infer_complex, grad={"real": lambda g: real(g), "imag": lambda g: imag(g)})
 def complex(xp: Any, real: Any, imag: Any) -> Any:
-    """`real + 1j * imag`."""
+    """Complex numbers from their two parts.
+
+    Args:
+        real: the real part, float32 or float64.
+        imag: the imaginary part, of the same type; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.complex(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, -1.0])).tolist()
+        [(1+3j), (2-1j)]
+    """
     return real + 1j * imag
 
 
@@ -58,7 +69,16 @@ _SAMPLES = (
     strides=lambda shape, strides: tuple(2 * step for step in strides),
 )
 def real(xp: Any, x: Any) -> Any:
-    """The real part, a view of `x`."""
+    """The real part of complex numbers; it shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.real(paddle.to_tensor([1 + 2j, 3 - 4j])).tolist()
+        [1.0, 3.0]
+    """
     return xp.real(x)
 
 
@@ -71,7 +91,16 @@ def real(xp: Any, x: Any) -> Any:
     strides=lambda shape, strides: tuple(2 * step for step in strides),
 )
 def imag(xp: Any, x: Any) -> Any:
-    """The imaginary part, a view of `x`."""
+    """The imaginary part of complex numbers; it shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.imag(paddle.to_tensor([1 + 2j, 3 - 4j])).tolist()
+        [2.0, -4.0]
+    """
     return xp.imag(x)
 
 
@@ -88,7 +117,16 @@ def _slope_of_angle(g: Tensor, x: Tensor) -> Tensor:
 @public(method=True)
 @op(infer=real_valued, grad={"x": _slope_of_angle})
 def angle(xp: Any, x: Any) -> Any:
-    """The angle of complex numbers, from -pi to pi; of real ones, 0 or pi."""
+    """The angle of complex numbers, from -pi to pi; of real ones, 0 or pi.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.angle(paddle.to_tensor([1 + 1j, -1 + 0j])).numpy().round(4)
+        array([0.7854, 3.1416], dtype=float32)
+    """
     if x.dtype.kind == "c":
         return xp.arctan2(xp.imag(x), xp.real(x))
     return xp.where(x < 0, np.pi, xp.where(x == x, x.dtype.type(0), x))

@@ -57,10 +57,26 @@ def arange(
     pin_memory: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Numbers from `start` up to (not including) `end` in steps of `step`; from 0 when only one is
-    given.
+    """Numbers from `start` up to, not including, `end` in steps of `step`.
 
     Integers give int64, floats the default floating type, unless `dtype` is named.
+
+    Args:
+        start: the first number; where only one is given, that is `end` and this is 0.
+        end: the limit.
+        step: the distance of neighbours, not 0.
+        dtype: the type of the result.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.arange(4).tolist()
+        [0, 1, 2, 3]
+        >>> paddle.arange(1.0, 2.0, 0.25).tolist()
+        [1.0, 1.25, 1.5, 1.75]
     """
     if end is None:
         start, end = 0, start
@@ -130,7 +146,22 @@ def linspace(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """`num` numbers at equal distances from `start` to `stop`, both included."""
+    """Numbers at equal distances from `start` to `stop`, both included.
+
+    Args:
+        start: the first number.
+        stop: the last.
+        num: how many.
+        dtype: the type; the default floating type if left out.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+
+    Examples:
+        >>> paddle.linspace(0, 1, 5).tolist()
+        [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
     wanted = dtype_or_default(dtype)
     if wanted.kind in "bc":
         raise type_error("linspace", "the type must be an integer or floating one", f"dtype: {dtype}")
@@ -159,7 +190,20 @@ def powers_between(xp: Any, start: Any, stop: Any, base: Any, shape: tuple[int, 
 )
 @public(values=True)
 def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None, name: str | None = None) -> Tensor:
-    """`num` powers of `base`, whose exponents lie at equal distances from `start` to `stop`."""
+    """Powers of `base` whose exponents lie at equal distances.
+
+    Args:
+        start: the first exponent.
+        stop: the last exponent.
+        num: how many.
+        base: the base.
+        dtype: the type; the default floating type if left out.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.logspace(0, 3, 4).numpy().round(2).tolist()
+        [1.0, 10.0, 100.0, 1000.0]
+    """
     wanted = dtype_or_default(dtype)
     if wanted.kind in "bc":
         raise type_error("logspace", "the type must be an integer or floating one", f"dtype: {dtype}")
@@ -195,7 +239,22 @@ def eye(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A matrix with ones on the diagonal and zeros elsewhere."""
+    """A matrix with ones on the diagonal and zeros elsewhere.
+
+    Args:
+        num_rows: the number of rows.
+        num_columns: the number of columns; that of the rows by default.
+        dtype: the type; the default floating type if left out.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+        device: where the result lies; the current device by default.
+        requires_grad: whether its gradient is wanted.
+        pin_memory: accepted; memory is pinned by XLA where it helps.
+
+    Examples:
+        >>> paddle.eye(2, 3).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
     rows = integer("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else integer("eye", "num_columns", num_columns)
     if rows < 0 or columns < 0:
@@ -214,8 +273,18 @@ def eye(
 def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     """Coordinate tensors of a grid: the k-th varies along axis k and repeats along all others.
 
-    Takes tensors with one dimension (or none), one by one or in a list. With `indexing="xy"` the
-    first two axes of the results are exchanged.
+    Args:
+        *args: tensors with one axis or none, one by one or in a list.
+        indexing: "ij" (the default), or "xy" for results whose first two axes are exchanged.
+        name: a label; it changes nothing.
+
+    Returns:
+        A list of tensors, one for each argument.
+
+    Examples:
+        >>> rows, columns = paddle.meshgrid(paddle.to_tensor([1, 2]), paddle.to_tensor([5, 6, 7]))
+        >>> rows.tolist(), columns.tolist()
+        ([[1, 1, 1], [2, 2, 2]], [[5, 6, 7], [5, 6, 7]])
     """
     indexing = kwargs.pop("indexing", None) or "ij"
     kwargs.pop("name", None)

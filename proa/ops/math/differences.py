@@ -50,9 +50,22 @@ def diff(
     append: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Differences of neighbours along `axis`, `n` times over; of booleans, whether they differ.
+    """Differences of neighbours along an axis; of booleans, whether they differ.
 
-    `prepend` and `append` are put before and behind `x` first.
+    Args:
+        x: the tensor.
+        n: how many times over.
+        axis: the axis.
+        prepend: put before `x` first.
+        append: put behind `x` first.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.diff(paddle.to_tensor([1, 4, 9, 16])).tolist()
+        [3, 5, 7]
+        >>> paddle.diff(paddle.to_tensor([1, 4, 9, 16]), n=2).tolist()
+        [2, 2]
     """
     aval = require_tensor("diff", "x", x)._aval
     times_over = integer("diff", "n", n)
@@ -117,7 +130,21 @@ _CURVES = (
 @samples(*_CURVES, S(A(2, 3), dx=A()), reference=_reference_trapezoid)
 @public(method=True)
 def trapezoid(y: Tensor, x: Tensor | None = None, dx: Any = None, axis: int = -1, name: str | None = None) -> Tensor:
-    """The area under the polygon through `y` along `axis`, at the places `x` or at distances `dx` (1)."""
+    """The area under the polygon through `y`.
+
+    Args:
+        y: the heights.
+        x: where they are; at equal distances without it.
+        dx: that distance, 1 by default.
+        axis: the axis along which the points follow each other.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.trapezoid(paddle.to_tensor([1.0, 2.0, 3.0])).item()
+        4.0
+        >>> paddle.trapezoid(paddle.to_tensor([1.0, 1.0]), x=paddle.to_tensor([0.0, 5.0])).item()
+        5.0
+    """
     strips, place = _strips("trapezoid", y, x, dx, axis)
     return sum_over(strips, (place,), False)
 
@@ -133,6 +160,18 @@ def _reference_cumulative(y: Any, x: Any = None, dx: Any = None, axis: int = -1)
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, dx: Any = None, axis: int = -1, name: str | None = None
 ) -> Tensor:
-    """The area under the polygon through `y` up to each point but the first, along `axis`."""
+    """The area under the polygon through `y`, up to each point but the first.
+
+    Args:
+        y: the heights.
+        x: where they are; at equal distances without it.
+        dx: that distance, 1 by default.
+        axis: the axis along which the points follow each other.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.cumulative_trapezoid(paddle.to_tensor([1.0, 2.0, 3.0])).tolist()
+        [1.5, 4.0]
+    """
     strips, place = _strips("cumulative_trapezoid", y, x, dx, axis)
     return sum_along(strips, place, False)

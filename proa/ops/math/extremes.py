@@ -48,7 +48,18 @@ def larger_share(xp: Any, outer: Any, x: Any, y: Any) -> Any:
     },
 )
 def maximum(xp: Any, x: Any, y: Any) -> Any:
-    """The larger of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
+    """The larger of each pair; NaN if one of them is NaN. Equal ones share the gradient.
+
+    Args:
+        x: one side.
+        y: the other; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.maximum(paddle.to_tensor([1.0, 5.0, np.nan]), paddle.to_tensor([3.0, 2.0, 1.0])).tolist()
+        [3.0, 5.0, nan]
+    """
     return xp.maximum(x, y)
 
 
@@ -69,7 +80,18 @@ def maximum(xp: Any, x: Any, y: Any) -> Any:
     },
 )
 def minimum(xp: Any, x: Any, y: Any) -> Any:
-    """The smaller of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
+    """The smaller of each pair; NaN if one of them is NaN. Equal ones share the gradient.
+
+    Args:
+        x: one side.
+        y: the other; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.minimum(paddle.to_tensor([1.0, 5.0, np.nan]), paddle.to_tensor([3.0, 2.0, 1.0])).tolist()
+        [1.0, 2.0, nan]
+    """
     return xp.minimum(x, y)
 
 
@@ -95,7 +117,17 @@ def first_is_taken(xp: Any, x: Any, y: Any, largest: bool) -> Any:
     },
 )
 def fmax(xp: Any, x: Any, y: Any) -> Any:
-    """The larger of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
+    """The larger of each pair, or the one that is not NaN. At ties the gradient goes to `x`.
+
+    Args:
+        x: one side.
+        y: the other; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.fmax(paddle.to_tensor([1.0, np.nan]), paddle.to_tensor([3.0, 2.0])).tolist()
+        [3.0, 2.0]
+    """
     return xp.fmax(x, y)
 
 
@@ -115,7 +147,17 @@ def fmax(xp: Any, x: Any, y: Any) -> Any:
     },
 )
 def fmin(xp: Any, x: Any, y: Any) -> Any:
-    """The smaller of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
+    """The smaller of each pair, or the one that is not NaN. At ties the gradient goes to `x`.
+
+    Args:
+        x: one side.
+        y: the other; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.fmin(paddle.to_tensor([1.0, np.nan]), paddle.to_tensor([3.0, 2.0])).tolist()
+        [1.0, 2.0]
+    """
     return xp.fmin(x, y)
 
 
@@ -149,7 +191,20 @@ def _atan2_share(g: Tensor, x: Any, y: Any, other: Any) -> Tensor:
     },
 )
 def atan2(xp: Any, x: Any, y: Any) -> Any:
-    """The angle of the point (y, x), between -pi and pi; integers give float64."""
+    """The angle in radians, between -pi and pi, of the point whose ordinate is `x` and whose abscissa is `y`.
+
+    Args:
+        x: the ordinates.
+        y: the abscissas; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Returns:
+        Floating numbers; integers give float64.
+
+    Examples:
+        >>> paddle.atan2(paddle.to_tensor([1.0, -1.0]), paddle.to_tensor([1.0, -1.0])).numpy().round(4)
+        array([ 0.7854, -2.3562], dtype=float32)
+    """
     if x.dtype.kind in "biu":
         x, y = x.astype(FLOAT64), y.astype(FLOAT64)
     return xp.arctan2(x, y)

@@ -45,7 +45,17 @@ def _reference_copysign(x: Any, y: Any) -> Any:
     grad={"x": lambda g, x, out: g * (sign(x) * sign(out)), "y": lambda g: zero_slope(g)},
 )
 def copysign(xp: Any, x: Any, y: Any) -> Any:
-    """The magnitude of `x` with the sign of `y`; a zero has a sign as well."""
+    """The magnitude of `x` with the sign of `y`; a zero has a sign as well.
+
+    Args:
+        x: the magnitudes.
+        y: the signs, a tensor or a number; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.copysign(paddle.to_tensor([1.0, -2.0]), paddle.to_tensor([-0.0, 3.0])).tolist()
+        [-1.0, 2.0]
+    """
     if x.dtype.kind in "iub":
         # NumPy would go through floating numbers, which do not hold every integer.
         return xp.where((x < 0) != (y < 0), -x, x) if x.dtype.kind == "i" else xp.broadcast_arrays(x, y)[0]
@@ -59,7 +69,16 @@ def copysign(xp: Any, x: Any, y: Any) -> Any:
 )  # fmt: skip
 @public(method=True)
 def signbit(x: Tensor, name: str | None = None) -> Tensor:
-    """Whether the sign bit of an element is set: true for negative numbers and -0."""
+    """Whether the sign bit of each element is set: true for negative numbers and for -0.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.signbit(paddle.to_tensor([-1.0, -0.0, 0.0, 2.0])).tolist()
+        [True, True, False, False]
+    """
     aval = require_tensor("signbit", "x", x)._aval
     if aval.dtype.kind in "bc":
         raise type_error("signbit", "x must be real numbers", f"x: {aval}", "convert with astype()")
@@ -127,7 +146,20 @@ def _reference_frexp(x: Any) -> Any:
 )  # fmt: skip
 @public(method=True)
 def frexp(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Mantissa (at least 0.5, below 1) and exponent: `x = mantissa * 2 ** exponent`."""
+    """Mantissa and exponent of each element, so that `x = mantissa * 2 ** exponent`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        The mantissa, whose magnitude is at least 0.5 and below 1 (0 for 0), and the exponent, both floating tensors.
+
+    Examples:
+        >>> mantissa, exponent = paddle.frexp(paddle.to_tensor([8.0, 0.75]))
+        >>> mantissa.tolist(), exponent.tolist()
+        ([0.5, 0.75], [4.0, 0.0])
+    """
     return mantissa_and_exponent(require_tensor("frexp", "x", x))
 
 
@@ -143,7 +175,20 @@ def _reference_ldexp(x: Any, y: Any) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def ldexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """`x * 2 ** y`; integers and half types give float32."""
+    """`x * 2 ** y`, element by element.
+
+    Args:
+        x: the factors.
+        y: the exponents; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Returns:
+        float64 if one of them is, else float32.
+
+    Examples:
+        >>> paddle.ldexp(paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([2, 3])).tolist()
+        [4.0, 24.0]
+    """
     x, y = require_tensor("ldexp", "x", x), require_tensor("ldexp", "y", y)
     if y._aval.dtype == FLOAT64 or not is_differentiable(x._aval.dtype) or x._aval.dtype.itemsize <= 2:
         x = cast_to(x, FLOAT64 if y._aval.dtype == FLOAT64 else FLOAT32)
@@ -191,5 +236,16 @@ def _infer_next(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
 @public(method=True)
 @op("x y", infer=_infer_next, promote=True)
 def nextafter(xp: Any, x: Any, y: Any) -> Any:
-    """The floating number next to `x` in the direction of `y`."""
+    """The floating number next to `x` in the direction of `y`.
+
+    Args:
+        x: where to start.
+        y: the direction; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> step = paddle.nextafter(paddle.to_tensor([1.0]), paddle.to_tensor([2.0])) - 1.0
+        >>> step.item() == float(np.finfo("float32").eps)
+        True
+    """
     return xp.nextafter(x, y)

@@ -46,9 +46,19 @@ def _reference_bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 )  # fmt: skip
 @public(method=True)
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: Any = 0, name: str | None = None) -> Tensor:
-    """How often each of the numbers 0, 1, 2 … occurs in a vector of integers; with `weights`, their sums.
+    """How often each of the numbers 0, 1, 2 … occurs in a vector.
 
-    Looks at the values, because the largest decides the shape.
+    It looks at the values, because the largest decides the shape.
+
+    Args:
+        x: integers, none of them negative, along one axis.
+        weights: what each element counts; 1 by default.
+        minlength: the least length of the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.bincount(paddle.to_tensor([0, 1, 1, 3])).tolist()
+        [1, 2, 0, 1]
     """
     aval = require_tensor("bincount", "x", x)._aval
     if aval.dtype != np.int64 and aval.dtype != np.int32:
@@ -167,10 +177,20 @@ def histogram(
     density: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """How many elements lie in each of `bins` equal intervals from `min` to `max`, both included.
+    """How many elements lie in each of a number of equal intervals.
 
-    Without a range (both 0) it is that of the elements. `weight` counts elements as more or less
-    than one; with `density` the area under the result is one.
+    Args:
+        input: the tensor.
+        bins: the number of intervals.
+        min: the left end of the first one.
+        max: the right end of the last one, which belongs to it; both 0 mean the range of the elements.
+        weight: what each element counts; 1 by default.
+        density: scale the result so that the area under it is one.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.histogram(paddle.to_tensor([0.5, 1.5, 1.7]), bins=3, min=0.0, max=3.0).tolist()
+        [1, 2, 0]
     """
     aval = require_tensor("histogram", "input", input)._aval
     count, low, high = _range("histogram", aval, bins, min, max)
@@ -196,7 +216,19 @@ def _reference_edges(x: Any, bins: int = 100, min: float = 0, max: float = 0) ->
 def histogram_bin_edges(
     input: Tensor, bins: Any = 100, min: Any = 0.0, max: Any = 0.0, name: str | None = None
 ) -> Tensor:
-    """The edges of `bins` equal intervals from `min` to `max`, or over the range of the elements."""
+    """The edges of equal intervals.
+
+    Args:
+        input: the tensor.
+        bins: the number of intervals.
+        min: the left end of the first one.
+        max: the right end of the last one; both 0 mean the range of the elements.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.histogram_bin_edges(paddle.to_tensor([0.0, 4.0]), bins=4).tolist()
+        [0.0, 1.0, 2.0, 3.0, 4.0]
+    """
     aval = require_tensor("histogram_bin_edges", "input", input)._aval
     count, low, high = _range("histogram_bin_edges", aval, bins, min, max)
     if low == high == 0:
@@ -257,10 +289,23 @@ def histogramdd(
     weights: Tensor | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, list[Tensor]]:
-    """Counts of points (the last axis of `x` holds their coordinates) in a grid, and the grid's edges.
+    """Counts of points in a grid, and the edges of the grid.
 
-    `bins` is a number of intervals, one for each coordinate, or the edges themselves; `ranges` the
-    leftmost and rightmost edge of each coordinate (by default the extent of the points).
+    Args:
+        x: the points; their coordinates lie along the last axis.
+        bins: the number of intervals, one for each coordinate, or the edges themselves.
+        ranges: the leftmost and rightmost edge of each coordinate; by default the extent of the points.
+        density: scale the counts so that the volume under them is one.
+        weights: what each point counts; 1 by default.
+        name: a label; it changes nothing.
+
+    Returns:
+        The counts, and a list of the edges of each coordinate.
+
+    Examples:
+        >>> counts, edges = paddle.histogramdd(paddle.to_tensor([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]]), bins=[2, 2])
+        >>> counts.tolist(), edges[0].tolist()
+        ([[1.0, 0.0], [0.0, 2.0]], [0.0, 0.5, 1.0])
     """
     aval = require_tensor("histogramdd", "x", x)._aval
     if not is_differentiable(aval.dtype) or aval.dtype.kind == "c":

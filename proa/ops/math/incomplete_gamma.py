@@ -111,14 +111,34 @@ def upper_part(xp: Any, x: Any, y: Any) -> Any:
 @samples(*_SAMPLES, reference=_reference("gammainc"), tolerance=2e-5)
 @public(method=True, inplace=True)
 def gammainc(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The regularised lower incomplete gamma function of order `x` at `y`; differentiable in `y`."""
+    """The regularised lower incomplete gamma function; it can be differentiated in `y`.
+
+    Args:
+        x: the order, not negative.
+        y: where it is taken, not negative; its shape broadcasts with that of `x`.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.gammainc(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.0, 1.0])).numpy().round(4)
+        array([0.6321, 0.2642], dtype=float32)
+    """
     return lower_part(require_tensor("gammainc", "x", x), require_tensor("gammainc", "y", y))
 
 
 @samples(*_SAMPLES, reference=_reference("gammaincc"), tolerance=2e-5)
 @public(method=True, inplace=True)
 def gammaincc(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The regularised upper incomplete gamma function, `1 - gammainc(x, y)`; differentiable in `y`."""
+    """The regularised upper incomplete gamma function, `1 - gammainc(x, y)`; it can be differentiated in `y`.
+
+    Args:
+        x: the order, not negative.
+        y: where it is taken, not negative; its shape broadcasts with that of `x`.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.gammaincc(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.0, 1.0])).numpy().round(4)
+        array([0.3679, 0.7358], dtype=float32)
+    """
     return upper_part(require_tensor("gammaincc", "x", x), require_tensor("gammaincc", "y", y))
 
 
@@ -145,7 +165,17 @@ def _reference_multigammaln(x: Any, p: int) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension `p`, for `x > (p - 1) / 2`."""
+    """The logarithm of the multivariate gamma function.
+
+    Args:
+        x: where it is taken; above `(p - 1) / 2`.
+        p: the dimension.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.multigammaln(paddle.to_tensor([2.0, 3.0]), 2).numpy().round(4)
+        array([0.4516, 1.5502], dtype=float32)
+    """
     dimension = integer("multigammaln", "p", int(p) if isinstance(p, float) and p.is_integer() else p)
     if not 1 <= dimension <= _LARGEST_DIMENSION:
         raise value_error("multigammaln", f"p must be from 1 to {_LARGEST_DIMENSION}", f"p: {p}")

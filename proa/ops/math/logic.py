@@ -39,7 +39,18 @@ _TRUTHS = (
 @public(method=True, inplace=True, out=True)
 @op("x y", infer=_infer_truth)
 def logical_and(xp: Any, x: Any, y: Any) -> Any:
-    """Whether both are true, element by element."""
+    """Whether both are true, that is not zero, element by element.
+
+    Args:
+        x: one side.
+        y: the other; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.logical_and(paddle.to_tensor([True, True]), paddle.to_tensor([True, False])).tolist()
+        [True, False]
+    """
     return xp.logical_and(x, y)
 
 
@@ -47,7 +58,18 @@ def logical_and(xp: Any, x: Any, y: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op("x y", infer=_infer_truth)
 def logical_or(xp: Any, x: Any, y: Any) -> Any:
-    """Whether one of them is true, element by element."""
+    """Whether at least one of them is true, that is not zero, element by element.
+
+    Args:
+        x: one side.
+        y: the other; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.logical_or(paddle.to_tensor([True, False]), paddle.to_tensor([False, False])).tolist()
+        [True, False]
+    """
     return xp.logical_or(x, y)
 
 
@@ -55,7 +77,18 @@ def logical_or(xp: Any, x: Any, y: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op("x y", infer=_infer_truth)
 def logical_xor(xp: Any, x: Any, y: Any) -> Any:
-    """Whether exactly one of them is true, element by element."""
+    """Whether exactly one of them is true, that is not zero, element by element.
+
+    Args:
+        x: one side.
+        y: the other; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.logical_xor(paddle.to_tensor([True, True]), paddle.to_tensor([True, False])).tolist()
+        [False, True]
+    """
     return xp.logical_xor(x, y)
 
 
@@ -67,7 +100,17 @@ def logical_xor(xp: Any, x: Any, y: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=same_to_bool)
 def logical_not(xp: Any, x: Any) -> Any:
-    """Whether an element is not true."""
+    """Whether each element is not true, that is zero.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.logical_not(paddle.to_tensor([True, False])).tolist()
+        [False, True]
+    """
     return xp.logical_not(x)
 
 
@@ -116,21 +159,54 @@ def _invert(xp: Any, x: Any) -> Any:
 @samples(*_BITS, reference=np.bitwise_and)
 @public(method=True, inplace=True)
 def bitwise_and(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """The bits that both have; of booleans, logical and."""
+    """The bits that both have; of booleans, logical and. `x & y` means the same.
+
+    Args:
+        x: integers or booleans.
+        y: the same; the shapes broadcast.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.bitwise_and(paddle.to_tensor([6, 5]), paddle.to_tensor([3, 3])).tolist()
+        [2, 1]
+    """
     return deliver(_and(x, y), out)
 
 
 @samples(*_BITS, reference=np.bitwise_or)
 @public(method=True, inplace=True)
 def bitwise_or(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """The bits that one of them has; of booleans, logical or."""
+    """The bits that at least one of them has; of booleans, logical or. `x | y` means the same.
+
+    Args:
+        x: integers or booleans.
+        y: the same; the shapes broadcast.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.bitwise_or(paddle.to_tensor([6, 5]), paddle.to_tensor([3, 3])).tolist()
+        [7, 7]
+    """
     return deliver(_or(x, y), out)
 
 
 @samples(*_BITS, reference=np.bitwise_xor)
 @public(method=True, inplace=True)
 def bitwise_xor(x: Any, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """The bits that exactly one of them has; of booleans, exclusive or."""
+    """The bits that exactly one of them has; of booleans, exclusive or. `x ^ y` means the same.
+
+    Args:
+        x: integers or booleans.
+        y: the same; the shapes broadcast.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.bitwise_xor(paddle.to_tensor([6, 5]), paddle.to_tensor([3, 3])).tolist()
+        [5, 6]
+    """
     return deliver(_xor(x, y), out)
 
 
@@ -141,7 +217,17 @@ def bitwise_xor(x: Any, y: Any, out: Tensor | None = None, name: str | None = No
 )  # fmt: skip
 @public(method=True, inplace=True)
 def bitwise_not(x: Any, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """The other bits; of booleans, logical not."""
+    """All bits turned; of booleans, logical not. `~x` means the same.
+
+    Args:
+        x: integers or booleans.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.bitwise_not(paddle.to_tensor([0, 5])).tolist()
+        [-1, -6]
+    """
     return deliver(_invert(x), out)
 
 
@@ -182,7 +268,19 @@ def bitwise_left_shift(
     out: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`x << y`; 0 where `y` is negative or as large as the number of bits."""
+    """`x << y`; 0 where `y` is negative or as large as the number of bits.
+
+    Args:
+        x: integers.
+        y: how many places to shift; the shapes broadcast.
+        is_arithmetic: accepted; both kinds of shift to the left are the same.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.bitwise_left_shift(paddle.to_tensor([1, 3]), paddle.to_tensor([4, 1])).tolist()
+        [16, 6]
+    """
     return deliver(_shift_left(x, y), out)
 
 
@@ -206,7 +304,19 @@ def bitwise_right_shift(
     out: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`x >> y`; an arithmetic shift fills with the sign, a logical one with zeros."""
+    """`x >> y`, filled with the sign, or with zeros.
+
+    Args:
+        x: integers.
+        y: how many places to shift; the shapes broadcast.
+        is_arithmetic: fill with the sign (True) or with zeros.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.bitwise_right_shift(paddle.to_tensor([16, -8]), paddle.to_tensor([2, 1])).tolist()
+        [4, -4]
+    """
     return deliver(_shift_right(x, y) if is_arithmetic else _shift_right_logical(x, y), out)
 
 
@@ -263,7 +373,16 @@ _QUESTIONS = (
 @public(method=True)
 @op(infer=same_to_bool)
 def isnan(xp: Any, x: Any) -> Any:
-    """Whether an element is NaN."""
+    """Whether each element is NaN.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.isnan(paddle.to_tensor([1.0, np.inf, np.nan])).tolist()
+        [False, False, True]
+    """
     return xp.isnan(x)
 
 
@@ -271,7 +390,16 @@ def isnan(xp: Any, x: Any) -> Any:
 @public(method=True)
 @op(infer=same_to_bool)
 def isinf(xp: Any, x: Any) -> Any:
-    """Whether an element is infinite."""
+    """Whether each element is plus or minus infinity.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.isinf(paddle.to_tensor([1.0, -np.inf, np.nan])).tolist()
+        [False, True, False]
+    """
     return xp.isinf(x)
 
 
@@ -279,5 +407,14 @@ def isinf(xp: Any, x: Any) -> Any:
 @public(method=True)
 @op(infer=same_to_bool)
 def isfinite(xp: Any, x: Any) -> Any:
-    """Whether an element is neither NaN nor infinite."""
+    """Whether each element is neither NaN nor infinite.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.isfinite(paddle.to_tensor([1.0, np.inf, np.nan])).tolist()
+        [True, False, False]
+    """
     return xp.isfinite(x)

@@ -44,7 +44,24 @@ def is_among(xp: Any, x: Any, test_x: Any, assume_unique: bool, invert: bool) ->
 def isin(
     x: Tensor, test_x: Tensor, assume_unique: bool = False, invert: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether each element of `x` is among the elements of `test_x` (or, with `invert`, is not)."""
+    """Whether each element of `x` is among the elements of `test_x`.
+
+    Args:
+        x: what is looked for.
+        test_x: where it is looked for, of any shape.
+        assume_unique: promise that no element occurs twice on either side, which saves time.
+        invert: say where an element is not among them instead.
+        name: a label; it changes nothing.
+
+    Returns:
+        A bool tensor of the shape of `x`.
+
+    Examples:
+        >>> paddle.isin(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([2, 3, 5])).tolist()
+        [False, True, True]
+        >>> paddle.isin(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([2, 3, 5]), invert=True).tolist()
+        [True, False, False]
+    """
     a, b = require_tensor("isin", "x", x)._aval, require_tensor("isin", "test_x", test_x)._aval
     if "c" in (a.dtype.kind, b.dtype.kind):
         raise type_error("isin", "complex numbers have no order", f"x: {a}, test_x: {b}")
@@ -70,14 +87,32 @@ def _is_infinity(where: str, x: Tensor, infinity: float) -> Tensor:
 @samples(*_INFINITE, reference=lambda x: np.isinf(x) & (x < 0))
 @public(method=True)
 def isneginf(x: Tensor, name: str | None = None) -> Tensor:
-    """Whether an element is minus infinity."""
+    """Whether each element is minus infinity.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.isneginf(paddle.to_tensor([-np.inf, np.inf, 0.0])).tolist()
+        [True, False, False]
+    """
     return _is_infinity("isneginf", x, -np.inf)
 
 
 @samples(*_INFINITE, reference=lambda x: np.isinf(x) & (x > 0))
 @public(method=True)
 def isposinf(x: Tensor, name: str | None = None) -> Tensor:
-    """Whether an element is plus infinity."""
+    """Whether each element is plus infinity.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.isposinf(paddle.to_tensor([-np.inf, np.inf, 0.0])).tolist()
+        [False, True, False]
+    """
     return _is_infinity("isposinf", x, np.inf)
 
 
@@ -87,6 +122,15 @@ def isposinf(x: Tensor, name: str | None = None) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def isreal(x: Tensor, name: str | None = None) -> Tensor:
-    """Whether an element has no imaginary part."""
+    """Whether each element has no imaginary part; true for all real numbers.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.isreal(paddle.to_tensor([1 + 0j, 1 + 1j])).tolist()
+        [True, False]
+    """
     aval = require_tensor("isreal", "x", x)._aval
     return equal(imag(x), 0) if aval.dtype.kind == "c" else full_of(1, aval.shape, BOOL)

@@ -136,9 +136,22 @@ def norm(
 ) -> Tensor:
     """The length of vectors, or the norm of matrices.
 
-    Without an axis the whole tensor is one vector; one axis holds vectors; two axes hold matrices,
-    whose norm is `"fro"`, `"nuc"`, 1, 2, infinity or one of these negative. Vectors take any `p`
-    (2 by default).
+    Args:
+        x: the tensor.
+        p: which norm. Vectors take any number (2 by default); matrices "fro", "nuc", 1, 2, infinity or one of these
+            negative.
+        axis: None takes the whole tensor as one vector, one axis holds vectors, two axes hold matrices.
+        keepdim: keep the reduced axes, with one element each.
+        out: a tensor that takes the result.
+        dtype: the type to compute in.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[3.0, 4.0], [6.0, 8.0]])
+        >>> paddle.norm(x, axis=1).tolist()
+        [5.0, 10.0]
+        >>> paddle.norm(x, p=1).item()
+        21.0
     """
     x = _numbers("norm", x, dtype)
     is_matrix = p == "nuc" and axis is None and x._aval.ndim == 2
@@ -204,6 +217,17 @@ def matrix_norm(
 @public(method=True)
 @one_operator("dist")
 def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
-    """The `p`-norm of `x - y`, which are broadcast together."""
+    """The `p`-norm of `x - y`.
+
+    Args:
+        x: one tensor.
+        y: the other; the shapes broadcast.
+        p: which norm.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.dist(paddle.to_tensor([3.0, 0.0]), paddle.to_tensor([0.0, 4.0])).item()
+        5.0
+    """
     require_tensor("dist", "x", x)
     return norm(flat(x - require_tensor("dist", "y", y)), p)

@@ -51,7 +51,17 @@ def hypotenuse(xp: Any, x: Any, y: Any) -> Any:
 )
 @public(method=True, inplace=True)
 def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The length of the hypotenuse, `sqrt(x * x + y * y)`, without overflow on the way."""
+    """The length of the hypotenuse, `sqrt(x * x + y * y)`, without overflow on the way.
+
+    Args:
+        x: one leg.
+        y: the other; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.hypot(paddle.to_tensor([3.0, 5.0]), paddle.to_tensor([4.0, 12.0])).tolist()
+        [5.0, 13.0]
+    """
     return hypotenuse(require_tensor("hypot", "x", x), require_tensor("hypot", "y", y))
 
 
@@ -68,7 +78,17 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     grad={"x": lambda g, x, y: g * sigmoid(minus(x, y)), "y": lambda g, x, y: g * sigmoid(minus(y, x))},
 )
 def logaddexp(xp: Any, x: Any, y: Any) -> Any:
-    """`log(exp(x) + exp(y))` without overflow."""
+    """`log(exp(x) + exp(y))`, without overflow.
+
+    Args:
+        x: one term.
+        y: the other; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.logaddexp(paddle.to_tensor([1000.0]), paddle.to_tensor([1000.0])).numpy().round(4)
+        array([1000.6932], dtype=float32)
+    """
     return xp.logaddexp(wide(x), wide(y))
 
 
@@ -95,7 +115,17 @@ def _reference_heaviside(x: Any, y: Any) -> Any:
     grad={"x": lambda g: zero_slope(g), "y": lambda g, x: _only_at_zero(g, x)},
 )
 def heaviside(xp: Any, x: Any, y: Any) -> Any:
-    """0 for negative `x`, 1 for positive, `y` at zero (and 0 for NaN, which is not positive)."""
+    """The step function: 0 for negative `x`, 1 for positive, `y` at zero. NaN is not positive, so it gives 0.
+
+    Args:
+        x: where it is taken.
+        y: its value at zero; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.heaviside(paddle.to_tensor([-1.0, 0.0, 2.0]), paddle.to_tensor([0.5])).tolist()
+        [0.0, 0.5, 1.0]
+    """
     return xp.where(x == 0, y, (x > 0).astype(x.dtype))
 
 
@@ -129,7 +159,17 @@ _WHOLE = (
 @public(method=True, inplace=True)
 @op("x y", infer=_infer_whole, promote=True)
 def gcd(xp: Any, x: Any, y: Any) -> Any:
-    """The greatest common divisor; of two zeros, 0."""
+    """The greatest common divisor of each pair of integers; of two zeros, 0.
+
+    Args:
+        x: integers.
+        y: integers; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.gcd(paddle.to_tensor([12, 0]), paddle.to_tensor([20, 5])).tolist()
+        [4, 5]
+    """
     return xp.gcd(x, y)
 
 
@@ -152,7 +192,17 @@ gcd.operation.kernels["xla"] = _gcd_xla  # type: ignore[attr-defined]
 @public(method=True, inplace=True)
 @op("x y", infer=_infer_whole, promote=True)
 def lcm(xp: Any, x: Any, y: Any) -> Any:
-    """The least common multiple; 0 where one of the two is 0."""
+    """The least common multiple of each pair of integers; 0 where one of them is 0.
+
+    Args:
+        x: integers.
+        y: integers; the shapes broadcast.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.lcm(paddle.to_tensor([12, 0]), paddle.to_tensor([20, 5])).tolist()
+        [60, 0]
+    """
     return xp.lcm(x, y)
 
 

@@ -138,11 +138,25 @@ def _reference_pow(x: Any, y: Any) -> Any:
 )  # fmt: skip
 @public(method=True, operator="**", inplace=True, aliases="y=exponent")
 def pow(x: Any, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """`x ** y`, element by element.
+    """`x` to the power `y`, element by element.
 
-    A small Python integer as exponent is part of the program (`x ** 2` is `x * x`); any other
-    exponent is data. Integers to a negative Python integer raise ValueError; with negative
-    exponents in a tensor the result is cut to an integer.
+    A small Python integer as exponent is part of the program (`x ** 2` is `x * x`); any other exponent is data. Negative
+    exponents in an integer tensor give results cut to integers.
+
+    Args:
+        x: the base, a tensor or a number.
+        y: the exponent, a tensor or a number; the shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Raises:
+        ValueError: integers are raised to a negative Python integer.
+
+    Examples:
+        >>> paddle.pow(paddle.to_tensor([2.0, 3.0]), 2).tolist()
+        [4.0, 9.0]
+        >>> paddle.pow(paddle.to_tensor([4.0, 9.0]), paddle.to_tensor([0.5, -1.0])).numpy().round(4)
+        array([2.    , 0.1111], dtype=float32)
     """
     if isinstance(y, (int, np.integer)) and not isinstance(y, bool) and isinstance(x, Tensor):
         y = int(y)

@@ -192,9 +192,20 @@ _SAMPLES = (
 def quantile(
     x: Tensor, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear", name: str | None = None
 ) -> Tensor:
-    """What a fraction `q` of the elements over `axis` (all by default) lies below; NaN if one is NaN.
+    """What a fraction `q` of the elements lies below; NaN if one of them is NaN.
 
-    Several fractions give a first axis for them.
+    Args:
+        x: the tensor.
+        q: the fraction, or several of them, between 0 and 1; several give a first axis.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        interpolation: between two elements: "linear", "lower", "higher", "midpoint" or "nearest".
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.quantile(paddle.to_tensor([0.0, 10.0]), [0.25, 0.5]).tolist()
+        [2.5, 5.0]
     """
     return _quantile("quantile", x, q, axis, bool(keepdim), interpolation, False)
 
@@ -205,7 +216,19 @@ def quantile(
 )  # fmt: skip
 @public(method=True)
 def nanquantile(x: Tensor, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear") -> Tensor:
-    """What a fraction `q` of the elements that are not NaN lies below, over `axis` (all by default)."""
+    """What a fraction `q` of the elements that are not NaN lies below.
+
+    Args:
+        x: the tensor.
+        q: the fraction, or several of them, between 0 and 1.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        interpolation: between two elements: "linear", "lower", "higher", "midpoint" or "nearest".
+
+    Examples:
+        >>> paddle.nanquantile(paddle.to_tensor([0.0, np.nan, 10.0]), 0.25).item()
+        2.5
+    """
     return _quantile("nanquantile", x, q, axis, bool(keepdim), interpolation, True)
 
 
@@ -233,10 +256,19 @@ def _reference_nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: 
 def nanmedian(
     x: Tensor, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The middle of the elements that are not NaN, over `axis` (all by default).
+    """The middle of the elements that are not NaN.
 
-    `mode="avg"` takes the mean of the two middle elements of an even number (of integers, rounded
-    towards zero); `mode="min"` the lower one, with its position as well when one axis is named.
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        mode: "avg" takes the mean of the two middle elements of an even number (of integers, rounded towards zero); "min"
+            the lower one, with its position as well when one axis is named.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.nanmedian(paddle.to_tensor([1.0, np.nan, 3.0, 8.0])).item()
+        3.0
     """
     aval = require_tensor("nanmedian", "x", x)._aval
     if aval.dtype.kind in "bc":

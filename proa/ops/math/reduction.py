@@ -76,9 +76,24 @@ def mean(
     dtype: Any = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The average over some axes (all by default), in the type of `x`.
+    """The average over some axes, in the type of `x`.
 
-    An integer tensor has an integer mean (cut off); give `dtype` for a floating one.
+    The mean of an integer tensor is an integer (cut off); give `dtype` for a floating one.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+        dtype: the type to compute in.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> paddle.mean(x).item(), paddle.mean(x, axis=0).tolist()
+        (2.5, [2.0, 3.0])
+        >>> paddle.mean(paddle.to_tensor([1, 2]), dtype="float32").item()
+        1.5
     """
     require_tensor("mean", "x", x)
     if dtype is not None:
@@ -141,7 +156,19 @@ _EXTREME_SAMPLES = (
 )
 @public(method=True)
 def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The largest element over some axes (all by default). NaN counts as largest."""
+    """The largest element over some axes. NaN counts as largest.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 5.0], [7.0, 2.0]])
+        >>> paddle.max(x).item(), paddle.max(x, axis=1).tolist()
+        (7.0, [5.0, 7.0])
+    """
     axes = several_or_all("max", axis, require_tensor("max", "x", x)._aval.ndim)
     return max_over(x, axes, flag("keepdim", keepdim))
 
@@ -152,7 +179,19 @@ def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = N
 )
 @public(method=True)
 def min(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The smallest element over some axes (all by default). NaN counts as smallest."""
+    """The smallest element over some axes. NaN counts as smallest.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 5.0], [7.0, 2.0]])
+        >>> paddle.min(x).item(), paddle.min(x, axis=1).tolist()
+        (1.0, [1.0, 2.0])
+    """
     axes = several_or_all("min", axis, require_tensor("min", "x", x)._aval.ndim)
     return min_over(x, axes, flag("keepdim", keepdim))
 
@@ -170,7 +209,19 @@ def amax(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The largest element over some axes; the same as `max`."""
+    """The largest element over some axes; equal ones share the gradient.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.amax(paddle.to_tensor([[1.0, 5.0], [7.0, 2.0]]), axis=1).tolist()
+        [5.0, 7.0]
+    """
     axes = several_or_all("amax", axis, require_tensor("amax", "x", x)._aval.ndim)
     return deliver(max_over(x, axes, flag("keepdim", keepdim)), out)
 
@@ -188,7 +239,19 @@ def amin(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The smallest element over some axes; the same as `min`."""
+    """The smallest element over some axes; equal ones share the gradient.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.amin(paddle.to_tensor([[1.0, 5.0], [7.0, 2.0]]), axis=1).tolist()
+        [1.0, 2.0]
+    """
     axes = several_or_all("amin", axis, require_tensor("amin", "x", x)._aval.ndim)
     return deliver(min_over(x, axes, flag("keepdim", keepdim)), out)
 
@@ -242,7 +305,20 @@ def prod(
     out: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The product over some axes (all by default)."""
+    """The product over some axes.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        dtype: the type to multiply in.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.prod(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1).tolist()
+        [2.0, 12.0]
+    """
     require_tensor("prod", "x", x)
     if dtype is not None:
         x = cast_to(x, to_numpy_dtype(dtype))
@@ -289,7 +365,20 @@ def any(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Whether any element over some axes (all by default) is true, that is not zero."""
+    """Whether any element over some axes is true, that is not zero.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> x = paddle.to_tensor([[False, False], [True, False]])
+        >>> paddle.any(x).item(), paddle.any(x, axis=1).tolist()
+        (True, [False, True])
+    """
     axes = several_or_all("any", axis, require_tensor("any", "x", x)._aval.ndim)
     return deliver(any_over(x, axes, flag("keepdim", keepdim)), out)
 
@@ -307,7 +396,20 @@ def all(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Whether all elements over some axes (all by default) are true, that is not zero."""
+    """Whether all elements over some axes are true, that is not zero.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> x = paddle.to_tensor([[True, False], [True, True]])
+        >>> paddle.all(x).item(), paddle.all(x, axis=1).tolist()
+        (False, [False, True])
+    """
     axes = several_or_all("all", axis, require_tensor("all", "x", x)._aval.ndim)
     return deliver(all_over(x, axes, flag("keepdim", keepdim)), out)
 
@@ -351,7 +453,19 @@ def logsumexp(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`log(sum(exp(x)))` over some axes (all by default), without overflow."""
+    """`log(sum(exp(x)))` over some axes, without overflow.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> round(paddle.logsumexp(paddle.to_tensor([1000.0, 1000.0])).item(), 3)
+        1000.693
+    """
     if not is_differentiable(require_tensor("logsumexp", "x", x)._aval.dtype):
         x = cast_to(x, default_float())
     elif x._aval.dtype.kind == "c":

@@ -82,7 +82,21 @@ def cumsum(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Running sums along `axis`, or over the flattened tensor. Booleans and integers give int64."""
+    """Running sums along an axis. Booleans and integers give int64.
+
+    Args:
+        x: the tensor.
+        axis: the axis; the flattened tensor without one.
+        dtype: the type to add in.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.cumsum(paddle.to_tensor([[1, 2], [3, 4]]), axis=0).tolist()
+        [[1, 2], [4, 6]]
+        >>> paddle.cumsum(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [1, 3, 6, 10]
+    """
     x, axis = _scan_axis("cumsum", x, axis)
     if dtype is not None:
         x = cast_to(x, to_numpy_dtype(dtype))
@@ -93,7 +107,18 @@ def cumsum(
 
 @public(method=True)
 def cumsum_(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
-    """In-place form of `cumsum`; a data type of numbers stays unless another is named."""
+    """As `paddle.cumsum`, in place: `x` takes the result and is returned. Numbers keep their type unless another is named.
+
+    Args:
+        x: the tensor.
+        axis: the axis; the flattened tensor without one.
+        dtype: the type to add in.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.to_tensor([1.0, 2.0, 3.0]).cumsum_(0).tolist()
+        [1.0, 3.0, 6.0]
+    """
     if dtype is None and require_tensor("cumsum_", "x", x)._aval.dtype != BOOL:
         dtype = x._aval.dtype
     return assign_in_place(x, cumsum(x, axis, dtype), "cumsum_", reshapes=True)
@@ -191,7 +216,19 @@ def cumprod(
     out: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Running products along `dim`, or over the flattened tensor."""
+    """Running products along an axis.
+
+    Args:
+        x: the tensor.
+        dim: the axis; the flattened tensor without one.
+        dtype: the type to multiply in.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.cumprod(paddle.to_tensor([1.0, 2.0, 3.0]), dim=0).tolist()
+        [1.0, 2.0, 6.0]
+    """
     x, axis = _scan_axis("cumprod", x, dim)
     if dtype is not None:
         x = cast_to(x, to_numpy_dtype(dtype))
@@ -205,7 +242,18 @@ _cumprod_in_place = in_place_form(cumprod, "cumprod_", reshapes=True)
 
 @public(method=True)
 def cumprod_(x: Tensor, dim: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
-    """In-place form of `cumprod`."""
+    """As `paddle.cumprod`, in place: `x` takes the result and is returned.
+
+    Args:
+        x: the tensor.
+        dim: the axis.
+        dtype: the type to multiply in.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.to_tensor([1.0, 2.0, 3.0]).cumprod_(0).tolist()
+        [1.0, 2.0, 6.0]
+    """
     return _cumprod_in_place(x, dim, dtype=dtype)
 
 
@@ -282,7 +330,22 @@ def _reference_extreme(largest: bool) -> Callable[..., Any]:
 )  # fmt: skip
 @public(method=True)
 def cummax(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The largest element so far along `axis` and its position (of equal ones, the last)."""
+    """The largest element so far along an axis, and its position.
+
+    Args:
+        x: the tensor.
+        axis: the axis; the flattened tensor without one.
+        dtype: the type of the positions, int32 or int64.
+        name: a label; it changes nothing.
+
+    Returns:
+        The values, and the positions (of equal elements, of the last).
+
+    Examples:
+        >>> values, positions = paddle.cummax(paddle.to_tensor([1, 3, 2, 5]))
+        >>> values.tolist(), positions.tolist()
+        ([1, 3, 3, 5], [0, 1, 1, 3])
+    """
     return _cumulative_extreme("cummax", x, axis, dtype, True)
 
 
@@ -294,7 +357,22 @@ def cummax(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None =
 )  # fmt: skip
 @public(method=True)
 def cummin(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The smallest element so far along `axis` and its position (of equal ones, the last)."""
+    """The smallest element so far along an axis, and its position.
+
+    Args:
+        x: the tensor.
+        axis: the axis; the flattened tensor without one.
+        dtype: the type of the positions, int32 or int64.
+        name: a label; it changes nothing.
+
+    Returns:
+        The values, and the positions (of equal elements, of the last).
+
+    Examples:
+        >>> values, positions = paddle.cummin(paddle.to_tensor([3, 4, 1, 2]))
+        >>> values.tolist(), positions.tolist()
+        ([3, 3, 1, 1], [0, 0, 2, 2])
+    """
     return _cumulative_extreme("cummin", x, axis, dtype, False)
 
 
@@ -343,7 +421,18 @@ def _reference_logcumsumexp(x: Any, axis: Any = None, dtype: Any = None) -> Any:
 )  # fmt: skip
 @public(method=True)
 def logcumsumexp(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
-    """Logarithm of the running sums of `exp(x)` along `axis`, without overflow."""
+    """The logarithm of the running sums of `exp(x)` along an axis, without overflow.
+
+    Args:
+        x: the tensor.
+        axis: the axis; the flattened tensor without one.
+        dtype: the type to compute in.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.logcumsumexp(paddle.to_tensor([0.0, 0.0, 0.0])).numpy().round(4)
+        array([0.    , 0.6931, 1.0986], dtype=float32)
+    """
     x, axis = _scan_axis("logcumsumexp", x, axis)
     if dtype is not None:
         x = cast_to(x, to_numpy_dtype(dtype))

@@ -87,7 +87,16 @@ _SAMPLES = (
     grad={"x": lambda g, x: times(g * exp(times(square(x), -1.0)), 2 / math.sqrt(math.pi))},
 )
 def erf(xp: Any, x: Any) -> Any:
-    """The error function."""
+    """The error function of each element, between -1 and 1.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.erf(paddle.to_tensor([0.0, 1.0])).numpy().round(4)
+        array([0.    , 0.8427], dtype=float32)
+    """
     return special(xp).erf(wide(x))
 
 
@@ -102,7 +111,16 @@ def erf(xp: Any, x: Any) -> Any:
     grad={"x": lambda g, out: times(g * exp(square(out)), math.sqrt(math.pi) / 2)},
 )
 def erfinv(xp: Any, x: Any) -> Any:
-    """The inverse of the error function; NaN outside [-1, 1]."""
+    """The number whose error function is `x`; NaN outside [-1, 1], infinite at the ends.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.erfinv(paddle.to_tensor([0.0, 1.0, 2.0])).tolist()
+        [0.0, inf, nan]
+    """
     return special(xp).erfinv(wide(x))
 
 
@@ -113,7 +131,16 @@ def erfinv(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True)
 @op(infer=floating_real, grad={"x": lambda g, x: g * digamma(x)})
 def lgamma(xp: Any, x: Any) -> Any:
-    """The logarithm of the absolute value of the gamma function; infinite at its poles."""
+    """The logarithm of the absolute value of the gamma function; infinite at its poles.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.lgamma(paddle.to_tensor([1.0, 5.0, 0.0])).numpy().round(4)
+        array([0.    , 3.1781,    inf], dtype=float32)
+    """
     x = wide(x)
     return xp.where(x == -np.inf, np.inf, special(xp).gammaln(x))
 
@@ -125,7 +152,16 @@ public(method=True, inplace=True, name="gammaln")(lgamma)
 @public(method=True, inplace=True)
 @op(infer=floating_real, grad={"x": lambda g, x: g * polygamma_of(x, 1)})
 def digamma(xp: Any, x: Any) -> Any:
-    """The derivative of `lgamma`; NaN at negative integers."""
+    """The derivative of `lgamma`, element by element; NaN at negative integers.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.digamma(paddle.to_tensor([1.0, 2.0])).numpy().round(4)
+        array([-0.5772,  0.4228], dtype=float32)
+    """
     x = wide(x)
     at_zero = xp.copysign(np.inf, -x)
     return xp.where(x == 0, at_zero, special(xp).digamma(x))
@@ -167,7 +203,20 @@ def _reference_polygamma(x: Any, n: int) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def polygamma(x: Tensor, n: int, name: str | None = None) -> Tensor:
-    """The derivative number `n` of `digamma`, for positive `x`."""
+    """The derivative number `n` of `digamma`, for positive `x`.
+
+    Args:
+        x: the tensor.
+        n: which derivative; 0 is `digamma` itself.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: `n` is negative.
+
+    Examples:
+        >>> paddle.polygamma(paddle.to_tensor([1.0, 2.0]), 1).numpy().round(4)
+        array([1.6449, 0.6449], dtype=float32)
+    """
     if not isinstance(n, int):
         raise type_error("polygamma", "n must be an integer", f"n: {n!r}")
     if n < 0:
@@ -198,7 +247,20 @@ def _reference_logit(x: Any, eps: float | None = None) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tensor:
-    """`log(x / (1 - x))`; NaN outside [0, 1], unless `eps` says to clip to [eps, 1 - eps] first."""
+    """`log(x / (1 - x))`, the inverse of `sigmoid`; NaN outside [0, 1].
+
+    Args:
+        x: the tensor.
+        eps: if given, `x` is clipped to [eps, 1 - eps] first.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.logit(paddle.to_tensor([0.5, 1.0])).tolist()
+        [0.0, inf]
+
+        >>> paddle.logit(paddle.to_tensor([1.0]), eps=1e-3).numpy().round(4)
+        array([6.9068], dtype=float32)
+    """
     if not eps:
         return log_odds(x)
     from .ternary import clip  # which builds on this file's neighbours

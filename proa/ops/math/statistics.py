@@ -85,9 +85,24 @@ def var(
     correction: float = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The variance over some axes (all by default): squares divided by the count less `correction`.
+    """The variance over some axes.
 
-    `unbiased=True` means a correction of 1, False of 0. Integers give the default floating type.
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        unbiased: True means a correction of 1, False of 0.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+        correction: the sum of squares is divided by the count less this.
+        out: a tensor that takes the result.
+
+    Returns:
+        Floating numbers; integers give the default floating type.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 3.0])
+        >>> paddle.var(x).item(), paddle.var(x, unbiased=False).item()
+        (2.0, 1.0)
     """
     if unbiased is not None:
         if correction != 1:
@@ -109,7 +124,19 @@ def std(
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The standard deviation over some axes (all by default)."""
+    """The standard deviation over some axes.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        unbiased: divide by the count less one instead of the count.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.std(paddle.to_tensor([1.0, 3.0]), unbiased=False).item()
+        1.0
+    """
     variance = _variance("std", x, axis, keepdim, 1 if unbiased else 0)
     return _as_given(variance.sqrt(), x)  # type: ignore[attr-defined]
 
@@ -164,11 +191,23 @@ def _median_by_dim(*arguments: Any, **named: Any) -> Any:
 def median(
     x: Tensor, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The middle element along `axis` (of the flattened tensor by default); NaN if there is one.
+    """The middle element along an axis; NaN if there is one among them.
 
-    `mode="avg"` takes the mean of the two middle elements of an even number, in float32 (float64
-    for float64). `mode="min"` takes the lower one, in the type of `x`, and gives its position as
-    well when an axis is named.
+    Args:
+        x: the tensor.
+        axis: the axis; the whole tensor is flattened without one.
+        keepdim: keep the reduced axes, with one element each.
+        mode: "avg" takes the mean of the two middle elements of an even number, in floating numbers; "min" takes the
+            lower one, in the type of `x`, and gives its position as well when an axis is named.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.median(paddle.to_tensor([3.0, 1.0, 2.0, 10.0])).item()
+        2.5
+        >>> value, position = paddle.median(paddle.to_tensor([[3, 1, 2, 10]]), axis=1, mode="min")
+        >>> value.tolist(), position.tolist()
+        ([2], [2])
     """
     if require_tensor("median", "x", x)._aval.dtype.kind == "c":
         raise type_error("median", "complex numbers have no order", f"x: {x._aval}")
@@ -229,7 +268,19 @@ def _reference_nansum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool
 )  # fmt: skip
 @public(method=True)
 def nansum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The sum over some axes (all by default), NaN taken as zero."""
+    """The sum over some axes, with NaN taken as zero.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        dtype: the type to add in.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.nansum(paddle.to_tensor([1.0, np.nan, 3.0])).item()
+        4.0
+    """
     require_tensor("nansum", "x", x)
     if dtype is not None:
         x = cast_to(x, to_numpy_dtype(dtype))
@@ -247,7 +298,18 @@ def _reference_nanmean(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
 )  # fmt: skip
 @public(method=True)
 def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The average over some axes (all by default) of the elements that are not NaN."""
+    """The average over some axes of the elements that are not NaN.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.nanmean(paddle.to_tensor([1.0, np.nan, 3.0])).item()
+        2.0
+    """
     numbers = require_tensor("nanmean", "x", x)
     if is_reduced_precision(x._aval.dtype):
         numbers = cast_to(x, FLOAT32)
@@ -284,7 +346,18 @@ def _reference_count(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
 )  # fmt: skip
 @public(method=True)
 def count_nonzero(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """How many elements over some axes (all by default) are not zero."""
+    """How many elements over some axes are not zero.
+
+    Args:
+        x: the tensor.
+        axis: one axis or several; all by default.
+        keepdim: keep the reduced axes, with one element each.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.count_nonzero(paddle.to_tensor([[0, 1], [2, 3]]), axis=1).tolist()
+        [1, 2]
+    """
     axes = several_or_all("count_nonzero", axis, require_tensor("count_nonzero", "x", x)._aval.ndim)
     return count_over(x, axes, flag("keepdim", keepdim), False)
 
@@ -295,6 +368,15 @@ def count_nonzero(x: Tensor, axis: Any = None, keepdim: bool = False, name: str 
 )  # fmt: skip
 @public(method=True)
 def numel(x: Tensor, name: str | None = None) -> Tensor:
-    """The number of elements, as a 0-d integer tensor (on the host, its value is known at once)."""
+    """The number of elements, as an integer tensor without axes; its value is known at once.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.numel(paddle.zeros([2, 3])).item()
+        6
+    """
     count = math.prod(require_tensor("numel", "x", x)._aval.shape)
     return mark_sizes(wrap(np.array(plain(count), np.int64)), (count,))

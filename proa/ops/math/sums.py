@@ -31,7 +31,16 @@ from .ternary import clip
 @public(method=True)
 @one_operator("sum")
 def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
-    """The sum of tensors of one shape and data type, element by element."""
+    """The sum of several tensors of one shape and type, element by element.
+
+    Args:
+        inputs: a list of tensors, or one tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.add_n([paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0]), paddle.ones([2])]).tolist()
+        [5.0, 7.0]
+    """
     if isinstance(inputs, Tensor):
         return inputs.clone()  # type: ignore[attr-defined]
     if not isinstance(inputs, (list, tuple)) or not inputs:
@@ -66,7 +75,17 @@ def _reference_reduce_as(x: Any, target: Any) -> Any:
 )  # fmt: skip
 @public(method=True)
 def reduce_as(x: Tensor, target: Tensor, name: str | None = None) -> Tensor:
-    """`x` summed down to the shape of `target`, which must broadcast to that of `x`."""
+    """`x` summed down to the shape of another tensor, the reverse of broadcasting.
+
+    Args:
+        x: the tensor.
+        target: a tensor whose shape broadcasts to that of `x`.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.reduce_as(paddle.ones([2, 3]), paddle.zeros([1, 3])).tolist()
+        [[2.0, 2.0, 2.0]]
+    """
     aval, wanted = require_tensor("reduce_as", "x", x)._aval, require_tensor("reduce_as", "target", target)._aval
     extra = aval.ndim - wanted.ndim
     if extra < 0 or any(n not in (1, aval.shape[extra + i]) for i, n in enumerate(wanted.shape)):
@@ -85,7 +104,18 @@ def reduce_as(x: Tensor, target: Tensor, name: str | None = None) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def increment(x: Tensor, value: Any = 1.0, name: str | None = None) -> Tensor:
-    """Adds `value` to the one element of `x`, in place."""
+    """Adds a number to the one element of `x`, in place.
+
+    Args:
+        x: a tensor with one element.
+        value: what is added.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> counter = paddle.zeros([1])
+        >>> paddle.increment(counter).tolist(), counter.tolist()
+        ([1.0], [1.0])
+    """
     aval = require_tensor("increment", "x", x)._aval
     if aval.size != 1:
         raise value_error("increment", "x must have exactly one element", f"x: {aval}", "use add_()")
@@ -108,7 +138,19 @@ def _reference_renorm(x: Any, p: float, axis: int, max_norm: float) -> Any:
 @public(method=True, inplace=True)
 @one_operator("renorm")
 def renorm(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
-    """`x` with every slice along `axis` whose `p`-norm is above `max_norm` scaled down to that norm."""
+    """Every slice along an axis whose norm is too large scaled down to `max_norm`.
+
+    Args:
+        x: the tensor.
+        p: which norm.
+        axis: the axis whose slices are looked at.
+        max_norm: the largest norm that stays as it is.
+
+    Examples:
+        >>> paddle.renorm(paddle.to_tensor([[3.0, 4.0], [0.3, 0.4]]), 2.0, 0, 1.0).numpy().round(4)
+        array([[0.6, 0.8],
+               [0.3, 0.4]], dtype=float32)
+    """
     aval = require_tensor("renorm", "x", x)._aval
     if not is_differentiable(aval.dtype):
         raise type_error("renorm", "x must be floating", f"x: {aval}", "convert with astype('float32')")

@@ -101,7 +101,28 @@ def where(
     *,
     out: Tensor | None = None,
 ) -> Any:
-    """`x` where the condition holds, else `y`. Without both: the positions where it holds."""
+    """`x` where the condition holds, else `y`; without both, the positions where it holds.
+
+    Args:
+        condition: a bool tensor.
+        x: taken where it is true, a tensor or a number.
+        y: taken where it is false; all shapes broadcast.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Returns:
+        A tensor; without `x` and `y` a tuple of position tensors, one for each axis.
+
+    Raises:
+        ValueError: only one of `x` and `y` is given.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, -2.0, 3.0])
+        >>> paddle.where(x > 0, x, 0.0).tolist()
+        [1.0, 0.0, 3.0]
+        >>> paddle.where(x > 0)[0].tolist()
+        [0, 2]
+    """
     if not isinstance(condition, Tensor):
         raise type_error("where", "condition must be a Tensor", f"condition: {type(condition).__name__}")
     if x is None and y is None:
@@ -117,7 +138,21 @@ def where(
 
 @public(method=True)
 def where_(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """In-place form of `where`: changes and returns `x`."""
+    """As `paddle.where`, in place: `x` takes the result and is returned.
+
+    Args:
+        condition: a bool tensor.
+        x: the tensor that changes where it is false.
+        y: taken where it is false.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, -2.0, 3.0])
+        >>> paddle.where_(x > 0, x, paddle.zeros([3])).tolist()
+        [1.0, 0.0, 3.0]
+        >>> x.tolist()
+        [1.0, 0.0, 3.0]
+    """
     if not isinstance(x, Tensor) or y is None:
         raise value_error("where_", "x (the tensor to change) and y are both needed", f"x: {type(x).__name__}")
     return assign_in_place(x, where(condition, x, y), "where_", reshapes=True)
@@ -201,7 +236,21 @@ def clip(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Every element moved into [min, max]. The gradient is 1 inside and at the limits, else 0."""
+    """Every element moved into the range from `min` to `max`.
+
+    The gradient is 1 inside the range and at its limits, else 0.
+
+    Args:
+        x: the tensor.
+        min: the lower limit, a number or a tensor; none by default.
+        max: the upper limit, a number or a tensor; none by default.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.clip(paddle.to_tensor([-1.0, 0.5, 3.0]), min=0.0, max=1.0).tolist()
+        [0.0, 0.5, 1.0]
+    """
     if not isinstance(x, Tensor):
         raise type_error("clip", "x must be a Tensor", f"x: {type(x).__name__}")
     x, low = _limit(x, "min", min)
@@ -227,7 +276,19 @@ def _whole_limit(x: Any, value: Any, rounded: Any) -> Any:
 
 @public(method="clip_ clamp_", name="clip_ clamp_")
 def clip_(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
-    """In-place form of `clip`: changes and returns `x`, whose type stays."""
+    """As `paddle.clip`, in place: `x` takes the result, in its own type, and is returned.
+
+    Args:
+        x: the tensor that changes.
+        min: the lower limit; none by default.
+        max: the upper limit; none by default.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([-1.0, 0.5, 3.0])
+        >>> x.clip_(0.0, 1.0).tolist()
+        [0.0, 0.5, 1.0]
+    """
     low, high = _whole_limit(x, min, math.ceil), _whole_limit(x, max, math.floor)
     return _clip_in_place(x, low, high)
 
@@ -244,7 +305,18 @@ _clip_in_place = in_place_form(clip, "clip_")
 )  # fmt: skip
 @public(method=True, inplace=True)
 def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
-    """`x + weight * (y - x)`: from `x` (weight 0) to `y` (weight 1)."""
+    """Between `x` (weight 0) and `y` (weight 1): `x + weight * (y - x)`.
+
+    Args:
+        x: the start.
+        y: the end; the shapes broadcast.
+        weight: how far to go, a number or a tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.lerp(paddle.to_tensor([0.0, 10.0]), paddle.to_tensor([10.0, 20.0]), 0.25).tolist()
+        [2.5, 12.5]
+    """
     return x + (y - x) * weight
 
 
@@ -277,7 +349,18 @@ def _reference_fill(x: Any, mask: Any, value: Any) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True, reshapes=True)
 def masked_fill(x: Tensor, mask: Tensor, value: Any, name: str | None = None) -> Tensor:
-    """`value` (a number or a tensor with one element) where the mask is true, else `x`."""
+    """`value` where the mask is true, else `x`.
+
+    Args:
+        x: the tensor.
+        mask: a bool tensor whose shape broadcasts with that of `x`.
+        value: a number, or a tensor with one element.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.masked_fill(paddle.to_tensor([1.0, 2.0, 3.0]), paddle.to_tensor([True, False, True]), 0.0).tolist()
+        [0.0, 2.0, 0.0]
+    """
     if mask._aval.dtype != BOOL:
         mask = cast_to(mask, BOOL)
     if isinstance(value, Tensor):
@@ -319,7 +402,19 @@ def nan_to_num(
     neginf: float | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """NaN and infinities replaced by numbers (infinities by the largest finite ones)."""
+    """NaN and infinities replaced by numbers.
+
+    Args:
+        x: the tensor.
+        nan: what stands for NaN.
+        posinf: what stands for infinity; the largest finite number of the type by default.
+        neginf: what stands for minus infinity; the smallest finite number by default.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.nan_to_num(paddle.to_tensor([np.nan, np.inf, 1.0]), nan=0.0, posinf=9.0).tolist()
+        [0.0, 9.0, 1.0]
+    """
     dtype = x._aval.dtype
     if not is_floating(dtype):
         raise type_error("nan_to_num", "x must be floating", f"x: {x._aval}")
@@ -342,13 +437,27 @@ def filled_like(xp: Any, x: Any, value: Any) -> Any:
 
 
 def fill_(x: Tensor, value: Any) -> Tensor:
-    """Sets every element of `x` to a number."""
+    """Sets every element to a number and returns the tensor.
+
+    Args:
+        x: the tensor.
+        value: the number.
+
+    Examples:
+        >>> paddle.zeros([3]).fill_(2.5).tolist()
+        [2.5, 2.5, 2.5]
+    """
     value = _fill_number("fill_", x._aval.dtype, value)
     return assign_in_place(x, filled_like(x, value), "fill_")
 
 
 def zero_(x: Tensor) -> Tensor:
-    """Sets every element of `x` to 0."""
+    """Sets every element to 0 and returns the tensor.
+
+    Examples:
+        >>> paddle.ones([3]).zero_().tolist()
+        [0.0, 0.0, 0.0]
+    """
     return assign_in_place(x, filled_like(x, 0), "zero_")
 
 

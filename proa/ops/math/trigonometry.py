@@ -44,7 +44,17 @@ def _one_minus_square(x: Tensor) -> Tensor:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, x: product(g, cos(x))})
 def sin(xp: Any, x: Any) -> Any:
-    """The sine."""
+    """The sine of each element, in radians.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.sin(paddle.to_tensor([0.0, np.pi / 2])).tolist()
+        [0.0, 1.0]
+    """
     return xp.sin(as_float(x))
 
 
@@ -52,7 +62,17 @@ def sin(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, x: product(neg(g), sin(x))})
 def cos(xp: Any, x: Any) -> Any:
-    """The cosine."""
+    """The cosine of each element, in radians.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.cos(paddle.to_tensor([0.0, np.pi])).tolist()
+        [1.0, -1.0]
+    """
     return xp.cos(as_float(x))
 
 
@@ -60,7 +80,16 @@ def cos(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True)
 @op(infer=floating, grad={"x": lambda g, out: product(g, _one_plus_square(out))})
 def tan(xp: Any, x: Any) -> Any:
-    """The tangent."""
+    """The tangent of each element, in radians.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.tan(paddle.to_tensor([0.0, 1.0])).numpy().round(4)
+        array([0.    , 1.5574], dtype=float32)
+    """
     return xp.tan(as_float(x))
 
 
@@ -68,7 +97,16 @@ def tan(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True)
 @op(infer=floating, grad={"x": lambda g, x: product(g, rsqrt(_one_minus_square(x)))})
 def asin(xp: Any, x: Any) -> Any:
-    """The angle whose sine is `x`; NaN outside [-1, 1]."""
+    """The angle, in radians, whose sine is `x`; NaN outside [-1, 1].
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.asin(paddle.to_tensor([0.0, 2.0])).tolist()
+        [0.0, nan]
+    """
     return xp.arcsin(as_float(x))
 
 
@@ -79,7 +117,17 @@ def asin(xp: Any, x: Any) -> Any:
     grad={"x": lambda g, x: product(neg(g), rsqrt(_one_minus_square(x)))},
 )
 def acos(xp: Any, x: Any) -> Any:
-    """The angle whose cosine is `x`; NaN outside [-1, 1]."""
+    """The angle, in radians, whose cosine is `x`; NaN outside [-1, 1].
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.acos(paddle.to_tensor([1.0, 2.0])).tolist()
+        [0.0, nan]
+    """
     return xp.arccos(as_float(x))
 
 
@@ -87,7 +135,16 @@ def acos(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True)
 @op(infer=floating, grad={"x": lambda g, x: quotient(g, _one_plus_square(x))})
 def atan(xp: Any, x: Any) -> Any:
-    """The angle whose tangent is `x`."""
+    """The angle, in radians between -pi/2 and pi/2, whose tangent is `x`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.atan(paddle.to_tensor([0.0, 1.0])).numpy().round(4)
+        array([0.    , 0.7854], dtype=float32)
+    """
     return xp.arctan(as_float(x))
 
 
@@ -95,7 +152,17 @@ def atan(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, x: product(g, cosh(x))})
 def sinh(xp: Any, x: Any) -> Any:
-    """The hyperbolic sine."""
+    """The hyperbolic sine of each element.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.sinh(paddle.to_tensor([0.0, 1.0])).numpy().round(4)
+        array([0.    , 1.1752], dtype=float32)
+    """
     return xp.sinh(as_float(x))
 
 
@@ -103,7 +170,17 @@ def sinh(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, x: product(g, sinh(x))})
 def cosh(xp: Any, x: Any) -> Any:
-    """The hyperbolic cosine."""
+    """The hyperbolic cosine of each element.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.cosh(paddle.to_tensor([0.0, 1.0])).numpy().round(4)
+        array([1.    , 1.5431], dtype=float32)
+    """
     return xp.cosh(as_float(x))
 
 
@@ -111,7 +188,16 @@ def cosh(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True)
 @op(infer=floating, grad={"x": lambda g, x: product(g, rsqrt(_one_plus_square(x)))})
 def asinh(xp: Any, x: Any) -> Any:
-    """The number whose hyperbolic sine is `x`."""
+    """The number whose hyperbolic sine is `x`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.asinh(paddle.to_tensor([0.0, 1.0])).numpy().round(4)
+        array([0.    , 0.8814], dtype=float32)
+    """
     return xp.arcsinh(as_float(x))
 
 
@@ -126,7 +212,17 @@ def _slope_of_acosh(g: Tensor, x: Tensor) -> Tensor:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": _slope_of_acosh})
 def acosh(xp: Any, x: Any) -> Any:
-    """The number, not below 0, whose hyperbolic cosine is `x`; NaN below 1."""
+    """The number, not below 0, whose hyperbolic cosine is `x`; NaN below 1.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.acosh(paddle.to_tensor([1.0, 0.5])).tolist()
+        [0.0, nan]
+    """
     return xp.arccosh(as_float(x))
 
 
@@ -134,5 +230,15 @@ def acosh(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, x: quotient(g, _one_minus_square(x))})
 def atanh(xp: Any, x: Any) -> Any:
-    """The number whose hyperbolic tangent is `x`; NaN outside [-1, 1]."""
+    """The number whose hyperbolic tangent is `x`; NaN outside [-1, 1], infinite at the ends.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.atanh(paddle.to_tensor([0.0, 1.0, 2.0])).tolist()
+        [0.0, inf, nan]
+    """
     return xp.arctanh(as_float(x))

@@ -35,7 +35,16 @@ from .powers import fixed, integer_power
 @public(method=True, operator="neg", inplace=True)
 @op(infer=number, grad={"x": lambda g: neg(g)})
 def neg(xp: Any, x: Any) -> Any:
-    """`-x`."""
+    """Each element with the other sign; `-x` means the same.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.neg(paddle.to_tensor([1.0, -2.0])).tolist()
+        [-1.0, 2.0]
+    """
     return xp.negative(x)
 
 
@@ -45,7 +54,17 @@ public(method=True, name="negative")(neg)
 @samples(S(A(2, 3)), S(A()), S(A(0)), reference=lambda x: x)
 @public()
 def positive(x: Tensor, name: str | None = None) -> Tensor:
-    """`+x`: the same tensor."""
+    """`+x`: the same tensor.
+
+    Args:
+        x: the tensor; of any type but bool.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, -2.0])
+        >>> paddle.positive(x) is x
+        True
+    """
     if require_tensor("positive", "x", x)._aval.dtype == np.bool_:
         raise type_error("positive", "the operation is not defined for booleans", f"x: {x._aval}")
     return x
@@ -62,7 +81,22 @@ setattr(Tensor, "__pos__", positive)  # noqa: B010
 @public(method=True, operator="abs", inplace=True, out=True)
 @op(infer=real_valued, grad={"x": lambda g, x: g * sign(x)})
 def abs(xp: Any, x: Any) -> Any:
-    """The absolute value; of complex numbers, their modulus. The gradient at 0 is 0."""
+    """The absolute value of each element; of complex numbers, their modulus.
+
+    The gradient at 0 is 0.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.abs(paddle.to_tensor([-1.5, 0.0, 2.0])).tolist()
+        [1.5, 0.0, 2.0]
+
+        >>> paddle.abs(paddle.to_tensor([3 + 4j])).tolist()
+        [5.0]
+    """
     return xp.abs(x)
 
 
@@ -87,7 +121,17 @@ def _reference_sign(x: Any) -> Any:
 @public(method=True, out=True)
 @op(infer=number, grad={"x": _slope_of_sign})
 def sign(xp: Any, x: Any) -> Any:
-    """-1, 0 or 1 by the sign of each element; of complex numbers, `x / |x|`."""
+    """-1, 0 or 1 by the sign of each element; of complex numbers `x / |x|`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.sign(paddle.to_tensor([-2.0, 0.0, 5.0])).tolist()
+        [-1.0, 0.0, 1.0]
+    """
     return xp.sign(x)
 
 
@@ -98,7 +142,18 @@ def sign(xp: Any, x: Any) -> Any:
 )  # fmt: skip
 @public(method=True)
 def sgn(x: Tensor, name: str | None = None) -> Tensor:
-    """The sign; of complex numbers, `x / |x|` (0 for 0)."""
+    """The sign of each element: -1, 0 or 1; of complex numbers `x / |x|`, and 0 for 0.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.sgn(paddle.to_tensor([-2.0, 0.0, 5.0])).numpy().round(4)
+        array([-1.,  0.,  1.], dtype=float32)
+        >>> paddle.sgn(paddle.to_tensor([3 + 4j, 0j])).numpy().round(4)
+        array([0.6+0.8j, 0. +0.j ], dtype=complex64)
+    """
     return sign(x)
 
 
@@ -116,7 +171,17 @@ _STEPS = (
 @public(method=True, inplace=True, out=True)
 @op(infer=real_number, grad={"x": lambda g: zero_slope(g)})
 def floor(xp: Any, x: Any) -> Any:
-    """Rounds down."""
+    """Each element rounded down to a whole number.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.floor(paddle.to_tensor([-1.5, 0.2, 2.0])).tolist()
+        [-2.0, 0.0, 2.0]
+    """
     return xp.positive(x) if x.dtype.kind in "iu" else xp.floor(x)
 
 
@@ -124,7 +189,17 @@ def floor(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=real_number, grad={"x": lambda g: zero_slope(g)})
 def ceil(xp: Any, x: Any) -> Any:
-    """Rounds up."""
+    """Each element rounded up to a whole number.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.ceil(paddle.to_tensor([-1.5, 0.2, 2.0])).tolist()
+        [-1.0, 1.0, 2.0]
+    """
     return xp.positive(x) if x.dtype.kind in "iu" else xp.ceil(x)
 
 
@@ -134,8 +209,22 @@ def ceil(xp: Any, x: Any) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def round(x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Rounds to `decimals` places behind the point, halves to the even neighbour; integers stay as they are, complex
-    numbers are rounded in both parts.
+    """Each element rounded to the nearest number with `decimals` places, halves to the even neighbour.
+
+    Integers stay as they are; complex numbers are rounded in both parts.
+
+    Args:
+        x: the tensor.
+        decimals: how many places behind the point are kept; negative ones count before the point.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.round(paddle.to_tensor([0.5, 1.5, 2.6])).tolist()
+        [0.0, 2.0, 3.0]
+
+        >>> paddle.round(paddle.to_tensor([1234.0]), decimals=-2).tolist()
+        [1200.0]
     """
     return deliver(round_to(x, int(decimals)), out)
 
@@ -155,7 +244,16 @@ def round_to(xp: Any, x: Any, decimals: int) -> Any:
 @public(method=True, inplace=True)
 @op("input", infer=real_number, grad={"input": lambda g: zero_slope(g)})
 def trunc(xp: Any, input: Any) -> Any:
-    """Rounds towards zero."""
+    """Each element rounded towards zero.
+
+    Args:
+        input: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.trunc(paddle.to_tensor([-1.7, 0.3, 2.9])).tolist()
+        [-1.0, 0.0, 2.0]
+    """
     return xp.positive(input) if input.dtype.kind in "iu" else xp.trunc(input)
 
 
@@ -165,7 +263,17 @@ def trunc(xp: Any, input: Any) -> Any:
 )  # fmt: skip
 @public(method=True, inplace=True)
 def frac(x: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """What is behind the point, with the sign of `x`."""
+    """What stands behind the point, with the sign of `x`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.frac(paddle.to_tensor([1.25, -2.5])).tolist()
+        [0.25, -0.5]
+    """
     return deliver(x - trunc(x), out)
 
 
@@ -181,7 +289,17 @@ _POSITIVE = (
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, out: quotient(fixed(g, 0.5, 0.0), out)})
 def sqrt(xp: Any, x: Any) -> Any:
-    """The square root; NaN for negative numbers."""
+    """The square root of each element; NaN for negative numbers.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.sqrt(paddle.to_tensor([4.0, 0.0, -1.0])).tolist()
+        [2.0, 0.0, nan]
+    """
     return xp.sqrt(as_float(x))
 
 
@@ -189,7 +307,17 @@ def sqrt(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, out: product(fixed(g, -0.5, 0.0), integer_power(out, 3))})
 def rsqrt(xp: Any, x: Any) -> Any:
-    """`1 / sqrt(x)`."""
+    """`1 / sqrt(x)`, element by element; NaN for negative numbers.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.rsqrt(paddle.to_tensor([4.0, 0.25])).tolist()
+        [0.5, 2.0]
+    """
     return 1 / xp.sqrt(wide(x))
 
 
@@ -209,7 +337,16 @@ rsqrt.operation.kernels["xla"] = _rsqrt_xla  # type: ignore[attr-defined]
 @public(method=True, inplace=True)
 @op(infer=number, grad={"x": lambda g, x: product(fixed(g, 2.0, 0.0), x)})
 def square(xp: Any, x: Any) -> Any:
-    """`x * x`."""
+    """Each element times itself.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.square(paddle.to_tensor([3.0, -2.0])).tolist()
+        [9.0, 4.0]
+    """
     return xp.multiply(x, x)
 
 
@@ -217,7 +354,16 @@ def square(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True)
 @op(infer=floating, grad={"x": lambda g, out: product(neg(g), integer_power(out, 2))})
 def reciprocal(xp: Any, x: Any) -> Any:
-    """`1 / x`."""
+    """`1 / x`, element by element; infinity at 0.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.reciprocal(paddle.to_tensor([2.0, -4.0, 0.0])).tolist()
+        [0.5, -0.25, inf]
+    """
     return xp.reciprocal(as_float(x))
 
 
@@ -234,7 +380,17 @@ _ANY = (
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, out: product(g, out)})
 def exp(xp: Any, x: Any) -> Any:
-    """e to the power of `x`."""
+    """e to the power of each element.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.exp(paddle.to_tensor([0.0, 1.0])).numpy().round(4)
+        array([1.    , 2.7183], dtype=float32)
+    """
     return xp.exp(as_float(x))
 
 
@@ -242,7 +398,17 @@ def exp(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, out: product(g, fixed(out, 1.0, 1.0))})
 def expm1(xp: Any, x: Any) -> Any:
-    """`exp(x) - 1`, exact also near 0."""
+    """`exp(x) - 1`, exact near 0 as well.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.expm1(paddle.to_tensor([0.0, 1e-10])).numpy()
+        array([0.e+00, 1.e-10], dtype=float32)
+    """
     return xp.expm1(as_float(x))
 
 
@@ -250,7 +416,17 @@ def expm1(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, x: quotient(g, x)})
 def log(xp: Any, x: Any) -> Any:
-    """The natural logarithm; NaN for negative numbers."""
+    """The natural logarithm of each element; NaN for negative numbers, minus infinity at 0.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.log(paddle.to_tensor([1.0, 0.0, -1.0])).tolist()
+        [0.0, -inf, nan]
+    """
     return xp.log(as_float(x))
 
 
@@ -258,7 +434,17 @@ def log(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, x: quotient(fixed(g, 1 / math.log(2), 0.0), x)})
 def log2(xp: Any, x: Any) -> Any:
-    """The logarithm to base 2."""
+    """The logarithm to base 2; NaN for negative numbers.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.log2(paddle.to_tensor([0.5, 8.0])).tolist()
+        [-1.0, 3.0]
+    """
     return xp.log2(as_float(x))
 
 
@@ -266,7 +452,17 @@ def log2(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, x: quotient(fixed(g, 1 / math.log(10), 0.0), x)})
 def log10(xp: Any, x: Any) -> Any:
-    """The logarithm to base 10."""
+    """The logarithm to base 10; NaN for negative numbers.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.log10(paddle.to_tensor([1.0, 100.0])).numpy().round(4)
+        array([0., 2.], dtype=float32)
+    """
     return xp.log10(as_float(x))
 
 
@@ -277,7 +473,17 @@ def log10(xp: Any, x: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, x: quotient(g, fixed(x, 1.0, 1.0))})
 def log1p(xp: Any, x: Any) -> Any:
-    """`log(1 + x)`, exact also near 0."""
+    """`log(1 + x)`, exact near 0 as well; NaN below -1.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.log1p(paddle.to_tensor([0.0, 1e-10])).numpy()
+        array([0.e+00, 1.e-10], dtype=float32)
+    """
     return xp.log1p(as_float(x))
 
 
@@ -305,7 +511,17 @@ def sigmoid_slope(xp: Any, outer: Any, result: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, out: sigmoid_slope(g, conjugate(out))})
 def sigmoid(xp: Any, x: Any) -> Any:
-    """`1 / (1 + exp(-x))`."""
+    """`1 / (1 + exp(-x))`, element by element: any number mapped into (0, 1).
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.sigmoid(paddle.to_tensor([0.0, 100.0, -100.0])).numpy().round(4)
+        array([0.5, 1. , 0. ], dtype=float32)
+    """
     return xp.reciprocal(1 + xp.exp(-wide(x)))
 
 
@@ -343,5 +559,15 @@ def tanh_slope(xp: Any, outer: Any, result: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, out: tanh_slope(g, conjugate(out))})
 def tanh(xp: Any, x: Any) -> Any:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent: any number mapped into (-1, 1).
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.tanh(paddle.to_tensor([0.0, 100.0])).tolist()
+        [0.0, 1.0]
+    """
     return xp.tanh(as_float(x))

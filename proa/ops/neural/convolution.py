@@ -84,8 +84,22 @@ def conv1d(
     data_format: str = "NCL",
     name: str | None = None,
 ) -> Tensor:
-    """Convolution over one spatial axis: `x` [batch, channels, length], `weight` [out, channels /
-    groups, kernel].
+    """Convolution over one spatial axis.
+
+    Args:
+        x: [batch, channels, length].
+        weight: [out channels, channels / groups, kernel].
+        bias: [out channels].
+        stride: the step of the windows.
+        padding: an int, a list of one or two, pairs for all axes, "SAME" or "VALID".
+        dilation: the distance of the elements of a window.
+        groups: into how many independent groups the channels are divided.
+        data_format: "NCL", or "NLC" with the channels last.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.conv1d(paddle.to_tensor([[[1.0, 2.0, 3.0]]]), paddle.to_tensor([[[1.0, 1.0]]])).tolist()
+        [[[3.0, 5.0]]]
     """
     return _convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups, data_format)
 
@@ -113,9 +127,22 @@ def conv2d(
 ) -> Tensor:
     """Convolution over two spatial axes.
 
-    `x` is [batch, channels, height, width], `weight` [out, channels / groups, kernel …]. `padding`
-    is an int, two ints, four ints (top, bottom, left, right), pairs for all four axes, 'SAME' or
-    'VALID'.
+    Args:
+        x: [batch, channels, height, width].
+        weight: [out channels, channels / groups, kernel height, kernel width].
+        bias: [out channels].
+        stride: the step of the windows, one number or two.
+        padding: an int, two ints, four ints (top, bottom, left, right), pairs for all four axes, "SAME" or "VALID".
+        dilation: the distance of the elements of a window, one number or two.
+        groups: into how many independent groups the channels are divided.
+        data_format: "NCHW", or "NHWC" with the channels last.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.conv2d(paddle.ones([1, 1, 3, 3]), paddle.ones([1, 1, 2, 2])).tolist()
+        [[[[4.0, 4.0], [4.0, 4.0]]]]
+        >>> paddle.conv2d(paddle.ones([1, 3, 8, 8]), paddle.ones([4, 3, 3, 3]), stride=2, padding=1).shape
+        paddle.Size([1, 4, 4, 4])
     """
     return _convolve("conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format)
 
@@ -138,7 +165,23 @@ def conv3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Tensor:
-    """Convolution over three spatial axes: `x` [batch, channels, depth, height, width]."""
+    """Convolution over three spatial axes.
+
+    Args:
+        x: [batch, channels, depth, height, width].
+        weight: [out channels, channels / groups, kernel depth, kernel height, kernel width].
+        bias: [out channels].
+        stride: the step of the windows, one number or three.
+        padding: an int, three or six ints, pairs for all axes, "SAME" or "VALID".
+        dilation: the distance of the elements of a window, one number or three.
+        groups: into how many independent groups the channels are divided.
+        data_format: "NCDHW", or "NDHWC" with the channels last.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.conv3d(paddle.ones([1, 1, 3, 3, 3]), paddle.ones([2, 1, 2, 2, 2])).shape
+        paddle.Size([1, 2, 2, 2, 2])
+    """
     return _convolve("conv3d", 3, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 

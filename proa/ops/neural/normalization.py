@@ -420,8 +420,19 @@ def layer_norm(
     epsilon: float = 1e-5,
     name: str | None = None,
 ) -> Tensor:
-    """The last dimensions (`normalized_shape`) standardised together, then scaled and shifted
-    element by element.
+    """The last axes standardised together, then scaled and shifted element by element.
+
+    Args:
+        x: the tensor.
+        normalized_shape: the dimensions of those axes.
+        weight: the scale, of that shape.
+        bias: the shift, of that shape.
+        epsilon: added to the variance.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.layer_norm(paddle.to_tensor([[1.0, 3.0], [10.0, 30.0]]), [2]).numpy().round(3).tolist()
+        [[-1.0, 1.0], [-1.0, 1.0]]
     """
     shape = _normalized_shape("layer_norm", x, normalized_shape)
     _check_parameters("layer_norm", math.prod(shape), x, weight=weight, bias=bias)
@@ -493,7 +504,22 @@ def group_norm(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """Groups of channels standardised together in each sample, then scaled and shifted."""
+    """Groups of channels standardised together in each sample, then scaled and shifted.
+
+    Args:
+        x: [batch, channels, ...].
+        num_groups: how many groups; it divides the channels.
+        epsilon: added to the variance.
+        weight: the scale of each channel.
+        bias: the shift of each channel.
+        data_format: "NCHW" and its like, or with the channels last.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[[1.0, 3.0], [10.0, 30.0]]])
+        >>> paddle.group_norm(x, 2).numpy().round(3).tolist()
+        [[[-1.0, 1.0], [-1.0, 1.0]]]
+    """
     channel = _channel_axis("group_norm", x, data_format)
     aval = x._aval
     channels = aval.shape[channel]

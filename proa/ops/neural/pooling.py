@@ -363,7 +363,17 @@ def _adapt_maximum(where: str, num_spatial: int, x: Tensor, output_size: Any, re
 @samples(S(A(2, 3, 6), 3), S(A(1, 2, 7), 3), S(A(1, 2, 4), 1), reference=reference_adaptive_avg)
 @public(module="nn.functional")
 def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) -> Tensor:
-    """Means over `output_size` windows that divide the length as evenly as possible."""
+    """Means over windows that divide the length as evenly as possible.
+
+    Args:
+        x: [batch, channels, length].
+        output_size: the number of windows.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.adaptive_avg_pool1d(paddle.to_tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2).tolist()
+        [[[2.0, 6.0]]]
+    """
     return _adapt_average("adaptive_avg_pool1d", 1, x, output_size, "NCL")
 
 

@@ -84,7 +84,21 @@ def concat_along(xp: Any, x: list[Any], axis: int) -> Any:
 )
 @public(name="concat cat concatenate", method="concat", aliases="x=tensors")
 def concat(x: Sequence[Tensor], axis: Any = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Tensors joined along an existing axis; all other dimensions are equal."""
+    """Tensors joined along an existing axis.
+
+    Args:
+        x: a list of tensors; their other dimensions are equal.
+        axis: the axis.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Raises:
+        ValueError: other dimensions differ.
+
+    Examples:
+        >>> paddle.concat([paddle.ones([1, 2]), paddle.zeros([2, 2])], axis=0).tolist()
+        [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
+    """
     tensors = _tensors("concat", x)
     ndim = tensors[0]._aval.ndim
     if ndim == 0:
@@ -128,7 +142,18 @@ def stack_along(xp: Any, x: list[Any], axis: int) -> Any:
 )
 @public(method=True, aliases="x=tensors")
 def stack(x: Sequence[Tensor], axis: Any = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Tensors of one shape joined along a new axis."""
+    """Tensors of one shape joined along a new axis.
+
+    Args:
+        x: a list of tensors.
+        axis: where the new axis is.
+        name: a label; it changes nothing.
+        out: a tensor that takes the result.
+
+    Examples:
+        >>> paddle.stack([paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])], axis=1).tolist()
+        [[1, 3], [2, 4]]
+    """
     tensors = _tensors("stack", x)
     joined = stack_along(tensors, one_axis("stack", axis, tensors[0]._aval.ndim, extra=1))
     return joined if out is None else assign_in_place(out, joined, "stack")
@@ -217,8 +242,24 @@ def _reference_split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
 )
 @public(method=True)
 def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
-    """`x` cut along an axis into a number of equal parts, or into parts of the given sizes (one may
-    be -1)."""
+    """A tensor cut along an axis.
+
+    Args:
+        x: the tensor.
+        num_or_sections: the number of equal parts, or their sizes, of which one may be -1.
+        axis: the axis.
+        name: a label; it changes nothing.
+
+    Returns:
+        A list of tensors.
+
+    Raises:
+        ValueError: the axis cannot be cut like that.
+
+    Examples:
+        >>> [part.tolist() for part in paddle.split(paddle.arange(6), [1, 2, -1])]
+        [[0], [1, 2], [3, 4, 5]]
+    """
     return _split("split", x, num_or_sections, axis)
 
 
@@ -230,7 +271,21 @@ def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = Non
 )
 @public(method=True)
 def chunk(x: Tensor, chunks: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
-    """`x` cut along an axis into `chunks` equal parts."""
+    """A tensor cut along an axis into equal parts.
+
+    Args:
+        x: the tensor.
+        chunks: how many.
+        axis: the axis.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: the axis cannot be cut into that many equal parts.
+
+    Examples:
+        >>> [part.tolist() for part in paddle.chunk(paddle.arange(4), 2)]
+        [[0, 1], [2, 3]]
+    """
     return _split("chunk", x, integer("chunk", "chunks", chunks), axis)
 
 
@@ -273,7 +328,16 @@ def rows(where: str, x: Tensor, axis: Any) -> list[Tensor]:
 )
 @public(method=True)
 def unbind(input: Tensor, axis: Any = 0) -> list[Tensor]:
-    """The slices of a tensor along an axis, without that axis; they share memory with it."""
+    """The slices of a tensor along an axis, without that axis; they share memory with it.
+
+    Args:
+        input: the tensor.
+        axis: the axis.
+
+    Examples:
+        >>> [row.tolist() for row in paddle.unbind(paddle.to_tensor([[1, 2], [3, 4]]))]
+        [[1, 2], [3, 4]]
+    """
     from ..index.index_stages import register_row
 
     result = rows("unbind", input, axis)
@@ -291,8 +355,17 @@ def unbind(input: Tensor, axis: Any = 0) -> list[Tensor]:
 )
 @public(method=True)
 def unstack(x: Tensor, axis: Any = 0, num: Any = None) -> list[Tensor]:
-    """The slices of `x` along an axis, without that axis, as new tensors. `num`, if given, is how
-    many there are."""
+    """The slices of a tensor along an axis, without that axis, as new tensors.
+
+    Args:
+        x: the tensor.
+        axis: the axis.
+        num: how many there are, if given.
+
+    Examples:
+        >>> [column.tolist() for column in paddle.unstack(paddle.to_tensor([[1, 2], [3, 4]]), axis=1)]
+        [[1, 3], [2, 4]]
+    """
     result = rows("unstack", x, axis)
     if num is not None and integer("unstack", "num", num) != len(result):
         raise value_error(

@@ -52,8 +52,19 @@ def _squeezed(x: Tensor, axis: Any) -> tuple[int, ...]:
 )
 @public(method=True)
 def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
-    """`x` without the named axes (all by default) as far as they have one element. Shares memory
-    with `x`."""
+    """A tensor without axes of one element; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        axis: the axes that go, as far as they have one element; all such by default.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.squeeze(paddle.zeros([1, 3, 1])).shape
+        paddle.Size([3])
+        >>> paddle.squeeze(paddle.zeros([1, 3, 1]), axis=0).shape
+        paddle.Size([3, 1])
+    """
     return reshape_to(x, _squeezed(x, axis))
 
 
@@ -75,7 +86,19 @@ def _unsqueezed(x: Tensor, axis: Any) -> tuple[int, ...]:
 )
 @public(method=True)
 def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
-    """`x` with new axes of extent one at the named places. Shares memory with `x`."""
+    """A tensor with new axes of one element; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        axis: where they are, one or several.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.unsqueeze(paddle.zeros([3]), axis=0).shape
+        paddle.Size([1, 3])
+        >>> paddle.unsqueeze(paddle.zeros([3]), axis=[0, 2]).shape
+        paddle.Size([1, 3, 1])
+    """
     return reshape_to(x, _unsqueezed(x, axis))
 
 
@@ -119,8 +142,18 @@ def _flattened(x: Tensor, start_axis: Any, stop_axis: Any) -> tuple[int, ...]:
 )
 @public(method=True, aliases="start_axis=start_dim stop_axis=end_dim")
 def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
-    """`x` with the axes from `start_axis` to `stop_axis` merged into one. Shares memory with
-    `x`."""
+    """A tensor with some neighbouring axes merged into one; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        start_axis: the first of them.
+        stop_axis: the last of them.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.flatten(paddle.zeros([2, 3, 4]), start_axis=1).shape
+        paddle.Size([2, 12])
+    """
     return reshape_to(x, _flattened(x, start_axis, stop_axis))
 
 
@@ -132,8 +165,18 @@ def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | Non
 )
 @public(method=True, aliases="shape=sizes")
 def unflatten(x: Tensor, axis: Any, shape: Any, name: str | None = None) -> Tensor:
-    """`x` with one axis divided into several of the given extents (one may be -1). Shares memory
-    with `x`."""
+    """A tensor with one axis divided into several; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        axis: the axis.
+        shape: what it becomes; one of the dimensions may be -1.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.unflatten(paddle.zeros([2, 6]), 1, [3, -1]).shape
+        paddle.Size([2, 3, 2])
+    """
     aval = require_tensor("unflatten", "x", x)._aval
     along = one_axis("unflatten", axis, aval.ndim)
     part = aval.with_shape((aval.shape[along],))
@@ -168,33 +211,86 @@ def _seen_otherwise(x: Tensor, relabel: Callable[..., Tensor], attribute: tuple[
 
 @public(method=True)
 def squeeze_(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
-    """In-place form of `squeeze`."""
+    """As `paddle.squeeze`, in place: `x` itself gets the other shape and is returned.
+
+    Args:
+        x: the tensor.
+        axis: the axes that go, as far as they have one element; all such by default.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.zeros([1, 3, 1]).squeeze_().shape
+        paddle.Size([3])
+    """
     return _reshaped_in_place(x, _squeezed(x, axis), "squeeze_")
 
 
 @public(method=True)
 def unsqueeze_(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
-    """In-place form of `unsqueeze`."""
+    """As `paddle.unsqueeze`, in place: `x` itself gets the other shape and is returned.
+
+    Args:
+        x: the tensor.
+        axis: where the new axes are.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.zeros([3]).unsqueeze_(0).shape
+        paddle.Size([1, 3])
+    """
     return _reshaped_in_place(x, _unsqueezed(x, axis), "unsqueeze_")
 
 
 @public(method=True)
 def flatten_(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
-    """In-place form of `flatten`."""
+    """As `paddle.flatten`, in place: `x` itself gets the other shape and is returned.
+
+    Args:
+        x: the tensor.
+        start_axis: the first axis to merge.
+        stop_axis: the last of them.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).flatten_().shape
+        paddle.Size([6])
+    """
     return _reshaped_in_place(x, _flattened(x, start_axis, stop_axis), "flatten_")
 
 
 @public(method=True)
 @listed("shape", 1)
 def reshape_(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
-    """In-place form of `reshape`."""
+    """As `paddle.reshape`, in place: `x` itself gets the other shape and is returned.
+
+    Args:
+        x: the tensor.
+        shape: the dimensions; one may be -1.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.zeros([2, 3])
+        >>> _ = x.reshape_([3, 2])
+        >>> x.shape
+        paddle.Size([3, 2])
+    """
     wanted = resolve_shape("reshape_", require_tensor("reshape_", "x", x)._aval, integers("reshape_", "shape", shape))
     return _reshaped_in_place(x, wanted, "reshape_")
 
 
 @public(method=True)
 def transpose_(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
-    """In-place form of `transpose`."""
+    """As `paddle.transpose`, in place: `x` itself gets the other order of axes and is returned.
+
+    Args:
+        x: the tensor.
+        perm: the axes in their new order.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).transpose_([1, 0]).shape
+        paddle.Size([3, 2])
+    """
     ndim = require_tensor("transpose_", "x", x)._aval.ndim
     order = several_axes("transpose_", perm, ndim)
     if len(order) != ndim:
@@ -204,7 +300,16 @@ def transpose_(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
 
 @public(method=True)
 def t_(input: Tensor, name: str | None = None) -> Tensor:
-    """In-place form of `t`."""
+    """As `paddle.t`, in place: the tensor itself is transposed and returned.
+
+    Args:
+        input: a tensor of at most two axes.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.to_tensor([[1, 2], [3, 4]]).t_().tolist()
+        [[1, 3], [2, 4]]
+    """
     ndim = require_tensor("t_", "input", input)._aval.ndim
     if ndim > 2:
         raise value_error("t_", "input must have at most two dimensions", f"input: {input._aval}", "use transpose_()")
@@ -223,7 +328,18 @@ def t_(input: Tensor, name: str | None = None) -> Tensor:
 )
 @public(method=True)
 def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
-    """`x` with some axes moved to other places, the rest in order. Shares memory with `x`."""
+    """A tensor with some axes moved to other places, the rest in order; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        source: the axis, or several.
+        destination: where they go.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.moveaxis(paddle.zeros([2, 3, 4]), 0, -1).shape
+        paddle.Size([3, 4, 2])
+    """
     ndim = require_tensor("moveaxis", "x", x)._aval.ndim
     old, new = several_axes("moveaxis", source, ndim), several_axes("moveaxis", destination, ndim)
     if len(old) != len(new):
@@ -261,8 +377,18 @@ def _swapped_by_name(*arguments: Any, **named: Any) -> Any:
 )
 @public(method="swapaxes swapdims", otherwise=_swapped_by_name)
 def swapaxes(x: Tensor, perm: Any, *axes: Any, name: str | None = None) -> Tensor:
-    """Two axes exchanged (`swapaxes(x, 0, 1)`), or all axes in the order `perm`. Shares memory with
-    `x`."""
+    """A tensor with two axes exchanged; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        perm: the first axis; a list of all axes gives their new order instead.
+        name: a label; it changes nothing.
+        *axes: the second axis.
+
+    Examples:
+        >>> paddle.swapaxes(paddle.zeros([2, 3, 4]), 0, 2).shape
+        paddle.Size([4, 3, 2])
+    """
     if not axes:
         return transpose(x, list(integers("swapaxes", "perm", perm)))
     if len(axes) != 1:
@@ -274,12 +400,22 @@ swapdims = public(name="swapdims", otherwise=_swapped_by_name)(swapaxes)
 
 
 def _all_reversed(x: Tensor) -> Tensor:
-    """`x` with its axes in reverse order. Shares memory with `x`."""
+    """The tensor with its axes in reverse order; the result shares memory with it.
+
+    Examples:
+        >>> paddle.zeros([2, 3, 4]).T.shape
+        paddle.Size([4, 3, 2])
+    """
     return transpose_to(x, tuple(reversed(range(x._aval.ndim))))
 
 
 def _matrices_transposed(x: Tensor) -> Tensor:
-    """`x` with its last two axes exchanged. Shares memory with `x`."""
+    """The tensor with its last two axes exchanged; the result shares memory with it.
+
+    Examples:
+        >>> paddle.zeros([2, 3, 4]).mT.shape
+        paddle.Size([2, 4, 3])
+    """
     if x._aval.ndim < 2:
         raise value_error("mT", "there must be two axes at least", f"x: {x._aval}")
     return _swapped("mT", x, -1, -2)
@@ -348,7 +484,19 @@ def _bits_back(base: Tensor, view: Tensor) -> Tensor:
 @public(method=True, aliases="shape_or_dtype=dtype shape_or_dtype=size")
 @listed("shape_or_dtype", 1)
 def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
-    """`x` in another shape, or its bytes as another type. Shares memory with `x`."""
+    """A tensor in another shape, or its bytes as another type; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        shape_or_dtype: the shape (one dimension may be -1), or the type.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.view(paddle.arange(6), [3, 2]).shape
+        paddle.Size([3, 2])
+        >>> paddle.view(paddle.to_tensor([1.0]), "int32").tolist()
+        [1065353216]
+    """
     aval = require_tensor("view", "x", x)._aval
     if isinstance(shape_or_dtype, (str, DType, np.dtype, type)):
         dtype = to_numpy_dtype(shape_or_dtype)
@@ -373,5 +521,15 @@ def view(x: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
 )
 @public(method=True)
 def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
-    """`x` in the shape of `other`. Shares memory with `x`."""
+    """A tensor in the shape of another; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        other: the tensor whose shape is taken.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.view_as(paddle.arange(6), paddle.zeros([2, 3])).tolist()
+        [[0, 1, 2], [3, 4, 5]]
+    """
     return view(x, list(require_tensor("view_as", "other", other)._aval.shape))

@@ -60,8 +60,20 @@ def _reference_expand(x: Any, shape: Any) -> Any:
 @public(method=True, aliases="shape=size")
 @listed("shape", 1)
 def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
-    """`x` repeated along dimensions of 1 (and new ones in front) to a shape; -1 keeps a
-    dimension."""
+    """A tensor repeated along axes of one element, and along new ones in front.
+
+    Args:
+        x: the tensor.
+        shape: the shape that `x` broadcasts to; -1 keeps a dimension.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: it does not broadcast to that shape.
+
+    Examples:
+        >>> paddle.expand(paddle.to_tensor([[1], [2]]), [-1, 3]).tolist()
+        [[1, 1, 1], [2, 2, 2]]
+    """
     return _expanded("expand", x, shape)
 
 
@@ -73,14 +85,34 @@ def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 )
 @public(method=True)
 def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """`x` expanded to the shape of `y`."""
+    """A tensor repeated to the shape of another.
+
+    Args:
+        x: the tensor.
+        y: the tensor whose shape is taken.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.expand_as(paddle.to_tensor([1, 2]), paddle.zeros([2, 2])).tolist()
+        [[1, 2], [1, 2]]
+    """
     return _expanded("expand_as", x, require_tensor("expand_as", "y", y)._aval.shape)
 
 
 @samples(S(A(2, 3), [4, 2, 3]), S(A(1, 3), [2, -1]), S(A(2), [2]), reference=_reference_expand)
 @public(method=True, aliases="shape=size")
 def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
-    """`x` expanded to a shape; see `expand`."""
+    """A tensor repeated to a shape; see `expand`.
+
+    Args:
+        x: the tensor.
+        shape: the shape that `x` broadcasts to.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.broadcast_to(paddle.to_tensor([1, 2]), [2, 2]).tolist()
+        [[1, 2], [1, 2]]
+    """
     return _expanded("broadcast_to", x, shape)
 
 
@@ -93,7 +125,19 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 )
 @public(method=True)
 def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
-    """Tensors expanded to their common shape."""
+    """Tensors expanded to their common shape.
+
+    Args:
+        input: a list of tensors.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: their shapes do not broadcast.
+
+    Examples:
+        >>> [x.shape for x in paddle.broadcast_tensors([paddle.zeros([2, 1]), paddle.zeros([3])])]
+        [paddle.Size([2, 3]), paddle.Size([2, 3])]
+    """
     if isinstance(input, Tensor) or not isinstance(input, (list, tuple)) or not input:
         raise type_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
     avals = [require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)]
@@ -127,14 +171,37 @@ def _common_shape(where: str, shapes: Any) -> list[int]:
 )  # fmt: skip
 @public(method=True)
 def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
-    """The shape that two shapes are broadcast to; ValueError if they cannot be."""
+    """The shape that two shapes broadcast to.
+
+    Args:
+        x_shape: one shape.
+        y_shape: the other.
+
+    Raises:
+        ValueError: they do not broadcast.
+
+    Examples:
+        >>> paddle.broadcast_shape([2, 1, 3], [4, 1])
+        [2, 4, 3]
+    """
     return _common_shape("broadcast_shape", (x_shape, y_shape))
 
 
 @samples(S([2, 1], [3], (1,)), S(), S([3, 1]), gradient=False, why="the result is a list")
 @public(method=True)
 def broadcast_shapes(*shapes: Any) -> list[int]:
-    """The shape that any number of shapes are broadcast to; ValueError if they cannot be."""
+    """The shape that any number of shapes broadcast to.
+
+    Args:
+        *shapes: the shapes.
+
+    Raises:
+        ValueError: they do not broadcast.
+
+    Examples:
+        >>> paddle.broadcast_shapes([2, 1], [3], [1, 1, 3])
+        [1, 2, 3]
+    """
     return _common_shape("broadcast_shapes", shapes)
 
 
@@ -169,7 +236,17 @@ def tile_by(xp: Any, x: Any, repeats: tuple[int, ...]) -> Any:
 @public(method=True, aliases="repeat_times=dims")
 @listed("repeat_times", 1)
 def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
-    """`x` repeated as a whole along each axis; the numbers belong to the last axes."""
+    """A tensor repeated as a whole.
+
+    Args:
+        x: the tensor.
+        repeat_times: how often along each axis; the numbers belong to the last axes.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.tile(paddle.to_tensor([1, 2]), [2, 2]).tolist()
+        [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
     aval = require_tensor("tile", "x", x)._aval
     repeats = integers("tile", "repeat_times", repeat_times)
     if any(r < 0 for r in repeats):
@@ -200,10 +277,20 @@ def repeat_interleave(
     *,
     output_size: int | None = None,
 ) -> Tensor:
-    """Each slice along an axis (each element, without one) repeated in place.
+    """Each slice along an axis repeated in its place.
 
-    With a tensor of repetitions their sum decides the shape of the result, so they are looked at
-    here.
+    Args:
+        x: the tensor.
+        repeats: how often, one number or a tensor with one for each slice; it is looked at, because it decides the shape.
+        axis: the axis; without one, each element of the flattened tensor.
+        name: a label; it changes nothing.
+        output_size: accepted; the size of the result is worked out.
+
+    Examples:
+        >>> paddle.repeat_interleave(paddle.to_tensor([1, 2]), 2).tolist()
+        [1, 1, 2, 2]
+        >>> paddle.repeat_interleave(paddle.to_tensor([1, 2]), paddle.to_tensor([3, 1])).tolist()
+        [1, 1, 1, 2]
     """
     require_tensor("repeat_interleave", "x", x)
     if axis is None:
@@ -256,7 +343,17 @@ def flip_axes(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
 )
 @public(method="flip reverse")
 def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
-    """`x` with the order of elements along some axes reversed."""
+    """A tensor with the order of elements along some axes reversed.
+
+    Args:
+        x: the tensor.
+        axis: the axis, or several.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.flip(paddle.to_tensor([[1, 2], [3, 4]]), axis=1).tolist()
+        [[2, 1], [4, 3]]
+    """
     axes = several_axes("flip", axis, require_tensor("flip", "x", x)._aval.ndim)
     return flip_axes(x, axes)
 
@@ -283,8 +380,18 @@ def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -
 )
 @public(method=True, aliases="axis=dims")
 def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """`x` moved along axes, what falls off one end coming in at the other; without an axis in row-
-    major order."""
+    """A tensor moved along axes; what falls off one end comes in at the other.
+
+    Args:
+        x: the tensor.
+        shifts: by how many elements, one number for each axis.
+        axis: the axes; without them the flattened tensor is moved.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.roll(paddle.to_tensor([1, 2, 3, 4]), 1).tolist()
+        [4, 1, 2, 3]
+    """
     aval = require_tensor("roll", "x", x)._aval
     steps = integers("roll", "shifts", shifts)
     if axis is None:

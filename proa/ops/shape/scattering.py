@@ -56,7 +56,18 @@ def _reference_diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -
 )
 @public(method=True)
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Matrices along two new axes that have the last axis of `input` on a diagonal, and zeros elsewhere."""
+    """Matrices with the last axis of `input` on a diagonal, and zeros elsewhere.
+
+    Args:
+        input: the tensor.
+        offset: which diagonal; positive ones lie above the main one.
+        dim1: where the rows of the matrices go in the result.
+        dim2: where the columns go.
+
+    Examples:
+        >>> paddle.diag_embed(paddle.to_tensor([1, 2])).tolist()
+        [[1, 0], [0, 2]]
+    """
     x = input if isinstance(input, Tensor) else tensor_from_data(input)
     ndim = x._aval.ndim + 1
     if ndim < 2:
@@ -77,7 +88,17 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 )  # fmt: skip
 @public(method=True)
 def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
-    """A square matrix with all elements of `x` on a diagonal, and zeros elsewhere."""
+    """A square matrix with all elements of `x` on a diagonal, and zeros elsewhere.
+
+    Args:
+        x: the tensor.
+        offset: which diagonal; positive ones lie above the main one.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.diagflat(paddle.to_tensor([1, 2]), offset=1).tolist()
+        [[0, 1, 0], [0, 0, 2], [0, 0, 0]]
+    """
     aval = require_tensor("diagflat", "x", x)._aval
     return diag_embed(reshape_to(x, (aval.size,)), offset)
 
@@ -122,21 +143,62 @@ def _reference_on_diagonal(x: Any, y: Any, offset: int = 0, axis1: int = 0, axis
 def diagonal_scatter(
     x: Tensor, y: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
 ) -> Tensor:
-    """`x` with `y` on a diagonal of the matrices that two axes span."""
+    """`x` with `y` on a diagonal of the matrices that two axes span.
+
+    Args:
+        x: the tensor.
+        y: the numbers; their shape is that of `x.diagonal(offset, axis1, axis2)`.
+        offset: which diagonal; positive ones lie above the main one.
+        axis1: the axis of the rows.
+        axis2: the axis of the columns.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.diagonal_scatter(paddle.zeros([2, 2]), paddle.to_tensor([1.0, 2.0])).tolist()
+        [[1.0, 0.0], [0.0, 2.0]]
+    """
     return _on_diagonal("diagonal_scatter", x, y, offset, axis1, axis2)
 
 
 def fill_diagonal_tensor(
     x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None
 ) -> Tensor:
-    """`x` with `y` on a diagonal of the matrices that two axes span."""
+    """The tensor with `y` on a diagonal of the matrices that two axes span.
+
+    Args:
+        x: the tensor.
+        y: the numbers; their shape is that of the diagonal.
+        offset: which diagonal; positive ones lie above the main one.
+        dim1: the axis of the rows.
+        dim2: the axis of the columns.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.zeros([2, 2]).fill_diagonal_tensor(paddle.to_tensor([1.0, 2.0])).tolist()
+        [[1.0, 0.0], [0.0, 2.0]]
+    """
     return _on_diagonal("fill_diagonal_tensor", x, y, offset, dim1, dim2)
 
 
 def _with_number_on_diagonal(
     x: Tensor, value: Any, offset: int = 0, wrap: bool = False, name: str | None = None
 ) -> Tensor:
-    """`x` with a number at [i, …, i, i + offset]; with `wrap` a tall matrix has its diagonal again below the first."""
+    """Puts a number on a diagonal and returns the tensor.
+
+    Args:
+        x: a tensor of two axes or more; of more than two, all of one size.
+        value: the number.
+        offset: which diagonal; it holds the elements at [i, …, i, i + offset].
+        wrap: whether a tall matrix has its diagonal again below the first.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: the tensor has fewer than two axes.
+
+    Examples:
+        >>> paddle.zeros([2, 3]).fill_diagonal_(5.0).tolist()
+        [[5.0, 0.0, 0.0], [0.0, 5.0, 0.0]]
+    """
     aval = require_tensor("fill_diagonal_", "x", x)._aval
     if aval.ndim < 2:
         raise value_error("fill_diagonal_", "x must have two dimensions at least", f"x: {aval}")
@@ -161,6 +223,7 @@ def _diagonal_mask(shape: tuple[int, ...], offset: int, wrap: bool) -> np.ndarra
 Tensor.fill_diagonal_tensor = fill_diagonal_tensor  # type: ignore[attr-defined]
 Tensor.fill_diagonal_tensor_ = in_place_form(fill_diagonal_tensor, "fill_diagonal_tensor_")  # type: ignore[attr-defined]
 Tensor.fill_diagonal_ = in_place_form(_with_number_on_diagonal, "fill_diagonal_")  # type: ignore[attr-defined]
+Tensor.fill_diagonal_.__doc__ = _with_number_on_diagonal.__doc__  # type: ignore[attr-defined]
 
 
 # ---- slices --------------------------------------------------------------------------------------
@@ -189,7 +252,19 @@ def _reference_select_scatter(x: Any, values: Any, axis: int, index: int) -> Any
 )
 @public(method=True)
 def select_scatter(x: Tensor, values: Tensor, axis: Any, index: Any, name: str | None = None) -> Tensor:
-    """`x` with `values` as its slice number `index` along an axis."""
+    """`x` with another tensor as one of its slices.
+
+    Args:
+        x: the tensor.
+        values: the slice.
+        axis: the axis that it is a slice of.
+        index: its number.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.select_scatter(paddle.zeros([2, 2]), paddle.ones([2]), 0, 1).tolist()
+        [[0.0, 0.0], [1.0, 1.0]]
+    """
     aval = require_tensor("select_scatter", "x", x)._aval
     require_tensor("select_scatter", "values", values)
     along = integer("select_scatter", "axis", axis)
@@ -238,7 +313,21 @@ def _reference_slice_scatter(x: Any, value: Any, axes: Any, starts: Any, ends: A
 def slice_scatter(
     x: Tensor, value: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None
 ) -> Tensor:
-    """`x` with `value` (broadcast) as its slice from `starts` to `ends` along `axes`."""
+    """`x` with another tensor as the part from `starts` to `ends` along some axes.
+
+    Args:
+        x: the tensor.
+        value: the part; its shape broadcasts.
+        axes: the axes.
+        starts: where the part begins along each.
+        ends: where it ends.
+        strides: every how many elements one is replaced.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.slice_scatter(paddle.zeros([4]), paddle.ones([2]), axes=[0], starts=[0], ends=[4], strides=[2]).tolist()
+        [1.0, 0.0, 1.0, 0.0]
+    """
     aval = require_tensor("slice_scatter", "x", x)._aval
     require_tensor("slice_scatter", "value", value)
     return _overwritten(x, value, _slices("slice_scatter", aval, axes, starts, ends, strides))
@@ -259,7 +348,18 @@ def _reference_crop(x: Any, shape: Any = None, offsets: Any = None) -> Any:
 )
 @public()
 def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = None) -> Tensor:
-    """The part of `x` of a shape (all by default, -1: up to the end) that begins at `offsets`, as a new tensor."""
+    """A part of a tensor, as a new tensor.
+
+    Args:
+        x: the tensor.
+        shape: the shape of the part; -1 means up to the end. All by default.
+        offsets: where it begins along each axis; at 0 by default.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.crop(paddle.to_tensor([[1, 2, 3], [4, 5, 6]]), shape=[1, 2], offsets=[1, 1]).tolist()
+        [[5, 6]]
+    """
     aval = require_tensor("crop", "x", x)._aval
     first = (0,) * aval.ndim if offsets is None else integers("crop", "offsets", offsets)
     sizes = (-1,) * aval.ndim if shape is None else integers("crop", "shape", shape)
@@ -298,8 +398,22 @@ _MASK = A(2, 3, dtype="bool", values=[[True, False, True], [False, True, False]]
 @public(method=True)
 @one_operator("masked_scatter")
 def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = None) -> Tensor:
-    """`x` with the elements of `value`, one after the other, where the mask is true; IndexError if they do not
-    suffice."""
+    """`x` with the elements of `value`, one after the other, where the mask is true.
+
+    Args:
+        x: the tensor.
+        mask: a bool tensor whose shape broadcasts with that of `x`.
+        value: the elements; there are at least as many as places.
+        name: a label; it changes nothing.
+
+    Raises:
+        IndexError: there are too few.
+
+    Examples:
+        >>> mask = paddle.to_tensor([True, False, True])
+        >>> paddle.masked_scatter(paddle.zeros([3]), mask, paddle.to_tensor([5.0, 6.0])).tolist()
+        [5.0, 0.0, 6.0]
+    """
     avals = [require_tensor("masked_scatter", n, t)._aval for n, t in (("x", x), ("mask", mask), ("value", value))]
     if avals[1].dtype != BOOL:
         raise type_error("masked_scatter", "mask must be a bool tensor", f"mask: {avals[1]}")
@@ -373,7 +487,15 @@ _INDEX = A(2, 2, dtype="int64", values=[[0, 0], [1, 2]])
 def scatter_add(input: Tensor, dim: Any, index: Tensor, src: Tensor) -> Tensor:
     """A tensor with the elements of `src` added where `index` points along an axis.
 
-    `index` may be smaller than `src`, of which the first elements along each axis are taken.
+    Args:
+        input: the tensor.
+        dim: the axis.
+        index: positions along it.
+        src: what is added. `index` may be smaller; then the first elements along each axis are taken.
+
+    Examples:
+        >>> paddle.scatter_add(paddle.zeros([3]), 0, paddle.to_tensor([0, 0, 2]), paddle.to_tensor([1.0, 2.0, 3.0])).tolist()
+        [3.0, 0.0, 3.0]
     """
     return _combined("scatter_add", input, dim, index, src, "add", True)
 
@@ -407,8 +529,18 @@ def scatter_reduce(
 ) -> Tensor:
     """A tensor combined with the elements of `src` where `index` points along an axis.
 
-    `reduce` is "sum", "prod", "mean", "amax" or "amin" (or "add", "mul", "multiply"); without `include_self` what is
-    there takes no part.
+    Args:
+        input: the tensor.
+        dim: the axis.
+        index: positions along it.
+        src: what is combined.
+        reduce: "sum", "prod", "mean", "amax" or "amin" (or "add", "mul", "multiply").
+        include_self: whether what is there takes part.
+
+    Examples:
+        >>> source = paddle.to_tensor([5.0, 3.0])
+        >>> paddle.scatter_reduce(paddle.ones([2]), 0, paddle.to_tensor([0, 0]), source, "amax").tolist()
+        [5.0, 1.0]
     """
     return _combined("scatter_reduce", input, dim, index, src, _REDUCE.get(reduce, reduce), bool(include_self))
 

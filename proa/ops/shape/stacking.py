@@ -49,21 +49,57 @@ _FEW = (S(A()), S(A(2)), S(A(2, 3)), S(A(0)), S(A(2, 1, 3, dtype="int64")))
 @samples(*_FEW, S(A(), A(2)), reference=np.atleast_1d)
 @public(method=True)
 def atleast_1d(*inputs: Any, name: str | None = None) -> Any:
-    """Each input with one dimension at least; itself if it has that already, a list for several inputs."""
+    """Tensors with one axis at least.
+
+    Args:
+        name: a label; it changes nothing.
+        *inputs: tensors, or what makes one.
+
+    Returns:
+        Each with one axis at least, itself if it has that already; a list for several.
+
+    Examples:
+        >>> paddle.atleast_1d(paddle.to_tensor(3)).shape
+        paddle.Size([1])
+    """
     return _each(inputs, _one)
 
 
 @samples(*_FEW, S(A(), A(2)), reference=np.atleast_2d)
 @public(method=True)
 def atleast_2d(*inputs: Any, name: str | None = None) -> Any:
-    """Each input with two dimensions at least; new ones are in front."""
+    """Tensors with two axes at least; new ones are in front.
+
+    Args:
+        name: a label; it changes nothing.
+        *inputs: tensors, or what makes one.
+
+    Returns:
+        Each with two axes at least; a list for several.
+
+    Examples:
+        >>> paddle.atleast_2d(paddle.to_tensor([1, 2])).shape
+        paddle.Size([1, 2])
+    """
     return _each(inputs, _two)
 
 
 @samples(*_FEW, S(A(), A(2)), reference=np.atleast_3d)
 @public(method=True)
 def atleast_3d(*inputs: Any, name: str | None = None) -> Any:
-    """Each input with three dimensions at least: [n] becomes [1, n, 1], [m, n] becomes [m, n, 1]."""
+    """Tensors with three axes at least: [n] becomes [1, n, 1], [m, n] becomes [m, n, 1].
+
+    Args:
+        name: a label; it changes nothing.
+        *inputs: tensors, or what makes one.
+
+    Returns:
+        Each with three axes at least; a list for several.
+
+    Examples:
+        >>> paddle.atleast_3d(paddle.to_tensor([1, 2])).shape
+        paddle.Size([1, 2, 1])
+    """
     return _each(inputs, _three)
 
 
@@ -89,7 +125,16 @@ def _parts(where: str, x: Any, change: Callable[[Tensor], Tensor]) -> list[Tenso
 )
 @public()
 def hstack(x: Any, name: str | None = None) -> Tensor:
-    """Tensors joined along the second axis; along the first if they have one only."""
+    """Tensors joined along the second axis, or the first if they have one only.
+
+    Args:
+        x: a list of tensors.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.hstack([paddle.to_tensor([1, 2]), paddle.to_tensor([3])]).tolist()
+        [1, 2, 3]
+    """
     parts = _parts("hstack", x, _one)
     return concat(parts, 0 if parts[0]._aval.ndim == 1 else 1)
 
@@ -97,14 +142,32 @@ def hstack(x: Any, name: str | None = None) -> Tensor:
 @samples(S([A(2), A(2)]), S([A(2, 3), A(1, 3)]), S([A(), A()]), S([A(3), A(2, 3)]), reference=np.vstack)
 @public(name="vstack row_stack")
 def vstack(x: Any, name: str | None = None) -> Tensor:
-    """Tensors joined along the first axis; those with one dimension are rows."""
+    """Tensors joined along the first axis; those with one axis are rows.
+
+    Args:
+        x: a list of tensors.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.vstack([paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])]).tolist()
+        [[1, 2], [3, 4]]
+    """
     return concat(_parts("vstack", x, _two), 0)
 
 
 @samples(S([A(2), A(2)]), S([A(2, 3), A(2, 3)]), S([A(), A()]), S([A(2, 1, 2), A(2, 1, 1)]), reference=np.dstack)
 @public()
 def dstack(x: Any, name: str | None = None) -> Tensor:
-    """Tensors joined along the third axis."""
+    """Tensors joined along the third axis.
+
+    Args:
+        x: a list of tensors.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.dstack([paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])]).tolist()
+        [[[1, 3], [2, 4]]]
+    """
     return concat(_parts("dstack", x, _three), 2)
 
 
@@ -120,7 +183,16 @@ def _column(x: Tensor) -> Tensor:
 )
 @public()
 def column_stack(x: Any, name: str | None = None) -> Tensor:
-    """Tensors joined along the second axis; those with one dimension are columns."""
+    """Tensors joined along the second axis; those with one axis are columns.
+
+    Args:
+        x: a list of tensors.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.column_stack([paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])]).tolist()
+        [[1, 3], [2, 4]]
+    """
     return concat(_parts("column_stack", x, _column), 1)
 
 
@@ -179,7 +251,20 @@ def _listed(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
 )
 @public(method=True, aliases="num_or_indices=indices num_or_indices=sections")
 def tensor_split(x: Tensor, num_or_indices: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
-    """`x` cut along an axis into a number of parts as equal as possible, or at the given positions."""
+    """A tensor cut along an axis into parts as equal as possible, or at given positions.
+
+    Args:
+        x: the tensor.
+        num_or_indices: how many parts, or where to cut.
+        axis: the axis.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> [part.tolist() for part in paddle.tensor_split(paddle.arange(5), 2)]
+        [[0, 1, 2], [3, 4]]
+        >>> [part.tolist() for part in paddle.tensor_split(paddle.arange(5), [1, 4])]
+        [[0], [1, 2, 3], [4]]
+    """
     _with_dimensions("tensor_split", x, 1)
     return _divided("tensor_split", x, num_or_indices, one_axis("tensor_split", axis, x._aval.ndim))
 
@@ -187,7 +272,17 @@ def tensor_split(x: Tensor, num_or_indices: Any, axis: Any = 0, name: str | None
 @samples(S(A(5), 2), S(A(2, 3), [1, 2]), S(A(2, 3, 2), 3), reference=lambda x, n: _listed(x, n, min(x.ndim - 1, 1)))
 @public(method=True)
 def hsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
-    """`x` cut along the second axis (the first, if it has one only); see `tensor_split`."""
+    """A tensor cut along the second axis, or the first if it has one only; see `tensor_split`.
+
+    Args:
+        x: the tensor.
+        num_or_indices: how many parts, or where to cut.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> [part.tolist() for part in paddle.hsplit(paddle.arange(4), [1])]
+        [[0], [1, 2, 3]]
+    """
     ndim = _with_dimensions("hsplit", x, 1)._aval.ndim
     return _divided("hsplit", x, num_or_indices, 0 if ndim == 1 else 1)
 
@@ -195,19 +290,48 @@ def hsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tens
 @samples(S(A(5, 1), 2), S(A(4, 3), [1, 2]), S(A(2, 3, 2), 3), reference=_listed)
 @public(method=True)
 def vsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
-    """`x` cut along the first axis; it must have two at least. See `tensor_split`."""
+    """A tensor of two axes or more cut along the first; see `tensor_split`.
+
+    Args:
+        x: the tensor.
+        num_or_indices: how many parts, or where to cut.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> [part.tolist() for part in paddle.vsplit(paddle.to_tensor([[1, 2], [3, 4]]), 2)]
+        [[[1, 2]], [[3, 4]]]
+    """
     return _divided("vsplit", _with_dimensions("vsplit", x, 2), num_or_indices, 0)
 
 
 @samples(S(A(1, 2, 5), 2), S(A(1, 1, 4), [1, 2]), S(A(2, 3, 2), 3), reference=lambda x, n: _listed(x, n, 2))
 @public(method=True)
 def dsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tensor]:
-    """`x` cut along the third axis; see `tensor_split`."""
+    """A tensor cut along the third axis; see `tensor_split`.
+
+    Args:
+        x: the tensor.
+        num_or_indices: how many parts, or where to cut.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> [part.shape for part in paddle.dsplit(paddle.zeros([2, 2, 4]), 2)]
+        [paddle.Size([2, 2, 2]), paddle.Size([2, 2, 2])]
+    """
     return _divided("dsplit", _with_dimensions("dsplit", x, 3), num_or_indices, 2)
 
 
 def split_with_sizes(self: Tensor, split_sizes: Any, dim: Any = 0) -> list[Tensor]:
-    """The tensor cut along an axis into parts of the given sizes, which add up to it."""
+    """The tensor cut along an axis into parts of the given sizes.
+
+    Args:
+        split_sizes: the sizes, which add up to the dimension.
+        dim: the axis.
+
+    Examples:
+        >>> [part.tolist() for part in paddle.arange(4).split_with_sizes([1, 3])]
+        [[0], [1, 2, 3]]
+    """
     aval = _with_dimensions("split_with_sizes", self, 1)._aval
     axis = one_axis("split_with_sizes", dim, aval.ndim)
     sizes = integers("split_with_sizes", "split_sizes", split_sizes)

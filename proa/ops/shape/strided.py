@@ -84,9 +84,20 @@ def _reference_strided(x: Any, shape: Any, stride: Any, offset: int = 0) -> Any:
 )
 @public(method=True)
 def as_strided(x: Tensor, shape: Any, stride: Any, offset: int = 0, name: str | None = None) -> Tensor:
-    """`x` with a shape and strides (counted in elements) of one's own, from `offset` (counted in bytes, as Paddle does).
+    """A tensor with a shape and strides of one's own; the result shares memory with `x`.
 
-    Shares memory with `x`. Where two places of the result are one place of `x`, gradients add up.
+    Where two places of the result are one place of `x`, gradients add up.
+
+    Args:
+        x: the tensor.
+        shape: the shape.
+        stride: how many elements lie between neighbours along each axis.
+        offset: how many bytes lie before the first element.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.as_strided(paddle.arange(5), [3, 3], [1, 1]).tolist()
+        [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     """
     aval = require_tensor("as_strided", "x", x)._aval
     dims = new_shape("as_strided", shape)
@@ -143,9 +154,18 @@ def _reference_unfold(x: Any, axis: int, size: int, step: int) -> Any:
 )
 @public(method=True, aliases="axis=dimension")
 def unfold(x: Tensor, axis: Any, size: Any, step: Any, name: str | None = None) -> Tensor:
-    """Windows of `size` elements along an axis, one every `step` elements, each as a new last axis.
+    """Windows along an axis, each as a new last axis; the result shares memory with `x`.
 
-    Shares memory with `x`.
+    Args:
+        x: the tensor.
+        axis: the axis.
+        size: how many elements a window has.
+        step: every how many elements one begins.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.unfold(paddle.arange(5), 0, 3, 1).tolist()
+        [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     """
     aval = require_tensor("unfold", "x", x)._aval
     if not aval.ndim:
@@ -196,7 +216,16 @@ def _infer_as_real(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     strides=lambda shape, strides: tuple(step // 2 for step in strides[:-1]),
 )
 def as_complex(xp: Any, x: Any) -> Any:
-    """Pairs in the last axis as complex numbers. Shares memory with `x`."""
+    """Pairs in the last axis as complex numbers; the result shares memory with `x`.
+
+    Args:
+        x: a floating tensor whose last axis has two elements.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.as_complex(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [(1+2j), (3+4j)]
+    """
     return x[..., 0] + x.dtype.type(1) * 1j * x[..., 1]
 
 
@@ -212,7 +241,16 @@ def as_complex(xp: Any, x: Any) -> Any:
     strides=lambda shape, strides: (*(2 * step for step in strides), 1),
 )
 def as_real(xp: Any, x: Any) -> Any:
-    """Complex numbers as pairs in a new last axis. Shares memory with `x`."""
+    """Complex numbers as pairs in a new last axis; the result shares memory with `x`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.as_real(paddle.to_tensor([1 + 2j, 3 + 4j])).tolist()
+        [[1.0, 2.0], [3.0, 4.0]]
+    """
     return xp.stack([xp.real(x), xp.imag(x)], axis=-1)
 
 
@@ -235,7 +273,15 @@ as_complex.operation.kernels["xla"] = _as_complex_xla  # type: ignore[attr-defin
 @samples(S(A(3, 2, dtype="float64")), S(A(2)), S(A(0, 2)), reference=lambda input: input[..., 0] + 1j * input[..., 1])
 @public(method=True)
 def view_as_complex(input: Tensor) -> Tensor:
-    """Pairs in the last axis as complex numbers; see `as_complex`."""
+    """Pairs in the last axis as complex numbers; the same as `as_complex`.
+
+    Args:
+        input: a floating tensor whose last axis has two elements.
+
+    Examples:
+        >>> paddle.view_as_complex(paddle.to_tensor([[1.0, 2.0]])).tolist()
+        [(1+2j)]
+    """
     return as_complex(require_tensor("view_as_complex", "input", input))
 
 
@@ -245,7 +291,15 @@ def view_as_complex(input: Tensor) -> Tensor:
 )  # fmt: skip
 @public(method=True)
 def view_as_real(input: Tensor) -> Tensor:
-    """Complex numbers as pairs in a new last axis; see `as_real`."""
+    """Complex numbers as pairs in a new last axis; the same as `as_real`.
+
+    Args:
+        input: the tensor.
+
+    Examples:
+        >>> paddle.view_as_real(paddle.to_tensor([1 + 2j])).tolist()
+        [[1.0, 2.0]]
+    """
     return as_real(require_tensor("view_as_real", "input", input))
 
 
@@ -259,7 +313,16 @@ def view_as_real(input: Tensor) -> Tensor:
 @public(method=True)
 @listed("dims", 1)
 def permute(input: Tensor, dims: Any) -> Tensor:
-    """A tensor with its axes in the order `dims` (a list, or one after the other). Shares memory with it."""
+    """A tensor with its axes in another order; the result shares memory with it.
+
+    Args:
+        input: the tensor.
+        dims: the axes in their new order, a list or one after the other.
+
+    Examples:
+        >>> paddle.permute(paddle.zeros([2, 3, 4]), [2, 0, 1]).shape
+        paddle.Size([4, 2, 3])
+    """
     ndim = require_tensor("permute", "input", input)._aval.ndim
     order = tuple(one_axis("permute", d, ndim) for d in integers("permute", "dims", dims))
     if sorted(order) != list(range(ndim)):
@@ -270,7 +333,15 @@ def permute(input: Tensor, dims: Any) -> Tensor:
 @samples(S(A(2, 3)), S(A()), S(A(0, 2)), reference=np.ravel)
 @public(method=True)
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension. Shares memory with the tensor."""
+    """All elements along one axis; the result shares memory with the tensor.
+
+    Args:
+        input: the tensor.
+
+    Examples:
+        >>> paddle.ravel(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [1, 2, 3, 4]
+    """
     return _flat(require_tensor("ravel", "input", input))
 
 
@@ -281,7 +352,18 @@ def _reference_narrow(x: Any, dim: int, start: int, length: int) -> Any:
 @samples(S(A(2, 3), 1, 1, 2), S(A(4), -1, -3, 2), S(A(2, 3), 0, 2, 0), reference=_reference_narrow)
 @public(values=True, method=True)
 def narrow(input: Tensor, dim: Any, start: Any, length: Any) -> Tensor:
-    """`length` elements of an axis from `start` on. Shares memory with the tensor."""
+    """Some neighbouring elements of an axis; the result shares memory with the tensor.
+
+    Args:
+        input: the tensor.
+        dim: the axis.
+        start: the first element.
+        length: how many.
+
+    Examples:
+        >>> paddle.narrow(paddle.arange(5), 0, 1, 3).tolist()
+        [1, 2, 3]
+    """
     aval = require_tensor("narrow", "input", input)._aval
     if not aval.ndim or not -aval.ndim <= integer("narrow", "dim", dim) < aval.ndim:
         raise IndexError(f"(narrow) there is no axis {dim}; received input: {aval}.")
