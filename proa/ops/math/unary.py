@@ -305,7 +305,20 @@ def sigmoid_slope(xp: Any, outer: Any, result: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, out: sigmoid_slope(g, conjugate(out))})
 def sigmoid(xp: Any, x: Any) -> Any:
-    """`1 / (1 + exp(-x))`."""
+    """`1 / (1 + exp(-x))`, element by element.
+
+    Args:
+        x: the tensor.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`, with elements between 0 and 1.
+
+    Examples:
+        >>> print(paddle.nn.functional.sigmoid(paddle.to_tensor([-2.0, 0.0, 2.0])).numpy().round(4))
+        [0.1192 0.5    0.8808]
+    """
     return xp.reciprocal(1 + xp.exp(-wide(x)))
 
 
@@ -343,5 +356,18 @@ def tanh_slope(xp: Any, outer: Any, result: Any) -> Any:
 @public(method=True, inplace=True, out=True)
 @op(infer=floating, grad={"x": lambda g, out: tanh_slope(g, conjugate(out))})
 def tanh(xp: Any, x: Any) -> Any:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent, element by element.
+
+    Args:
+        x: the tensor.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`, with elements between -1 and 1.
+
+    Examples:
+        >>> print(paddle.nn.functional.tanh(paddle.to_tensor([-1.0, 0.0, 1.0])).numpy().round(4))
+        [-0.7616  0.      0.7616]
+    """
     return xp.tanh(as_float(x))
