@@ -212,8 +212,28 @@ def _reference_matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bo
 def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     """The matrix product over the last two dimensions, the others broadcast.
 
-    `transpose_x` and `transpose_y` swap the last two dimensions of an operand first. A vector
-    counts as a row on the left and as a column on the right.
+    A vector counts as a row on the left and as a column on the right.
+
+    Args:
+        x: the left operand.
+        y: the right operand.
+        transpose_x: whether the last two dimensions of `x` are swapped first.
+        transpose_y: whether those of `y` are.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        The product.
+
+    Raises:
+        ValueError: the inner sizes differ, or the others do not broadcast.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> paddle.matmul(x, x).tolist()
+        [[7.0, 10.0], [15.0, 22.0]]
+        >>> paddle.matmul(x, paddle.to_tensor([1.0, 0.0])).tolist()
+        [1.0, 3.0]
     """
     return _product(xp, x, y, transpose_x, transpose_y)
 
@@ -509,7 +529,21 @@ def _reference_cross(x: Any, y: Any, axis: int = 9) -> Any:
 @public(method=True)
 @one_operator("cross")
 def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tensor:
-    """The vector product along an axis of three elements; the default is the first such axis."""
+    """The vector product along an axis of three elements.
+
+    Args:
+        x: the first vectors.
+        y: the second.
+        axis: their axis; the default is the first of three elements.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the broadcast shape.
+
+    Examples:
+        >>> paddle.linalg.cross(paddle.to_tensor([1.0, 0.0, 0.0]), paddle.to_tensor([0.0, 1.0, 0.0])).tolist()
+        [0.0, 0.0, 1.0]
+    """
     require_tensor("cross", "x", x)
     require_tensor("cross", "y", y)
     shape, received = x._aval.shape, f"x: {x._aval}, y: {y._aval}, axis: {axis}"

@@ -109,7 +109,23 @@ def _two_axes(where: str, x: Tensor, axis1: Any, axis2: Any) -> tuple[int, int]:
 @public(module="linalg", aliases="axis1=dim1 axis2=dim2")
 @public(method=True, aliases="axis1=dim1 axis2=dim2")
 def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Tensor:
-    """The diagonal of the matrices that two axes span, as the last axis; a view of `x`."""
+    """The diagonal of the matrices that two axes span, as the last axis.
+
+    Args:
+        x: the tensor.
+        offset: how far above the main diagonal; negative below.
+        axis1: the axis of the rows.
+        axis2: the axis of the columns.
+        name: a label; it changes nothing.
+
+    Returns:
+        A view of `x`.
+
+    Examples:
+        >>> x = paddle.arange(6).reshape([2, 3])
+        >>> paddle.diagonal(x).tolist(), paddle.diagonal(x, offset=1).tolist()
+        ([0, 4], [1, 5])
+    """
     axes = _two_axes("diagonal", x, axis1, axis2)
     return diagonal_view(x, integer("diagonal", "offset", offset), *axes)
 
