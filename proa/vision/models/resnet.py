@@ -92,9 +92,8 @@ class ResNet(Layer):
     (ResNeXt). `num_classes` of 0 leaves the linear layer out, `with_pool=False` the mean over the image.
 
     Example:
-        >>> from paddle.vision.models import ResNet
-        >>> from paddle.vision.models.resnet import BottleneckBlock
-        >>> model = ResNet(BottleneckBlock, 50, num_classes=10)
+        >>> models = paddle.vision.models
+        >>> model = models.ResNet(models.resnet.BottleneckBlock, 50, num_classes=10)
         >>> model(paddle.rand([1, 3, 64, 64])).shape
         paddle.Size([1, 10])
     """
