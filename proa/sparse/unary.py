@@ -42,7 +42,21 @@ def _of_every_element(
         return map_values(label, PUBLIC[own_name], x)
 
     apply.__name__ = apply.__qualname__ = own_name
-    apply.__doc__ = f"{what} of every stored element."
+    apply.__doc__ = f"""{what} of every stored element.
+
+    Args:
+        x: a sparse tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor, stored where `x` is.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 0.5], [0.25, 0.0]]).to_sparse_coo(2)
+        >>> y = paddle.sparse.{name}(x)
+        >>> y.values().equal_all(paddle.{name}(x.values())).item()
+        True
+    """
     return samples(*_cases(low, high), reference=reference)(apply)
 
 
