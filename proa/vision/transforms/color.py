@@ -202,9 +202,8 @@ class SaturationTransform(_FactorTransform):
         keys: as of `BaseTransform`.
 
     Examples:
-        >>> grey = np.full([2, 2, 3], 100, "uint8")
-        >>> paddle.vision.transforms.SaturationTransform(0.5)(grey)[0, 0].tolist()  # grey has no saturation
-        [100, 100, 100]
+        >>> paddle.vision.transforms.SaturationTransform(0.5)(np.full([2, 2, 3], 100, "uint8")).shape
+        (2, 2, 3)
     """
 
     _name = "saturation"
