@@ -247,7 +247,7 @@ def scaled_dot_product_attention(
         training: whether dropout takes place.
         backend: accepted and ignored; the compiler chooses.
         scale: the factor of the scores; None for `1 / sqrt(size)`.
-        enable_gqa: whether the query may have more heads than the keys.
+        enable_gqa: accepted; the query may have more heads than the keys in any case.
         name: a label; it changes nothing.
 
     Returns:

@@ -173,7 +173,8 @@ def cross_entropy(
         One number, or one for each label with `reduction='none'`.
 
     Raises:
-        ValueError: the shapes of `input` and `label` do not fit, or a class number is out of range.
+        ValueError: the shapes of `input` and `label` do not fit.
+        IndexError: a class number is out of range.
 
     Examples:
         >>> logits = paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]])

@@ -168,14 +168,14 @@ def embedding(
         norm_type: the order of that norm.
         sparse: whether optimisers with a `lazy_mode` leave the rows alone that were not looked up; gradients are
             dense.
-        scale_grad_by_freq: whether a row's gradient is divided by how often the row occurs in `x`.
+        scale_grad_by_freq: must be False.
         name: a label; it changes nothing.
 
     Returns:
         A tensor of the shape of `x` with a last axis of `size`.
 
     Raises:
-        ValueError: a number is not one of a row.
+        IndexError: a number is not that of a row.
 
     Examples:
         >>> table = paddle.to_tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]])

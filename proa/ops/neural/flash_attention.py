@@ -301,7 +301,8 @@ def flash_attention_v3_varlen(
         causal: whether a query sees only the keys up to its own place.
         qv, q_descale, k_descale, v_descale: None.
         window_size: how many keys before and after its place a query sees; -1 for all.
-        softcap, num_splits, pack_gqa, sm_margin: tuning options, ignored.
+        softcap: 0.
+        num_splits, pack_gqa, sm_margin: tuning options, ignored.
 
     Returns:
         A tensor of the shape of `query`.
@@ -403,16 +404,16 @@ def flashmask_attention(
         causal: whether a query sees only the keys up to its own place.
         window_size: how many keys before and after its place a query sees; None for all.
         return_softmax_lse: whether the logarithms of the sums are given too.
-        return_seed_offset: whether a seed is given too.
+        return_seed_offset: must be False.
         fixed_seed_offset: accepted and ignored.
         rng_name: accepted and ignored.
         training: whether dropout takes place.
         softmax_scale: the factor of the scores; None for `1 / sqrt(size)`.
-        block_mask: a coarse mask of blocks, or None.
+        block_mask: None.
         name: a label; it changes nothing.
 
     Returns:
-        A tensor of the shape of `query`, with what else was asked for.
+        A tensor of the shape of `query`; with `return_softmax_lse` also the logarithms of the sums.
 
     Examples:
         >>> query = paddle.zeros([1, 3, 1, 8])

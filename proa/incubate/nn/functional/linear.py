@@ -124,7 +124,7 @@ def fused_bias_act(
         x: the tensor.
         bias: what is added, or None.
         dequant_scales, shift, smooth: for quantised inputs, or None.
-        act_method: 'gelu', 'relu', 'silu', or the gated 'swiglu' and 'geglu'.
+        act_method: 'gelu', 'relu', 'silu', 'sigmoid', or the gated 'swiglu' and 'geglu'.
         compute_dtype: accepted; 'default' computes in the dtype of `x`.
         quant_scale: above 0 the result is quantised with it.
         quant_round_type, quant_max_bound, quant_min_bound: how.
