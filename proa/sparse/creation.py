@@ -18,6 +18,8 @@ from ..ops.basic import cast_to
 from .pattern import CooPattern, CsrPattern
 from .tensor import SparseCooTensor, SparseCsrTensor, SparseTensor
 
+__all__ = ["SparseCooTensor", "SparseCsrTensor", "SparseTensor", "sparse_coo_tensor", "sparse_csr_tensor"]
+
 
 def _reference_coo(indices: Any, values: Any, shape: Any = None, dtype: Any = None, stop_gradient: bool = True) -> Any:
     places, numbers = np.asarray(indices, np.int64), np.asarray(values)

@@ -25,6 +25,8 @@ from ...ops.shape.padding import pad_with as padding_with
 from ...ops.shape.slicing import read_at
 from ..calling import paddle_function, refusing
 
+__all__ = ["linear", "pad", "scaled_dot_product_attention", "softmax", "unfold"]
+
 # ---- linear, softmax -----------------------------------------------------------------------------
 
 
