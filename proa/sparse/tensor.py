@@ -75,6 +75,12 @@ class SparseTensor(Tensor):
 
     @property
     def shape(self) -> Size:
+        """The sizes of all dimensions, sparse and dense.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).shape
+            paddle.Size([2, 2])
+        """
         return Size(self._aval.shape)
 
     def __init__(self, pattern: Pattern, values: Tensor) -> None:
@@ -92,6 +98,12 @@ class SparseTensor(Tensor):
 
     @property
     def stop_gradient(self) -> bool:  # type: ignore[override]
+        """Whether no gradient is wanted.
+
+        Examples:
+            >>> paddle.sparse.sparse_coo_tensor([[0]], [1.0], [2], stop_gradient=False).stop_gradient
+            False
+        """
         return self._values.stop_gradient
 
     @stop_gradient.setter
@@ -122,6 +134,14 @@ class SparseTensor(Tensor):
 
     @property
     def grad(self) -> Tensor | None:
+        """The gradient, sparse as this tensor; None before a backward pass.
+
+        Examples:
+            >>> x = paddle.sparse.sparse_coo_tensor([[0, 1]], [2.0, 3.0], [2], stop_gradient=False)
+            >>> paddle.sparse.square(x).backward()
+            >>> x.grad.values().tolist()
+            [4.0, 6.0]
+        """
         found = self._values.grad
         return None if found is None else self._with_values(found)
 
@@ -275,10 +295,22 @@ class SparseTensor(Tensor):
 
     @property
     def strides(self) -> list[int]:
+        """Empty: the elements of a sparse tensor are not at even distances.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).strides
+            []
+        """
         return []
 
     @property
     def nbytes(self) -> int:
+        """How many bytes the stored positions and values take.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).nbytes
+            40
+        """
         return self._values._aval.nbytes + sum(array.nbytes for array in self._arrays())
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
