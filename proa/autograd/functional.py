@@ -43,14 +43,43 @@ def jvp(func: Callable[..., Any], xs: Tensors, v: Tensors | None = None) -> tupl
 
 
 def forward_grad(outputs: Tensors, inputs: Tensors, grad_inputs: Tensors | None = None) -> Any:
-    """How much `outputs` change when `inputs` change by `grad_inputs` (ones if left out)."""
+    """How much outputs change when inputs change: forward-mode differentiation.
+
+    Args:
+        outputs: a tensor or several.
+        inputs: what they were computed from.
+        grad_inputs: how the inputs change; ones if left out.
+
+    Returns:
+        The changes, in the form of `outputs`.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> paddle.incubate.autograd.forward_grad(x * x, x, paddle.to_tensor([1.0, 0.5])).tolist()
+        [2.0, 2.0]
+    """
     ys = tensor_list("forward_grad", "outputs", outputs)
     xs = tensor_list("forward_grad", "inputs", inputs)
     return _like(outputs, _push_forward(ys, xs, _vectors("forward_grad", grad_inputs, xs)))
 
 
 def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Tensors | None = None) -> Any:
-    """Gradients that can be differentiated again; None for an input that is not used."""
+    """Gradients that can be differentiated again.
+
+    Args:
+        outputs: a tensor or several.
+        inputs: what they were computed from.
+        grad_outputs: the factors of the outputs; ones if left out.
+
+    Returns:
+        The gradients, in the form of `inputs`; None for an input that is not used.
+
+    Examples:
+        >>> x = paddle.to_tensor([2.0], stop_gradient=False)
+        >>> first = paddle.incubate.autograd.grad(x**3, x)
+        >>> first.tolist(), paddle.incubate.autograd.grad(first, x).tolist()
+        ([12.0], [12.0])
+    """
     found = plain_grad(outputs, inputs, grad_outputs, create_graph=True, allow_unused=True)
     return found[0] if isinstance(inputs, Tensor) else found
 
@@ -108,8 +137,18 @@ def _like(given: Any, values: Sequence[Tensor]) -> Any:
 class Jacobian:
     """The Jacobian of a function as one matrix: results flattened into rows, inputs into columns.
 
-    With `is_batched` the first dimension of all tensors counts a batch, and there is one matrix for
-    each entry. Rows are computed when they are first looked at.
+    Rows are computed when they are first looked at.
+
+    Args:
+        func: a function of tensors.
+        xs: its argument, or a sequence of them.
+        is_batched: whether the first dimension of all tensors counts a batch, with one matrix for each entry.
+
+    Examples:
+        >>> xs = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> jacobian = paddle.incubate.autograd.Jacobian(lambda x: x * x, xs)
+        >>> jacobian.shape, jacobian[:].tolist()
+        ((2, 2), [[2.0, 0.0], [0.0, 4.0]])
     """
 
     def __init__(self, func: Callable[..., Any], xs: Tensors, is_batched: bool = False) -> None:
@@ -168,7 +207,19 @@ class Jacobian:
 
 
 class Hessian(Jacobian):
-    """The Hessian of a function with one number as its result (one for each entry of a batch)."""
+    """The Hessian of a function with one number as its result.
+
+    Args:
+        func: a function of tensors.
+        xs: its argument, or a sequence of them.
+        is_batched: whether the first dimension of all tensors counts a batch; the result is a number for each entry.
+
+    Examples:
+        >>> xs = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> hessian = paddle.incubate.autograd.Hessian(lambda x: (x**3).sum(), xs)
+        >>> hessian[:].tolist()
+        [[6.0, 0.0], [0.0, 12.0]]
+    """
 
     def __init__(self, func: Callable[..., Any], xs: Tensors, is_batched: bool = False) -> None:
         def slope(*inputs: Tensor) -> list[Tensor]:
@@ -192,17 +243,35 @@ class _Prim:
 
 
 def enable_prim() -> None:
-    """Accepted for compatibility: gradients are made of primitive operations always."""
+    """Accepted for compatibility: gradients are always made of primitive operations.
+
+    Examples:
+        >>> paddle.incubate.autograd.enable_prim()
+        >>> paddle.incubate.autograd.prim_enabled()
+        True
+        >>> paddle.incubate.autograd.disable_prim()
+    """
     _Prim.enabled = True
 
 
 def disable_prim() -> None:
-    """Takes back `enable_prim`; nothing else changes."""
+    """Takes back `enable_prim`; nothing else changes.
+
+    Examples:
+        >>> paddle.incubate.autograd.disable_prim()
+        >>> paddle.incubate.autograd.prim_enabled()
+        False
+    """
     _Prim.enabled = False
 
 
 def prim_enabled() -> bool:
-    """Whether `enable_prim` was called last."""
+    """Whether `enable_prim` was called last.
+
+    Examples:
+        >>> paddle.incubate.autograd.prim_enabled()
+        False
+    """
     return _Prim.enabled
 
 

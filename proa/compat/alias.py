@@ -28,6 +28,11 @@ def install() -> None:
     """From now on `import paddle` gives this package, here and in the processes that are started from here.
 
     Call it before anything imports paddle. Calling it again changes nothing.
+
+    Examples:
+        >>> import proa.compat
+        >>> proa.compat.install()  # doctest: +SKIP
+        >>> import paddle  # doctest: +SKIP
     """
     from proa_command.run import announce  # the command: it is not needed before
 

@@ -29,28 +29,67 @@ from .calling import paddle_function, refusing
 
 
 class MinMaxRetType(NamedTuple):
-    """Extremes along a dimension and where they were found."""
+    """Extremes along a dimension and where they were found.
+
+    Args:
+        values: the extremes.
+        indices: their positions.
+
+    Examples:
+        >>> result = paddle.compat.max(paddle.to_tensor([[1, 9, 5]]), dim=1)
+        >>> result.values.tolist(), result.indices.tolist()
+        ([9], [1])
+    """
 
     values: Tensor
     indices: Tensor
 
 
 class MedianRetType(NamedTuple):
-    """Medians along a dimension and where they were found."""
+    """Medians along a dimension and where they were found.
+
+    Args:
+        values: the medians.
+        indices: their positions.
+
+    Examples:
+        >>> result = paddle.compat.median(paddle.to_tensor([[1, 9, 5]]), dim=1)
+        >>> result.values.tolist(), result.indices.tolist()
+        ([5], [2])
+    """
 
     values: Tensor
     indices: Tensor
 
 
 class SortRetType(NamedTuple):
-    """Elements in order and where they came from."""
+    """Elements in order and where they came from.
+
+    Args:
+        values: the elements.
+        indices: their positions before.
+
+    Examples:
+        >>> result = paddle.compat.sort(paddle.to_tensor([3, 1, 2]))
+        >>> result.values.tolist(), result.indices.tolist()
+        ([1, 2, 3], [1, 2, 0])
+    """
 
     values: Tensor
     indices: Tensor
 
 
 class SlogdetResult(NamedTuple):
-    """A determinant as its sign and the logarithm of its absolute value."""
+    """A determinant as its sign and the logarithm of its absolute value.
+
+    Args:
+        sign: the sign.
+        logabsdet: the logarithm.
+
+    Examples:
+        >>> paddle.compat.slogdet(paddle.to_tensor([[0.0, 1.0], [1.0, 0.0]])).sign.item()
+        -1.0
+    """
 
     sign: Tensor
     logabsdet: Tensor
@@ -133,7 +172,23 @@ _EXTREMES = (
 @public(module="compat")
 @refusing("compat.max", "max", "x axis")
 def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-    """The largest element; with `other` of each pair; along `dim`, values and positions."""
+    """The largest element, with PyTorch's arguments.
+
+    Args:
+        input: the tensor.
+        args, kwargs: nothing; or `other`, a tensor, for the larger of each pair; or `dim` and `keepdim`.
+        out: tensors that take the result.
+
+    Returns:
+        A tensor; along `dim`, values and positions.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1, 9], [5, 3]])
+        >>> paddle.compat.max(x).item(), paddle.compat.max(x, dim=0).indices.tolist()
+        (9, [1, 0])
+        >>> paddle.compat.max(x, paddle.to_tensor([4, 4])).tolist()
+        [[4, 9], [5, 4]]
+    """
     return _extreme("max", input, args, out, kwargs)
 
 
@@ -141,7 +196,23 @@ def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 @public(module="compat")
 @refusing("compat.min", "min", "x axis")
 def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-    """The smallest element; with `other` of each pair; along `dim`, values and positions."""
+    """The smallest element, with PyTorch's arguments.
+
+    Args:
+        input: the tensor.
+        args, kwargs: nothing; or `other`, a tensor, for the smaller of each pair; or `dim` and `keepdim`.
+        out: tensors that take the result.
+
+    Returns:
+        A tensor; along `dim`, values and positions.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1, 9], [5, 3]])
+        >>> paddle.compat.min(x).item(), paddle.compat.min(x, dim=0).indices.tolist()
+        (1, [0, 1])
+        >>> paddle.compat.min(x, paddle.to_tensor([4, 4])).tolist()
+        [[1, 4], [4, 3]]
+    """
     return _extreme("min", input, args, out, kwargs)
 
 
@@ -222,7 +293,21 @@ _MEDIANS = (
 @public(module="compat")
 @refusing("compat.median", "median", "x axis")
 def median(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
-    """The median, the lower one of two; along `dim`, values and positions. NaN wins."""
+    """The median, the lower one of two; NaN wins.
+
+    Args:
+        input: the tensor.
+        dim: the dimension; None for all elements.
+        keepdim: whether it stays, with size 1.
+        out: tensors that take the result.
+
+    Returns:
+        A tensor; along `dim`, values and positions.
+
+    Examples:
+        >>> paddle.compat.median(paddle.to_tensor([4.0, 1.0, 3.0, 2.0])).item()
+        2.0
+    """
     return deliver(_median("compat.median", input, dim, bool(keepdim), False), out)
 
 
@@ -230,7 +315,21 @@ def median(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = 
 @public(module="compat")
 @refusing("compat.nanmedian", "nanmedian", "x axis")
 def nanmedian(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
-    """The median of what is not NaN, the lower one of two; along `dim`, values and positions."""
+    """The median of what is not NaN, the lower one of two.
+
+    Args:
+        input: the tensor.
+        dim: the dimension; None for all elements.
+        keepdim: whether it stays, with size 1.
+        out: tensors that take the result.
+
+    Returns:
+        A tensor; along `dim`, values and positions.
+
+    Examples:
+        >>> paddle.compat.nanmedian(paddle.to_tensor([4.0, float("nan"), 3.0, 2.0])).item()
+        3.0
+    """
     return deliver(_median("compat.nanmedian", input, dim, bool(keepdim), True), out)
 
 
@@ -251,7 +350,25 @@ def _reference_sort(x: Any, dim: int = -1, descending: bool = False, stable: boo
 @public(module="compat")
 @refusing("compat.sort", "sort", "x axis")
 def sort(input: Tensor, dim: Any = -1, descending: bool = False, stable: bool = False, out: Any = None) -> Any:
-    """The elements in order along `dim`, and where they came from. Equal ones always keep their order."""
+    """The elements in order along a dimension, and where they came from.
+
+    Equal ones always keep their order.
+
+    Args:
+        input: the tensor.
+        dim: the dimension.
+        descending: whether the largest comes first.
+        stable: accepted; the order is always stable.
+        out: tensors that take the result.
+
+    Returns:
+        `values` and `indices`.
+
+    Examples:
+        >>> values, indices = paddle.compat.sort(paddle.to_tensor([3, 1, 2]), descending=True)
+        >>> values.tolist(), indices.tolist()
+        ([3, 2, 1], [0, 2, 1])
+    """
     x = require_tensor("compat.sort", "input", input)
     axis = _dimension("compat.sort", dim, x)
     if out is not None and not isinstance(out, (tuple, list)):
@@ -277,9 +394,24 @@ def sort(input: Tensor, dim: Any = -1, descending: bool = False, stable: bool = 
 def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
-    """The different elements (or slices along `dim`), in order; on request which is which, and how often each occurs.
+    """The different elements, or slices along a dimension, in order.
 
     Looks at the values, because they decide the shape; there is no gradient.
+
+    Args:
+        input: the tensor.
+        sorted: accepted; the result is always in order.
+        return_inverse: whether it is said which element is which.
+        return_counts: whether it is said how often each occurs.
+        dim: the dimension; None for elements.
+
+    Returns:
+        A tensor, and what else was asked for.
+
+    Examples:
+        >>> values, counts = paddle.compat.unique(paddle.to_tensor([3, 1, 3]), return_counts=True)
+        >>> values.tolist(), counts.tolist()
+        ([1, 3], [1, 2])
     """
     x = require_tensor("compat.unique", "input", input)
     return found_unique(x, False, bool(return_inverse), bool(return_counts), dim)
@@ -297,7 +429,21 @@ def _flat_parts(found: Any) -> Any:
 @public(module="compat")
 @refusing("compat.equal", "equal", "x y")
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape and elements. Waits for their values."""
+    """Whether two tensors have the same shape and elements.
+
+    Waits for their values.
+
+    Args:
+        input: the first.
+        other: the second.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> paddle.compat.equal(paddle.to_tensor([1, 2]), paddle.to_tensor([1, 2]))
+        True
+    """
     x, y = require_tensor("compat.equal", "input", input), require_tensor("compat.equal", "other", other)
     if x._aval.shape != y._aval.shape:
         return False
@@ -324,7 +470,22 @@ def _reference_split(x: Any, sizes: Any, dim: int = 0) -> Any:
 @public(module="functional")
 @refusing("compat.split", "split", "x axis num_or_sections")
 def split(tensor: Tensor, split_size_or_sections: Any, dim: Any = 0) -> tuple[Tensor, ...]:
-    """Pieces along `dim`: each of the given size (the last may be smaller), or of the sizes in a list."""
+    """Pieces along a dimension.
+
+    Args:
+        tensor: the tensor.
+        split_size_or_sections: the size of each piece (the last may be smaller), or a list of sizes.
+        dim: the dimension.
+
+    Returns:
+        A tuple of tensors.
+
+    Examples:
+        >>> [piece.tolist() for piece in paddle.compat.split(paddle.arange(5), 2)]
+        [[0, 1], [2, 3], [4]]
+        >>> [piece.tolist() for piece in paddle.compat.split(paddle.arange(5), [1, 4])]
+        [[0], [1, 2, 3, 4]]
+    """
     x = require_tensor("compat.split", "tensor", tensor)
     if not x._aval.ndim:
         raise value_error("compat.split", "a tensor without dimensions cannot be split", f"tensor: {x._aval}")
@@ -351,7 +512,20 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: Any = 0) -> tuple[Te
 )  # fmt: skip
 @public(module="compat")
 def slogdet(x: Tensor, out: Any = None) -> SlogdetResult:
-    """Signs of determinants and the logarithms of their absolute values, as two tensors."""
+    """Signs of determinants and the logarithms of their absolute values, as two tensors.
+
+    Args:
+        x: square matrices.
+        out: tensors that take the result.
+
+    Returns:
+        `sign` and `logabsdet`.
+
+    Examples:
+        >>> sign, logarithm = paddle.compat.slogdet(paddle.to_tensor([[0.0, 1.0], [1.0, 0.0]]))
+        >>> sign.item(), logarithm.item()
+        (-1.0, 0.0)
+    """
     both = paddle_function("linalg.slogdet")(require_tensor("compat.slogdet", "x", x))
     sign, logarithm = both if isinstance(both, (tuple, list)) else (both[0], both[1])
     return deliver(SlogdetResult(sign, logarithm), out)
@@ -359,5 +533,13 @@ def slogdet(x: Tensor, out: Any = None) -> SlogdetResult:
 
 @public(module="compat")
 def seed() -> int:
-    """Makes randomness unpredictable again, and gives the new seed."""
+    """Makes randomness unpredictable again, and gives the new seed.
+
+    Returns:
+        An integer.
+
+    Examples:
+        >>> isinstance(paddle.compat.seed(), int)
+        True
+    """
     return default_generator.seed()

@@ -13,7 +13,18 @@ _settings: dict[str, dict[str, Any]] = {name: {"enable": False} for name in _KNO
 
 
 def set_config(config: dict[str, Any] | str | os.PathLike[str] | None = None) -> None:
-    """Keeps the settings (a dictionary, or a JSON file with one; None: everything on). They change no result."""
+    """Keeps settings of automatic tuning. They change no result.
+
+    Args:
+        config: a dictionary, or a JSON file with one; None for everything on.
+
+    Examples:
+        >>> paddle.incubate.autotune.set_config({"kernel": {"enable": True}})
+        >>> paddle.incubate.autotune.set_config("missing.json")
+        Traceback (most recent call last):
+            ...
+        FileNotFoundError: [Errno 2] No such file or directory: 'missing.json'
+    """
     if config is None:
         given: Any = {name: {"enable": True} for name in _KNOWN}
     elif isinstance(config, dict):

@@ -34,7 +34,21 @@ def _reference_softmax(x: Any) -> Any:
 )  # fmt: skip
 @public(module="incubate")
 def softmax_mask_fuse(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
-    """`softmax(x + mask)` over the last axis: `x` is `[batch, heads, queries, keys]`, `mask` the same with one head."""
+    """`softmax(x + mask)` over the last axis.
+
+    Args:
+        x: scores, `[batch, heads, queries, keys]`.
+        mask: `[batch, 1, queries, keys]`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> mask = paddle.to_tensor([0.0, -1e9]).reshape([1, 1, 1, 2])
+        >>> paddle.incubate.softmax_mask_fuse(paddle.zeros([1, 1, 1, 2]), mask).flatten().tolist()
+        [1.0, 0.0]
+    """
     where = "softmax_mask_fuse"
     aval, mask_aval = require_tensor(where, "x", x)._aval, require_tensor(where, "mask", mask)._aval
     expected = (*aval.shape[:1], 1, *aval.shape[2:])
@@ -58,7 +72,18 @@ def _reference_triangle(x: Any) -> Any:
 )  # fmt: skip
 @public(module="incubate")
 def softmax_mask_fuse_upper_triangle(x: Tensor) -> Tensor:
-    """The softmax over the last axis of `[batch, heads, n, n]` without what lies above the diagonal (causal attention)."""
+    """The softmax over the last axis without what lies above the diagonal (causal attention).
+
+    Args:
+        x: scores, `[batch, heads, n, n]`.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.incubate.softmax_mask_fuse_upper_triangle(paddle.zeros([1, 1, 2, 2]))[0, 0].tolist()
+        [[1.0, 0.0], [0.5, 0.5]]
+    """
     where = "softmax_mask_fuse_upper_triangle"
     aval = require_tensor(where, "x", x)._aval
     if aval.ndim != 4 or aval.shape[2] != aval.shape[3]:
@@ -73,7 +98,19 @@ def softmax_mask_fuse_upper_triangle(x: Tensor) -> Tensor:
 )  # fmt: skip
 @public(module="incubate")
 def identity_loss(x: Tensor, reduction: str | int = "none") -> Tensor:
-    """Marks `x` as the loss: its sum (0), its mean (1), or `x` itself (2, 'none')."""
+    """Marks `x` as the loss.
+
+    Args:
+        x: the tensor.
+        reduction: 'sum' or 0, 'mean' or 1, 'none' or 2.
+
+    Returns:
+        The sum, the mean, or `x` itself.
+
+    Examples:
+        >>> paddle.incubate.identity_loss(paddle.to_tensor([1.0, 3.0]), "mean").item()
+        2.0
+    """
     require_tensor("identity_loss", "x", x)
     if isinstance(reduction, str):
         if reduction.lower() not in ("sum", "mean", "none"):

@@ -39,7 +39,19 @@ def _reference_add(x: Any, y: Any) -> Any:
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """`x + y`, stored where either is.
 
-    A dense `y` in the shape of `x`'s dense dimensions is added to the stored rows (the bias of a sparse layer).
+    Args:
+        x: a sparse tensor.
+        y: a sparse tensor of the same layout and shape; or a dense one in the shape of `x`'s dense dimensions, which
+            is added to the stored rows (the bias of a sparse layer).
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.add(x, x).to_dense().tolist()
+        [[0.0, 4.0], [6.0, 0.0]]
     """
     if _is_mixed(x, y) and x.dense_dim() and y._aval.shape == x._values._aval.shape[1:]:
         return x._with_values(add_dense(x._values, y))
@@ -48,13 +60,41 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 @samples(*_PAIRS, reference=np.subtract)
 def subtract(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """`x - y`, stored where either is."""
+    """`x - y`, stored where either is.
+
+    Args:
+        x: a sparse tensor.
+        y: a sparse tensor of the same layout and shape.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.subtract(x, x).values().tolist()
+        [0.0, 0.0]
+    """
     return _combine("sparse.subtract", subtract_dense, x, y)
 
 
 @samples(*_PAIRS, S(_COO, 2.5), S(_CSR, 2), S(_COO, A(3, 4)), reference=np.multiply)
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """`x * y`, stored where either is, as in Paddle; by a number or a dense tensor, stored where `x` is."""
+    """`x * y`, stored where either is, as in Paddle.
+
+    Args:
+        x: a sparse tensor.
+        y: a sparse tensor of the same shape; or a number or a dense tensor, and the result is stored where `x` is.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.multiply(x, x).to_dense().tolist(), (x * 10.0).values().tolist()
+        ([[0.0, 4.0], [9.0, 0.0]], [20.0, 30.0])
+    """
     if isinstance(y, _NUMBERS):
         return _by_number("sparse.multiply", multiply_dense, x, y)
     if _is_mixed(x, y):
@@ -77,7 +117,25 @@ _FULL = A(values=[[1.0, -2.0], [0.5, 4.0]], layout="coo")
     reference=_reference_divide,
 )  # fmt: skip
 def divide(x: Tensor, y: Tensor | float, name: str | None = None) -> Tensor:
-    """`x / y`. Of two sparse tensors every position is stored: where neither has an element, 0 / 0 is not a number."""
+    """`x / y`.
+
+    Of two sparse tensors every position is stored: where neither has an element, 0 / 0 is not a number.
+
+    Args:
+        x: a sparse tensor.
+        y: a sparse tensor of the same shape, or a number.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.divide(x, 2.0).values().tolist()
+        [1.0, 1.5]
+        >>> paddle.sparse.divide(x, x).to_dense().tolist()
+        [[nan, 1.0], [1.0, nan]]
+    """
     if isinstance(y, _NUMBERS):
         return _by_number("sparse.divide", divide_dense, x, y)
     x, y = _pair("sparse.divide", x, y)
@@ -101,7 +159,21 @@ def _reference_mask_as(x: Any, mask: Any) -> Any:
     reference=_reference_mask_as,
 )  # fmt: skip
 def mask_as(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
-    """The elements of a dense `x` at the positions that a sparse `mask` stores."""
+    """The elements of a dense tensor at the positions that a sparse one stores.
+
+    Args:
+        x: a dense tensor.
+        mask: a sparse tensor of the same shape.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor of the layout of `mask`.
+
+    Examples:
+        >>> mask = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.mask_as(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]), mask).values().tolist()
+        [2.0, 3.0]
+    """
     x, mask = require_dense("sparse.mask_as", "x", x), require_sparse("sparse.mask_as", "mask", mask)
     if x._aval.dtype != mask._aval.dtype:
         raise value_error("sparse.mask_as", "x and mask must have the same dtype", f"x: {x._aval}, mask: {mask._aval}")

@@ -125,7 +125,21 @@ def to_sparse_csr(self: Tensor) -> Tensor:
     reference=lambda x: x,
 )  # fmt: skip
 def coalesce(x: Tensor, name: str | None = None) -> Tensor:
-    """The elements in order, those at the same position added up."""
+    """The elements in order, those at the same position added up.
+
+    Args:
+        x: a COO tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A COO tensor.
+
+    Examples:
+        >>> x = paddle.sparse.sparse_coo_tensor([[1, 0, 1]], [10.0, 5.0, 1.0], [2])
+        >>> y = paddle.sparse.coalesce(x)
+        >>> y.indices().tolist(), y.values().tolist()
+        ([[0, 1]], [5.0, 11.0])
+    """
     if not isinstance(x, SparseCooTensor):
         raise type_error("coalesce", "only a sparse COO tensor can be coalesced", _kind(x))
     return coalesced(x)
@@ -137,7 +151,21 @@ def coalesce(x: Tensor, name: str | None = None) -> Tensor:
     reference=lambda x, y: x.shape == y.shape,
 )  # fmt: skip
 def is_same_shape(x: Tensor, y: Tensor) -> bool:
-    """Whether two tensors, sparse or dense, have the same shape."""
+    """Whether two tensors, sparse or dense, have the same shape.
+
+    Args:
+        x: the first.
+        y: the second.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> y = paddle.ones([2, 2])
+        >>> paddle.sparse.is_same_shape(x, y)
+        True
+    """
     for name, tensor in (("x", x), ("y", y)):
         if not isinstance(tensor, Tensor):
             raise type_error("is_same_shape", f"{name} must be a Tensor", f"{name}: {type(tensor).__name__}")

@@ -18,6 +18,8 @@ from ..ops.basic import cast_to
 from .pattern import CooPattern, CsrPattern
 from .tensor import SparseCooTensor, SparseCsrTensor, SparseTensor
 
+__all__ = ["SparseCooTensor", "SparseCsrTensor", "SparseTensor", "sparse_coo_tensor", "sparse_csr_tensor"]
+
 
 def _reference_coo(indices: Any, values: Any, shape: Any = None, dtype: Any = None, stop_gradient: bool = True) -> Any:
     places, numbers = np.asarray(indices, np.int64), np.asarray(values)
@@ -47,8 +49,26 @@ def sparse_coo_tensor(
 ) -> Tensor:
     """A sparse tensor by coordinates.
 
-    `indices` is [sparse dimensions, stored elements], `values` [stored elements, *dense dimensions]. Without a shape the
-    smallest one that holds all indices is taken. Elements at the same position add up.
+    Elements at the same position add up.
+
+    Args:
+        indices: `[sparse dimensions, stored elements]`.
+        values: `[stored elements, *dense dimensions]`.
+        shape: the shape; None for the smallest one that holds all indices.
+        dtype: that of the values; None for what they have.
+        place: the device; None for the current one.
+        stop_gradient: whether no gradient is wanted.
+
+    Returns:
+        A sparse tensor.
+
+    Raises:
+        ValueError: indices and values do not belong together, or an index is outside of the shape.
+
+    Examples:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0], [2, 2])
+        >>> x.to_dense().tolist(), x.nnz()
+        ([[0.0, 2.0], [3.0, 0.0]], 2)
     """
     where = "sparse_coo_tensor"
     array, index_dtype = _indices(where, "indices", indices)
@@ -112,7 +132,25 @@ def sparse_csr_tensor(
     place: Any = None,
     stop_gradient: bool = True,
 ) -> Tensor:
-    """A sparse matrix by compressed rows, or a batch of them (the rows' offsets of all, one after the other)."""
+    """A sparse matrix by compressed rows, or a batch of them.
+
+    Args:
+        crows: where each row begins among the stored elements, and the end; of a batch, those of all matrices one
+            after the other.
+        cols: the column of each stored element.
+        values: the elements.
+        shape: the shape; None for the smallest one that holds all.
+        dtype: that of the values; None for what they have.
+        place: the device; None for the current one.
+        stop_gradient: whether no gradient is wanted.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> paddle.sparse.sparse_csr_tensor([0, 1, 2], [1, 0], [2.0, 3.0], [2, 2]).to_dense().tolist()
+        [[0.0, 2.0], [3.0, 0.0]]
+    """
     where = "sparse_csr_tensor"
     offsets, index_dtype = _indices(where, "crows", crows)
     columns, _ = _indices(where, "cols", cols)

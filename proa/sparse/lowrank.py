@@ -23,10 +23,26 @@ from .tensor import require_sparse
 def pca_lowrank(
     x: Tensor, q: int | None = None, center: bool = True, niter: int = 2, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`(U, S, V)` with `U diag(S) Vᵀ` close to `x` (less its column means, if `center` is set), of rank `q`.
+    """Principal components of a sparse matrix: `U diag(S) Vᵀ` close to it, of rank `q`.
 
-    The range of `x` is found by multiplying it with random vectors `niter + 1` times (Halko, Martinsson and Tropp 2009);
-    the centred matrix is never formed. `q` is 6 by default, or the smaller dimension if that is less.
+    The range of `x` is found by multiplying it with random vectors (Halko, Martinsson and Tropp 2009); the centred
+    matrix is never formed.
+
+    Args:
+        x: a sparse matrix.
+        q: the rank; None for 6, or the smaller dimension if that is less.
+        center: whether the column means are taken off.
+        niter: how many power steps make the result better.
+        name: a label; it changes nothing.
+
+    Returns:
+        `U`, `S` and `V`.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> u, s, v = paddle.sparse.pca_lowrank(x, center=False)
+        >>> print(s.numpy().round(3))
+        [3. 2.]
     """
     where = "sparse.pca_lowrank"
     x = require_sparse(where, "x", x)

@@ -41,5 +41,11 @@ SparseTensor.__pow__ = unary.pow  # type: ignore[method-assign]
 SparseTensor.__neg__ = unary.neg  # type: ignore[method-assign]
 SparseTensor.__abs__ = unary.abs  # type: ignore[method-assign]
 SparseTensor.T = property(  # type: ignore[attr-defined]
-    lambda self: shape.transpose(self, list(range(self._aval.ndim))[::-1])
+    lambda self: shape.transpose(self, list(range(self._aval.ndim))[::-1]),
+    doc="""The dimensions in reverse order.
+
+    Examples:
+        >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).T.to_dense().tolist()
+        [[0.0, 3.0], [2.0, 0.0]]
+    """,
 )

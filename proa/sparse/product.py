@@ -32,7 +32,23 @@ _COO, _CSR, _BATCH = A(3, 4, layout="coo"), A(3, 4, layout="csr"), A(2, 3, 4, la
     reference=np.matmul,
 )  # fmt: skip
 def matmul(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The matrix product. Sparse by dense (either way round) is dense, sparse by sparse is sparse."""
+    """The matrix product.
+
+    Args:
+        x: a sparse or dense matrix.
+        y: a sparse or dense matrix.
+        name: a label; it changes nothing.
+
+    Returns:
+        A dense tensor where one of them is dense, a sparse one where both are sparse.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.matmul(x, paddle.to_tensor([[1.0], [10.0]])).tolist()
+        [[20.0], [3.0]]
+        >>> paddle.sparse.matmul(x, x).to_dense().tolist()
+        [[6.0, 0.0], [0.0, 6.0]]
+    """
     where = "sparse.matmul"
     for letter, operand in (("x", x), ("y", y)):
         if not isinstance(operand, Tensor):
@@ -51,7 +67,22 @@ def matmul(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     reference=np.matmul,
 )  # fmt: skip
 def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
-    """A sparse matrix by a dense vector."""
+    """A sparse matrix by a dense vector.
+
+    Args:
+        x: the matrix.
+        vec: the vector.
+        name: a label; it changes nothing.
+
+    Returns:
+        A dense vector.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> vec = paddle.to_tensor([1.0, 10.0])
+        >>> paddle.sparse.mv(x, vec).tolist()
+        [20.0, 3.0]
+    """
     x, vec = require_sparse("sparse.mv", "x", x), require_dense("sparse.mv", "vec", vec)
     if x._aval.ndim != 2 or vec._aval.ndim != 1:
         raise value_error("sparse.mv", "x must be a matrix and vec a vector", f"x: {x._aval}, vec: {vec._aval}")
@@ -70,7 +101,26 @@ def _reference_addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float
 def addmm(
     input: Tensor, x: Tensor, y: Tensor, beta: float = 1.0, alpha: float = 1.0, name: str | None = None
 ) -> Tensor:
-    """`beta * input + alpha * (x @ y)`; `input` is sparse if the product is."""
+    """`beta * input + alpha * (x @ y)`.
+
+    Args:
+        input: sparse if the product is, else dense.
+        x: a sparse matrix.
+        y: a sparse or dense matrix.
+        beta: the factor of `input`.
+        alpha: the factor of the product.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor, sparse if the product is.
+
+    Examples:
+        >>> input = paddle.ones([2, 2])
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> y = paddle.eye(2)
+        >>> paddle.sparse.addmm(input, x, y, alpha=2.0).tolist()
+        [[1.0, 5.0], [7.0, 1.0]]
+    """
     where = "sparse.addmm"
     result = matmul(x, y)
     if isinstance(result, SparseTensor):
@@ -88,7 +138,24 @@ def addmm(
     reference=lambda x, y, mask: np.where(mask != 0, x @ y, 0),
 )  # fmt: skip
 def masked_matmul(x: Tensor, y: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
-    """The elements of the dense product `x @ y` at the positions that a sparse `mask` stores; no others are computed."""
+    """The elements of the dense product `x @ y` at the positions that a sparse mask stores.
+
+    No others are computed.
+
+    Args:
+        x: a dense matrix.
+        y: a dense matrix.
+        mask: a sparse matrix of the shape of the product.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse matrix of the layout of `mask`.
+
+    Examples:
+        >>> x, mask = paddle.ones([2, 3]), paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.masked_matmul(x, x.T, mask).values().tolist()
+        [3.0, 3.0]
+    """
     where = "sparse.masked_matmul"
     x, y, mask = require_dense(where, "x", x), require_dense(where, "y", y), require_sparse(where, "mask", mask)
     received = f"x: {x._aval}, y: {y._aval}, mask: {mask._aval}"

@@ -33,7 +33,21 @@ _CUBE, _DENSE_ROWS = A(2, 3, 4, layout="coo"), A(3, 4, 2, 3, dtype="float64", la
     reference=np.transpose,
 )  # fmt: skip
 def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
-    """The dimensions in another order."""
+    """The dimensions in another order.
+
+    Args:
+        x: a sparse tensor.
+        perm: the order.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.transpose(x, [1, 0]).to_dense().tolist()
+        [[0.0, 3.0], [2.0, 0.0]]
+    """
     where = "sparse.transpose"
     x = require_sparse(where, "x", x)
     order = several_axes(where, perm, x._aval.ndim)
@@ -67,7 +81,21 @@ def _reference_reshape(x: Any, shape: Any) -> Any:
     reference=_reference_reshape,
 )  # fmt: skip
 def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
-    """The same elements in another shape; one dimension may be -1, and 0 keeps the dimension at that place."""
+    """The same elements in another shape.
+
+    Args:
+        x: a sparse tensor.
+        shape: the shape; one dimension may be -1, and 0 keeps the dimension at that place.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.reshape(x, [1, -1]).to_dense().tolist()
+        [[0.0, 2.0, 3.0, 0.0]]
+    """
     where = "sparse.reshape"
     x = require_sparse(where, "x", x)
     wanted = resolve_shape(where, x._aval, shape_tuple(where, shape))
@@ -101,7 +129,23 @@ def _reference_slice(x: Any, axes: Any, starts: Any, ends: Any) -> Any:
     reference=_reference_slice,
 )  # fmt: skip
 def slice(x: Tensor, axes: Any, starts: Any, ends: Any, name: str | None = None) -> Tensor:
-    """The elements from `starts` to before `ends` along `axes`; negative numbers count from the end."""
+    """A part of a sparse tensor.
+
+    Args:
+        x: a sparse tensor.
+        axes: the axes that are cut.
+        starts: where each begins; negative numbers count from the end.
+        ends: before which place it ends.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.slice(x, [1], [1], [2]).to_dense().tolist()
+        [[2.0], [0.0]]
+    """
     where = "sparse.slice"
     x = require_sparse(where, "x", x)
     along = several_axes(where, axes, x._aval.ndim)
@@ -143,9 +187,24 @@ def _reference_sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = 
     reference=_reference_sum,
 )  # fmt: skip
 def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The sum over some dimensions (all by default), sparse again.
+    """The sum over some dimensions, sparse again.
 
-    A sparse tensor has at least one sparse dimension (a CSR tensor two): where all would vanish, they stay with size 1.
+    A sparse tensor has at least one sparse dimension (a CSR tensor two): where all would vanish, they stay with size
+    1.
+
+    Args:
+        x: a sparse tensor.
+        axis: the dimensions; None for all.
+        dtype: that of the sum; None for that of `x`.
+        keepdim: whether the dimensions stay, with size 1.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> paddle.sparse.sum(paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2), axis=0).to_dense().tolist()
+        [3.0, 2.0]
     """
     where = "sparse.sum"
     x = require_sparse(where, "x", x)

@@ -55,7 +55,13 @@ def _caller() -> str:
 
 
 class SparseTensor(Tensor):
-    """What both layouts share."""
+    """What both layouts of sparse tensors share.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> isinstance(x, paddle.Tensor), x.shape, x.nnz()
+        (True, paddle.Size([2, 2]), 2)
+    """
 
     __slots__ = ("_pattern", "_values")
 
@@ -69,6 +75,12 @@ class SparseTensor(Tensor):
 
     @property
     def shape(self) -> Size:
+        """The sizes of all dimensions, sparse and dense.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).shape
+            paddle.Size([2, 2])
+        """
         return Size(self._aval.shape)
 
     def __init__(self, pattern: Pattern, values: Tensor) -> None:
@@ -86,6 +98,12 @@ class SparseTensor(Tensor):
 
     @property
     def stop_gradient(self) -> bool:  # type: ignore[override]
+        """Whether no gradient is wanted.
+
+        Examples:
+            >>> paddle.sparse.sparse_coo_tensor([[0]], [1.0], [2], stop_gradient=False).stop_gradient
+            False
+        """
         return self._values.stop_gradient
 
     @stop_gradient.setter
@@ -116,6 +134,14 @@ class SparseTensor(Tensor):
 
     @property
     def grad(self) -> Tensor | None:
+        """The gradient, sparse as this tensor; None before a backward pass.
+
+        Examples:
+            >>> x = paddle.sparse.sparse_coo_tensor([[0, 1]], [2.0, 3.0], [2], stop_gradient=False)
+            >>> paddle.sparse.square(x).backward()
+            >>> x.grad.values().tolist()
+            [4.0, 6.0]
+        """
         found = self._values.grad
         return None if found is None else self._with_values(found)
 
@@ -128,10 +154,28 @@ class SparseTensor(Tensor):
         del self._values.grad
 
     def gradient(self) -> np.ndarray | None:
+        """The gradient's stored values as an array, or None.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).gradient() is None
+            True
+        """
         found = self.grad
         return None if found is None else found.to_dense().numpy()
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
+        """Forgets the gradient, or sets it to zero.
+
+        Args:
+            set_to_zero: which of both.
+
+        Examples:
+            >>> x = paddle.sparse.sparse_coo_tensor([[0, 1]], [2.0, 3.0], [2], stop_gradient=False)
+            >>> paddle.sparse.square(x).backward()
+            >>> x.clear_gradient(set_to_zero=False)
+            >>> x.grad is None
+            True
+        """
         self._values.clear_gradient(set_to_zero)
 
     def backward(
@@ -141,11 +185,37 @@ class SparseTensor(Tensor):
         *,
         dump_backward_graph_path: str | None = None,
     ) -> None:
-        """Adds the gradients of this tensor's values to the `.grad` of the leaves they were computed from."""
+        """Adds the gradients of this tensor's values to the `.grad` of the leaves they were computed from.
+
+        Args:
+            grad_tensor: the gradient of this tensor; None for ones.
+            retain_graph: whether `backward` can be called again.
+            dump_backward_graph_path: a folder for the graph's text, or None.
+
+        Examples:
+            >>> x = paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]], stop_gradient=False)
+            >>> paddle.sparse.square(x.to_sparse_coo(2)).backward()
+            >>> x.grad.tolist()
+            [[0.0, 4.0], [6.0, 0.0]]
+        """
         engine.backward([self._values], [self._carried_seed("backward", grad_tensor)], retain_graph)
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
-        """Calls `hook(gradient)`, with a sparse gradient, in every backward pass that reaches this tensor."""
+        """Calls a function with a sparse gradient in every backward pass that reaches this tensor.
+
+        Args:
+            hook: the function; what it gives, unless None, takes the gradient's place.
+
+        Returns:
+            A handle; `remove()` takes the hook away.
+
+        Examples:
+            >>> x = paddle.sparse.sparse_coo_tensor([[0, 1]], [2.0, 3.0], [2], stop_gradient=False)
+            >>> handle = x.register_hook(lambda gradient: print(gradient.values().tolist()))
+            >>> paddle.sparse.square(x).backward()
+            [4.0, 6.0]
+            >>> _ = handle.remove()
+        """
         if not callable(hook):
             raise type_error("register_hook", "a hook must be callable", type(hook).__name__)
 
@@ -155,36 +225,92 @@ class SparseTensor(Tensor):
         return register_hook(self._values, on_values)
 
     def retain_grads(self) -> None:
+        """Keeps the gradient of a tensor that is no leaf.
+
+        Examples:
+            >>> x = paddle.sparse.sparse_coo_tensor([[0, 1]], [2.0, 3.0], [2], stop_gradient=False)
+            >>> y = paddle.sparse.square(x)
+            >>> y.retain_grads()
+            >>> paddle.sparse.square(y).backward()
+            >>> y.grad.values().tolist()
+            [8.0, 18.0]
+        """
         self._values.retain_grads()  # type: ignore[attr-defined]
 
     # ---- layout ------------------------------------------------------------------------------------------------------
 
     def is_sparse(self) -> bool:
+        """True.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).is_sparse()
+            True
+        """
         return True
 
     def is_dense(self) -> bool:
+        """False.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).is_dense()
+            False
+        """
         return False
 
     def nnz(self) -> int:
-        """How many elements are stored (rows of values, where there are dense dimensions)."""
+        """How many elements are stored (rows of values, where there are dense dimensions).
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).nnz()
+            2
+        """
         return self._pattern.nnz
 
     def sparse_dim(self) -> int:
+        """How many dimensions are sparse.
+
+        Examples:
+            >>> paddle.ones([2, 2, 3]).to_sparse_coo(2).sparse_dim()
+            2
+        """
         return len(self._pattern.shape)
 
     def dense_dim(self) -> int:
+        """How many dimensions are dense.
+
+        Examples:
+            >>> paddle.ones([2, 2, 3]).to_sparse_coo(2).dense_dim()
+            1
+        """
         return self._values._aval.ndim - 1
 
     def values(self) -> Tensor:
-        """The stored values, a dense tensor; its gradient is that of this tensor."""
+        """The stored values, a dense tensor; its gradient is that of this tensor.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).values().tolist()
+            [2.0, 3.0]
+        """
         return stand_in(self._values)
 
     @property
     def strides(self) -> list[int]:
+        """Empty: the elements of a sparse tensor are not at even distances.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).strides
+            []
+        """
         return []
 
     @property
     def nbytes(self) -> int:
+        """How many bytes the stored positions and values take.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).nbytes
+            40
+        """
         return self._values._aval.nbytes + sum(array.nbytes for array in self._arrays())
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
@@ -193,12 +319,33 @@ class SparseTensor(Tensor):
     # ---- copies, devices, values ---------------------------------------------------------------------------------------
 
     def detach(self) -> Any:
+        """The same values without history.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).detach().stop_gradient
+            True
+        """
         return self._with_values(alias(self._values))
 
     def clone(self) -> Any:
+        """A copy, through which gradients flow.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).clone().values().tolist()
+            [2.0, 3.0]
+        """
         return self._with_values(self._values.clone())  # type: ignore[attr-defined]
 
     def astype(self, dtype: Any) -> Any:
+        """The same elements in another data type.
+
+        Args:
+            dtype: the type.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).astype("float64").dtype
+            paddle.float64
+        """
         return self._with_values(self._values.cast(dtype))  # type: ignore[attr-defined]
 
     cast = astype
@@ -207,12 +354,36 @@ class SparseTensor(Tensor):
         return self if place is self._aval.place else self._with_values(moved(self._values, place))
 
     def cpu(self) -> Any:
+        """The tensor in the host's memory.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).cpu().place
+            Place(cpu)
+        """
         return self._with_values(stand_in(self._values.cpu()))  # type: ignore[attr-defined]
 
     def cuda(self, device_id: int | None = None, blocking: bool = True) -> Any:
+        """The tensor on a GPU.
+
+        Args:
+            device_id: which one; None for the current.
+            blocking: accepted.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).cuda()  # doctest: +SKIP
+        """
         return self._with_values(stand_in(self._values.cuda(device_id, blocking)))  # type: ignore[attr-defined]
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
+        """The tensor with another data type, or on another device.
+
+        Args:
+            args, kwargs: those of `Tensor.to`.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).to("float64").dtype
+            paddle.float64
+        """
         return self._with_values(stand_in(self._values.to(*args, **kwargs)))  # type: ignore[attr-defined]
 
     def _data(self) -> NoReturn:
@@ -258,21 +429,46 @@ class SparseTensor(Tensor):
 
 
 class SparseCooTensor(SparseTensor):
-    """Coordinates and values: `indices()` is [sparse dimensions, stored elements]."""
+    """A sparse tensor by coordinates, as `sparse_coo_tensor` makes it.
+
+    `indices()` is `[sparse dimensions, stored elements]`, `values()` the elements.
+
+    Examples:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0], [2, 2])
+        >>> type(x).__name__, x.is_sparse_coo()
+        ('SparseCooTensor', True)
+    """
 
     __slots__ = ()
 
     _pattern: CooPattern
 
     def is_sparse_coo(self) -> bool:
+        """True.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).is_sparse_coo()
+            True
+        """
         return True
 
     def indices(self) -> Tensor:
-        """The positions of the stored elements, [sparse dimensions, stored elements]."""
+        """The positions of the stored elements, `[sparse dimensions, stored elements]`.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).indices().tolist()
+            [[0, 1], [1, 0]]
+        """
         return _index_tensor(self, "indices", self._pattern.indices)
 
     def is_coalesced(self) -> bool:
-        """Whether the elements are known to be in order, none of them twice."""
+        """Whether the elements are known to be in order, none of them twice.
+
+        Examples:
+            >>> x = paddle.sparse.sparse_coo_tensor([[1, 0, 1]], [10.0, 5.0, 1.0], [2])
+            >>> x.is_coalesced(), x.coalesce().is_coalesced()
+            (False, True)
+        """
         return self._pattern.coalesced
 
     def _arrays(self) -> tuple[np.ndarray, ...]:
@@ -283,25 +479,52 @@ class SparseCooTensor(SparseTensor):
 
 
 class SparseCsrTensor(SparseTensor):
-    """Compressed rows: a matrix, or a batch of them."""
+    """A sparse matrix by compressed rows, or a batch of them, as `sparse_csr_tensor` makes it.
+
+    Examples:
+        >>> x = paddle.sparse.sparse_csr_tensor([0, 1, 2], [1, 0], [2.0, 3.0], [2, 2])
+        >>> type(x).__name__, x.is_sparse_csr()
+        ('SparseCsrTensor', True)
+    """
 
     __slots__ = ()
 
     _pattern: CsrPattern
 
     def sparse_dim(self) -> int:
-        """Two, also for a batch of matrices, as Paddle has it."""
+        """Two, also for a batch of matrices, as Paddle has it.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_csr().sparse_dim()
+            2
+        """
         return 2
 
     def is_sparse_csr(self) -> bool:
+        """True.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_csr().is_sparse_csr()
+            True
+        """
         return True
 
     def crows(self) -> Tensor:
-        """Where each row begins among the stored elements."""
+        """Where each row begins among the stored elements, and the end.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_csr().crows().tolist()
+            [0, 1, 2]
+        """
         return _index_tensor(self, "crows", self._pattern.crows)
 
     def cols(self) -> Tensor:
-        """The column of each stored element."""
+        """The column of each stored element.
+
+        Examples:
+            >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_csr().cols().tolist()
+            [1, 0]
+        """
         return _index_tensor(self, "cols", self._pattern.cols)
 
     def _arrays(self) -> tuple[np.ndarray, ...]:

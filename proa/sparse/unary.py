@@ -42,7 +42,21 @@ def _of_every_element(
         return map_values(label, PUBLIC[own_name], x)
 
     apply.__name__ = apply.__qualname__ = own_name
-    apply.__doc__ = f"{what} of every stored element."
+    apply.__doc__ = f"""{what} of every stored element.
+
+    Args:
+        x: a sparse tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor, stored where `x` is.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, 0.5], [0.25, 0.0]]).to_sparse_coo(2)
+        >>> y = paddle.sparse.{name}(x)
+        >>> y.values().equal_all(paddle.{name}(x.values())).item()
+        True
+    """
     return samples(*_cases(low, high), reference=reference)(apply)
 
 
@@ -71,7 +85,20 @@ tanh = _of_every_element("tanh", "The hyperbolic tangent", np.tanh)
     reference=lambda x, factor: np.where(x != 0, np.power(np.where(x != 0, x, 1), factor), 0),
 )  # fmt: skip
 def pow(x: Tensor, factor: float, name: str | None = None) -> Tensor:
-    """Every stored element to the power of a number; what is not stored stays zero."""
+    """Every stored element to the power of a number; what is not stored stays zero.
+
+    Args:
+        x: a sparse tensor.
+        factor: the exponent.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> paddle.sparse.pow(paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2), 2).values().tolist()
+        [4.0, 9.0]
+    """
     if not isinstance(factor, (int, float)):
         raise type_error("sparse.pow", "factor must be a number", f"factor: {type(factor).__name__}")
     return map_values("sparse.pow", PUBLIC["pow"], x, factor)
@@ -83,7 +110,22 @@ def pow(x: Tensor, factor: float, name: str | None = None) -> Tensor:
     reference=lambda x, index_dtype=None, value_dtype=None: x.astype(value_dtype or x.dtype),
 )  # fmt: skip
 def cast(x: Tensor, index_dtype: Any = None, value_dtype: Any = None, name: str | None = None) -> Tensor:
-    """Other data types for the indices and the values; None keeps what is there."""
+    """Other data types for the indices and the values.
+
+    Args:
+        x: a sparse tensor.
+        index_dtype: that of the indices; None keeps what is there.
+        value_dtype: that of the values; None keeps what is there.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> y = paddle.sparse.cast(paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2), "int32", "float64")
+        >>> y.indices().dtype, y.dtype
+        (paddle.int32, paddle.float64)
+    """
     x = require_sparse("sparse.cast", "x", x)
     pattern = x._pattern
     if index_dtype is not None:

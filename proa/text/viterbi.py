@@ -23,11 +23,24 @@ def viterbi_decode(
 ) -> tuple[Tensor, Tensor]:
     """The highest score of each sequence, and its tags.
 
-    `potentials` is [batch, time, tags], `transition_params` [tags, tags] (from row to column), `lengths` [batch]. With
-    `include_bos_eos_tag` the last row of the transitions is added at the beginning of a sequence and the last but one
-    at its end. Returns
-    scores [batch] and tags [batch, longest length] of int64, 0 behind the end of a sequence. The width of the result
-    depends on the values of `lengths`, which are read for it.
+    The width of the result depends on the values of `lengths`, which are read for it.
+
+    Args:
+        potentials: the score of each tag, `[batch, time, tags]`.
+        transition_params: the score of each change of tags, `[tags, tags]`, from row to column.
+        lengths: how long each sequence is.
+        include_bos_eos_tag: whether the last row of the transitions is added at the beginning of a sequence and the
+            last but one at its end.
+        name: a label; it changes nothing.
+
+    Returns:
+        Scores `[batch]` and tags `[batch, longest length]` of int64, 0 behind the end of a sequence.
+
+    Examples:
+        >>> potentials = paddle.to_tensor([[[1.0, 0.0], [0.0, 2.0]]])
+        >>> scores, tags = paddle.text.viterbi_decode(potentials, paddle.zeros([2, 2]), paddle.to_tensor([2]), False)
+        >>> scores.tolist(), tags.tolist()
+        ([3.0], [[0, 1]])
     """
     longest = _check(potentials, transition_params, lengths)
     tags = potentials._aval.shape[2]
@@ -84,7 +97,18 @@ def _check(potentials: Any, transitions: Any, lengths: Any) -> int:
 
 
 class ViterbiDecoder(Layer):
-    """`viterbi_decode` with fixed transitions."""
+    """`viterbi_decode` with fixed transitions, as a layer.
+
+    Args:
+        transitions: the score of each change of tags, `[tags, tags]`.
+        include_bos_eos_tag: as of `viterbi_decode`.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> decoder = paddle.text.ViterbiDecoder(paddle.zeros([2, 2]), include_bos_eos_tag=False)
+        >>> decoder(paddle.to_tensor([[[1.0, 0.0], [0.0, 2.0]]]), paddle.to_tensor([2]))[1].tolist()
+        [[0, 1]]
+    """
 
     def __init__(self, transitions: Tensor, include_bos_eos_tag: bool = True, name: str | None = None) -> None:
         super().__init__()
@@ -93,4 +117,18 @@ class ViterbiDecoder(Layer):
         self.name = name
 
     def forward(self, potentials: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """The highest score of each sequence, and its tags.
+
+        Args:
+            potentials: the score of each tag, `[batch, time, tags]`.
+            lengths: how long each sequence is.
+
+        Returns:
+            Scores `[batch]` and tags `[batch, longest length]`.
+
+        Examples:
+            >>> decoder = paddle.text.ViterbiDecoder(paddle.zeros([2, 2]), include_bos_eos_tag=False)
+            >>> decoder(paddle.to_tensor([[[1.0, 0.0], [0.0, 2.0]]]), paddle.to_tensor([2]))[0].tolist()
+            [3.0]
+        """
         return viterbi_decode(potentials, self.transitions, lengths, self.include_bos_eos_tag, self.name)

@@ -21,21 +21,53 @@ def _check(where: str, backend: Any) -> str:
 
 
 def set_image_backend(backend: str) -> None:
-    """Chooses what `image_load` and the datasets give from now on."""
+    """Chooses what `image_load` and the datasets give from now on.
+
+    Args:
+        backend: 'pil', 'cv2' or 'tensor'.
+
+    Raises:
+        ValueError: it is another word.
+
+    Examples:
+        >>> paddle.vision.set_image_backend("cv2")
+        >>> paddle.vision.get_image_backend()
+        'cv2'
+        >>> paddle.vision.set_image_backend("pil")
+    """
     global _current
     _current = _check("set_image_backend", backend)
 
 
 def get_image_backend() -> str:
-    """What `image_load` and the datasets give."""
+    """What `image_load` and the datasets give.
+
+    Examples:
+        >>> paddle.vision.get_image_backend()
+        'pil'
+    """
     return _current
 
 
 def image_load(path: Any, backend: str | None = None) -> Any:
     """Reads an image file.
 
-    "pil" gives a PIL image as it is in the file, "cv2" an array [H, W, 3] of bytes in the order blue, green, red (no
-    OpenCV is needed), "tensor" a Tensor [C, H, W] of bytes.
+    Args:
+        path: the file.
+        backend: "pil" for a PIL image as it is in the file, "cv2" for an array `[H, W, 3]` of bytes in the order
+            blue, green, red (no OpenCV is needed), "tensor" for a tensor `[C, H, W]` of bytes; None for that of
+            `get_image_backend()`.
+
+    Returns:
+        The image.
+
+    Examples:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 2), "red").save("red.png")
+        >>> paddle.vision.image_load("red.png").size
+        (4, 2)
+        >>> paddle.vision.image_load("red.png", backend="cv2")[0, 0].tolist()
+        [0, 0, 255]
     """
     chosen = _current if backend is None else _check("image_load", backend)
     from PIL import Image, UnidentifiedImageError

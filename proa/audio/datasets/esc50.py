@@ -13,9 +13,24 @@ from .dataset import AudioClassificationDataset, Source
 
 
 class ESC50(AudioClassificationDataset):
-    """Fold `split` is for mode="dev", the other four for mode="train".
+    """Environmental sounds of fifty kinds: 2000 recordings of five seconds.
 
-    `archive` is the path of ESC-50-master.zip or of its unpacked folder, or a dictionary with "url" and "md5".
+    Fold `split` is for mode="dev", the other four for mode="train".
+
+    Args:
+        mode: 'train' or 'dev'.
+        split: which of the five folds, from 1.
+        feat_type: 'raw', 'spectrogram', 'melspectrogram', 'logmelspectrogram' or 'mfcc'.
+        archive: the path of ESC-50-master.zip or of its unpacked folder, or a dictionary with "url" and "md5".
+        kwargs: arguments of the feature's layer.
+
+    Examples:
+        >>> dataset = paddle.audio.datasets.ESC50(archive="ESC-50-master.zip")  # doctest: +SKIP
+        >>> waveform, label = dataset[0]  # doctest: +SKIP
+        >>> paddle.audio.datasets.ESC50(split=9)
+        Traceback (most recent call last):
+            ...
+        ValueError: (ESC50) split must be an integer from 1 to 5; received split: 9.
     """
 
     archive: ClassVar[Any] = {

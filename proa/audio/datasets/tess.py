@@ -12,10 +12,27 @@ from .dataset import AudioClassificationDataset, Source
 
 
 class TESS(AudioClassificationDataset):
-    """Every `n_folds`-th file, from the `split`-th on, is for mode="dev", the others for mode="train".
+    """Emotional speech: 2800 recordings of seven emotions.
 
-    `archive` is the path of TESS_Toronto_emotional_speech_set.zip or of its unpacked folder, or a dictionary with "url"
-    and "md5". Files are taken in the order of their names.
+    Every `n_folds`-th file, from the `split`-th on, is for mode="dev", the others for mode="train". Files are taken
+    in the order of their names.
+
+    Args:
+        mode: 'train' or 'dev'.
+        n_folds: how many folds.
+        split: which of them, from 1.
+        feat_type: 'raw', 'spectrogram', 'melspectrogram', 'logmelspectrogram' or 'mfcc'.
+        archive: the path of TESS_Toronto_emotional_speech_set.zip or of its unpacked folder, or a dictionary with
+            "url" and "md5".
+        kwargs: arguments of the feature's layer.
+
+    Examples:
+        >>> dataset = paddle.audio.datasets.TESS(archive="TESS.zip")  # doctest: +SKIP
+        >>> waveform, label = dataset[0]  # doctest: +SKIP
+        >>> paddle.audio.datasets.TESS(split=9)
+        Traceback (most recent call last):
+            ...
+        ValueError: (TESS) split must be an integer from 1 to 5; received split: 9.
     """
 
     archive: ClassVar[Any] = {

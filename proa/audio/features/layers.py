@@ -16,7 +16,23 @@ from ..functional import compute_fbank_matrix, create_dct, get_window, power_to_
 
 
 class Spectrogram(Layer):
-    """Magnitudes of Fourier transforms of windowed pieces, to the power of `power`: [(batch,) n_fft // 2 + 1, frames]."""
+    """Magnitudes of Fourier transforms of windowed pieces, to a power.
+
+    Args:
+        n_fft: the points of a piece.
+        hop_length: from piece to piece; None for `win_length // 4`.
+        win_length: the length of the window; None for `n_fft`.
+        window: its name, or (name, parameters...).
+        power: the exponent: 1 for magnitudes, 2 for powers.
+        center: whether a piece's middle is at its place.
+        pad_mode: how the signal is padded for that.
+        dtype: that of the window.
+
+    Examples:
+        >>> layer = paddle.audio.features.Spectrogram(n_fft=64, hop_length=32)
+        >>> layer(paddle.ones([1, 320])).shape
+        paddle.Size([1, 33, 11])
+    """
 
     def __init__(
         self,
@@ -46,6 +62,18 @@ class Spectrogram(Layer):
         self.register_buffer("fft_window", get_window(window, length, fftbins=True, dtype=dtype))
 
     def forward(self, x: Tensor) -> Tensor:
+        """The spectrogram of signals.
+
+        Args:
+            x: `[batch, samples]`.
+
+        Returns:
+            A tensor `[batch, n_fft // 2 + 1, frames]`.
+
+        Examples:
+            >>> paddle.audio.features.Spectrogram(n_fft=64, hop_length=32)(paddle.zeros([2, 320])).shape
+            paddle.Size([2, 33, 11])
+        """
         spectrum = stft(
             x, self._n_fft, self._hop_length, self._win_length, self.fft_window, self._center, self._pad_mode
         )
@@ -54,7 +82,29 @@ class Spectrogram(Layer):
 
 
 class MelSpectrogram(Layer):
-    """A spectrogram summed by filters that are evenly apart in mels: [(batch,) n_mels, frames]."""
+    """A spectrogram summed by filters that are evenly apart in mels.
+
+    Args:
+        sr: samples a second.
+        n_fft: the points of a piece.
+        hop_length: from piece to piece.
+        win_length: the length of the window; None for `n_fft`.
+        window: its name, or (name, parameters...).
+        power: the exponent of magnitudes.
+        center: whether a piece's middle is at its place.
+        pad_mode: how the signal is padded for that.
+        n_mels: how many filters.
+        f_min: the lowest frequency.
+        f_max: the highest; None for half of `sr`.
+        htk: whether HTK's mels are used; otherwise Slaney's.
+        norm: "slaney" for filters of equal areas, a number for rows with this norm 1, or None.
+        dtype: that of the filters.
+
+    Examples:
+        >>> layer = paddle.audio.features.MelSpectrogram(sr=8000, n_fft=256, hop_length=64, n_mels=8)
+        >>> layer(paddle.ones([1, 640])).shape
+        paddle.Size([1, 8, 11])
+    """
 
     def __init__(
         self,
@@ -81,11 +131,49 @@ class MelSpectrogram(Layer):
         self.register_buffer("fbank_matrix", filters)
 
     def forward(self, x: Tensor) -> Tensor:
+        """The mel spectrogram of signals.
+
+        Args:
+            x: `[batch, samples]`.
+
+        Returns:
+            A tensor `[batch, n_mels, frames]`.
+
+        Examples:
+            >>> layer = paddle.audio.features.MelSpectrogram(sr=8000, n_fft=256, hop_length=64, n_mels=8)
+            >>> layer(paddle.zeros([2, 640])).shape
+            paddle.Size([2, 8, 11])
+        """
         return self.fbank_matrix @ self._spectrogram(x)
 
 
 class LogMelSpectrogram(Layer):
-    """A mel spectrogram in decibels: [(batch,) n_mels, frames]."""
+    """A mel spectrogram in decibels.
+
+    Args:
+        sr: samples a second.
+        n_fft: the points of a piece.
+        hop_length: from piece to piece; None for `win_length // 4`.
+        win_length: the length of the window; None for `n_fft`.
+        window: its name, or (name, parameters...).
+        power: the exponent of magnitudes.
+        center: whether a piece's middle is at its place.
+        pad_mode: how the signal is padded for that.
+        n_mels: how many filters.
+        f_min: the lowest frequency.
+        f_max: the highest; None for half of `sr`.
+        htk: whether HTK's mels are used; otherwise Slaney's.
+        norm: "slaney" for filters of equal areas, a number for rows with this norm 1, or None.
+        ref_value: what counts as 0 decibels.
+        amin: what powers are at least.
+        top_db: how far below the largest values go; None for any.
+        dtype: that of the filters.
+
+    Examples:
+        >>> layer = paddle.audio.features.LogMelSpectrogram(sr=8000, n_fft=256, n_mels=8)
+        >>> layer(paddle.zeros([1, 640])).max().round().item()  # silence: amin in decibels
+        -100.0
+    """
 
     def __init__(
         self,
@@ -114,11 +202,50 @@ class LogMelSpectrogram(Layer):
         self.ref_value, self.amin, self.top_db = ref_value, amin, top_db
 
     def forward(self, x: Tensor) -> Tensor:
+        """The mel spectrogram of signals, in decibels.
+
+        Args:
+            x: `[batch, samples]`.
+
+        Returns:
+            A tensor `[batch, n_mels, frames]`.
+
+        Examples:
+            >>> layer = paddle.audio.features.LogMelSpectrogram(sr=8000, n_fft=256, n_mels=8)
+            >>> layer(paddle.ones([1, 640])).shape
+            paddle.Size([1, 8, 11])
+        """
         return power_to_db(self._melspectrogram(x), self.ref_value, self.amin, self.top_db)
 
 
 class MFCC(Layer):
-    """Mel-frequency cepstral coefficients: the cosine transform of `LogMelSpectrogram`, [(batch,) n_mfcc, frames]."""
+    """Mel-frequency cepstral coefficients: the cosine transform of `LogMelSpectrogram`.
+
+    Args:
+        sr: samples a second.
+        n_mfcc: how many coefficients; at most `n_mels`.
+        n_fft: the points of a piece.
+        hop_length: from piece to piece; None for `win_length // 4`.
+        win_length: the length of the window; None for `n_fft`.
+        window: its name, or (name, parameters...).
+        power: the exponent of magnitudes.
+        center: whether a piece's middle is at its place.
+        pad_mode: how the signal is padded for that.
+        n_mels: how many filters.
+        f_min: the lowest frequency.
+        f_max: the highest; None for half of `sr`.
+        htk: whether HTK's mels are used; otherwise Slaney's.
+        norm: "slaney" for filters of equal areas, a number for rows with this norm 1, or None.
+        ref_value: what counts as 0 decibels.
+        amin: what powers are at least.
+        top_db: how far below the largest values go; None for any.
+        dtype: that of the filters.
+
+    Examples:
+        >>> layer = paddle.audio.features.MFCC(sr=8000, n_mfcc=5, n_fft=256, n_mels=8)
+        >>> layer(paddle.ones([1, 640])).shape
+        paddle.Size([1, 5, 11])
+    """
 
     def __init__(
         self,
@@ -151,4 +278,17 @@ class MFCC(Layer):
         self.register_buffer("dct_matrix", create_dct(n_mfcc, n_mels, dtype=dtype))
 
     def forward(self, x: Tensor) -> Tensor:
+        """The coefficients of signals.
+
+        Args:
+            x: `[batch, samples]`.
+
+        Returns:
+            A tensor `[batch, n_mfcc, frames]`.
+
+        Examples:
+            >>> layer = paddle.audio.features.MFCC(sr=8000, n_mfcc=5, n_fft=256, n_mels=8)
+            >>> layer(paddle.zeros([2, 640])).shape
+            paddle.Size([2, 5, 11])
+        """
         return self.dct_matrix.t() @ self._log_melspectrogram(x)

@@ -47,9 +47,20 @@ def _to_hz(mel: np.ndarray, htk: bool) -> np.ndarray:
 
 
 def hz_to_mel(freq: Any, htk: bool = False) -> Any:
-    """Frequencies in Hz as mels, by Slaney's scale or by HTK's; a number gives a number, a Tensor a Tensor.
+    """Frequencies in Hz as mels.
 
-    Example: `hz_to_mel(440.0)` is 6.6.
+    Args:
+        freq: a number or a tensor.
+        htk: whether HTK's scale is used; otherwise Slaney's.
+
+    Returns:
+        A number for a number, a tensor for a tensor.
+
+    Examples:
+        >>> paddle.audio.functional.hz_to_mel(440.0)
+        6.6
+        >>> print(paddle.audio.functional.hz_to_mel(paddle.to_tensor([0.0, 1000.0])).numpy().round(3))
+        [ 0. 15.]
     """
     if isinstance(freq, Tensor):
         if htk:
@@ -62,7 +73,19 @@ def hz_to_mel(freq: Any, htk: bool = False) -> Any:
 
 
 def mel_to_hz(mel: Any, htk: bool = False) -> Any:
-    """The inverse of `hz_to_mel`."""
+    """Mels as frequencies in Hz: the inverse of `hz_to_mel`.
+
+    Args:
+        mel: a number or a tensor.
+        htk: whether HTK's scale is used; otherwise Slaney's.
+
+    Returns:
+        A number for a number, a tensor for a tensor.
+
+    Examples:
+        >>> round(paddle.audio.functional.mel_to_hz(15.0), 3)
+        1000.0
+    """
     if isinstance(mel, Tensor):
         if htk:
             return (exp(mel * (math.log(10.0) / 2595.0)) - 1.0) * 700.0
@@ -80,12 +103,40 @@ def _mel_frequencies(n_mels: int, f_min: float, f_max: float, htk: bool) -> np.n
 def mel_frequencies(
     n_mels: int = 64, f_min: float = 0.0, f_max: float = 11025.0, htk: bool = False, dtype: str = "float32"
 ) -> Tensor:
-    """`n_mels` frequencies in Hz that are evenly apart in mels."""
+    """Frequencies that are evenly apart in mels.
+
+    Args:
+        n_mels: how many.
+        f_min: the lowest, in Hz.
+        f_max: the highest.
+        htk: whether HTK's scale is used; otherwise Slaney's.
+        dtype: that of the result.
+
+    Returns:
+        A tensor of frequencies in Hz.
+
+    Examples:
+        >>> print(paddle.audio.functional.mel_frequencies(4, 0.0, 1000.0).numpy().round(1))
+        [   0.   333.3  666.7 1000. ]
+    """
     return _result(_mel_frequencies(n_mels, f_min, f_max, htk), dtype, "mel_frequencies")
 
 
 def fft_frequencies(sr: int, n_fft: int, dtype: str = "float32") -> Tensor:
-    """The frequencies in Hz of the 1 + n_fft // 2 results of a Fourier transform of real samples."""
+    """The frequencies of the results of a Fourier transform of real samples.
+
+    Args:
+        sr: samples a second.
+        n_fft: the points of the transform.
+        dtype: that of the result.
+
+    Returns:
+        A tensor of `1 + n_fft // 2` frequencies in Hz.
+
+    Examples:
+        >>> paddle.audio.functional.fft_frequencies(8000, 8).tolist()
+        [0.0, 1000.0, 2000.0, 3000.0, 4000.0]
+    """
     return _result(np.linspace(0.0, float(sr) / 2, 1 + n_fft // 2), dtype, "fft_frequencies")
 
 
@@ -99,9 +150,25 @@ def compute_fbank_matrix(
     norm: Any = "slaney",
     dtype: str = "float32",
 ) -> Tensor:
-    """Triangular filters [n_mels, 1 + n_fft // 2] that are evenly apart in mels.
+    """Triangular filters that are evenly apart in mels.
 
-    `norm` is "slaney" (equal areas), a number (rows with this norm 1), or None.
+    Args:
+        sr: samples a second.
+        n_fft: the points of the Fourier transform.
+        n_mels: how many filters.
+        f_min: the lowest frequency.
+        f_max: the highest; None for half of `sr`.
+        htk: whether HTK's mels are used; otherwise Slaney's.
+        norm: "slaney" for filters of equal areas, a number for rows with this norm 1, or None.
+        dtype: that of the result.
+
+    Returns:
+        A tensor `[n_mels, 1 + n_fft // 2]`.
+
+    Examples:
+        >>> filters = paddle.audio.functional.compute_fbank_matrix(sr=8000, n_fft=64, n_mels=4, norm=None)
+        >>> filters.shape, (filters >= 0).all().item()
+        (paddle.Size([4, 33]), True)
     """
     where_ = "compute_fbank_matrix"
     top = float(sr) / 2 if f_max is None else f_max
@@ -125,7 +192,21 @@ def compute_fbank_matrix(
 
 
 def power_to_db(spect: Tensor, ref_value: float = 1.0, amin: float = 1e-10, top_db: float | None = 80.0) -> Tensor:
-    """Powers in decibels: 10 log10(spect / ref_value), not less than `top_db` below the largest."""
+    """Powers in decibels: `10 log10(spect / ref_value)`.
+
+    Args:
+        spect: the powers.
+        ref_value: what counts as 0 decibels.
+        amin: what powers are at least.
+        top_db: how far below the largest values go; None for any.
+
+    Returns:
+        A tensor of the shape of `spect`.
+
+    Examples:
+        >>> print(paddle.audio.functional.power_to_db(paddle.to_tensor([1.0, 0.1, 1e-20])).numpy().round(3))
+        [  0. -10. -80.]
+    """
     where_ = "power_to_db"
     if not isinstance(spect, Tensor):
         raise type_error(where_, "spect must be a Tensor", f"spect: {type(spect).__name__}")
@@ -141,7 +222,23 @@ def power_to_db(spect: Tensor, ref_value: float = 1.0, amin: float = 1e-10, top_
 
 
 def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str = "float32") -> Tensor:
-    """The cosine transform (type 2) from `n_mels` values to `n_mfcc` coefficients, [n_mels, n_mfcc]."""
+    """The cosine transform (type 2) from mel values to coefficients.
+
+    Args:
+        n_mfcc: how many coefficients.
+        n_mels: how many values.
+        norm: "ortho" for an orthonormal transform, or None.
+        dtype: that of the result.
+
+    Returns:
+        A tensor `[n_mels, n_mfcc]`.
+
+    Examples:
+        >>> dct = paddle.audio.functional.create_dct(2, 4)
+        >>> print((dct.T @ dct).numpy().round(3))
+        [[1. 0.]
+         [0. 1.]]
+    """
     where_ = "create_dct"
     if norm not in ("ortho", None):
         raise value_error(where_, "norm must be 'ortho' or None", f"norm: {norm!r}")

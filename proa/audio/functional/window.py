@@ -141,9 +141,25 @@ _WINDOWS: dict[str, tuple[Callable[..., np.ndarray], int, int]] = {
 
 
 def get_window(window: Any, win_length: int, fftbins: bool = True, dtype: str = "float64") -> Tensor:
-    """A window by name, or by (name, parameters…); periodic, for Fourier transforms, unless `fftbins` is False.
+    """A window by name.
 
-    Example: `get_window("hann", 512)`, `get_window(("gaussian", 7), 512)`.
+    Args:
+        window: the name, or (name, parameters...).
+        win_length: its length.
+        fftbins: whether it is periodic, for Fourier transforms; otherwise it is symmetric.
+        dtype: that of the result.
+
+    Returns:
+        A tensor `[win_length]`.
+
+    Raises:
+        ValueError: there is no window of this name.
+
+    Examples:
+        >>> print(paddle.audio.functional.get_window("hann", 4).numpy().round(3))
+        [0.  0.5 1.  0.5]
+        >>> paddle.audio.functional.get_window(("gaussian", 7), 512).shape
+        paddle.Size([512])
     """
     where = "get_window"
     name: Any = window

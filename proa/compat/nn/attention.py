@@ -27,11 +27,29 @@ _WHERE = "compat.nn.MultiheadAttention"
 
 
 class MultiheadAttention(Layer):
-    """Attention of several heads over projections of query, key and value.
+    """Attention of several heads over projections of query, key and value, with PyTorch's arguments.
 
-    Tensors are [length, batch, size] ([batch, length, size] with `batch_first`) or [length, size]. A boolean mask is
-    True where attention is forbidden; another one is added to the scores. Returns the result and, with `need_weights`,
-    the weights (their mean over the heads unless `average_attn_weights` is False).
+    Tensors are `[length, batch, size]` (`[batch, length, size]` with `batch_first`) or `[length, size]`.
+
+    Args:
+        embed_dim: the size of the query.
+        num_heads: into how many heads it is divided.
+        dropout: the probability of a weight to be dropped while training.
+        bias: whether projections have biases.
+        add_bias_kv: whether a learnt row is added to keys and values.
+        add_zero_attn: whether a row of zeros is.
+        kdim: the size of the keys; None for `embed_dim`.
+        vdim: the size of the values; None for `embed_dim`.
+        batch_first: which form tensors have.
+        device: where the parameters lie.
+        dtype: that of the parameters.
+
+    Examples:
+        >>> layer = paddle.compat.nn.MultiheadAttention(8, 2, batch_first=True)
+        >>> x = paddle.ones([1, 3, 8])
+        >>> y, weights = layer(x, x, x)
+        >>> y.shape, weights.shape
+        (paddle.Size([1, 3, 8]), paddle.Size([1, 3, 3]))
     """
 
     def __init__(
@@ -95,6 +113,27 @@ class MultiheadAttention(Layer):
         need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+        """The result and the weights.
+
+        Args:
+            query: the queries.
+            key: the keys.
+            value: the values.
+            key_padding_mask: `[batch, keys]`, True where a key is left out.
+            need_weights: whether the weights are given.
+            attn_mask: True where attention is forbidden; another one than a boolean is added to the scores.
+            average_attn_weights: whether the weights are averaged over the heads.
+            is_causal: whether `attn_mask` is a causal one.
+
+        Returns:
+            The result, and the weights or None.
+
+        Examples:
+            >>> layer = paddle.compat.nn.MultiheadAttention(8, 2)
+            >>> x = paddle.ones([3, 1, 8])
+            >>> layer(x, x, x, need_weights=False)[1] is None
+            True
+        """
         q, k, v = self._batches(query, key, value)
         batch, length, _ = q._aval.shape
         given = k._aval.shape[1]

@@ -25,6 +25,8 @@ from ...ops.shape.padding import pad_with as padding_with
 from ...ops.shape.slicing import read_at
 from ..calling import paddle_function, refusing
 
+__all__ = ["linear", "pad", "scaled_dot_product_attention", "softmax", "unfold"]
+
 # ---- linear, softmax -----------------------------------------------------------------------------
 
 
@@ -36,7 +38,22 @@ from ..calling import paddle_function, refusing
 @public(module="compat.nn.functional")
 @refusing("compat.nn.functional.linear", "nn.functional.linear", "x name")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`input @ weight.T + bias`, the weight being [out_features, in_features] or [in_features]."""
+    """`input @ weight.T + bias`, with PyTorch's arguments.
+
+    Args:
+        input: `[..., in_features]`.
+        weight: `[out_features, in_features]`, or `[in_features]`.
+        bias: `[out_features]`, or None.
+
+    Returns:
+        A tensor `[..., out_features]`.
+
+    Examples:
+        >>> input = paddle.to_tensor([[1.0, 2.0]])
+        >>> weight = paddle.to_tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> paddle.compat.nn.functional.linear(input, weight).tolist()
+        [[1.0, 2.0, 3.0]]
+    """
     where_ = "compat.nn.functional.linear"
     ndim = require_tensor(where_, "weight", weight)._aval.ndim
     x = require_tensor(where_, "input", input)
@@ -108,9 +125,20 @@ def _reference_pad(x: Any, pad: Any, mode: Any = "constant", value: float = 0.0)
 @public(module="compat.nn.functional")
 @refusing("compat.nn.functional.pad", "nn.functional.pad", "x data_format pad_from_left_axis name")
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = 0.0) -> Tensor:
-    """A border of pairs (before, after), the last dimension's first. A negative one cuts off (mode "constant").
+    """A border, with PyTorch's arguments.
 
-    Modes: "constant", "reflect" (mirrored without the edge), "replicate" (the edge), "circular" (the other end).
+    Args:
+        input: the tensor.
+        pad: pairs (before, after), the last dimension's first. A negative number cuts off (mode "constant").
+        mode: "constant", "reflect" (mirrored without the edge), "replicate" (the edge) or "circular" (the other end).
+        value: what a constant border holds.
+
+    Returns:
+        A tensor of the dtype of `input`.
+
+    Examples:
+        >>> paddle.compat.nn.functional.pad(paddle.to_tensor([[1, 2, 3]]), [1, -1]).tolist()
+        [[0, 1, 2]]
     """
     name = "compat.nn.functional.pad"
     x = require_tensor(name, "input", input)
@@ -157,7 +185,22 @@ def _reference_unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any 
 @public(module="compat.nn.functional")
 @refusing("compat.nn.functional.unfold", "nn.functional.unfold", "x kernel_sizes strides paddings dilations name")
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """The windows of images [batch, channels, height, width] as columns: [batch, channels * window, places]."""
+    """The windows of images as columns, with PyTorch's arguments.
+
+    Args:
+        input: `[batch, channels, height, width]`.
+        kernel_size: the windows' size.
+        dilation: the distance between a window's elements.
+        padding: zeros at the borders.
+        stride: from window to window.
+
+    Returns:
+        A tensor `[batch, channels * window, places]`.
+
+    Examples:
+        >>> paddle.compat.nn.functional.unfold(paddle.ones([1, 2, 4, 4]), 2).shape
+        paddle.Size([1, 8, 9])
+    """
     name = "compat.nn.functional.unfold"
     x = require_tensor(name, "input", input)
     if x._aval.ndim != 4:
@@ -221,10 +264,28 @@ def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
     is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
-    """`softmax(query @ key.T * scale + mask) @ value` for tensors [..., heads, length, size].
+    """`softmax(query @ key.T * scale + mask) @ value`, with PyTorch's arguments.
 
-    A boolean mask is True where attention is allowed; another one is added. `enable_gqa` lets several heads of the query
-    share one of key and value. Dropout applies whenever `dropout_p` is not 0.
+    Dropout applies whenever `dropout_p` is not 0.
+
+    Args:
+        query: `[..., heads, length, size]`.
+        key: as `query`.
+        value: as `key`.
+        attn_mask: True where attention is allowed; another one than a boolean is added.
+        dropout_p: the probability of a weight to be dropped.
+        is_causal: whether a query sees only the keys up to its own place.
+        scale: the factor of the scores; None for `1 / sqrt(size)`.
+        enable_gqa: whether several heads of the query may share one of key and value.
+
+    Returns:
+        A tensor of the shape of `query`.
+
+    Examples:
+        >>> query, value = paddle.zeros([1, 2, 4]), paddle.to_tensor([[[1.0], [3.0]]])
+        >>> y = paddle.compat.nn.functional.scaled_dot_product_attention(query, query, value, is_causal=True)
+        >>> y.flatten().tolist()
+        [1.0, 2.0]
     """
     name = "compat.nn.functional.scaled_dot_product_attention"
     q, k, v = (require_tensor(name, what, t) for what, t in (("query", query), ("key", key), ("value", value)))

@@ -31,18 +31,53 @@ _masks: dict[str, Tensor] = {}
 
 
 def set_excluded_layers(param_names: list[str], main_program: Any = None) -> None:
-    """Parameters whose names begin with one of these are left alone."""
+    """Parameters whose names begin with one of these are left alone by `prune_model`.
+
+    Args:
+        param_names: the beginnings of names.
+        main_program: accepted and ignored.
+
+    Examples:
+        >>> model = paddle.nn.Linear(4, 8)
+        >>> paddle.incubate.asp.set_excluded_layers([model.weight.name])
+        >>> paddle.incubate.asp.prune_model(model)
+        {}
+        >>> paddle.incubate.asp.reset_excluded_layers()
+    """
     _excluded.update([param_names] if isinstance(param_names, str) else param_names)
 
 
 def reset_excluded_layers(main_program: Any = None) -> None:
-    """Nothing is left alone any more."""
+    """Takes `set_excluded_layers` back: nothing is left alone any more.
+
+    Args:
+        main_program: accepted and ignored.
+
+    Examples:
+        >>> paddle.incubate.asp.reset_excluded_layers()
+        >>> len(paddle.incubate.asp.prune_model(paddle.nn.Linear(4, 8)))
+        1
+    """
     _excluded.clear()
 
 
 def add_supported_layer(layer: Any, pruning_func: Any = None) -> None:
-    """A further kind of layer (a class, a layer or a name) to prune; `pruning_func(array, m, n, func_name, param_name)`
-    gives the pruned array and its mask."""
+    """A further kind of layer to prune.
+
+    Args:
+        layer: a class, a layer or a name.
+        pruning_func: `pruning_func(array, m, n, func_name, param_name)` gives the pruned array and its mask; None for
+            the usual one.
+
+    Examples:
+        >>> class MyLinear(paddle.nn.Linear):
+        ...     pass
+        >>> paddle.incubate.asp.add_supported_layer(MyLinear)
+        >>> model = paddle.nn.Sequential(MyLinear(4, 8))
+        >>> _ = paddle.incubate.asp.prune_model(model)
+        >>> paddle.incubate.asp.calculate_density(model[0].weight)
+        0.5
+    """
     kind = layer if isinstance(layer, str) else (layer if isinstance(layer, type) else type(layer)).__name__
     _supported[kind.lower()] = pruning_func
 
@@ -50,10 +85,24 @@ def add_supported_layer(layer: Any, pruning_func: Any = None) -> None:
 def prune_model(
     model: Layer, n: int = 2, m: int = 4, mask_algo: str = "mask_1d", with_mask: bool = True
 ) -> dict[str, Tensor]:
-    """Zeroes all but the `n` largest of every `m` weights along the inputs; gives the masks by parameter name.
+    """Zeroes all but the `n` largest of every `m` weights along the inputs.
 
-    `mask_2d_greedy` and `mask_2d_best` leave `n` of every `m` along the outputs as well, so that the transposed product of
-    the backward pass is as sparse.
+    Args:
+        model: the model, which changes.
+        n: how many are kept.
+        m: of how many.
+        mask_algo: `mask_1d`; or `mask_2d_greedy` and `mask_2d_best`, which leave `n` of every `m` along the outputs
+            as well, so that the transposed product of the backward pass is as sparse.
+        with_mask: whether a decorated optimiser keeps the zeros.
+
+    Returns:
+        The masks, by parameter name.
+
+    Examples:
+        >>> model = paddle.nn.Linear(4, 8)
+        >>> masks = paddle.incubate.asp.prune_model(model)
+        >>> (model.weight != 0).sum(0).tolist()  # two of the four inputs of each output
+        [2, 2, 2, 2, 2, 2, 2, 2]
     """
     if mask_algo not in _ALGORITHMS:
         raise failed_check("asp.prune_model", f"mask_algo must be one of {', '.join(_ALGORITHMS)}", f"{mask_algo!r}")
@@ -102,5 +151,22 @@ OptimizerWithSparsityGuarantee = MaskedOptimizer
 
 
 def decorate(optimizer: Any) -> MaskedOptimizer:
-    """The optimiser, which keeps pruned weights zero, also those that are pruned later."""
+    """An optimiser that keeps pruned weights zero, also those that are pruned later.
+
+    Args:
+        optimizer: the optimiser.
+
+    Returns:
+        The optimiser, wrapped.
+
+    Examples:
+        >>> model = paddle.nn.Linear(4, 8)
+        >>> optimizer = paddle.optimizer.SGD(0.1, parameters=model.parameters())
+        >>> optimizer = paddle.incubate.asp.decorate(optimizer)
+        >>> _ = paddle.incubate.asp.prune_model(model)
+        >>> model(paddle.ones([2, 4])).sum().backward()
+        >>> optimizer.step()
+        >>> paddle.incubate.asp.calculate_density(model.weight)
+        0.5
+    """
     return MaskedOptimizer(optimizer, _masks)

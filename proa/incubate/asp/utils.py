@@ -32,7 +32,18 @@ class CheckMethod(enum.Enum):
 
 
 def calculate_density(x: Any) -> float:
-    """The share of elements that are not zero."""
+    """The share of elements that are not zero.
+
+    Args:
+        x: a tensor or an array.
+
+    Returns:
+        A number from 0 to 1.
+
+    Examples:
+        >>> paddle.incubate.asp.calculate_density(paddle.to_tensor([1.0, 0.0, 2.0, 0.0]))
+        0.5
+    """
     array = np.asarray(x)
     return float(np.count_nonzero(array)) / array.size if array.size else 0.0
 

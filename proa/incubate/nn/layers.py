@@ -17,7 +17,21 @@ from .functional import (
 
 
 class FusedLinear(Layer):
-    """A linear layer; with `transpose_weight` its weight is [out, in]."""
+    """A linear layer.
+
+    Args:
+        in_features: the size of the input's last axis.
+        out_features: that of the result's.
+        weight_attr: how the weight is made.
+        bias_attr: how the bias is made; False for none.
+        transpose_weight: whether the weight is `[out, in]`; otherwise it is `[in, out]`.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.incubate.nn.FusedLinear(4, 2, transpose_weight=True)
+        >>> layer.weight.shape, layer(paddle.ones([3, 4])).shape
+        (paddle.Size([2, 4]), paddle.Size([3, 2]))
+    """
 
     def __init__(
         self, in_features: int, out_features: int, weight_attr: Any = None, bias_attr: Any = None,
@@ -30,25 +44,82 @@ class FusedLinear(Layer):
         self.transpose_weight, self.name = transpose_weight, name
 
     def forward(self, input: Any) -> Any:
+        """`input @ weight + bias`.
+
+        Args:
+            input: `[..., in_features]`.
+
+        Returns:
+            A tensor `[..., out_features]`.
+
+        Examples:
+            >>> paddle.incubate.nn.FusedLinear(4, 2)(paddle.ones([3, 4])).shape
+            paddle.Size([3, 2])
+        """
         return fused_linear(input, self.weight, self.bias, self.transpose_weight)
 
 
 class FusedDropoutAdd(Layer):
-    """`dropout(x) + y`."""
+    """`dropout(x) + y`, as a layer.
+
+    Args:
+        p: the probability of an element to be dropped.
+        mode: that of `dropout`.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.incubate.nn.FusedDropoutAdd(p=0.0)(paddle.to_tensor([1.0]), paddle.to_tensor([2.0])).tolist()
+        [3.0]
+    """
 
     def __init__(self, p: float = 0.5, mode: str = "upscale_in_train", name: str | None = None) -> None:
         super().__init__()
         self.p, self.mode, self.name = p, mode, name
 
     def forward(self, x: Any, y: Any) -> Any:
+        """`dropout(x) + y`.
+
+        Args:
+            x: the tensor.
+            y: what is added, of the same shape.
+
+        Returns:
+            A tensor of the shape and dtype of `x`.
+
+        Examples:
+            >>> layer = paddle.incubate.nn.FusedDropoutAdd(p=0.5)
+            >>> _ = layer.eval()
+            >>> layer(paddle.to_tensor([1.0]), paddle.to_tensor([2.0])).tolist()
+            [3.0]
+        """
         return fused_dropout_add(x, y, self.p, self.training, self.mode)
 
     def extra_repr(self) -> str:
+        """What `print` shows between the brackets.
+
+        Examples:
+            >>> paddle.incubate.nn.FusedDropoutAdd(p=0.25).extra_repr()
+            'p=0.25, mode=upscale_in_train'
+        """
         return f"p={self.p}, mode={self.mode}{f', name={self.name}' if self.name else ''}"
 
 
 class FusedBiasDropoutResidualLayerNorm(Layer):
-    """`layer_norm(residual + dropout(x + bias))`."""
+    """`layer_norm(residual + dropout(x + bias))`, as a layer.
+
+    Args:
+        embed_dim: the size of the last axis.
+        dropout_rate: the probability of an element to be dropped.
+        weight_attr: how the scale is made.
+        bias_attr: how the biases are made.
+        epsilon: what is added to the variance.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.incubate.nn.FusedBiasDropoutResidualLayerNorm(2, dropout_rate=0.0)
+        >>> print(layer(paddle.to_tensor([[1.0, 3.0]]), paddle.to_tensor([[0.0, 0.0]])).numpy().round(4))
+        [[-1.  1.]]
+    """
 
     def __init__(
         self, embed_dim: int, dropout_rate: float = 0.5, weight_attr: Any = None, bias_attr: Any = None,
@@ -63,13 +134,47 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
         self.ln_bias = self.create_parameter([embed_dim], bias_attr, is_bias=True)
 
     def forward(self, x: Any, residual: Any) -> Any:
+        """`layer_norm(residual + dropout(x + bias))`.
+
+        Args:
+            x: `[..., embed_dim]`.
+            residual: of the same shape.
+
+        Returns:
+            A tensor of the shape and dtype of `x`.
+
+        Examples:
+            >>> layer = paddle.incubate.nn.FusedBiasDropoutResidualLayerNorm(4)
+            >>> layer(paddle.ones([2, 4]), paddle.ones([2, 4])).shape
+            paddle.Size([2, 4])
+        """
         return fused_bias_dropout_residual_layer_norm(
             x, residual, self.linear_bias, self.ln_scale, self.ln_bias, self.dropout_rate, self._epsilon, self.training
         )
 
 
 class FusedMultiHeadAttention(Layer):
-    """Attention of a sequence to itself with its projections, residual and layer norm."""
+    """Attention of a sequence to itself with its projections, residual and layer norm.
+
+    Args:
+        embed_dim: the size of the input.
+        num_heads: into how many heads it is divided.
+        dropout_rate: behind the projection.
+        attn_dropout_rate: of the attention's weights.
+        kdim, vdim: None, or `embed_dim`.
+        normalize_before: whether the layer norm is before; otherwise it is behind.
+        need_weights: must be False.
+        qkv_weight_attr, qkv_bias_attr, linear_weight_attr, linear_bias_attr: how the projections are made.
+        pre_ln_scale_attr, pre_ln_bias_attr, ln_scale_attr, ln_bias_attr: how the layer norms are made.
+        epsilon: what is added to variances.
+        nranks, ring_id: accepted and ignored.
+        transpose_qkv_wb: whether the weight of queries, keys and values is `[embed_dim, 3 * embed_dim]`.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.incubate.nn.FusedMultiHeadAttention(8, 2)(paddle.ones([2, 3, 8])).shape
+        paddle.Size([2, 3, 8])
+    """
 
     def __init__(
         self, embed_dim: int, num_heads: int, dropout_rate: float = 0.5, attn_dropout_rate: float = 0.5,
@@ -109,6 +214,23 @@ class FusedMultiHeadAttention(Layer):
         self.ln_scale, self.ln_bias = (None, None) if normalize_before else (scale, shift)
 
     def forward(self, query: Any, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None) -> Any:
+        """The result of the half layer.
+
+        Args:
+            query: `[batch, sequence, embed_dim]`.
+            key: None, or `query`.
+            value: None, or `query`.
+            attn_mask: what is added to the scores, or None.
+            cache: earlier keys and values, or None.
+
+        Returns:
+            A tensor of the shape of `query`; with `cache` also the grown cache.
+
+        Examples:
+            >>> layer = paddle.incubate.nn.FusedMultiHeadAttention(8, 2)
+            >>> layer(paddle.ones([1, 3, 8])).shape
+            paddle.Size([1, 3, 8])
+        """
         return fused_multi_head_attention(
             query, self.qkv_weight, self.linear_weight, self.normalize_before, self.pre_ln_scale, self.pre_ln_bias,
             self.ln_scale, self.ln_bias, self._epsilon, self.qkv_bias, self.linear_bias, cache, attn_mask,
@@ -118,7 +240,26 @@ class FusedMultiHeadAttention(Layer):
 
 
 class FusedFeedForward(Layer):
-    """The feed-forward half of a transformer layer."""
+    """The feed-forward half of a transformer layer, with its residual and layer norm.
+
+    Args:
+        d_model: the size of the input.
+        dim_feedforward: the size between the two linear layers.
+        dropout_rate: behind the second layer.
+        epsilon: what is added to variances.
+        activation: 'relu' or 'gelu'.
+        act_dropout_rate: behind the activation; None for `dropout_rate`.
+        normalize_before: whether the layer norm is before; otherwise it is behind.
+        linear1_weight_attr, linear1_bias_attr, linear2_weight_attr, linear2_bias_attr: how the linear layers are
+            made.
+        ln1_scale_attr, ln1_bias_attr, ln2_scale_attr, ln2_bias_attr: how the layer norms are made.
+        nranks, ring_id: accepted and ignored.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.incubate.nn.FusedFeedForward(8, 16)(paddle.ones([2, 3, 8])).shape
+        paddle.Size([2, 3, 8])
+    """
 
     def __init__(
         self, d_model: int, dim_feedforward: int, dropout_rate: float = 0.1, epsilon: float = 1e-5,
@@ -144,6 +285,20 @@ class FusedFeedForward(Layer):
         self._ln2_scale, self._ln2_bias = (None, None) if normalize_before else (scale, shift)
 
     def forward(self, src: Any, cache: Any = None) -> Any:
+        """The result of the half layer.
+
+        Args:
+            src: `[batch, sequence, d_model]`.
+            cache: None.
+
+        Returns:
+            A tensor of the shape of `src`.
+
+        Examples:
+            >>> layer = paddle.incubate.nn.FusedFeedForward(8, 16)
+            >>> layer(paddle.ones([1, 3, 8])).shape
+            paddle.Size([1, 3, 8])
+        """
         return fused_feedforward(
             src, self._linear1_weight, self._linear2_weight, self._linear1_bias, self._linear2_bias, self._ln1_scale,
             self._ln1_bias, self._ln2_scale, self._ln2_bias, self._act_dropout_rate, self._dropout_rate, self._act_method,
@@ -152,7 +307,24 @@ class FusedFeedForward(Layer):
 
 
 class FusedTransformerEncoderLayer(Layer):
-    """A layer of a transformer encoder, of the two halves above."""
+    """A layer of a transformer encoder: `FusedMultiHeadAttention`, then `FusedFeedForward`.
+
+    Args:
+        d_model: the size of the input.
+        nhead: how many heads.
+        dim_feedforward: the size inside the feed-forward half.
+        dropout_rate: behind both halves.
+        activation: 'relu' or 'gelu'.
+        attn_dropout_rate: of the attention's weights; None for `dropout_rate`.
+        act_dropout_rate: behind the activation; None for `dropout_rate`.
+        normalize_before: whether layer norms are before the halves; otherwise they are behind.
+        weight_attr: how weights are made.
+        bias_attr: how biases are made.
+
+    Examples:
+        >>> paddle.incubate.nn.FusedTransformerEncoderLayer(8, 2, 16)(paddle.ones([2, 3, 8])).shape
+        paddle.Size([2, 3, 8])
+    """
 
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int, dropout_rate: float = 0.1, activation: str = "relu",
@@ -175,6 +347,21 @@ class FusedTransformerEncoderLayer(Layer):
         )  # fmt: skip
 
     def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
+        """The result of the layer.
+
+        Args:
+            src: `[batch, sequence, d_model]`.
+            src_mask: what is added to the scores, or None.
+            cache: earlier keys and values, or None.
+
+        Returns:
+            A tensor of the shape of `src`; with `cache` also the grown cache.
+
+        Examples:
+            >>> layer = paddle.incubate.nn.FusedTransformerEncoderLayer(8, 2, 16)
+            >>> layer(paddle.ones([1, 3, 8])).shape
+            paddle.Size([1, 3, 8])
+        """
         attended = self.fused_attn(src, attn_mask=src_mask, cache=cache)
         if cache is None:
             return self.ffn(attended)

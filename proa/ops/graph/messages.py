@@ -76,10 +76,23 @@ def send_u_recv(
     out_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Sends the rows of `x` along edges and pools what arrives at each node; zeros where nothing does.
+    """Sends the rows of `x` along edges and pools what arrives at each node.
 
-    Edge e goes from node `src_index[e]` to `dst_index[e]`. `reduce_op`: 'sum', 'mean', 'max' or 'min'.
-    The result has `out_size` rows, or as many as `x`.
+    Args:
+        x: a row for each node.
+        src_index: for each edge the node it comes from.
+        dst_index: the node it goes to.
+        reduce_op: 'sum', 'mean', 'max' or 'min'.
+        out_size: how many rows the result has; None for as many as `x`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of rows; zeros where nothing arrives.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0], [2.0], [3.0]])
+        >>> paddle.geometric.send_u_recv(x, paddle.to_tensor([0, 1, 2]), paddle.to_tensor([1, 2, 1])).tolist()
+        [[0.0], [4.0], [2.0]]
     """
     return _send(x, src_index, dst_index, check_mode("send_u_recv", "reduce_op", reduce_op, MODES), out_size)
 
@@ -137,9 +150,27 @@ def send_ue_recv(
     out_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Combines the row of `x` at an edge's source with the edge's own row of `y`, and pools what arrives at each node.
+    """Combines the row at an edge's source with the edge's own row, and pools what arrives at each node.
 
-    `message_op`: 'add', 'sub', 'mul' or 'div'; features broadcast. `reduce_op`: 'sum', 'mean', 'max' or 'min'.
+    Args:
+        x: a row for each node.
+        y: a row for each edge; features broadcast.
+        src_index: for each edge the node it comes from.
+        dst_index: the node it goes to.
+        message_op: 'add', 'sub', 'mul' or 'div'.
+        reduce_op: 'sum', 'mean', 'max' or 'min'.
+        out_size: how many rows the result has; None for as many as `x`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of rows; zeros where nothing arrives.
+
+    Examples:
+        >>> x, y = paddle.to_tensor([[1.0], [2.0], [3.0]]), paddle.to_tensor([[10.0], [20.0], [30.0]])
+        >>> src_index = paddle.to_tensor([0, 1, 2])
+        >>> dst_index = paddle.to_tensor([1, 2, 1])
+        >>> paddle.geometric.send_ue_recv(x, y, src_index, dst_index, "mul").tolist()
+        [[0.0], [100.0], [40.0]]
     """
     where = "send_ue_recv"
     check_mode(where, "message_op", message_op, tuple(_MESSAGES))
@@ -174,7 +205,24 @@ def send_uv(
     message_op: str = "add",
     name: str | None = None,
 ) -> Tensor:
-    """The row of `x` at each edge's source combined with the row of `y` at its target: one row for each edge."""
+    """The row of `x` at each edge's source combined with the row of `y` at its target.
+
+    Args:
+        x: a row for each node.
+        y: a row for each node.
+        src_index: for each edge the node it comes from.
+        dst_index: the node it goes to.
+        message_op: 'add', 'sub', 'mul' or 'div'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor with a row for each edge.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0], [2.0], [3.0]])
+        >>> paddle.geometric.send_uv(x, x, paddle.to_tensor([0, 1, 2]), paddle.to_tensor([1, 2, 1])).tolist()
+        [[3.0], [5.0], [5.0]]
+    """
     where = "send_uv"
     check_mode(where, "message_op", message_op, tuple(_MESSAGES))
     source, target = _edges(where, src_index, dst_index, _nodes(where, "x", x), _nodes(where, "y", y))

@@ -86,10 +86,27 @@ def reindex_graph(
     index_buffer: Tensor | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Renumbers the nodes `x` and their `neighbors` (`count[i]` of them for node i) from 0.
+    """Renumbers nodes and their neighbours from 0.
 
-    Gives the edges as new numbers of source and target, and the old numbers in the new order. The buffers, which
-    save another framework time, are not needed. Computed on the host.
+    Computed on the host.
+
+    Args:
+        x: nodes.
+        neighbors: their neighbours, one node's behind another's.
+        count: how many neighbours each node has.
+        value_buffer, index_buffer: accepted and not needed.
+        name: a label; it changes nothing.
+
+    Returns:
+        The edges as new numbers of source and target, and the old numbers in the new order.
+
+    Examples:
+        >>> x = paddle.to_tensor([7, 3])
+        >>> neighbors = paddle.to_tensor([3, 9, 7])
+        >>> count = paddle.to_tensor([2, 1], dtype="int32")
+        >>> source, target, nodes = paddle.geometric.reindex_graph(x, neighbors, count)
+        >>> source.tolist(), target.tolist(), nodes.tolist()
+        ([1, 2, 0], [0, 0, 1], [7, 3, 9])
     """
     return _reindexed("reindex_graph", x, [neighbors], [count])
 
@@ -116,7 +133,25 @@ def reindex_heter_graph(
     index_buffer: Tensor | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`reindex_graph` for edges of several kinds: a list of neighbors and of counts, renumbered together."""
+    """`reindex_graph` for edges of several kinds, renumbered together.
+
+    Args:
+        x: nodes.
+        neighbors: for each kind their neighbours.
+        count: for each kind how many neighbours each node has.
+        value_buffer, index_buffer: accepted and not needed.
+        name: a label; it changes nothing.
+
+    Returns:
+        The edges as new numbers of source and target, and the old numbers in the new order.
+
+    Examples:
+        >>> neighbors = [paddle.to_tensor([3, 9, 7]), paddle.to_tensor([5])]
+        >>> count = [paddle.to_tensor([2, 1], dtype="int32"), paddle.to_tensor([1, 0], dtype="int32")]
+        >>> source, target, nodes = paddle.geometric.reindex_heter_graph(paddle.to_tensor([7, 3]), neighbors, count)
+        >>> source.tolist(), target.tolist(), nodes.tolist()
+        ([1, 2, 0, 3], [0, 0, 1, 0], [7, 3, 9, 5])
+    """
     several = isinstance(neighbors, (list, tuple)) and isinstance(count, (list, tuple))
     return _reindexed(
         "reindex_heter_graph", x, neighbors if several else [neighbors], count if several else [count]

@@ -138,10 +138,30 @@ def sample_neighbors(
     perm_buffer: Tensor | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """At most `sample_size` neighbours of each node (all for -1), chosen evenly and none twice.
+    """At most `sample_size` neighbours of each node, chosen evenly and none twice.
 
-    Gives the neighbours of all nodes in one tensor, how many each node has (int32), and, with `return_eids`, the
-    entries of `eids` for the chosen edges. Computed on the host.
+    Computed on the host.
+
+    Args:
+        row: the neighbours of all nodes, one node's behind another's.
+        colptr: where each node's neighbours begin in `row`, and the end.
+        input_nodes: the nodes.
+        sample_size: at most how many; -1 for all.
+        eids: a number for each edge.
+        return_eids: whether those of the chosen edges are given too.
+        perm_buffer: accepted and not needed.
+        name: a label; it changes nothing.
+
+    Returns:
+        The neighbours, and how many each node has (int32); with `return_eids` also the chosen edges' numbers.
+
+    Examples:
+        >>> row, colptr = paddle.to_tensor([1, 2, 3, 0]), paddle.to_tensor([0, 3, 4])
+        >>> neighbors, count = paddle.geometric.sample_neighbors(row, colptr, paddle.to_tensor([0, 1]))
+        >>> neighbors.tolist(), count.tolist()
+        ([1, 2, 3, 0], [3, 1])
+        >>> paddle.geometric.sample_neighbors(row, colptr, paddle.to_tensor([0, 1]), sample_size=2)[1].tolist()
+        [2, 1]
     """
     return _sampled("sample_neighbors", row, colptr, input_nodes, sample_size, eids, return_eids)
 
@@ -162,7 +182,27 @@ def weighted_sample_neighbors(
     return_eids: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """`sample_neighbors` where an edge is chosen in proportion to its weight among those that are left."""
+    """`sample_neighbors` where an edge is chosen in proportion to its weight among those that are left.
+
+    Args:
+        row: the neighbours of all nodes, one node's behind another's.
+        colptr: where each node's neighbours begin in `row`, and the end.
+        edge_weight: a weight for each edge.
+        input_nodes: the nodes.
+        sample_size: at most how many; -1 for all.
+        eids: a number for each edge.
+        return_eids: whether those of the chosen edges are given too.
+        name: a label; it changes nothing.
+
+    Returns:
+        The neighbours, and how many each node has (int32); with `return_eids` also the chosen edges' numbers.
+
+    Examples:
+        >>> row, colptr, weight = paddle.to_tensor([1, 2, 3]), paddle.to_tensor([0, 3]), paddle.to_tensor([0.0, 1.0, 0.0])
+        >>> input_nodes = paddle.to_tensor([0])
+        >>> paddle.geometric.weighted_sample_neighbors(row, colptr, weight, input_nodes, sample_size=1)[0].tolist()
+        [2]
+    """
     where = "weighted_sample_neighbors"
     weights = np.asarray(require_tensor(where, "edge_weight", edge_weight)._data(), np.float64).reshape(-1)
     require_tensor(where, "row", row)

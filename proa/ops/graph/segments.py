@@ -58,7 +58,20 @@ def _segments(where: str, data: Any, segment_ids: Any, mode: str) -> Tensor:
 @public(values=True, module="incubate")
 @public(values=True, module="geometric")
 def segment_sum(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The sum of each segment; `segment_ids` (sorted, read at the call) says which rows belong together."""
+    """The sum of each segment of rows.
+
+    Args:
+        data: the rows.
+        segment_ids: for each row its segment, in rising order.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor with a row for each segment; 0 for one without rows.
+
+    Examples:
+        >>> paddle.geometric.segment_sum(paddle.to_tensor([[1.0], [2.0], [4.0]]), paddle.to_tensor([0, 0, 1])).tolist()
+        [[3.0], [4.0]]
+    """
     return _segments("segment_sum", data, segment_ids, "sum")
 
 
@@ -66,7 +79,20 @@ def segment_sum(data: Tensor, segment_ids: Tensor, name: str | None = None) -> T
 @public(values=True, module="incubate")
 @public(values=True, module="geometric")
 def segment_mean(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The mean of each segment, 0 for one without rows; of integers, cut to an integer."""
+    """The mean of each segment of rows; of integers, cut to an integer.
+
+    Args:
+        data: the rows.
+        segment_ids: for each row its segment, in rising order.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor with a row for each segment; 0 for one without rows.
+
+    Examples:
+        >>> paddle.geometric.segment_mean(paddle.to_tensor([[1.0], [2.0], [4.0]]), paddle.to_tensor([0, 0, 1])).tolist()
+        [[1.5], [4.0]]
+    """
     return _segments("segment_mean", data, segment_ids, "mean")
 
 
@@ -74,7 +100,20 @@ def segment_mean(data: Tensor, segment_ids: Tensor, name: str | None = None) -> 
 @public(values=True, module="incubate")
 @public(values=True, module="geometric")
 def segment_max(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The largest values of each segment, 0 for one without rows."""
+    """The largest values of each segment of rows.
+
+    Args:
+        data: the rows.
+        segment_ids: for each row its segment, in rising order.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor with a row for each segment; 0 for one without rows.
+
+    Examples:
+        >>> paddle.geometric.segment_max(paddle.to_tensor([[1.0], [2.0], [4.0]]), paddle.to_tensor([0, 0, 1])).tolist()
+        [[2.0], [4.0]]
+    """
     return _segments("segment_max", data, segment_ids, "max")
 
 
@@ -82,5 +121,18 @@ def segment_max(data: Tensor, segment_ids: Tensor, name: str | None = None) -> T
 @public(values=True, module="incubate")
 @public(values=True, module="geometric")
 def segment_min(data: Tensor, segment_ids: Tensor, name: str | None = None) -> Tensor:
-    """The smallest values of each segment, 0 for one without rows."""
+    """The smallest values of each segment of rows.
+
+    Args:
+        data: the rows.
+        segment_ids: for each row its segment, in rising order.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor with a row for each segment; 0 for one without rows.
+
+    Examples:
+        >>> paddle.geometric.segment_min(paddle.to_tensor([[1.0], [2.0], [4.0]]), paddle.to_tensor([0, 0, 1])).tolist()
+        [[1.0], [4.0]]
+    """
     return _segments("segment_min", data, segment_ids, "min")

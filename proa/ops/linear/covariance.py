@@ -102,10 +102,23 @@ def cov(
     aweights: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The covariances of variables (rows of `x`, or columns with `rowvar=False`) over observations.
+    """The covariances of variables over observations.
 
-    `ddof` is taken off the number of observations that is divided by. `fweights` says how often
-    each observation occurred, `aweights` how much it counts; neither may be negative.
+    Args:
+        x: the observations, `[variables, observations]`.
+        rowvar: whether rows are the variables; otherwise columns are.
+        ddof: whether one is taken off the number that is divided by.
+        fweights: how often each observation occurred; integers, not negative.
+        aweights: how much each observation counts; not negative.
+        name: a label; it changes nothing.
+
+    Returns:
+        A square tensor.
+
+    Examples:
+        >>> print(paddle.linalg.cov(paddle.to_tensor([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])).numpy().round(3))
+        [[1. 2.]
+         [2. 4.]]
     """
     return _unless_one(_covariance("cov", x, bool(rowvar), ddof, fweights, aweights))
 
@@ -116,7 +129,21 @@ def cov(
 )  # fmt: skip
 @public(module="linalg", method=True)
 def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
-    """The correlations of variables: their covariances divided by their deviations, from -1 to 1."""
+    """The correlations of variables: their covariances divided by their deviations.
+
+    Args:
+        x: the observations, `[variables, observations]`.
+        rowvar: whether rows are the variables; otherwise columns are.
+        name: a label; it changes nothing.
+
+    Returns:
+        A square tensor of numbers from -1 to 1.
+
+    Examples:
+        >>> print(paddle.linalg.corrcoef(paddle.to_tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])).numpy().round(3))
+        [[ 1. -1.]
+         [-1.  1.]]
+    """
     result = _covariance("corrcoef", x, bool(rowvar), True, None, None)
     diagonal = main_diagonal(result)
     deviation = sqrt(real(diagonal) if diagonal._aval.dtype.kind == "c" else diagonal)

@@ -96,7 +96,19 @@ def _cofactors_xla(xp: Any, x: Any) -> Any:
 @public(module="linalg")
 @op(infer=_infer_number, grad={"x": lambda g, x: as_matrices(g) * conjugate(cofactors(x))})
 def det(xp: Any, x: Any) -> Any:
-    """The determinant of square matrices."""
+    """The determinant of square matrices.
+
+    Args:
+        x: `[..., n, n]`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[...]`.
+
+    Examples:
+        >>> print(paddle.linalg.det(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])).numpy().round(4))
+        -2.0
+    """
     return xp.linalg.det(x)
 
 
@@ -138,6 +150,18 @@ compiled(sign_and_logarithm)(sign_and_logarithm.operation.kernel)  # type: ignor
 )  # fmt: skip
 @public(module="linalg", method=True)
 def slogdet(x: Tensor, name: str | None = None) -> Tensor:
-    """The sign of the determinant and the logarithm of its size, one above the other in one tensor."""
+    """The sign of the determinant and the logarithm of its size.
+
+    Args:
+        x: `[..., n, n]`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[2, ...]`: the signs, and the logarithms.
+
+    Examples:
+        >>> print(paddle.linalg.slogdet(paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]])).numpy().round(4))
+        [-1.      1.7918]
+    """
     sign, logarithm = sign_and_logarithm(require_tensor("slogdet", "x", x))
     return stack_along([sign, in_type_of(logarithm, sign)], 0)

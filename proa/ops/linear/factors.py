@@ -211,9 +211,21 @@ def _lu_xla(xp: Any, x: Any) -> Any:
 def lu(x: Tensor, pivot: bool = True, get_infos: bool = False, name: str | None = None) -> tuple[Tensor, ...]:
     """`x = P L U` by elimination with row exchanges.
 
-    Gives `L` (below the diagonal, which is 1) and `U` in one matrix, and the exchanges as int32:
-    row `i` was exchanged with row `pivots[i]`, counted from 1. With `get_infos` also the position
-    of the first zero pivot (from 1; 0 if there is none).
+    Args:
+        x: `[..., rows, columns]`.
+        pivot: whether rows are exchanged; must be True.
+        get_infos: whether it is said where a pivot is zero.
+        name: a label; it changes nothing.
+
+    Returns:
+        `L` (below the diagonal, which is 1) and `U` in one matrix, and the exchanges as int32: row `i` was exchanged
+        with row `pivots[i]`, counted from 1. With `get_infos` also the position of the first zero pivot (from 1; 0 if
+        there is none).
+
+    Examples:
+        >>> factors, pivots = paddle.linalg.lu(paddle.to_tensor([[1.0, 2.0], [4.0, 4.0]]))
+        >>> factors.tolist(), pivots.tolist()
+        ([[4.0, 4.0], [0.25, 1.0]], [2, 2])
     """
     if not pivot:
         raise value_error("lu", "elimination without row exchanges is not offered", "pivot: False", "use pivot=True")
@@ -282,7 +294,24 @@ def _reference_lu_unpack(x: Any, y: Any, unpack_ludata: bool = True, unpack_pivo
 def lu_unpack(
     x: Tensor, y: Tensor, unpack_ludata: bool = True, unpack_pivots: bool = True, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`P`, `L` and `U` from what `lu` gives; empty tensors for those that are not asked for."""
+    """`P`, `L` and `U` from what `lu` gives.
+
+    Args:
+        x: the factors in one matrix.
+        y: the exchanges.
+        unpack_ludata: whether `L` and `U` are wanted.
+        unpack_pivots: whether `P` is wanted.
+        name: a label; it changes nothing.
+
+    Returns:
+        `P`, `L` and `U`; empty tensors for those that are not wanted.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 2.0], [4.0, 4.0]])
+        >>> p, l, u = paddle.linalg.lu_unpack(*paddle.linalg.lu(x))
+        >>> (p @ l @ u).tolist()
+        [[1.0, 2.0], [4.0, 4.0]]
+    """
     dtype = matrix_argument("lu_unpack", "x", x)._aval.dtype
     require_tensor("lu_unpack", "y", y)
     *batch, rows, columns = x._aval.shape
@@ -370,7 +399,19 @@ def _reference_qr(x: Any, mode: Any = "reduced") -> Any:
 def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> Any:
     """`x = Q R` with orthonormal columns in `Q` and `R` upper triangular.
 
-    `mode`: "reduced" (`Q` as narrow as it can be), "complete" (`Q` square) or "r" (`R` alone).
+    Args:
+        x: `[..., rows, columns]`.
+        mode: "reduced" (`Q` as narrow as it can be), "complete" (`Q` square) or "r" (`R` alone).
+        name: a label; it changes nothing.
+
+    Returns:
+        `Q` and `R`, or `R` alone.
+
+    Examples:
+        >>> x = paddle.to_tensor([[3.0, 1.0], [4.0, 2.0], [0.0, 3.0]])
+        >>> q, r = paddle.linalg.qr(x)
+        >>> q.shape, r.shape, paddle.allclose(q @ r, x, atol=1e-5).item()
+        (paddle.Size([3, 2]), paddle.Size([2, 2]), True)
     """
     if mode not in ("reduced", "complete", "r"):
         raise value_error("qr", "mode is 'reduced', 'complete' or 'r'", f"mode: {mode!r}")

@@ -74,7 +74,20 @@ def _reference_exponential(x: Any) -> Any:
 )  # fmt: skip
 @public(module="linalg")
 def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
-    """The exponential `I + x + x^2/2 + …` of square matrices; of a number, its exponential."""
+    """The exponential `I + x + x^2/2 + …` of square matrices; of a number, its exponential.
+
+    Args:
+        x: `[..., n, n]`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.linalg.matrix_exp(paddle.to_tensor([[0.0, 1.0], [0.0, 0.0]])).numpy().round(4))
+        [[1. 1.]
+         [0. 1.]]
+    """
     if require_tensor("matrix_exp", "x", x)._aval.ndim == 0 and x._aval.dtype.kind in "fc":
         return exp(x)
     return exponential(matrix_argument("matrix_exp", "x", x, square=True))
@@ -91,7 +104,20 @@ def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
 @public(module="linalg", method=True)
 @one_operator("matrix_power")
 def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
-    """`x` multiplied with itself `n` times; for negative `n`, the inverse."""
+    """Square matrices multiplied with themselves.
+
+    Args:
+        x: `[..., n, n]`.
+        n: how often; a negative number takes the inverse.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.linalg.matrix_power(paddle.to_tensor([[1.0, 1.0], [0.0, 1.0]]), 3).tolist()
+        [[1.0, 3.0], [0.0, 1.0]]
+    """
     matrix_argument("matrix_power", "x", x, square=True)
     power = integer("matrix_power", "n", n)
     if power == 0:
@@ -140,11 +166,22 @@ def _reference_rank(x: Any, tol: Any = None, hermitian: bool = False, atol: Any 
 def matrix_rank(
     x: Tensor, tol: Any = None, hermitian: bool = False, atol: Any = None, rtol: Any = None, name: str | None = None
 ) -> Tensor:
-    """How many singular values exceed a cutoff, as int64.
+    """How many singular values exceed a cutoff.
 
-    The cutoff is `tol`; or the larger of `atol` and `rtol` times the largest singular value; by
-    default the largest one times the machine precision and the longer side. With `hermitian`
-    eigenvalues take their place.
+    Args:
+        x: `[..., rows, columns]`.
+        tol: the cutoff; None for the largest singular value times the machine precision and the longer side.
+        hermitian: whether the matrices are symmetric, so that eigenvalues take the place of singular values.
+        atol: with `rtol`, in place of `tol`: the cutoff is the larger of the two.
+        rtol: a factor of the largest singular value.
+        name: a label; it changes nothing.
+
+    Returns:
+        An int64 tensor `[...]`.
+
+    Examples:
+        >>> paddle.linalg.matrix_rank(paddle.to_tensor([[1.0, 2.0], [2.0, 4.0]])).item()
+        1
     """
     matrix_argument("matrix_rank", "x", x, square=bool(hermitian))
     if tol is not None and (atol is not None or rtol is not None):
@@ -172,9 +209,20 @@ _CONDITION_NORMS = (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 def cond(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
     """The condition number: the norm of matrices times the norm of their inverses.
 
-    For None, 2 and -2 the ratio of singular values, which any matrix has; for the other norms
-    ("fro", "nuc", 1, -1, infinity, -infinity) the matrices must be square and invertible. An empty
-    matrix has the condition 0.
+    An empty matrix has the condition 0.
+
+    Args:
+        x: `[..., rows, columns]`.
+        p: None, 2 and -2 for the ratio of singular values, which any matrix has; "fro", "nuc", 1, -1, infinity or
+            -infinity, for which the matrices must be square and invertible.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[...]`.
+
+    Examples:
+        >>> print(paddle.linalg.cond(paddle.to_tensor([[4.0, 0.0], [0.0, 2.0]])).numpy().round(4))
+        2.0
     """
     if p not in _CONDITION_NORMS:
         raise value_error("cond", f"p is one of {list(_CONDITION_NORMS)}", f"p: {p!r}")
@@ -215,7 +263,17 @@ def _best_split(sizes: list[int]) -> list[list[int]]:
 def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """The product of two or more matrices in the order that takes the least work.
 
-    The first and the last may be vectors: a row and a column.
+    Args:
+        x: the matrices; the first and the last may be vectors: a row and a column.
+        name: a label; it changes nothing.
+
+    Returns:
+        The product.
+
+    Examples:
+        >>> a, b, c = paddle.ones([2, 100]), paddle.ones([100, 3]), paddle.ones([3, 4])
+        >>> paddle.linalg.multi_dot([a, b, c]).shape
+        paddle.Size([2, 4])
     """
     if not isinstance(x, (list, tuple)) or len(x) < 2:
         raise value_error("multi_dot", "x must be a list of two matrices at least", f"x: {type(x).__name__}")

@@ -80,10 +80,22 @@ def _reference_product(x: Any, tau: Any) -> Any:
 )  # fmt: skip
 @public(module="linalg", method=True)
 def householder_product(x: Tensor, tau: Tensor, name: str | None = None) -> Tensor:
-    """The first columns of `H1 H2 … Hk`, the `Q` that geqrf leaves in pieces.
+    """The first columns of a product of reflections `H1 H2 … Hk`.
 
-    Reflection `i` is `I - tau_i v v^H`, where `v` is column `i` of `x` below the diagonal, 1 on it
-    and 0 above.
+    Reflection `i` is `I - tau_i v v^H`, where `v` is column `i` of `x` below the diagonal, 1 on it and 0 above: the
+    form in which LAPACK's geqrf leaves `Q`.
+
+    Args:
+        x: `[..., rows, columns]`.
+        tau: `[..., k]`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.linalg.householder_product(paddle.to_tensor([[1.0], [1.0]]), paddle.to_tensor([1.0])).tolist()
+        [[0.0], [-1.0]]
     """
     whole = _whole(householder_product, x, tau)
     return _product(*_reflections("householder_product", x, tau)) if whole is None else whole
@@ -105,7 +117,24 @@ def _reference_ormqr(x: Any, tau: Any, y: Any, left: bool = True, transpose: boo
 def ormqr(
     x: Tensor, tau: Tensor, y: Tensor, left: bool = True, transpose: bool = False, name: str | None = None
 ) -> Tensor:
-    """`Q y`, or `y Q` with `left=False`, for `Q = householder_product(x, tau)`; `Q^H` with `transpose`."""
+    """`Q y` or `y Q`, for `Q = householder_product(x, tau)`.
+
+    Args:
+        x: `[..., rows, columns]`.
+        tau: `[..., k]`.
+        y: what is multiplied.
+        left: whether `Q` is on the left.
+        transpose: whether `Q^H` takes the place of `Q`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `y`.
+
+    Examples:
+        >>> x, tau = paddle.to_tensor([[1.0, 0.0], [1.0, 1.0]]), paddle.to_tensor([1.0, 0.0])
+        >>> paddle.linalg.ormqr(x, tau, paddle.to_tensor([[1.0], [2.0]])).tolist()
+        [[-2.0], [-1.0]]
+    """
     whole = _whole(ormqr, x, tau, y, left=left, transpose=transpose)
     if whole is not None:
         return whole

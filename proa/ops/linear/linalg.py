@@ -325,7 +325,27 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
     },
 )
 def linear(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-    """`x @ weight + bias`, the weight being `[in_features, out_features]`, or `[in_features]` for one number a row."""
+    """`x @ weight + bias`.
+
+    Args:
+        x: the input, `[..., in_features]`.
+        weight: `[in_features, out_features]`, or `[in_features]` for one number a row.
+        bias: `[out_features]`, or None.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[..., out_features]`.
+
+    Raises:
+        ValueError: the last size of `x` is not `in_features`.
+
+    Examples:
+        >>> weight = paddle.to_tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+        >>> x = paddle.to_tensor([[1.0, 2.0, 3.0]])
+        >>> bias = paddle.to_tensor([0.5, -0.5])
+        >>> paddle.nn.functional.linear(x, weight, bias).tolist()
+        [[4.5, 6.5]]
+    """
     result = _product(xp, x, weight, False, False)
     if bias is not None:
         result += bias

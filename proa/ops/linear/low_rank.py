@@ -71,10 +71,22 @@ _WHY = "the projection is random: what the factors amount to is checked in tests
 def svd_lowrank(
     x: Tensor, q: int | None = None, niter: int = 2, M: Tensor | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The `q` largest singular values of `x` (of `x - M`) with their vectors, nearly: `U`, `S`, `V`.
+    """The largest singular values of a matrix with their vectors, nearly.
 
-    `q` is 6 by default, or the shorter side of `x` if that is less; `niter` power steps make the
-    result better.
+    Args:
+        x: `[..., rows, columns]`.
+        q: how many; None for 6, or the shorter side if that is less.
+        niter: how many power steps make the result better.
+        M: what is taken off `x` first, or None.
+        name: a label; it changes nothing.
+
+    Returns:
+        `U`, `S` and `V`.
+
+    Examples:
+        >>> x = paddle.diag(paddle.to_tensor([5.0, 3.0, 1.0]))
+        >>> print(paddle.linalg.svd_lowrank(x, q=2)[1].numpy().round(3))
+        [5. 3.]
     """
     rank, rounds = _settings("svd_lowrank", x, q, niter)
     if M is not None:
@@ -95,7 +107,26 @@ def svd_lowrank(
 def pca_lowrank(
     x: Tensor, q: int | None = None, center: bool = True, niter: int = 2, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Principal components: `svd_lowrank` of `x` less the mean of its rows (unless `center=False`)."""
+    """Principal components: `svd_lowrank` of `x` less the mean of its rows.
+
+    Args:
+        x: `[..., rows, columns]`.
+        q: how many; None for 6, or the shorter side if that is less.
+        center: whether the mean is taken off.
+        niter: how many power steps make the result better.
+        name: a label; it changes nothing.
+
+    Returns:
+        `U`, `S` and `V`.
+
+    Examples:
+        >>> x = paddle.arange(12.0).reshape([4, 3])
+        >>> u, s, v = paddle.linalg.pca_lowrank(x, q=1)
+        >>> u.shape, v.shape
+        (paddle.Size([4, 1]), paddle.Size([3, 1]))
+        >>> print(s.numpy().round(3))
+        [11.619]
+    """
     rank, rounds = _settings("pca_lowrank", x, q, niter)
     if center:
         rows = x._aval.shape[-2]

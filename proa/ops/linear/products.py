@@ -321,7 +321,25 @@ def fp8_fp8_half_gemm_fused(
 ) -> Tensor:
     """`act(scale * (x @ y) + bias)` of 8-bit floating numbers, summed in float32, in a 16-bit type.
 
-    `act` is "identity", "relu" or "gelu".
+    Args:
+        x: float8_e4m3fn, `[..., m, k]`.
+        y: float8_e4m3fn, `[..., k, n]`.
+        transpose_x: whether `x` is given transposed.
+        transpose_y: whether `y` is.
+        bias: `[n]`, or None.
+        scale: the factor of the product.
+        output_dtype: "float16" or "bfloat16".
+        act: "identity", "relu" or "gelu".
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of `output_dtype`.
+
+    Examples:
+        >>> x = paddle.ones([16, 32]).astype("float8_e4m3fn")
+        >>> y = paddle.linalg.fp8_fp8_half_gemm_fused(x, x, transpose_y=True, scale=0.5)
+        >>> y.dtype, y[0, 0].item()
+        (paddle.float16, 16.0)
     """
     where = "fp8_fp8_half_gemm_fused"
     for label, value in (("x", x), ("y", y)):

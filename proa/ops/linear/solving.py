@@ -87,8 +87,22 @@ def _reference_solve(x: Any, y: Any, left: bool = True) -> Any:
 def solve(x: Tensor, y: Tensor, left: bool = True, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The solution of `x z = y`, or of `z x = y` with `left=False`, for square invertible `x`.
 
-    `y` holds matrices, or vectors where it has the shape of `x` without the last dimension or one
-    dimension only. A singular matrix raises ValueError.
+    Args:
+        x: `[..., n, n]`.
+        y: matrices, or vectors where it has the shape of `x` without the last dimension or one dimension only.
+        left: on which side `x` is.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `y`.
+
+    Raises:
+        ValueError: a matrix is singular.
+
+    Examples:
+        >>> paddle.linalg.solve(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]]), paddle.to_tensor([2.0, 2.0])).tolist()
+        [1.0, 0.5]
     """
     require_tensor("solve", "y", y)
     shape = matrix_argument("solve", "x", x, square=True)._aval.shape
@@ -126,7 +140,24 @@ _PIVOTS = A(values=[2, 3, 3], dtype="int32")
 )  # fmt: skip
 @public(module="linalg")
 def lu_solve(b: Tensor, lu: Tensor, pivots: Tensor, trans: str = "N", name: str | None = None) -> Tensor:
-    """The solution of `A z = b` ("N"), `A^T z = b` ("T") or `A^H z = b` ("C"), given `lu` of `A`."""
+    """The solution of a linear system, given `lu` of its matrix.
+
+    Args:
+        b: the right side.
+        lu: the factors in one matrix.
+        pivots: the exchanges.
+        trans: "N" for `A z = b`, "T" for `A^T z = b`, "C" for `A^H z = b`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `b`.
+
+    Examples:
+        >>> factors, pivots = paddle.linalg.lu(paddle.to_tensor([[1.0, 2.0], [4.0, 4.0]]))
+        >>> print(paddle.linalg.lu_solve(paddle.to_tensor([[3.0], [8.0]]), factors, pivots).numpy().round(3))
+        [[1.]
+         [1.]]
+    """
     matrix_argument("lu_solve", "lu", lu, square=True)
     matrix_argument("lu_solve", "b", b)
     require_tensor("lu_solve", "pivots", pivots)
@@ -255,8 +286,19 @@ def _cutoff(where: str, rcond: Any, x: Tensor) -> Tensor:
 def pinv(x: Tensor, rcond: Any = 1e-15, hermitian: bool = False, name: str | None = None) -> Tensor:
     """The pseudo-inverse: the inverse on what `x` reaches, zero elsewhere.
 
-    Singular values up to `rcond` times the largest count as zero. With `hermitian` the matrices
-    are taken to be symmetric, which is quicker.
+    Args:
+        x: `[..., rows, columns]`.
+        rcond: singular values up to this times the largest count as zero.
+        hermitian: whether the matrices are symmetric, which is quicker.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[..., columns, rows]`.
+
+    Examples:
+        >>> print(paddle.linalg.pinv(paddle.to_tensor([[2.0, 0.0], [0.0, 0.0], [0.0, 4.0]])).numpy().round(3))
+        [[0.5  0.   0.  ]
+         [0.   0.   0.25]]
     """
     matrix_argument("pinv", "x", x, square=bool(hermitian))
     return pseudo_inverse(x, _cutoff("pinv", rcond, x), bool(hermitian))
@@ -295,12 +337,26 @@ def _reference_lstsq(x: Any, y: Any, rcond: Any = None, driver: Any = None) -> A
 def lstsq(
     x: Tensor, y: Tensor, rcond: float | None = None, driver: str | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The shortest `z` with the least `|x z - y|`; also the residuals, the rank and the singular values.
+    """The shortest `z` with the least `|x z - y|`.
 
-    `driver`: "gelsy" (the default), "gelsd" and "gelss" allow any rank, where singular values up to
-    `rcond` times the largest count as zero; "gels" is quicker and wants full rank. Residuals come
-    from all but "gelsy" when there are more rows than columns; the rank from all but "gels"; the
-    singular values from "gelsd" and "gelss". What is not given is an empty tensor.
+    Args:
+        x: `[..., rows, columns]`.
+        y: `[..., rows, k]`.
+        rcond: singular values up to this times the largest count as zero.
+        driver: "gelsy" (the default), "gelsd" and "gelss" allow any rank; "gels" is quicker and wants full rank.
+        name: a label; it changes nothing.
+
+    Returns:
+        The solution, the residuals (not from "gelsy", and only with more rows than columns), the rank (not from
+        "gels") and the singular values (from "gelsd" and "gelss"). What is not given is an empty tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+        >>> solution, _, rank, _ = paddle.linalg.lstsq(x, paddle.to_tensor([[1.0], [3.0], [5.0]]))
+        >>> print(solution.flatten().numpy().round(3))
+        [1. 2.]
+        >>> rank.item()
+        2
     """
     matrix_argument("lstsq", "x", x)
     matrix_argument("lstsq", "y", y)

@@ -138,9 +138,20 @@ _ONE_TRIANGLE = "one triangle is read, the gradient is that of the symmetric mat
 @samples(*_EIGH_SAMPLES, reference=_reference_eigh, gradient=False, why=_ONE_TRIANGLE)
 @public(module="linalg")
 def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices.
+    """Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
-    Only the lower ("L") or upper ("U") triangle is read.
+    Args:
+        x: `[..., n, n]`.
+        UPLO: which triangle is read: the lower ("L") or the upper ("U").
+        name: a label; it changes nothing.
+
+    Returns:
+        The values, rising, and the vectors, as columns.
+
+    Examples:
+        >>> values, vectors = paddle.linalg.eigh(paddle.to_tensor([[2.0, 1.0], [1.0, 2.0]]))
+        >>> print(values.numpy().round(3))
+        [1. 3.]
     """
     return eigh_of(require_tensor("eigh", "x", x), _triangle("eigh", UPLO))
 
@@ -253,14 +264,39 @@ _EIG_SAMPLES = (
          why="vectors have an arbitrary phase: tests/ops/test_linalg_gradients.py", tolerance=1e-4)  # fmt: skip
 @public(module="linalg", method=True)
 def eig(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Eigenvalues and eigenvectors (columns) of square matrices, always complex."""
+    """Eigenvalues and eigenvectors of square matrices.
+
+    Args:
+        x: `[..., n, n]`.
+        name: a label; it changes nothing.
+
+    Returns:
+        The values `[..., n]` and the vectors, as columns; both complex.
+
+    Examples:
+        >>> values, vectors = paddle.linalg.eig(paddle.to_tensor([[0.0, 1.0], [-1.0, 0.0]]))
+        >>> sorted(values.imag().tolist())
+        [-1.0, 1.0]
+    """
     return eig_of(require_tensor("eig", "x", x))
 
 
 @samples(*_EIG_SAMPLES, reference=lambda x: np.linalg.eigvals(x) + 0j, tolerance=1e-4)
 @public(module="linalg", method=True)
 def eigvals(x: Tensor, name: str | None = None) -> Tensor:
-    """Eigenvalues of square matrices, always complex."""
+    """Eigenvalues of square matrices.
+
+    Args:
+        x: `[..., n, n]`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A complex tensor `[..., n]`.
+
+    Examples:
+        >>> paddle.linalg.eigvals(paddle.to_tensor([[2.0, 0.0], [0.0, 3.0]])).tolist()
+        [(2+0j), (3+0j)]
+    """
     return eigvals_of(require_tensor("eigvals", "x", x))
 
 
@@ -369,9 +405,23 @@ _SVD_SAMPLES = (
 def svd(
     x: Tensor, full_matrices: bool = False, name: str | None = None, *, out: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`x = U diag(S) V^H` with singular values `S`, falling; gives `U`, `S` and `V^H`.
+    """`x = U diag(S) V^H` with singular values `S`, falling.
 
-    With `full_matrices` `U` and `V` are square; otherwise they have a column for each value.
+    Args:
+        x: `[..., rows, columns]`.
+        full_matrices: whether `U` and `V` are square; otherwise they have a column for each value.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        `U`, `S` and `V^H`.
+
+    Examples:
+        >>> u, s, vh = paddle.linalg.svd(paddle.to_tensor([[0.0, 2.0], [3.0, 0.0], [0.0, 0.0]]))
+        >>> u.shape, vh.shape
+        (paddle.Size([3, 2]), paddle.Size([2, 2]))
+        >>> print(s.numpy().round(3))
+        [3. 2.]
     """
     return deliver(svd_of(require_tensor("svd", "x", x), bool(full_matrices)), out)
 
@@ -379,7 +429,19 @@ def svd(
 @samples(*_SVD_SAMPLES, reference=lambda x: np.linalg.svd(x, compute_uv=False))
 @public(module="linalg")
 def svdvals(x: Tensor, name: str | None = None) -> Tensor:
-    """The singular values of matrices, falling."""
+    """The singular values of matrices, falling.
+
+    Args:
+        x: `[..., rows, columns]`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of as many as the shorter side.
+
+    Examples:
+        >>> print(paddle.linalg.svdvals(paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]])).numpy().round(3))
+        [3. 2.]
+    """
     return singular_values_of(require_tensor("svdvals", "x", x))
 
 

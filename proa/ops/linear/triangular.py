@@ -113,10 +113,26 @@ def triangular_solve(
     unitriangular: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The solution of `x z = y` (`x^T z = y` with `transpose`) for triangular `x`.
+    """The solution of `x z = y` for triangular `x`.
 
-    Only the triangle that `upper` names is read, and of it not the diagonal with `unitriangular`,
-    which then counts as 1. A zero on the diagonal gives infinity.
+    A zero on the diagonal gives infinity.
+
+    Args:
+        x: `[..., n, n]`; only one triangle is read.
+        y: `[..., n, k]`.
+        upper: whether that is the upper one.
+        transpose: whether `x` is transposed.
+        unitriangular: whether the diagonal counts as 1 and is not read.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `y`.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 1.0], [0.0, 2.0]])
+        >>> y = paddle.to_tensor([[3.0], [4.0]])
+        >>> paddle.linalg.triangular_solve(x, y).tolist()
+        [[1.0], [2.0]]
     """
     require_tensor("triangular_solve", "x", x)
     require_tensor("triangular_solve", "y", y)
@@ -143,7 +159,23 @@ def _reference_cholesky_solve(x: Any, y: Any, upper: bool = False) -> Any:
 )  # fmt: skip
 @public(module="linalg", method=True)
 def cholesky_solve(x: Tensor, y: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
-    """The solution of `A z = x`, given the factor `y` of `A` that `cholesky` makes."""
+    """The solution of `A z = x`, given the factor of `A` that `cholesky` makes.
+
+    Args:
+        x: the right side, `[..., n, k]`.
+        y: the factor, `[..., n, n]`.
+        upper: whether it is the upper one.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `x`.
+
+    Examples:
+        >>> factor = paddle.linalg.cholesky(paddle.to_tensor([[4.0, 2.0], [2.0, 5.0]]))
+        >>> print(paddle.linalg.cholesky_solve(paddle.to_tensor([[8.0], [12.0]]), factor).numpy().round(3))
+        [[1.]
+         [2.]]
+    """
     matrix_argument("cholesky_solve", "y", y, square=True)
     matrix_argument("cholesky_solve", "x", x)
     if x._aval.shape[-2] != y._aval.shape[-1]:
@@ -166,7 +198,22 @@ _LOWER = [[2.0, 0.0, 0.0], [0.5, 1.5, 0.0], [-1.0, 0.3, 1.2]]  # Paddle reads th
 )  # fmt: skip
 @public(module="linalg", method=True)
 def cholesky_inverse(x: Tensor, upper: bool = False, name: str | None = None) -> Tensor:
-    """The inverse of a matrix, given the factor that `cholesky` makes of it."""
+    """The inverse of a matrix, given the factor that `cholesky` makes of it.
+
+    Args:
+        x: the factor, `[n, n]`.
+        upper: whether it is the upper one.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> factor = paddle.linalg.cholesky(paddle.to_tensor([[4.0, 2.0], [2.0, 5.0]]))
+        >>> print(paddle.linalg.cholesky_inverse(factor).numpy().round(4))
+        [[ 0.3125 -0.125 ]
+         [-0.125   0.25  ]]
+    """
     matrix_argument("cholesky_inverse", "x", x)
     rows, columns = x._aval.shape[-2:]
     if x._aval.ndim != 2 or rows != columns:

@@ -181,7 +181,24 @@ def vector_norm(
     dtype: Any = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The `p`-norm over some axes (all by default), whose elements count as one vector."""
+    """The p-norm over some axes, whose elements count as one vector.
+
+    Args:
+        x: the tensor.
+        p: the order; any number, or infinity.
+        axis: the axes; None for all.
+        keepdim: whether they stay, with size 1.
+        dtype: the dtype that `x` is converted to first.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor without these axes.
+
+    Examples:
+        >>> paddle.linalg.vector_norm(paddle.to_tensor([[3.0, 4.0], [0.0, 0.0]])).item()
+        5.0
+    """
     x = _numbers("vector_norm", x, dtype)
     axes = several_or_all("vector_norm", axis, x._aval.ndim)
     return deliver(p_norm(x, float(p), axes, flag("keepdim", keepdim)), out)
@@ -201,7 +218,23 @@ def matrix_norm(
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The norm of the matrices that two axes span: `"fro"`, `"nuc"`, 1, 2, inf or one negative."""
+    """The norm of the matrices that two axes span.
+
+    Args:
+        x: the tensor.
+        p: `"fro"`, `"nuc"`, 1, 2, infinity, or one of these numbers negative.
+        axis: the two axes.
+        keepdim: whether they stay, with size 1.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor without the two axes.
+
+    Examples:
+        >>> x = paddle.to_tensor([[3.0, 0.0], [0.0, 4.0]])
+        >>> paddle.linalg.matrix_norm(x).item(), paddle.linalg.matrix_norm(x, p=1).item()
+        (5.0, 4.0)
+    """
     x = _numbers("matrix_norm", x, None)
     axes = several_axes("matrix_norm", list(axis), x._aval.ndim)
     if len(axes) != 2:

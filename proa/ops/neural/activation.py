@@ -108,7 +108,21 @@ relu_slope.operation.kernels["cpu"] = _relu_slope_of_halves  # type: ignore[attr
 @public(module="nn.functional", inplace=True)
 @op(infer=floating_reals, grad={"x": lambda g, out: relu_slope(g, out)})
 def relu(xp: Any, x: Any) -> Any:
-    """`max(x, 0)`; NaN stays NaN. The gradient at 0 is 0."""
+    """`max(x, 0)`, element by element.
+
+    NaN stays NaN. The gradient at 0 is 0.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 0.0, 2.0])).tolist()
+        [0.0, 0.0, 2.0]
+    """
     return xp.maximum(x, x.dtype.type(0))
 
 
@@ -120,7 +134,19 @@ def _limited(x: Tensor, low: float, high: float) -> Tensor:
 @samples(*_PLAIN, S(A(4, low=4, high=8)), reference=_expected(lambda x: np.clip(x, 0, 6)))
 @public(module="nn.functional")
 def relu6(x: Tensor, name: str | None = None) -> Tensor:
-    """`min(max(x, 0), 6)`."""
+    """`min(max(x, 0), 6)`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.relu6(paddle.to_tensor([-1.0, 3.0, 8.0])).tolist()
+        [0.0, 3.0, 6.0]
+    """
     return _limited(x, 0.0, 6.0)
 
 
@@ -130,7 +156,21 @@ def relu6(x: Tensor, name: str | None = None) -> Tensor:
 )  # fmt: skip
 @public(module="nn.functional", inplace=True)
 def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = None) -> Tensor:
-    """`x` between `min` and `max`."""
+    """`x`, cut off below `min` and above `max`.
+
+    Args:
+        x: the tensor.
+        min: the smallest result.
+        max: the largest result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.hardtanh(paddle.to_tensor([-3.0, 0.5, 3.0])).tolist()
+        [-1.0, 0.5, 1.0]
+    """
     return _limited(x, float(min), float(max))
 
 
@@ -140,7 +180,21 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
 )  # fmt: skip
 @public(module="nn.functional")
 def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> Tensor:
-    """`slope * x + offset`, between 0 and 1."""
+    """`slope * x + offset`, cut off below 0 and above 1.
+
+    Args:
+        x: the tensor.
+        slope: the factor of `x`.
+        offset: the value at 0.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.hardsigmoid(paddle.to_tensor([-4.0, 0.0, 4.0])).tolist()
+        [0.0, 0.5, 1.0]
+    """
     return _limited(affine(x, float(slope), float(offset), True), 0.0, 1.0)
 
 
@@ -170,7 +224,21 @@ def hardswish_slope(xp: Any, outer: Any, x: Any) -> Any:
 @public(module="nn.functional")
 @op(infer=floating_numbers, grad={"x": lambda g, x: hardswish_slope(g, x)})
 def hardswish(xp: Any, x: Any) -> Any:
-    """`x * relu6(x + 3) / 6`; the real part decides where a complex number is cut."""
+    """`x * relu6(x + 3) / 6`: a piecewise approximation of `swish`.
+
+    The real part decides where a complex number is cut.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.hardswish(paddle.to_tensor([-4.0, 0.0, 3.0, 5.0])).tolist()
+        [-0.0, 0.0, 3.0, 5.0]
+    """
     x = wide(x)
     if x.dtype.kind == "c":
         return xp.where(x.real <= -3, 0, xp.where(x.real >= 3, x, x * (x + 3) / 6)).astype(x.dtype, copy=False)
@@ -199,7 +267,20 @@ def leaky_relu_slope(xp: Any, outer: Any, x: Any, negative_slope: Any) -> Any:
     grad={"x": lambda g, x, negative_slope: leaky_relu_slope(g, x, negative_slope)},
 )
 def leaky_relu(xp: Any, x: Any, negative_slope: float = 0.01) -> Any:
-    """`x` where it is not negative, else `negative_slope * x`."""
+    """`x` where it is not negative, else `negative_slope * x`.
+
+    Args:
+        x: the tensor.
+        negative_slope: the factor of negative elements.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.leaky_relu(paddle.to_tensor([-2.0, 0.0, 3.0]), negative_slope=0.5).tolist()
+        [-1.0, 0.0, 3.0]
+    """
     return xp.where(x >= 0, x, x * negative_slope.astype(x.dtype))  # type: ignore[attr-defined]
 
 
@@ -220,7 +301,22 @@ def _reference_prelu(x: Any, weight: Any, data_format: str = "NCHW") -> Any:
 )  # fmt: skip
 @public(module="nn.functional")
 def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """`x` where it is positive, else `weight * x`; one weight for all, or one for each channel."""
+    """`x` where it is positive, else `weight * x`.
+
+    Args:
+        x: the tensor.
+        weight: one weight for all elements, or one for each channel.
+        data_format: where the channels are: a name such as 'NCHW' (axis 1) or 'NHWC' (the last).
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> x = paddle.to_tensor([[[-1.0, 1.0], [-2.0, 2.0]]])
+        >>> paddle.nn.functional.prelu(x, paddle.to_tensor([0.5, 0.25]), data_format="NCL").tolist()
+        [[[-0.5, 1.0], [-0.5, 2.0]]]
+    """
     if data_format not in _CHANNELS_FIRST and data_format not in _CHANNELS_LAST:
         raise value_error(
             "prelu",
@@ -250,7 +346,23 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
 )  # fmt: skip
 @public(module="nn.functional", inplace=True)
 def thresholded_relu(x: Tensor, threshold: float = 1.0, value: float = 0.0, name: str | None = None) -> Tensor:
-    """`x` where it is above `threshold`, else `value`; NaN stays NaN."""
+    """`x` where it is above `threshold`, else `value`.
+
+    NaN stays NaN.
+
+    Args:
+        x: the tensor.
+        threshold: what elements must exceed.
+        value: what the others become.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.thresholded_relu(paddle.to_tensor([0.5, 1.0, 3.0])).tolist()
+        [0.0, 0.0, 3.0]
+    """
     return choose_between(less_equal(x, float(threshold)), float(value), x)
 
 
@@ -297,7 +409,20 @@ def _reference_elu(x: Any, alpha: float = 1.0) -> Any:
 @samples(*_PLAIN, S(A(4), 0.5), S(A(4), alpha=-1.0), reference=_expected(_reference_elu))
 @public(module="nn.functional", inplace=True)
 def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
-    """`x` where it is positive, else `alpha * (exp(x) - 1)`."""
+    """`x` where it is positive, else `alpha * (exp(x) - 1)`.
+
+    Args:
+        x: the tensor.
+        alpha: minus the value that very negative elements approach.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.elu(paddle.to_tensor([-10.0, -1.0, 2.0])).numpy().round(4))
+        [-1.     -0.6321  2.    ]
+    """
     return exponential_unit(x, float(alpha), 1.0)
 
 
@@ -314,7 +439,21 @@ def _reference_selu(x: Any, scale: float = _SELU_SCALE, alpha: float = _SELU_ALP
 )  # fmt: skip
 @public(module="nn.functional")
 def selu(x: Tensor, scale: float = _SELU_SCALE, alpha: float = _SELU_ALPHA, name: str | None = None) -> Tensor:
-    """`scale * elu(x, alpha)`."""
+    """`scale * elu(x, alpha)`: activations that keep mean 0 and variance 1 from layer to layer.
+
+    Args:
+        x: the tensor.
+        scale: the factor of the result.
+        alpha: the `alpha` of `elu`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.selu(paddle.to_tensor([-1.0, 0.0, 1.0])).numpy().round(4))
+        [-1.1113  0.      1.0507]
+    """
     if scale <= 1.0:
         raise value_error("selu", "scale must be above 1", f"scale: {scale}")
     if alpha < 0.0:
@@ -328,7 +467,20 @@ def selu(x: Tensor, scale: float = _SELU_SCALE, alpha: float = _SELU_ALPHA, name
 )  # fmt: skip
 @public(module="nn.functional")
 def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
-    """`x` where it is positive, else `alpha * (exp(x / alpha) - 1)`."""
+    """`x` where it is positive, else `alpha * (exp(x / alpha) - 1)`.
+
+    Args:
+        x: the tensor.
+        alpha: minus the value that very negative elements approach; not 0.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.celu(paddle.to_tensor([-10.0, -1.0, 2.0]), alpha=2.0).numpy().round(4))
+        [-1.9865 -0.7869  2.    ]
+    """
     if alpha == 0:
         raise ZeroDivisionError("(celu) alpha must not be 0.")
     return exponential_unit(x, float(alpha), float(alpha))
@@ -404,7 +556,23 @@ def _reference_gelu(x: Any, approximate: Any = False) -> Any:
 )  # fmt: skip
 @public(module="nn.functional")
 def gelu(x: Tensor, approximate: bool | str = False, name: str | None = None) -> Tensor:
-    """`x` times the probability that a normal variable is below `x`; approximately with `tanh`."""
+    """`x` times the probability that a standard normal variable is below `x`.
+
+    Args:
+        x: the tensor.
+        approximate: True or 'tanh' for the approximation by a hyperbolic tangent; False or 'none' for the error
+            function.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.gelu(paddle.to_tensor([-1.0, 0.0, 1.0])).numpy().round(5))
+        [-0.15866  0.       0.84134]
+        >>> print(paddle.nn.functional.gelu(paddle.to_tensor([-1.0, 0.0, 1.0]), approximate=True).numpy().round(5))
+        [-0.15881  0.       0.84119]
+    """
     if isinstance(approximate, str):
         if approximate not in ("none", "tanh"):
             raise value_error("gelu", "approximate is a bool, 'none' or 'tanh'", repr(approximate))
@@ -454,14 +622,39 @@ for _primitive, _native in (
 )  # fmt: skip
 @public(module="nn.functional")
 def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Tensor:
-    """`x * sigmoid(x)`."""
+    """`x * sigmoid(x)`.
+
+    Args:
+        x: the tensor.
+        inplace: whether `x` itself takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`; `x` itself with `inplace`.
+
+    Examples:
+        >>> print(paddle.nn.functional.silu(paddle.to_tensor([-1.0, 0.0, 1.0])).numpy().round(4))
+        [-0.2689  0.      0.7311]
+    """
     return assign_in_place(x, silu_of(x), "silu") if inplace else silu_of(x)
 
 
 @samples(*_PLAIN, reference=_expected(lambda x: x * _logistic(x)))
 @public(module="nn.functional")
 def swish(x: Tensor, name: str | None = None) -> Tensor:
-    """`x * sigmoid(x)`: another name of `silu`."""
+    """`x * sigmoid(x)`: another name of `silu`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.swish(paddle.to_tensor([-1.0, 0.0, 1.0])).numpy().round(4))
+        [-0.2689  0.      0.7311]
+    """
     return silu_of(x)
 
 
@@ -469,7 +662,19 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
 @public(module="nn.functional")
 @one_operator("mish")
 def mish(x: Tensor, name: str | None = None) -> Tensor:
-    """`x * tanh(softplus(x))`."""
+    """`x * tanh(softplus(x))`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.mish(paddle.to_tensor([-1.0, 0.0, 1.0])).numpy().round(4))
+        [-0.3034  0.      0.8651]
+    """
     return x * tanh(softplus(x))
 
 
@@ -484,7 +689,23 @@ def _reference_glu(x: Any, axis: int = -1) -> Any:
 )  # fmt: skip
 @public(module="nn.functional")
 def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
-    """The first half along an axis, times the sigmoid of the second half."""
+    """The first half of `x` along an axis, times the sigmoid of the second half.
+
+    Args:
+        x: the tensor.
+        axis: the axis that is halved.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor as `x`, with half as many elements along `axis`.
+
+    Raises:
+        ValueError: the size of `axis` is odd.
+
+    Examples:
+        >>> paddle.nn.functional.glu(paddle.to_tensor([[2.0, 4.0, 0.0, 100.0]])).tolist()
+        [[1.0, 4.0]]
+    """
     axis = normalise_axis("glu", int(axis), require_tensor("glu", "x", x)._aval.ndim)
     if not x._aval.ndim or x._aval.shape[axis] % 2:
         raise value_error("glu", "the axis must have an even number of elements", f"x: {x._aval}, axis: {axis}")
@@ -545,7 +766,21 @@ def _reference_softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
 )  # fmt: skip
 @public(module="nn.functional")
 def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None = None) -> Tensor:
-    """`log(1 + exp(beta * x)) / beta`; `x` itself where `beta * x` is above `threshold`."""
+    """`log(1 + exp(beta * x)) / beta`: a smooth `relu`.
+
+    Args:
+        x: the tensor.
+        beta: how sharp the bend is.
+        threshold: where `beta * x` is above this the result is `x` itself.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.softplus(paddle.to_tensor([-2.0, 0.0, 30.0])).numpy().round(4))
+        [ 0.1269  0.6931 30.    ]
+    """
     return softplus_of(x, float(beta), float(threshold))
 
 
@@ -553,7 +788,19 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
 @public(module="nn.functional")
 @op(infer=floating_numbers, grad={"x": lambda g, x: g * conjugate(sigmoid(times(x, -1.0)))})
 def log_sigmoid(xp: Any, x: Any) -> Any:
-    """`log(sigmoid(x))`, also where the sigmoid itself is too small for a number."""
+    """`log(sigmoid(x))`, also where the sigmoid itself is too small for a number.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.log_sigmoid(paddle.to_tensor([-200.0, 0.0, 200.0])).numpy().round(4))
+        [-200.       -0.6931    0.    ]
+    """
     x = wide(x)
     if x.dtype.kind == "c":
         return -xp.log1p(xp.exp(-x))
@@ -569,7 +816,20 @@ def log_sigmoid(xp: Any, x: Any) -> Any:
 )  # fmt: skip
 @public(module="nn.functional", aliases="threshold=lambd")
 def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
-    """0 where `x` is between `-threshold` and `threshold`, else `x`."""
+    """0 where `x` is between `-threshold` and `threshold`, else `x`.
+
+    Args:
+        x: the tensor.
+        threshold: up to this size elements become 0.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.hardshrink(paddle.to_tensor([-1.0, 0.25, 0.5, 2.0])).tolist()
+        [-1.0, 0.0, 0.5, 2.0]
+    """
     return choose_between(less_than(abs(x), float(threshold)), 0.0, x)
 
 
@@ -579,7 +839,20 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
 )  # fmt: skip
 @public(module="nn.functional", aliases="threshold=lambd")
 def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
-    """`x` moved towards 0 by `threshold`; 0 where it is nearer than that."""
+    """`x` moved towards 0 by `threshold`; 0 where it is nearer than that.
+
+    Args:
+        x: the tensor.
+        threshold: how far; not negative.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.softshrink(paddle.to_tensor([-1.0, 0.25, 2.0])).tolist()
+        [-0.5, 0.0, 1.5]
+    """
     if threshold < 0:
         raise value_error("softshrink", "threshold must not be negative", f"threshold: {threshold}")
     return x - clip_between(x, -float(threshold), float(threshold), True, True, False)
@@ -588,7 +861,19 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
 @samples(*_PLAIN, reference=_expected(lambda x: x / (1 + np.abs(x))))
 @public(module="nn.functional")
 def softsign(x: Tensor, name: str | None = None) -> Tensor:
-    """`x / (1 + |x|)`."""
+    """`x / (1 + |x|)`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`, with elements between -1 and 1.
+
+    Examples:
+        >>> paddle.nn.functional.softsign(paddle.to_tensor([-1.0, 0.0, 3.0])).tolist()
+        [-0.5, 0.0, 0.75]
+    """
     return quotient(x, affine(abs(x), 1.0, 1.0, True))
 
 
@@ -596,5 +881,17 @@ def softsign(x: Tensor, name: str | None = None) -> Tensor:
 @public(module="nn.functional")
 @one_operator("tanh_shrink")
 def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
-    """`x - tanh(x)`."""
+    """`x - tanh(x)`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.tanhshrink(paddle.to_tensor([-1.0, 0.0, 1.0])).numpy().round(4))
+        [-0.2384  0.      0.2384]
+    """
     return x - tanh(x)

@@ -234,10 +234,32 @@ def scaled_dot_product_attention(
     enable_gqa: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """softmax(query keyᵀ scale + mask) value, for tensors [batch, sequence, heads, size].
+    """`softmax(query keyᵀ scale + mask) value`.
 
-    The mask is added to the scores, or says where to look (bool). The heads of the query may be a multiple of those of key
-    and value. `backend` is accepted and ignored: the compiler chooses.
+    Args:
+        query: `[batch, sequence, heads, size]`.
+        key: `[batch, sequence of keys, heads, size]`; the query may have a multiple of its heads.
+        value: as `key`.
+        attn_mask: numbers that are added to the scores, or a bool tensor that says where to look; it broadcasts to
+            `[batch, heads, queries, keys]`.
+        dropout_p: the probability of a weight to be dropped while training.
+        is_causal: whether a query sees only the keys up to its own place.
+        training: whether dropout takes place.
+        backend: accepted and ignored; the compiler chooses.
+        scale: the factor of the scores; None for `1 / sqrt(size)`.
+        enable_gqa: accepted; the query may have more heads than the keys in any case.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `query`.
+
+    Examples:
+        >>> query = paddle.zeros([1, 2, 1, 4])
+        >>> value = paddle.to_tensor([1.0, 3.0]).reshape([1, 2, 1, 1]).expand([1, 2, 1, 4])
+        >>> paddle.nn.functional.scaled_dot_product_attention(query, query, value)[0, :, 0, 0].tolist()
+        [2.0, 2.0]
+        >>> paddle.nn.functional.scaled_dot_product_attention(query, query, value, is_causal=True)[0, :, 0, 0].tolist()
+        [1.0, 2.0]
     """
     return attend("scaled_dot_product_attention", query, key, value, attn_mask, dropout_p, is_causal, training, scale)[
         0

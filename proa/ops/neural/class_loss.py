@@ -75,10 +75,30 @@ def hsigmoid_loss(
     is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Hierarchical softmax: the cross entropies of the turns on the way to each label in a binary tree, [batch, 1].
+    """Hierarchical softmax: the cross entropies of the turns on the way to each label in a binary tree.
 
-    The tree is complete, or given: `path_table` lists the nodes on the way (negative behind the end), `path_code` the
-    turns.
+    Args:
+        input: `[batch, features]`.
+        label: `[batch, 1]`, class numbers.
+        num_classes: how many classes the complete tree has.
+        weight: `[num_classes - 1, features]`, a row for each inner node.
+        bias: `[num_classes - 1, 1]`, or None.
+        path_table: the nodes on the way to each label of a tree of one's own, negative behind the end.
+        path_code: the turns (0 or 1) at those nodes.
+        is_sparse: accepted; gradients are dense.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, 1]`.
+
+    Examples:
+        >>> input = paddle.zeros([2, 3])
+        >>> label = paddle.to_tensor([[0], [3]])
+        >>> weight = paddle.zeros([3, 3])
+        >>> loss = paddle.nn.functional.hsigmoid_loss(input, label, 4, weight)
+        >>> print(loss.numpy().round(4))
+        [[1.3863]
+         [1.3863]]
     """
     where = "hsigmoid_loss"
     aval = require_tensor(where, "input", input)._aval
@@ -170,7 +190,27 @@ def adaptive_log_softmax_with_loss(
 ) -> tuple[Tensor, Tensor]:
     """Softmax over frequent classes and clusters of rare ones: the log probability of each label, and the mean loss.
 
-    `cutoffs` ends with the number of classes; `tail_weights` holds two matrices for each cluster.
+    Args:
+        input: `[batch, features]`.
+        label: `[batch]`, class numbers.
+        head_weight: `[features, frequent classes + clusters]`.
+        tail_weights: for each cluster two matrices, which project down and then to its classes.
+        cutoffs: where the clusters begin, rising, and at the end the number of classes.
+        head_bias: `[frequent classes + clusters]`, or None.
+        name: a label; it changes nothing.
+
+    Returns:
+        The log probabilities `[batch]`, and minus their mean.
+
+    Examples:
+        >>> input, head = paddle.zeros([2, 4]), paddle.zeros([4, 3])  # 2 frequent classes and 1 cluster
+        >>> tails = [[paddle.zeros([4, 2]), paddle.zeros([2, 4])]]  # of 4 rare ones
+        >>> label = paddle.to_tensor([0, 5])
+        >>> output, loss = paddle.nn.functional.adaptive_log_softmax_with_loss(input, label, head, tails, [2, 6])
+        >>> print(output.numpy().round(4))
+        [-1.0986 -2.4849]
+        >>> print(loss.numpy().round(4))
+        1.7918
     """
     where = "adaptive_log_softmax_with_loss"
     aval = require_tensor(where, "input", input)._aval
@@ -240,9 +280,31 @@ def margin_cross_entropy(
     return_softmax: bool = False,
     reduction: str | None = "mean",
 ) -> Any:
-    """Cross entropy of cosines with a margin: the right class has cos(margin1 angle + margin2) - margin3 instead.
+    """Cross entropy of cosines with a margin.
 
-    A `group` of processes must be None or False here: classes are not divided among them.
+    The right class has `cos(margin1 * angle + margin2) - margin3` in place of its cosine.
+
+    Args:
+        logits: cosines, `[batch, classes]`.
+        label: `[batch]` or `[batch, 1]`, class numbers.
+        margin1: the factor of the angle.
+        margin2: what is added to the angle.
+        margin3: what is taken off the cosine.
+        scale: the factor of the cosines before the softmax.
+        group: None or False: classes are not divided among processes here.
+        return_softmax: whether the probabilities are given too.
+        reduction: 'mean', 'sum', or None for a loss of each label.
+
+    Returns:
+        The loss; with `return_softmax` also the probabilities.
+
+    Examples:
+        >>> cosines = paddle.to_tensor([[0.9, 0.1], [0.2, 0.8]])
+        >>> plain = paddle.nn.functional.margin_cross_entropy(cosines, paddle.to_tensor([0, 1]), margin2=0.0, scale=4.0)
+        >>> label = paddle.to_tensor([0, 1])
+        >>> strict = paddle.nn.functional.margin_cross_entropy(cosines, label, margin2=0.5, scale=4.0)
+        >>> round(plain.item(), 4), round(strict.item(), 4)
+        (0.0634, 0.245)
     """
     where = "margin_cross_entropy"
     aval = require_tensor(where, "logits", logits)._aval
@@ -274,9 +336,24 @@ def margin_cross_entropy(
 )  # fmt: skip
 @public(module="nn.functional")
 def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group: Any = None) -> tuple[Tensor, Tensor]:
-    """The classes that occur and drawn others, `num_samples` in all, and the labels as positions among them.
+    """The classes that occur among labels and drawn others, `num_samples` in all.
 
-    The result's length depends on the labels, which are therefore read on the host.
+    The labels are read on the host, since the length of the result depends on them.
+
+    Args:
+        label: class numbers.
+        num_classes: how many classes there are.
+        num_samples: how many are kept; those that occur are kept in any case.
+        group: the processes among which classes are divided; None or False here.
+
+    Returns:
+        The labels as positions among the kept classes, and the kept classes in rising order.
+
+    Examples:
+        >>> label = paddle.to_tensor([7, 2, 7])
+        >>> remapped, kept = paddle.nn.functional.class_center_sample(label, num_classes=10, num_samples=4)
+        >>> len(kept), kept[remapped].tolist()
+        (4, [7, 2, 7])
     """
     where = "class_center_sample"
     aval = require_tensor(where, "label", label)._aval

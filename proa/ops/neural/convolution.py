@@ -320,7 +320,29 @@ def conv1d_transpose(
     data_format: str = "NCL",
     name: str | None = None,
 ) -> Tensor:
-    """Transposed convolution over one spatial axis; `weight` is [in, out / groups, kernel]."""
+    """Transposed convolution over one spatial axis: the gradient of a convolution, as an operation.
+
+    Args:
+        x: `[batch, in, length]`, or `[batch, length, in]`.
+        weight: `[in, out / groups, kernel]`.
+        bias: `[out]`, or None.
+        stride: how far the kernel moves.
+        padding: how much is cut off at the ends: a number, a list, 'SAME' or 'VALID'.
+        output_padding: how much longer the result is at its end.
+        groups: into how many groups the channels are divided.
+        dilation: the distance between the kernel's elements.
+        output_size: the length of the result, in place of `output_padding`.
+        data_format: 'NCL' or 'NLC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, out, length]`, in the layout of `x`.
+
+    Examples:
+        >>> x, weight = paddle.to_tensor([[[1.0, 2.0]]]), paddle.to_tensor([[[1.0, 10.0]]])
+        >>> paddle.nn.functional.conv1d_transpose(x, weight, stride=2).tolist()
+        [[[1.0, 10.0, 2.0, 20.0]]]
+    """
     return _convolve_transposed(
         "conv1d_transpose",
         1,
@@ -360,9 +382,32 @@ def conv2d_transpose(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """Transposed convolution over two spatial axes; `weight` is [in, out / groups, kernel …].
+    """Transposed convolution over two spatial axes: the gradient of a convolution, as an operation.
 
     With a stride several sizes are possible: `output_size` or `output_padding` chooses.
+
+    Args:
+        x: `[batch, in, height, width]`, or with the channels last.
+        weight: `[in, out / groups, kernel height, kernel width]`.
+        bias: `[out]`, or None.
+        stride: how far the kernel moves; one number, or one for each axis.
+        padding: how much is cut off at the borders: a number, a list, 'SAME' or 'VALID'.
+        output_padding: how much larger the result is at its end.
+        dilation: the distance between the kernel's elements.
+        groups: into how many groups the channels are divided.
+        output_size: the height and width of the result, in place of `output_padding`.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, out, height, width]`, in the layout of `x`.
+
+    Examples:
+        >>> x, weight = paddle.ones([1, 3, 4, 4]), paddle.ones([3, 2, 3, 3])
+        >>> paddle.nn.functional.conv2d_transpose(x, weight, stride=2, padding=1).shape
+        paddle.Size([1, 2, 7, 7])
+        >>> paddle.nn.functional.conv2d_transpose(x, weight, stride=2, padding=1, output_size=[8, 8]).shape
+        paddle.Size([1, 2, 8, 8])
     """
     return _convolve_transposed(
         "conv2d_transpose",
@@ -401,7 +446,30 @@ def conv3d_transpose(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Tensor:
-    """Transposed convolution over three spatial axes; `weight` is [in, out / groups, kernel …]."""
+    """Transposed convolution over three spatial axes: the gradient of a convolution, as an operation.
+
+    Args:
+        x: `[batch, in, depth, height, width]`, or with the channels last.
+        weight: `[in, out / groups, kernel ...]`.
+        bias: `[out]`, or None.
+        stride: how far the kernel moves; one number, or one for each axis.
+        padding: how much is cut off at the borders: a number, a list, 'SAME' or 'VALID'.
+        output_padding: how much larger the result is at its end.
+        groups: into how many groups the channels are divided.
+        dilation: the distance between the kernel's elements.
+        output_size: the spatial sizes of the result, in place of `output_padding`.
+        data_format: 'NCDHW' or 'NDHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, out, depth, height, width]`, in the layout of `x`.
+
+    Examples:
+        >>> x = paddle.ones([1, 2, 2, 2, 2])
+        >>> weight = paddle.ones([2, 1, 2, 2, 2])
+        >>> paddle.nn.functional.conv3d_transpose(x, weight, stride=2).shape
+        paddle.Size([1, 1, 4, 4, 4])
+    """
     return _convolve_transposed(
         "conv3d_transpose",
         3,

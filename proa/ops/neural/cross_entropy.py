@@ -155,11 +155,37 @@ def cross_entropy(
 ) -> Tensor:
     """The cross entropy between scores and labels.
 
-    `input` holds logits (or probabilities with `use_softmax=False`) along `axis`. `label` holds
-    class numbers, with or without the class axis, or probabilities with `soft_label`. Labels equal
-    to `ignore_index` count nothing; the mean is over all labels for a negative `ignore_index` and
-    over the counted ones otherwise. `weight` scales classes, and the mean becomes a weighted one.
-    `label_smoothing` moves that share of each label evenly to all classes.
+    The mean is over all labels for a negative `ignore_index` and over the counted ones otherwise.
+
+    Args:
+        input: logits along `axis`, or probabilities with `use_softmax=False`.
+        label: class numbers, with or without the class axis; probabilities with `soft_label`.
+        weight: a factor for each class; the mean becomes a weighted one.
+        ignore_index: labels that count nothing.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        soft_label: whether `label` holds probabilities.
+        axis: the axis of the classes.
+        use_softmax: whether `input` holds logits.
+        label_smoothing: the share of each label that goes evenly to all classes.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or one for each label with `reduction='none'`.
+
+    Raises:
+        ValueError: the shapes of `input` and `label` do not fit.
+        IndexError: a class number is out of range.
+
+    Examples:
+        >>> logits = paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]])
+        >>> label = paddle.to_tensor([0, 0])
+        >>> print(paddle.nn.functional.cross_entropy(logits, label, reduction="none").numpy().round(4))
+        [0.1269 2.1269]
+        >>> print(paddle.nn.functional.cross_entropy(logits, paddle.to_tensor([0, -100])).numpy().round(4))
+        0.0635
+        >>> label = paddle.to_tensor([[1.0, 0.0], [0.5, 0.5]])
+        >>> print(paddle.nn.functional.cross_entropy(logits, label, soft_label=True).numpy().round(4))
+        0.6269
     """
     where = "cross_entropy"
     check_reduction(where, reduction)
@@ -256,8 +282,26 @@ def softmax_with_cross_entropy(
     return_softmax: bool = False,
     axis: int = -1,
 ) -> Any:
-    """The cross entropy of each label, with the class axis kept; with `return_softmax` also the
-    probabilities.
+    """The cross entropy of each label, with the class axis kept.
+
+    Args:
+        logits: scores along `axis`.
+        label: class numbers, with a class axis of size 1; probabilities with `soft_label`.
+        soft_label: whether `label` holds probabilities.
+        ignore_index: labels that count nothing.
+        numeric_stable_mode: accepted; the result is always the stable one.
+        return_softmax: whether the probabilities are given too.
+        axis: the axis of the classes.
+
+    Returns:
+        The losses; with `return_softmax` also the probabilities.
+
+    Examples:
+        >>> logits = paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]])
+        >>> label = paddle.to_tensor([[0], [0]])
+        >>> print(paddle.nn.functional.softmax_with_cross_entropy(logits, label).numpy().round(4))
+        [[0.1269]
+         [2.1269]]
     """
     if isinstance(label, Tensor) and isinstance(logits, Tensor) and label._aval.ndim != logits._aval.ndim:
         raise value_error(
@@ -309,8 +353,25 @@ def nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """-input[label] along axis 1, for an input of log probabilities; the mean is weighted and over
-    counted labels.
+    """The negative log likelihood of labels: `-input[label]` along axis 1.
+
+    The mean is weighted, and over the labels that count.
+
+    Args:
+        input: log probabilities, `[batch, classes, ...]`.
+        label: class numbers, `[batch, ...]`.
+        weight: a factor for each class.
+        ignore_index: labels that count nothing.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or one for each label with `reduction='none'`.
+
+    Examples:
+        >>> log_probabilities = paddle.to_tensor([[-0.5, -1.0], [-2.0, -0.25]])
+        >>> paddle.nn.functional.nll_loss(log_probabilities, paddle.to_tensor([0, 1]), reduction="none").tolist()
+        [0.5, 0.25]
     """
     where = "nll_loss"
     check_reduction(where, reduction)

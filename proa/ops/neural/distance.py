@@ -25,7 +25,23 @@ from ..shape.repetition import broadcast_tensors
 )  # fmt: skip
 @public(module="nn.functional")
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors along an axis."""
+    """The cosine of the angle between vectors along an axis.
+
+    Args:
+        x1: the first vectors.
+        x2: the second; their shape broadcasts with that of `x1`.
+        axis: the axis of the vectors.
+        eps: what the product of the lengths is at least.
+
+    Returns:
+        A tensor without `axis`, from -1 to 1.
+
+    Examples:
+        >>> x1 = paddle.to_tensor([[3.0, 4.0], [1.0, 0.0]])
+        >>> x2 = paddle.to_tensor([[3.0, 4.0], [0.0, 1.0]])
+        >>> paddle.nn.functional.cosine_similarity(x1, x2).tolist()
+        [1.0, 0.0]
+    """
     a: Any = require_tensor("cosine_similarity", "x1", x1)
     b: Any = require_tensor("cosine_similarity", "x2", x2)
     if a._aval.shape != b._aval.shape:  # a length counts as often as its vector is used
@@ -49,7 +65,25 @@ def _reference_distance(
 def pairwise_distance(
     x: Tensor, y: Tensor, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False, name: str | None = None
 ) -> Tensor:
-    """The p-norm of `x - y + epsilon` along the last axis."""
+    """The p-norm of `x - y + epsilon` along the last axis.
+
+    Args:
+        x: vectors, `[batch, size]` or `[size]`.
+        y: as `x`.
+        p: the order of the norm; infinity takes the largest difference.
+        epsilon: a small number that keeps the gradient finite.
+        keepdim: whether the last axis stays, with size 1.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of distances.
+
+    Examples:
+        >>> x = paddle.to_tensor([[3.0, 4.0]])
+        >>> y = paddle.to_tensor([[0.0, 0.0]])
+        >>> print(paddle.nn.functional.pairwise_distance(x, y).numpy().round(3))
+        [5.]
+    """
     difference: Any = require_tensor("pairwise_distance", "x", x) - require_tensor("pairwise_distance", "y", y)  # type: ignore[operator]
     return norm(difference + float(epsilon), p=p, axis=-1, keepdim=keepdim)
 
@@ -61,7 +95,25 @@ def pairwise_distance(
 @public(module="nn.functional")
 @one_operator("bilinear_tensor_product")
 def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None) -> Tensor:
-    """x1ᵀ W x2 for each of the matrices in `weight`, [out, in1, in2]."""
+    """`x1ᵀ W x2 + bias` for each of the matrices in `weight`.
+
+    Args:
+        x1: `[batch, in1]`.
+        x2: `[batch, in2]`.
+        weight: `[out, in1, in2]`.
+        bias: `[1, out]`, or None.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, out]`.
+
+    Examples:
+        >>> weight = paddle.to_tensor([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 0.0]]])
+        >>> x1 = paddle.to_tensor([[1.0, 2.0]])
+        >>> x2 = paddle.to_tensor([[3.0, 4.0]])
+        >>> paddle.nn.functional.bilinear(x1, x2, weight).tolist()
+        [[11.0, 4.0]]
+    """
     avals = [require_tensor("bilinear", n, v)._aval for n, v in (("x1", x1), ("x2", x2), ("weight", weight))]
     first, second, matrices = avals
     received = f"x1: {first}, x2: {second}, weight: {matrices}"

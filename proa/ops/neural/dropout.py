@@ -93,9 +93,31 @@ def dropout(
 ) -> Tensor:
     """Sets elements to zero, each with probability `p`, while training.
 
-    "upscale_in_train" divides the rest by 1 - p and leaves `x` alone when not training;
-    "downscale_in_infer" multiplies by 1 - p when not training instead. With `axis`, only the named
-    axes have draws of their own; all elements along the others share one.
+    Args:
+        x: the tensor.
+        p: the probability of being dropped, from 0 to 1; a number or a tensor of one.
+        axis: the axes that have draws of their own (all elements along the others share one); None for all.
+        training: whether elements are dropped.
+        inplace: whether `x` itself takes the result.
+        mode: "upscale_in_train" divides what is left by `1 - p` and leaves `x` alone when not training;
+            "downscale_in_infer" multiplies by `1 - p` when not training instead.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Raises:
+        ValueError: `p` is not between 0 and 1, or `mode` is another word.
+
+    Examples:
+        >>> y = paddle.nn.functional.dropout(paddle.ones([1000]), p=0.5)
+        >>> sorted(set(y.tolist()))
+        [0.0, 2.0]
+        >>> paddle.nn.functional.dropout(paddle.ones([2]), p=0.5, training=False).tolist()
+        [1.0, 1.0]
+        >>> rows = paddle.nn.functional.dropout(paddle.ones([4, 3]), p=0.5, axis=0)
+        >>> (rows == rows[:, :1]).all().item()
+        True
     """
     aval = require_tensor("dropout", "x", x)._aval
     chance = _probability("dropout", p)
@@ -147,7 +169,23 @@ def dropout2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """Sets whole channels of images to zero, each with probability `p`."""
+    """Sets whole channels of images to zero, each with probability `p`, while training.
+
+    Args:
+        x: images, `[batch, channels, height, width]` or with the channels last.
+        p: the probability of a channel to be dropped.
+        training: whether channels are dropped; without it `x` is the result.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`; channels that are left are divided by `1 - p`.
+
+    Examples:
+        >>> y = paddle.nn.functional.dropout2d(paddle.ones([2, 8, 3, 3]), p=0.5)
+        >>> (y == y[:, :, :1, :1]).all().item()  # all of a channel or nothing
+        True
+    """
     return _channel_dropout("dropout2d", x, p, training, data_format, 4)
 
 
@@ -165,5 +203,21 @@ def dropout3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Tensor:
-    """Sets whole channels of volumes to zero, each with probability `p`."""
+    """Sets whole channels of volumes to zero, each with probability `p`, while training.
+
+    Args:
+        x: volumes, `[batch, channels, depth, height, width]` or with the channels last.
+        p: the probability of a channel to be dropped.
+        training: whether channels are dropped; without it `x` is the result.
+        data_format: 'NCDHW' or 'NDHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`; channels that are left are divided by `1 - p`.
+
+    Examples:
+        >>> y = paddle.nn.functional.dropout3d(paddle.ones([2, 8, 2, 2, 2]), p=0.5)
+        >>> (y == y[:, :, :1, :1, :1]).all().item()  # all of a channel or nothing
+        True
+    """
     return _channel_dropout("dropout3d", x, p, training, data_format, 5)

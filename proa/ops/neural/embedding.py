@@ -49,8 +49,20 @@ def one_hot_of(xp: Any, x: Any, num_classes: int) -> Any:
 )
 @public(module="nn.functional")
 def one_hot(x: Tensor, num_classes: Any = -1, name: str | None = None) -> Tensor:
-    """For each integer a float32 vector with a one at that place; `num_classes` is looked up when
-    it is -1."""
+    """For each integer a float32 vector with a one at that place.
+
+    Args:
+        x: integers.
+        num_classes: the length of the vectors; -1 for the largest number in `x` plus one, which is read on the host.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `x` with a last axis of `num_classes`.
+
+    Examples:
+        >>> paddle.nn.functional.one_hot(paddle.to_tensor([0, 2]), 3).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
     require_tensor("one_hot", "x", x)
     if x._aval.dtype.kind not in "iu":
         raise type_error(
@@ -147,9 +159,30 @@ def embedding(
 ) -> Tensor:
     """Rows of `weight` by their numbers.
 
-    Where `x` is `padding_idx` the result is zero, and so is the gradient. Rows whose
-    `norm_type`-norm is above `max_norm` are scaled down to it in `weight` itself. Gradients are
-    dense; `sparse` tells optimisers with a `lazy_mode` that rows without a gradient were not looked up.
+    Args:
+        x: integers of any shape.
+        weight: the table, `[rows, size]`.
+        padding_idx: where `x` is this number the result is zero, and so is the gradient; negative ones count from the
+            end.
+        max_norm: rows that are longer are scaled down to it, in `weight` itself.
+        norm_type: the order of that norm.
+        sparse: whether optimisers with a `lazy_mode` leave the rows alone that were not looked up; gradients are
+            dense.
+        scale_grad_by_freq: must be False.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `x` with a last axis of `size`.
+
+    Raises:
+        IndexError: a number is not that of a row.
+
+    Examples:
+        >>> table = paddle.to_tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]])
+        >>> paddle.nn.functional.embedding(paddle.to_tensor([2, 0, 1]), table).tolist()
+        [[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]]
+        >>> paddle.nn.functional.embedding(paddle.to_tensor([2, 1]), table, padding_idx=2).tolist()
+        [[0.0, 0.0], [1.0, 2.0]]
     """
     require_tensor("embedding", "x", x)
     require_tensor("embedding", "weight", weight)

@@ -69,10 +69,35 @@ def moe_permute(
     override_buffer_size: int = -1,
     name: str | None = None,
 ) -> Any:
-    """Tokens in the order of their experts, each expert's part rounded up to `padding_alignment` rows.
+    """Tokens in the order of their experts.
 
-    Gives the rows, for each token and expert its row (-1: none), the probability of each row, the rows of `scale` (None
-    without one), and with `return_expert_indices` the expert of each row.
+    Each expert's part is rounded up to `padding_alignment` rows.
+
+    Args:
+        hidden_states: the tokens, `[tokens, size]`.
+        scale: a scale for each token, or None.
+        expert_routemap_topk: for each token its experts (int32), -1 for none.
+        expert_prob_topk: the probabilities of those experts.
+        num_experts: how many experts there are.
+        tokens_per_expert: how many tokens each expert gets.
+        padding_alignment: what the number of rows of an expert is a multiple of.
+        do_gather: whether the rows are gathered at all.
+        using_ue8m0_scale: whether the scales are packed exponents.
+        return_expert_indices: whether the expert of each row is given too.
+        override_buffer_size: the number of rows of the result; -1 for what is needed.
+        name: a label; it changes nothing.
+
+    Returns:
+        The rows, for each token and expert its row (-1: none), the probability of each row, and the rows of `scale`
+        (None without one); with `return_expert_indices` also the expert of each row.
+
+    Examples:
+        >>> tokens = paddle.to_tensor([[1.0], [2.0], [3.0]]).astype("bfloat16")
+        >>> experts = paddle.to_tensor([[1], [0], [1]], dtype="int32")
+        >>> permuted = paddle.nn.functional.moe_permute(tokens, None, experts, paddle.ones([3, 1]), 2, [1, 2], 2)
+        >>> rows, places, chances, _ = permuted
+        >>> rows.astype("float32").flatten().tolist()
+        [2.0, 0.0, 1.0, 3.0]
     """
     where = "moe_permute"
     aval = require_tensor(where, "hidden_states", hidden_states)._aval
@@ -153,7 +178,31 @@ def moe_unpermute(
     using_weighted_combine: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The sum of each token's rows (times their probabilities with `using_weighted_combine`), and the probabilities."""
+    """The sum of each token's rows, back in the order of the tokens: the inverse of `moe_permute`.
+
+    Args:
+        hidden_states_unzipped: the rows, in the order of the experts.
+        zipped_expertwise_rowmap: for each token and expert its row, as `moe_permute` gives it.
+        expert_routemap_topk: for each token its experts (int32), -1 for none.
+        token_prob_unzipped: the probability of each row.
+        total_zipped_tokens: how many tokens there are.
+        num_experts: how many experts there are.
+        using_mix_precision: whether sums are taken in float32.
+        using_weighted_combine: whether rows are multiplied by their probabilities.
+        name: a label; it changes nothing.
+
+    Returns:
+        The tokens, and their probabilities.
+
+    Examples:
+        >>> tokens = paddle.to_tensor([[1.0], [2.0], [3.0]]).astype("bfloat16")
+        >>> experts = paddle.to_tensor([[1], [0], [1]], dtype="int32")
+        >>> permuted = paddle.nn.functional.moe_permute(tokens, None, experts, paddle.ones([3, 1]), 2, [1, 2], 2)
+        >>> rows, places, chances, _ = permuted
+        >>> back, _ = paddle.nn.functional.moe_unpermute(rows, places, experts, chances, 3, 2)
+        >>> back.astype("float32").flatten().tolist()
+        [1.0, 2.0, 3.0]
+    """
     where = "moe_unpermute"
     rows: Any = require_tensor(where, "hidden_states_unzipped", hidden_states_unzipped)
     rowmap: Any = cast_to(require_tensor(where, "zipped_expertwise_rowmap", zipped_expertwise_rowmap), _INT64)

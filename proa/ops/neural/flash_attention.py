@@ -74,7 +74,27 @@ def flash_attn_qkvpacked(
     training: bool = True,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """`flash_attention` of one tensor [batch, sequence, groups + 2, heads, size]: queries, then keys, then values."""
+    """`flash_attention` of queries, keys and values in one tensor.
+
+    Args:
+        qkv: `[batch, sequence, groups + 2, heads of keys, size]`: the queries in groups, then the keys, then the
+            values.
+        dropout: the probability of a weight to be dropped while training.
+        causal: whether a query sees only the keys up to its own place.
+        return_softmax: whether the weights are given too.
+        fixed_seed_offset: accepted and ignored.
+        rng_name: accepted and ignored.
+        training: whether dropout takes place.
+        name: a label; it changes nothing.
+
+    Returns:
+        The result `[batch, sequence, heads, size]`, and the weights or None.
+
+    Examples:
+        >>> out, _ = paddle.nn.functional.flash_attn_qkvpacked(paddle.ones([1, 4, 3, 2, 8]), causal=True)
+        >>> out.shape
+        paddle.Size([1, 4, 2, 8])
+    """
     packed: Any = require_tensor("flash_attn_qkvpacked", "qkv", qkv)
     shape = packed._aval.shape
     if len(shape) != 5 or shape[2] < 3:
@@ -190,7 +210,34 @@ def flash_attn_varlen_qkvpacked(
     training: bool = True,
     name: str | None = None,
 ) -> tuple[Tensor, None]:
-    """`flash_attn_unpadded` of one tensor [all rows, groups + 2, heads, size]."""
+    """`flash_attn_unpadded` of queries, keys and values in one tensor.
+
+    Args:
+        qkv: `[all rows, groups + 2, heads of keys, size]`: the queries in groups, then the keys, then the values.
+        cu_seqlens_q: where each sequence begins, and the end (int32).
+        cu_seqlens_k: the same for keys.
+        max_seqlen_q: the length of the longest sequence.
+        max_seqlen_k: the same for keys.
+        scale: the factor of the scores.
+        dropout: the probability of a weight to be dropped while training.
+        causal: whether a query sees only the keys up to its own place.
+        return_softmax: accepted; the weights are not given.
+        fixed_seed_offset: accepted and ignored.
+        rng_name: accepted and ignored.
+        varlen_padded: whether rows are padded to the longest sequence.
+        training: whether dropout takes place.
+        name: a label; it changes nothing.
+
+    Returns:
+        The result `[all rows, heads, size]`, and None.
+
+    Examples:
+        >>> starts = paddle.to_tensor([0, 2, 5], dtype="int32")
+        >>> qkv = paddle.ones([5, 3, 2, 8])
+        >>> out, _ = paddle.nn.functional.flash_attn_varlen_qkvpacked(qkv, starts, starts, 3, 3, 0.3, varlen_padded=False)
+        >>> out.shape
+        paddle.Size([5, 2, 8])
+    """
     packed: Any = require_tensor("flash_attn_varlen_qkvpacked", "qkv", qkv)
     shape = packed._aval.shape
     if len(shape) != 4 or shape[1] < 3:
@@ -239,7 +286,33 @@ def flash_attention_v3_varlen(
     pack_gqa: Any = None,
     sm_margin: int = 0,
 ) -> Tensor:
-    """Attention of sequences one behind another, with a window of rows to look at; tuning options are ignored."""
+    """Attention of sequences that lie one behind another.
+
+    Args:
+        query: `[all rows, heads, size]`.
+        key: `[all rows, heads, size]`.
+        value: as `key`.
+        cu_seqlens_q: where each sequence of queries begins, and the end (int32).
+        cu_seqlens_k: the same for keys.
+        max_seqlen_q: the length of the longest sequence of queries.
+        max_seqlen_k: the length of the longest sequence of keys.
+        seqused_q, seqused_k: None.
+        softmax_scale: the factor of the scores; None for `1 / sqrt(size)`.
+        causal: whether a query sees only the keys up to its own place.
+        qv, q_descale, k_descale, v_descale: None.
+        window_size: how many keys before and after its place a query sees; -1 for all.
+        softcap: 0.
+        num_splits, pack_gqa, sm_margin: tuning options, ignored.
+
+    Returns:
+        A tensor of the shape of `query`.
+
+    Examples:
+        >>> x = paddle.ones([5, 1, 8])
+        >>> starts = paddle.to_tensor([0, 2, 5], dtype="int32")
+        >>> paddle.nn.functional.flash_attention_v3_varlen(x, x, x, starts, starts, 3, 3).shape
+        paddle.Size([5, 1, 8])
+    """
     where = "flash_attention_v3_varlen"
     for name, given in (("seqused_q", seqused_q), ("seqused_k", seqused_k), ("qv", qv), ("q_descale", q_descale),
                         ("k_descale", k_descale), ("v_descale", v_descale)):  # fmt: skip
@@ -320,7 +393,35 @@ def flashmask_attention(
     softmax_scale: float | None = None,
     block_mask: Any = None,
 ) -> Any:
-    """Attention with a mask given by columns: for each column the rows from which (and up to which) it is hidden."""
+    """Attention with a mask given by columns: for each key the rows from which (and up to which) it is hidden.
+
+    Args:
+        query: `[batch, sequence, heads, size]`.
+        key: as `query`, perhaps with fewer heads.
+        value: as `key`.
+        startend_row_indices: `[batch, heads or 1, keys, 1, 2 or 4]` (int32): first hidden row, and where it ends.
+        dropout: the probability of a weight to be dropped while training.
+        causal: whether a query sees only the keys up to its own place.
+        window_size: how many keys before and after its place a query sees; None for all.
+        return_softmax_lse: whether the logarithms of the sums are given too.
+        return_seed_offset: must be False.
+        fixed_seed_offset: accepted and ignored.
+        rng_name: accepted and ignored.
+        training: whether dropout takes place.
+        softmax_scale: the factor of the scores; None for `1 / sqrt(size)`.
+        block_mask: None.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `query`; with `return_softmax_lse` also the logarithms of the sums.
+
+    Examples:
+        >>> query = paddle.zeros([1, 3, 1, 8])
+        >>> value = paddle.arange(3.0).reshape([1, 3, 1, 1]).expand([1, 3, 1, 8])
+        >>> first = paddle.to_tensor([2, 3, 3], dtype="int32").reshape([1, 1, 3, 1])  # key 0 is hidden from row 2 on
+        >>> paddle.nn.functional.flashmask_attention(query, query, value, first, causal=True)[0, :, 0, 0].tolist()
+        [0.0, 0.5, 1.5]
+    """
     where = "flashmask_attention"
     if block_mask is not None or return_seed_offset:
         raise NotImplementedError(f"({where}) block_mask and return_seed_offset are not supported; leave them out.")
@@ -433,9 +534,27 @@ def sparse_attention(
     attn_mask: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Attention over [batch, heads, sequence, size] at the places of a compressed sparse pattern only.
+    """Attention at the places of a compressed sparse pattern only.
 
-    A row of the pattern holds, from one offset to the next, the columns to look at; masks hide places where they are 0.
+    Args:
+        query: `[batch, heads, sequence, size]`.
+        key: as `query`.
+        value: as `query`.
+        sparse_csr_offset: `[batch, heads, sequence + 1]` (int32): where each row of the pattern begins.
+        sparse_csr_columns: `[batch, heads, places]` (int32): the columns to look at, row by row.
+        key_padding_mask: `[batch, sequence]`; keys are hidden where it is 0.
+        attn_mask: `[sequence, sequence]`; places are hidden where it is 0.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `query`.
+
+    Examples:
+        >>> query = paddle.zeros([1, 1, 2, 1])
+        >>> value = paddle.to_tensor([[[[1.0], [3.0]]]])
+        >>> offsets, columns = paddle.to_tensor([[[0, 1, 3]]], dtype="int32"), paddle.to_tensor([[[0, 0, 1]]], dtype="int32")
+        >>> paddle.nn.functional.sparse_attention(query, query, value, offsets, columns).flatten().tolist()
+        [1.0, 2.0]
     """
     where = "sparse_attention"
     aval = require_tensor(where, "query", query)._aval

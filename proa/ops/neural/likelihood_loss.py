@@ -46,9 +46,25 @@ def poisson_nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """The negative log likelihood of counts with the rate exp(input), or `input` itself without `log_input`.
+    """The negative log likelihood of counts under Poisson distributions.
 
-    `full` adds Stirling's approximation of log(label!) for labels above 1.
+    Args:
+        input: the logarithms of the rates, or the rates without `log_input`.
+        label: the counts.
+        log_input: whether `input` holds logarithms.
+        full: whether Stirling's approximation of `log(label!)` is added for labels above 1.
+        epsilon: what is added to a rate before its logarithm is taken.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `input` with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([0.0, 1.0])
+        >>> label = paddle.to_tensor([1.0, 2.0])
+        >>> print(paddle.nn.functional.poisson_nll_loss(input, label, reduction="none").numpy().round(4))
+        [1.     0.7183]
     """
     where = "poisson_nll_loss"
     check_reduction(where, reduction)
@@ -88,7 +104,27 @@ def gaussian_nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """The negative log likelihood of `label` under normal distributions; the variance is at least `epsilon`."""
+    """The negative log likelihood of `label` under normal distributions.
+
+    Args:
+        input: the means.
+        label: what was observed.
+        variance: the variances, of the shape of `input` or one that broadcasts with it.
+        full: whether the constant `log(2 pi) / 2` is added.
+        epsilon: what the variance is at least.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `input` with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([0.0, 1.0])
+        >>> label = paddle.to_tensor([0.0, 3.0])
+        >>> variance = paddle.to_tensor([1.0, 4.0])
+        >>> print(paddle.nn.functional.gaussian_nll_loss(input, label, variance, reduction="none").numpy().round(4))
+        [0.     1.1931]
+    """
     where = "gaussian_nll_loss"
     check_reduction(where, reduction)
     _same_shapes(where, input=input, label=label)
@@ -116,7 +152,24 @@ def gaussian_nll_loss(
 )  # fmt: skip
 @public(module="nn.functional")
 def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | None = None) -> Tensor:
-    """The cross entropy of two classes for probabilities, with `epsilon` inside the logarithms."""
+    """The cross entropy of two classes for probabilities, with `epsilon` inside the logarithms.
+
+    Args:
+        input: probabilities, `[batch, 1]`.
+        label: 0 or 1 (or between), of the same shape.
+        epsilon: what is added inside the logarithms.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `input`.
+
+    Examples:
+        >>> input = paddle.to_tensor([[0.5], [0.9]])
+        >>> label = paddle.to_tensor([[1.0], [1.0]])
+        >>> print(paddle.nn.functional.log_loss(input, label).numpy().round(4))
+        [[0.6929]
+         [0.1052]]
+    """
     x: Any = require_tensor("log_loss", "input", input)
     y: Any = require_tensor("log_loss", "label", label)
     small = float(epsilon)
@@ -148,7 +201,28 @@ def sigmoid_focal_loss(
     reduction: str = "sum",
     name: str | None = None,
 ) -> Tensor:
-    """The cross entropy of two classes, scaled down by (1 - probability of the right one)^gamma."""
+    """The cross entropy of two classes, scaled down where the right one is likely already.
+
+    The factor is `(1 - probability of the right class) ** gamma`.
+
+    Args:
+        logit: scores.
+        label: 0 or 1, of the same shape.
+        normalizer: a number that the loss is divided by, often that of the positive labels; or None.
+        alpha: the weight of positive labels; negative ones have `1 - alpha`.
+        gamma: how much easy examples are scaled down.
+        reduction: 'sum' (the default), 'mean', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `logit` with `reduction='none'`.
+
+    Examples:
+        >>> logit = paddle.to_tensor([0.0, 4.0])
+        >>> label = paddle.to_tensor([1.0, 1.0])
+        >>> print(paddle.nn.functional.sigmoid_focal_loss(logit, label, reduction="none").numpy().round(5))
+        [0.04332 0.     ]
+    """
     where = "sigmoid_focal_loss"
     check_reduction(where, reduction)
     _same_shapes(where, logit=logit, label=label)
@@ -177,7 +251,23 @@ def _reference_dice(x: Any, y: Any, epsilon: float = 1e-5) -> Any:
 )  # fmt: skip
 @public(module="nn.functional")
 def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | None = None) -> Tensor:
-    """1 - twice the overlap of probabilities and labels over their sums, averaged over the batch."""
+    """1 minus twice the overlap of probabilities and labels over their sums, averaged over the batch.
+
+    Args:
+        input: probabilities, `[batch, ..., classes]`.
+        label: class numbers, `[batch, ..., 1]`.
+        epsilon: what keeps the division finite.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, from 0 (all right) to 1.
+
+    Examples:
+        >>> input = paddle.to_tensor([[[0.9, 0.1], [0.2, 0.8]]])
+        >>> label = paddle.to_tensor([[[0], [1]]])
+        >>> print(paddle.nn.functional.dice_loss(input, label).numpy().round(4))
+        0.15
+    """
     where = "dice_loss"
     aval, marks = require_tensor(where, "input", input)._aval, require_tensor(where, "label", label)._aval
     if aval.ndim < 2 or aval.ndim != marks.ndim or marks.shape[-1] != 1 or aval.shape[:-1] != marks.shape[:-1]:
@@ -206,7 +296,26 @@ def _reference_npair(a: Any, p: Any, labels: Any, l2_reg: float = 0.002) -> Any:
 )  # fmt: skip
 @public(module="nn.functional")
 def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float = 0.002) -> Tensor:
-    """Cross entropy over the similarities of all anchors and positives, plus a penalty on their lengths."""
+    """Cross entropy over the similarities of all anchors and positives, plus a penalty on their lengths.
+
+    Args:
+        anchor: `[batch, size]`.
+        positive: `[batch, size]`; row i belongs to anchor i.
+        labels: `[batch]`; rows of the same label count as right for one another.
+        l2_reg: the factor of the penalty.
+
+    Returns:
+        One number.
+
+    Examples:
+        >>> anchor = paddle.to_tensor([[4.0, 0.0], [0.0, 4.0]])
+        >>> labels = paddle.to_tensor([0.0, 1.0])
+        >>> print(paddle.nn.functional.npair_loss(anchor, anchor, labels, l2_reg=0.0).numpy().round(4))
+        0.0
+        >>> labels = paddle.to_tensor([0.0, 1.0])
+        >>> print(paddle.nn.functional.npair_loss(anchor, anchor.flip(0), labels, l2_reg=0.0).numpy().round(4))
+        16.0
+    """
     _same_shapes("npair_loss", anchor=anchor, positive=positive)
     count = anchor._aval.shape[0]
     kinds: Any = require_tensor("npair_loss", "labels", labels)
@@ -230,7 +339,22 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
 def label_smooth(
     label: Tensor, prior_dist: Tensor | None = None, epsilon: float = 0.1, name: str | None = None
 ) -> Tensor:
-    """(1 - epsilon) label + epsilon times the prior (an even one by default)."""
+    """`(1 - epsilon) * label + epsilon * prior`.
+
+    Args:
+        label: probabilities, `[..., classes]`.
+        prior_dist: the distribution that is mixed in, `[1, classes]`; None for an even one.
+        epsilon: its share.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `label`.
+
+    Examples:
+        >>> label = paddle.to_tensor([[1.0, 0.0, 0.0, 0.0]])
+        >>> print(paddle.nn.functional.label_smooth(label, epsilon=0.2).numpy().round(3))
+        [[0.85 0.05 0.05 0.05]]
+    """
     if not 0 <= epsilon <= 1:
         raise value_error("label_smooth", "epsilon must be from 0 to 1", f"epsilon: {epsilon}")
     x: Any = require_tensor("label_smooth", "label", label)

@@ -39,7 +39,19 @@ def _reduced(loss: Any, reduction: str) -> Any:
 @samples(S(A(3, 2), A(3, 2)), S(A(3), A(3)), S(A(2, 3), A(3)), reference=lambda x, y: (x - y) ** 2)
 @public(module="nn.functional")
 def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
-    """(input - label)², element by element."""
+    """`(input - label) ** 2`, element by element.
+
+    Args:
+        input: what was predicted.
+        label: what was right, of the same shape.
+
+    Returns:
+        A tensor of the shape of `input`.
+
+    Examples:
+        >>> paddle.nn.functional.square_error_cost(paddle.to_tensor([1.0, 4.0]), paddle.to_tensor([2.0, 2.0])).tolist()
+        [1.0, 4.0]
+    """
     _two_tensors("square_error_cost", input, label)
     difference = input - label  # type: ignore[operator]
     return difference * difference
@@ -53,7 +65,25 @@ def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
 )
 @public(module="nn.functional")
 def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """The mean squared error."""
+    """The squared error `(input - label) ** 2`, averaged.
+
+    Args:
+        input: what was predicted.
+        label: what was right; shapes broadcast.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of errors with `reduction='none'`.
+
+    Examples:
+        >>> paddle.nn.functional.mse_loss(paddle.to_tensor([1.0, 4.0]), paddle.to_tensor([2.0, 2.0])).item()
+        2.5
+        >>> input = paddle.to_tensor([1.0, 4.0])
+        >>> label = paddle.to_tensor([2.0, 2.0])
+        >>> paddle.nn.functional.mse_loss(input, label, reduction="none").tolist()
+        [1.0, 4.0]
+    """
     check_reduction("mse_loss", reduction)
     _two_tensors("mse_loss", input, label)
     return reduce_loss(square_error_cost(input, label), reduction)
@@ -67,7 +97,21 @@ def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | 
 )
 @public(module="nn.functional")
 def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """The mean absolute error."""
+    """The absolute error `|input - label|`, averaged.
+
+    Args:
+        input: what was predicted.
+        label: what was right, of the same shape.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `input` with `reduction='none'`.
+
+    Examples:
+        >>> paddle.nn.functional.l1_loss(paddle.to_tensor([1.0, 4.0]), paddle.to_tensor([2.0, 2.0])).item()
+        1.5
+    """
     check_reduction("l1_loss", reduction)
     _two_tensors("l1_loss", input, label)
     return reduce_loss((input - label).abs(), reduction)  # type: ignore[operator]
@@ -97,8 +141,24 @@ def smooth_l1_loss(
     is_huber: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """Squared for differences up to `delta`, linear beyond: Huber's loss, or that divided by
-    `delta`.
+    """Half the squared difference up to `delta`, linear beyond.
+
+    Args:
+        input: what was predicted.
+        label: what was right, of the same shape.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        delta: where the square ends.
+        is_huber: True for Huber's loss; False for that divided by `delta`.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `input` with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([0.5, 3.0])
+        >>> label = paddle.to_tensor([0.0, 0.0])
+        >>> paddle.nn.functional.smooth_l1_loss(input, label, reduction="none").tolist()
+        [0.125, 2.5]
     """
     check_reduction("smooth_l1_loss", reduction)
     _two_tensors("smooth_l1_loss", input, label)
@@ -175,7 +235,24 @@ def binary_cross_entropy(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """The cross entropy between probabilities and labels of two classes, both from 0 to 1."""
+    """The cross entropy between probabilities and labels of two classes.
+
+    Args:
+        input: probabilities, from 0 to 1.
+        label: from 0 to 1, of the same shape.
+        weight: a factor for each element, which broadcasts.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `input` with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([0.5, 0.9])
+        >>> label = paddle.to_tensor([1.0, 0.0])
+        >>> print(paddle.nn.functional.binary_cross_entropy(input, label, reduction="none").numpy().round(4))
+        [0.6931 2.3026]
+    """
     check_reduction("binary_cross_entropy", reduction)
     _same_shapes("binary_cross_entropy", input=input, label=label)
     loss = probability_cross_entropy(input, label)
@@ -224,8 +301,25 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The cross entropy between sigmoid(logit) and labels of two classes; `pos_weight` scales the
-    positive ones.
+    """The cross entropy between `sigmoid(logit)` and labels of two classes, without overflow.
+
+    Args:
+        logit: scores.
+        label: from 0 to 1, of the same shape.
+        weight: a factor for each element, which broadcasts.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        pos_weight: a factor of the positive part.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `logit` with `reduction='none'`.
+
+    Examples:
+        >>> logit = paddle.to_tensor([0.0, 100.0])
+        >>> label = paddle.to_tensor([1.0, 0.0])
+        >>> y = paddle.nn.functional.binary_cross_entropy_with_logits(logit, label, reduction="none")
+        >>> print(y.numpy().round(4))
+        [  0.6931 100.    ]
     """
     check_reduction("binary_cross_entropy_with_logits", reduction)
     _same_shapes("binary_cross_entropy_with_logits", logit=logit, label=label)
@@ -260,10 +354,22 @@ def kl_div(
     log_target: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The Kullback-Leibler divergence label (log label - input), for an input of log probabilities.
+    """The Kullback-Leibler divergence `label * (log(label) - input)`.
 
-    With `log_target` the labels are logarithms as well. 'batchmean' divides the sum by the batch
-    size.
+    Args:
+        input: log probabilities.
+        label: probabilities, or their logarithms with `log_target`.
+        reduction: 'mean' (the default), 'batchmean' (the sum over the batch size), 'sum' or 'none'.
+        log_target: whether `label` holds logarithms.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `input` with `reduction='none'`.
+
+    Examples:
+        >>> p, q = paddle.to_tensor([[0.5, 0.5]]), paddle.to_tensor([[0.9, 0.1]])
+        >>> print(paddle.nn.functional.kl_div(q.log(), p, reduction="batchmean").numpy().round(4))
+        0.5108
     """
     if reduction not in ("mean", "sum", "none", "batchmean"):
         raise value_error(

@@ -41,7 +41,26 @@ _SIGNS = A(4, values=[1.0, -1.0, -1.0, 1.0], grad=False)
 def margin_ranking_loss(
     input: Tensor, other: Tensor, label: Tensor, margin: float = 0.0, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """max(0, margin - label (input - other)): for a label of 1 `input` should rank higher, for -1 lower."""
+    """`max(0, margin - label * (input - other))`.
+
+    Args:
+        input: the first scores.
+        other: the second, of the same shape.
+        label: 1 where `input` should rank higher, -1 where lower.
+        margin: by how much.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `input` with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([1.0, 2.0])
+        >>> other = paddle.to_tensor([3.0, 1.0])
+        >>> label = paddle.to_tensor([1.0, 1.0])
+        >>> paddle.nn.functional.margin_ranking_loss(input, other, label, reduction="none").tolist()
+        [2.0, 0.0]
+    """
     check_reduction("margin_ranking_loss", reduction)
     x: Any = require_tensor("margin_ranking_loss", "input", input)
     loss = label * (other - x)
@@ -57,7 +76,24 @@ def margin_ranking_loss(
 def hinge_embedding_loss(
     input: Tensor, label: Tensor, margin: float = 1.0, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """`input` for labels of 1, max(0, margin - input) for labels of -1."""
+    """`input` for labels of 1, `max(0, margin - input)` for labels of -1.
+
+    Args:
+        input: distances.
+        label: 1 or -1, of the same shape.
+        margin: the distance that pairs labelled -1 should have.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `input` with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([0.5, 0.25])
+        >>> label = paddle.to_tensor([1.0, -1.0])
+        >>> paddle.nn.functional.hinge_embedding_loss(input, label, reduction="none").tolist()
+        [0.5, 0.75]
+    """
     check_reduction("hinge_embedding_loss", reduction)
     x: Any = require_tensor("hinge_embedding_loss", "input", input)
     y: Any = require_tensor("hinge_embedding_loss", "label", label)
@@ -78,7 +114,25 @@ def _reference_cosine(x: Any, y: Any, s: Any, margin: float = 0, reduction: str 
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, label: Tensor, margin: float = 0, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """1 - cos for pairs labelled 1, max(0, cos - margin) for pairs labelled -1."""
+    """`1 - cos` for pairs labelled 1, `max(0, cos - margin)` for pairs labelled -1.
+
+    Args:
+        input1: vectors, `[batch, size]` or `[size]`.
+        input2: as `input1`.
+        label: 1 for pairs that belong together, -1 for others.
+        margin: the cosine that pairs that do not belong together may have, from -1 to 1.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or one for each pair with `reduction='none'`.
+
+    Examples:
+        >>> input1, input2 = paddle.to_tensor([[1.0, 0.0], [1.0, 0.0]]), paddle.to_tensor([[1.0, 0.0], [0.6, 0.8]])
+        >>> label = paddle.to_tensor([1, -1])
+        >>> print(paddle.nn.functional.cosine_embedding_loss(input1, input2, label, reduction="none").numpy().round(4))
+        [0.  0.6]
+    """
     where = "cosine_embedding_loss"
     check_reduction(where, reduction)
     _same_shapes(where, input1=input1, input2=input2)
@@ -107,7 +161,23 @@ def cosine_embedding_loss(
 )  # fmt: skip
 @public(module="nn.functional")
 def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """log(1 + exp(-label input)), for labels of 1 and -1."""
+    """`log(1 + exp(-label * input))`.
+
+    Args:
+        input: scores.
+        label: 1 or -1, of the same shape.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or a tensor of the shape of `input` with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([0.0, 2.0])
+        >>> label = paddle.to_tensor([1.0, -1.0])
+        >>> print(paddle.nn.functional.soft_margin_loss(input, label, reduction="none").numpy().round(4))
+        [0.6931 2.1269]
+    """
     check_reduction("soft_margin_loss", reduction)
     _same_shapes("soft_margin_loss", input=input, label=label)
     input = _floating(input)
@@ -131,7 +201,24 @@ _BITS = A(2, 4, values=[[1.0, 0, 1, 0], [0, 1, 1, 1]], grad=False)
 def multi_label_soft_margin_loss(
     input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """The mean over the classes of the cross entropies of sigmoid(input) with labels of 0 and 1."""
+    """The mean over the classes of the cross entropies of `sigmoid(input)` with labels of 0 and 1.
+
+    Args:
+        input: scores, `[batch, classes]`.
+        label: 0 or 1 for each class.
+        weight: a factor for each class.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or one for each row with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([[0.0, 4.0]])
+        >>> label = paddle.to_tensor([[1.0, 1.0]])
+        >>> print(paddle.nn.functional.multi_label_soft_margin_loss(input, label).numpy().round(4))
+        0.3556
+    """
     check_reduction("multi_label_soft_margin_loss", reduction)
     _same_shapes("multi_label_soft_margin_loss", input=input, label=label)
     x: Any = input
@@ -167,7 +254,26 @@ def multi_margin_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """The mean over the wrong classes of max(0, margin - input[label] + input[class])^p."""
+    """The mean over the wrong classes of `max(0, margin - input[label] + input[class]) ** p`.
+
+    Args:
+        input: scores, `[batch, classes]`.
+        label: class numbers, `[batch]`.
+        p: the exponent.
+        margin: by how much the right class should win.
+        weight: a factor for each class.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or one for each row with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([[2.0, 1.5, 0.0]])
+        >>> label = paddle.to_tensor([0])
+        >>> print(paddle.nn.functional.multi_margin_loss(input, label).numpy().round(4))
+        0.1667
+    """
     where = "multi_margin_loss"
     check_reduction(where, reduction)
     aval = require_tensor(where, "input", input)._aval
@@ -209,9 +315,22 @@ _MARKS = A(3, 4, values=[[3, 0, -1, 1], [2, -1, 0, 1], [-1, 0, 1, 2]], dtype="in
 )  # fmt: skip
 @public(module="nn.functional")
 def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """The sum over right and wrong classes of max(0, 1 - right + wrong), over the number of classes.
+    """The sum over right and wrong classes of `max(0, 1 - right + wrong)`, over the number of classes.
 
-    Each row of `label` lists the right classes; the first -1 ends the list.
+    Args:
+        input: scores, `[batch, classes]`.
+        label: in each row the right classes; the first -1 ends the list.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or one for each row with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([[0.5, 1.0, 0.0]])
+        >>> label = paddle.to_tensor([[1, -1, 0]])
+        >>> print(paddle.nn.functional.multi_label_margin_loss(input, label).numpy().round(4))
+        0.1667
     """
     where = "multi_label_margin_loss"
     check_reduction(where, reduction)
@@ -258,7 +377,29 @@ def triplet_margin_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """max(0, margin + distance to the positive - distance to the negative); `swap` also looks from the positive."""
+    """`max(0, margin + distance to the positive - distance to the negative)`.
+
+    Args:
+        input: the anchors, `[batch, size]`.
+        positive: what should be near.
+        negative: what should be far.
+        margin: by how much farther.
+        p: the order of the norm.
+        epsilon: what keeps its gradient finite.
+        swap: whether the distance from the positive to the negative counts where it is smaller.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or one for each anchor with `reduction='none'`.
+
+    Examples:
+        >>> input = paddle.to_tensor([[0.0, 0.0]])
+        >>> positive = paddle.to_tensor([[0.0, 1.0]])
+        >>> negative = paddle.to_tensor([[0.0, 1.5]])
+        >>> print(paddle.nn.functional.triplet_margin_loss(input, positive, negative).numpy().round(3))
+        0.5
+    """
     return triplet_margin_with_distance_loss(
         input, positive, negative, lambda x, y: pairwise_distance(x, y, p, epsilon), margin, swap, reduction
     )
@@ -281,7 +422,27 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """`triplet_margin_loss` with a distance of one's own."""
+    """`triplet_margin_loss` with a distance of one's own.
+
+    Args:
+        input: the anchors.
+        positive: what should be near.
+        negative: what should be far.
+        distance_function: a function of two tensors; None for the Euclidean distance.
+        margin: by how much farther.
+        swap: whether the distance from the positive to the negative counts where it is smaller.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or one for each anchor with `reduction='none'`.
+
+    Examples:
+        >>> anchor, near, far = paddle.to_tensor([[0.0]]), paddle.to_tensor([[1.0]]), paddle.to_tensor([[3.0]])
+        >>> steps = lambda a, b: (a - b).abs().sum(-1)
+        >>> paddle.nn.functional.triplet_margin_with_distance_loss(anchor, near, far, steps, margin=4.0).item()
+        2.0
+    """
     where = "triplet_margin_with_distance_loss"
     check_reduction(where, reduction)
     if margin < 0:

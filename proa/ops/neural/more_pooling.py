@@ -86,7 +86,26 @@ def max_unpool1d(
     output_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Puts the maxima of `max_pool1d` back to where they were; zeros elsewhere."""
+    """Puts the maxima of `max_pool1d` back to where they were; zeros elsewhere.
+
+    Args:
+        x: the maxima, `[batch, channels, length]`.
+        indices: their positions, as `max_pool1d(..., return_mask=True)` gives them.
+        kernel_size: that of the pooling.
+        stride: that of the pooling; None for `kernel_size`.
+        padding: that of the pooling.
+        data_format: 'NCL'.
+        output_size: the length of the result, where the pooling leaves several open.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, length]`.
+
+    Examples:
+        >>> pooled, places = paddle.nn.functional.max_pool1d(paddle.to_tensor([[[1.0, 5.0, 7.0, 2.0]]]), 2, return_mask=True)
+        >>> paddle.nn.functional.max_unpool1d(pooled, places, 2).tolist()
+        [[[0.0, 5.0, 7.0, 0.0]]]
+    """
     return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
@@ -108,7 +127,26 @@ def max_unpool2d(
     output_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Puts the maxima of `max_pool2d` back to where they were; zeros elsewhere."""
+    """Puts the maxima of `max_pool2d` back to where they were; zeros elsewhere.
+
+    Args:
+        x: the maxima, `[batch, channels, height, width]`.
+        indices: their positions, as `max_pool2d(..., return_mask=True)` gives them.
+        kernel_size: that of the pooling.
+        stride: that of the pooling; None for `kernel_size`.
+        padding: that of the pooling.
+        data_format: 'NCHW'.
+        output_size: the size of the result, where the pooling leaves several open.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, height, width]`.
+
+    Examples:
+        >>> pooled, places = paddle.nn.functional.max_pool2d(paddle.arange(4.0).reshape([1, 1, 2, 2]), 2, return_mask=True)
+        >>> paddle.nn.functional.max_unpool2d(pooled, places, 2).tolist()
+        [[[[0.0, 0.0], [0.0, 3.0]]]]
+    """
     return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
@@ -128,7 +166,27 @@ def max_unpool3d(
     output_size: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Puts the maxima of `max_pool3d` back to where they were; zeros elsewhere."""
+    """Puts the maxima of `max_pool3d` back to where they were; zeros elsewhere.
+
+    Args:
+        x: the maxima, `[batch, channels, depth, height, width]`.
+        indices: their positions, as `max_pool3d(..., return_mask=True)` gives them.
+        kernel_size: that of the pooling.
+        stride: that of the pooling; None for `kernel_size`.
+        padding: that of the pooling.
+        data_format: 'NCDHW'.
+        output_size: the size of the result, where the pooling leaves several open.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, depth, height, width]`.
+
+    Examples:
+        >>> x = paddle.arange(8.0).reshape([1, 1, 2, 2, 2])
+        >>> pooled, places = paddle.nn.functional.max_pool3d(x, 2, return_mask=True)
+        >>> paddle.nn.functional.max_unpool3d(pooled, places, 2).flatten().tolist()
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 7.0]
+    """
     return _unpool("max_unpool3d", 3, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
@@ -175,7 +233,25 @@ def lp_pool1d(
     data_format: str = "NCL",
     name: str | None = None,
 ) -> Tensor:
-    """(Σ x^p)^(1/p) of each window; the maximum for an infinite p."""
+    """`(Σ x ** p) ** (1 / p)` of each window; the maximum for an infinite p.
+
+    Args:
+        x: `[batch, channels, length]`, or with the channels last.
+        norm_type: p.
+        kernel_size: the windows' length.
+        stride: from window to window; None for `kernel_size`.
+        padding: zeros at both ends.
+        ceil_mode: whether a window that is not full counts.
+        data_format: 'NCL' or 'NLC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, windows]`, in the layout of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.lp_pool1d(paddle.to_tensor([[[3.0, 4.0, 0.0, 2.0]]]), 2.0, 2).tolist()
+        [[[5.0, 2.0]]]
+    """
     return _pool_power("lp_pool1d", 1, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
 
 
@@ -193,7 +269,25 @@ def lp_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """(Σ x^p)^(1/p) of each window; the maximum for an infinite p."""
+    """`(Σ x ** p) ** (1 / p)` of each window; the maximum for an infinite p.
+
+    Args:
+        x: `[batch, channels, height, width]`, or with the channels last.
+        norm_type: p.
+        kernel_size: the windows' size.
+        stride: from window to window; None for `kernel_size`.
+        padding: zeros at the borders.
+        ceil_mode: whether a window that is not full counts.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, height, width]`, in the layout of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.lp_pool2d(paddle.to_tensor([[[[1.0, 1.0], [1.0, 1.0]]]]), 2.0, 2).tolist()
+        [[[[2.0]]]]
+    """
     return _pool_power("lp_pool2d", 2, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
 
 
@@ -265,7 +359,24 @@ def fractional_max_pool2d(
     return_mask: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Maxima of windows of slightly different widths, drawn at random (or by `random_u`), for any output size."""
+    """Maxima of windows of slightly different widths, drawn at random, for any output size.
+
+    Args:
+        x: `[batch, channels, height, width]`.
+        output_size: the height and width of the result; None keeps one.
+        kernel_size: the windows' size; None for windows that do not overlap.
+        random_u: a number between 0 and 1 that decides in place of a draw.
+        return_mask: whether the positions are given too.
+        name: a label; it changes nothing.
+
+    Returns:
+        The maxima; with `return_mask` also their positions.
+
+    Examples:
+        >>> x = paddle.arange(25.0).reshape([1, 1, 5, 5])
+        >>> paddle.nn.functional.fractional_max_pool2d(x, 2, random_u=0.5).tolist()
+        [[[[12.0, 14.0], [22.0, 24.0]]]]
+    """
     return _fractional("fractional_max_pool2d", 2, x, output_size, kernel_size, random_u, return_mask)
 
 
@@ -282,7 +393,23 @@ def fractional_max_pool3d(
     return_mask: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Maxima of windows of slightly different widths, drawn at random (or by `random_u`), for any output size."""
+    """Maxima of windows of slightly different widths, drawn at random, for any output size.
+
+    Args:
+        x: `[batch, channels, depth, height, width]`.
+        output_size: the depth, height and width of the result; None keeps one.
+        kernel_size: the windows' size; None for windows that do not overlap.
+        random_u: a number between 0 and 1 that decides in place of a draw.
+        return_mask: whether the positions are given too.
+        name: a label; it changes nothing.
+
+    Returns:
+        The maxima; with `return_mask` also their positions.
+
+    Examples:
+        >>> paddle.nn.functional.fractional_max_pool3d(paddle.ones([1, 1, 5, 5, 5]), 2, random_u=0.5).shape
+        paddle.Size([1, 1, 2, 2, 2])
+    """
     return _fractional("fractional_max_pool3d", 3, x, output_size, kernel_size, random_u, return_mask)
 
 
@@ -315,7 +442,25 @@ def local_response_norm(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """x / (k + alpha * mean of squares over `size` neighbouring channels)^beta."""
+    """`x / (k + alpha * mean of squares over neighbouring channels) ** beta`.
+
+    Args:
+        x: `[batch, channels, ...]`, or with the channels last.
+        size: how many neighbouring channels.
+        alpha: the factor of the mean.
+        beta: the exponent.
+        k: what is added.
+        data_format: 'NCHW' or another name; its last letter says whether the channels are last.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> x = paddle.ones([1, 3, 1, 1])
+        >>> print(paddle.nn.functional.local_response_norm(x, size=3, alpha=3.0, beta=1.0).flatten().numpy().round(4))
+        [0.3333 0.25   0.3333]
+    """
     where = "local_response_norm"
     aval = require_tensor(where, "x", x)._aval
     formats = ("NCL", "NLC", "NCHW", "NHWC", "NCDHW", "NDHWC")

@@ -341,9 +341,30 @@ def batch_norm(
 ) -> Tensor:
     """Each channel standardised over batch and space, then scaled and shifted.
 
-    While `training` the batch's own statistics are used, and `running_mean` and `running_var`
-    become `momentum * running + (1 - momentum) * batch` (with the biased variance); otherwise the
-    running ones are used. `use_global_stats` decides independently of `training`.
+    Args:
+        x: `[batch, channels, ...]`, or with the channels last.
+        running_mean: `[channels]`; while training it becomes `momentum * running + (1 - momentum) * batch`.
+        running_var: `[channels]`, which changes likewise (with the biased variance).
+        weight: the scale of each channel, or None.
+        bias: the shift of each channel, or None.
+        training: whether the batch's own statistics are used; otherwise the running ones are.
+        momentum: the share of the running statistics that is kept.
+        epsilon: what is added to the variance.
+        data_format: 'NCHW' or another name; it says whether the channels are last.
+        use_global_stats: whether the running statistics are used, whatever `training` says; None follows `training`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> mean, variance = paddle.zeros([1]), paddle.ones([1])
+        >>> x = paddle.to_tensor([[1.0], [3.0]])
+        >>> print(paddle.nn.functional.batch_norm(x, mean, variance, training=True).numpy().round(4))
+        [[-1.]
+         [ 1.]]
+        >>> print(mean.numpy().round(4))
+        [0.2]
     """
     channel = _channel_axis("batch_norm", x, data_format)
     aval = x._aval
@@ -460,7 +481,22 @@ def rms_norm(
     eps: float = 1e-5,
     name: str | None = None,
 ) -> Tensor:
-    """The last dimensions divided by their root mean square, then scaled."""
+    """The last dimensions divided by their root mean square, then scaled.
+
+    Args:
+        input: a tensor that ends with `normalized_shape`.
+        normalized_shape: the sizes of the dimensions that are taken together.
+        weight: the scale, of `normalized_shape`; or None.
+        eps: what is added to the mean square.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `input`.
+
+    Examples:
+        >>> print(paddle.nn.functional.rms_norm(paddle.to_tensor([[3.0, 4.0]]), [2]).numpy().round(4))
+        [[0.8485 1.1314]]
+    """
     shape = _normalized_shape("rms_norm", input, normalized_shape)
     _check_parameters("rms_norm", math.prod(shape), input, weight=weight)
     aval = input._aval
@@ -561,8 +597,28 @@ def instance_norm(
 ) -> Tensor:
     """Each channel of each sample standardised over space, then scaled and shifted.
 
-    The running statistics are accepted and left alone: as in Paddle, the input's own are always
-    used.
+    As in Paddle, the input's own statistics are always used.
+
+    Args:
+        x: `[batch, channels, ...]`.
+        running_mean: accepted and left alone.
+        running_var: accepted and left alone.
+        weight: the scale of each channel, or None.
+        bias: the shift of each channel, or None.
+        use_input_stats: accepted; the input's statistics are used.
+        momentum: accepted and ignored.
+        eps: what is added to the variance.
+        data_format: 'NCHW' or another name; it says whether the channels are last.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> x = paddle.to_tensor([[[1.0, 3.0], [10.0, 30.0]]])
+        >>> print(paddle.nn.functional.instance_norm(x, data_format="NCL").numpy().round(3))
+        [[[-1.  1.]
+          [-1.  1.]]]
     """
     channel = _channel_axis("instance_norm", x, data_format)
     aval = x._aval
@@ -592,7 +648,23 @@ def normalize(
     out: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`x` divided by its p-norm along `axis`, or by `epsilon` where the norm is smaller."""
+    """`x` divided by its p-norm along an axis.
+
+    Args:
+        x: the tensor.
+        p: the order of the norm.
+        axis: the axis of the vectors.
+        epsilon: what the norm is at least.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.normalize(paddle.to_tensor([[3.0, 4.0]])).numpy().round(4))
+        [[0.6 0.8]]
+    """
     if out is not None:
         from ...eager.views import assign_in_place
 

@@ -159,8 +159,23 @@ def max_pool1d(
     ceil_mode: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The largest element of each window of a [batch, channels, length] tensor; with `return_mask`
-    also where it was.
+    """The largest element of each window.
+
+    Args:
+        x: `[batch, channels, length]`.
+        kernel_size: the windows' length.
+        stride: from window to window; None for `kernel_size`.
+        padding: at both ends, which never wins: a number, a list, 'SAME' or 'VALID'.
+        return_mask: whether the positions are given too.
+        ceil_mode: whether a window that is not full counts.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, windows]`; with `return_mask` also the positions.
+
+    Examples:
+        >>> paddle.nn.functional.max_pool1d(paddle.to_tensor([[[1.0, 5.0, 7.0, 2.0]]]), 2).tolist()
+        [[[5.0, 7.0]]]
     """
     return _pool_maximum("max_pool1d", 1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
 
@@ -186,10 +201,29 @@ def max_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """The largest element of each window of a [batch, channels, height, width] tensor.
+    """The largest element of each window of images.
 
-    With `return_mask` also its position in the flattened height and width (int32). NaN wins over
-    every number.
+    NaN wins over every number.
+
+    Args:
+        x: `[batch, channels, height, width]`, or with the channels last.
+        kernel_size: the windows' size; one number, or height and width.
+        stride: from window to window; None for `kernel_size`.
+        padding: at the borders, which never wins: a number, a list, 'SAME' or 'VALID'.
+        return_mask: whether the positions in the flattened image are given too (int32).
+        ceil_mode: whether a window that is not full counts.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, height, width]`, in the layout of `x`; with `return_mask` also the positions.
+
+    Examples:
+        >>> x = paddle.arange(16.0).reshape([1, 1, 4, 4])
+        >>> paddle.nn.functional.max_pool2d(x, 2).tolist()
+        [[[[5.0, 7.0], [13.0, 15.0]]]]
+        >>> paddle.nn.functional.max_pool2d(x, 2, return_mask=True)[1].tolist()
+        [[[[5, 7], [13, 15]]]]
     """
     return _pool_maximum("max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
@@ -211,7 +245,26 @@ def max_pool3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Any:
-    """The largest element of each window of a [batch, channels, depth, height, width] tensor."""
+    """The largest element of each window of volumes.
+
+    Args:
+        x: `[batch, channels, depth, height, width]`, or with the channels last.
+        kernel_size: the windows' size; one number, or three.
+        stride: from window to window; None for `kernel_size`.
+        padding: at the borders, which never wins: a number, a list, 'SAME' or 'VALID'.
+        return_mask: whether the positions in the flattened volume are given too.
+        ceil_mode: whether a window that is not full counts.
+        data_format: 'NCDHW' or 'NDHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, depth, height, width]`, in the layout of `x`; with `return_mask` also the
+        positions.
+
+    Examples:
+        >>> paddle.nn.functional.max_pool3d(paddle.arange(8.0).reshape([1, 1, 2, 2, 2]), 2).item()
+        7.0
+    """
     return _pool_maximum("max_pool3d", 3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
@@ -231,8 +284,23 @@ def avg_pool1d(
     ceil_mode: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The mean of each window of a [batch, channels, length] tensor; `exclusive` leaves the padding
-    out of the count.
+    """The mean of each window.
+
+    Args:
+        x: `[batch, channels, length]`.
+        kernel_size: the windows' length.
+        stride: from window to window; None for `kernel_size`.
+        padding: zeros at both ends: a number, a list, 'SAME' or 'VALID'.
+        exclusive: whether the padding is left out of the count.
+        ceil_mode: whether a window that is not full counts.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, windows]`.
+
+    Examples:
+        >>> paddle.nn.functional.avg_pool1d(paddle.to_tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2).tolist()
+        [[[2.0, 6.0]]]
     """
     return _pool_average("avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
 
@@ -259,9 +327,26 @@ def avg_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
-    """The mean of each window of a [batch, channels, height, width] tensor.
+    """The mean of each window of images.
 
-    `exclusive` leaves the padding out of the count; `divisor_override` replaces the count.
+    Args:
+        x: `[batch, channels, height, width]`, or with the channels last.
+        kernel_size: the windows' size; one number, or height and width.
+        stride: from window to window; None for `kernel_size`.
+        padding: zeros at the borders: a number, a list, 'SAME' or 'VALID'.
+        ceil_mode: whether a window that is not full counts.
+        exclusive: whether the padding is left out of the count.
+        divisor_override: what the sum is divided by in place of the count.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, height, width]`, in the layout of `x`.
+
+    Examples:
+        >>> x = paddle.arange(16.0).reshape([1, 1, 4, 4])
+        >>> paddle.nn.functional.avg_pool2d(x, 2).tolist()
+        [[[[2.5, 4.5], [10.5, 12.5]]]]
     """
     return _pool_average(
         "avg_pool2d",
@@ -295,7 +380,26 @@ def avg_pool3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Tensor:
-    """The mean of each window of a [batch, channels, depth, height, width] tensor."""
+    """The mean of each window of volumes.
+
+    Args:
+        x: `[batch, channels, depth, height, width]`, or with the channels last.
+        kernel_size: the windows' size; one number, or three.
+        stride: from window to window; None for `kernel_size`.
+        padding: zeros at the borders: a number, a list, 'SAME' or 'VALID'.
+        ceil_mode: whether a window that is not full counts.
+        exclusive: whether the padding is left out of the count.
+        divisor_override: what the sum is divided by in place of the count.
+        data_format: 'NCDHW' or 'NDHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, depth, height, width]`, in the layout of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.avg_pool3d(paddle.arange(8.0).reshape([1, 1, 2, 2, 2]), 2).item()
+        3.5
+    """
     return _pool_average(
         "avg_pool3d",
         3,
@@ -388,8 +492,23 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) ->
 @public(module="nn.functional")
 @one_operator("pool2d")
 def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Means over windows that divide height and width as evenly as possible into `output_size`
-    (None keeps an axis).
+    """Means over windows that divide height and width as evenly as possible.
+
+    Args:
+        x: `[batch, channels, height, width]`, or with the channels last.
+        output_size: the height and width of the result; None keeps one.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, *output_size]`, in the layout of `x`.
+
+    Examples:
+        >>> x = paddle.arange(12.0).reshape([1, 1, 3, 4])
+        >>> paddle.nn.functional.adaptive_avg_pool2d(x, [1, 2]).tolist()
+        [[[[4.5, 6.5]]]]
+        >>> paddle.nn.functional.adaptive_avg_pool2d(x, [None, 1]).tolist()
+        [[[[1.5], [5.5], [9.5]]]]
     """
     return _adapt_average("adaptive_avg_pool2d", 2, x, output_size, data_format)
 
@@ -402,8 +521,20 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", 
 )
 @public(module="nn.functional")
 def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Tensor:
-    """Means over windows that divide depth, height and width as evenly as possible into
-    `output_size`.
+    """Means over windows that divide depth, height and width as evenly as possible.
+
+    Args:
+        x: `[batch, channels, depth, height, width]`, or with the channels last.
+        output_size: the depth, height and width of the result; None keeps one.
+        data_format: 'NCDHW' or 'NDHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, *output_size]`, in the layout of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.adaptive_avg_pool3d(paddle.arange(8.0).reshape([1, 1, 2, 2, 2]), 1).item()
+        3.5
     """
     return _adapt_average("adaptive_avg_pool3d", 3, x, output_size, data_format)
 
@@ -416,7 +547,21 @@ def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW",
 )
 @public(module="nn.functional", aliases="return_mask=return_indices")
 def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """Maxima over `output_size` windows that divide the length as evenly as possible."""
+    """Maxima over windows that divide the length as evenly as possible.
+
+    Args:
+        x: `[batch, channels, length]`.
+        output_size: the number of windows.
+        return_mask: whether the positions are given too.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, output_size]`; with `return_mask` also the positions.
+
+    Examples:
+        >>> paddle.nn.functional.adaptive_max_pool1d(paddle.to_tensor([[[1.0, 5.0, 2.0, 3.0]]]), 2).tolist()
+        [[[5.0, 3.0]]]
+    """
     return _adapt_maximum("adaptive_max_pool1d", 1, x, output_size, return_mask)
 
 
@@ -428,8 +573,22 @@ def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, 
 )
 @public(module="nn.functional", aliases="return_mask=return_indices")
 def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """Maxima over windows that divide height and width as evenly as possible; `return_mask` adds
-    their positions.
+    """Maxima over windows that divide height and width as evenly as possible.
+
+    Args:
+        x: `[batch, channels, height, width]`.
+        output_size: the height and width of the result; None keeps one.
+        return_mask: whether the positions in the flattened image are given too.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, *output_size]`; with `return_mask` also the positions.
+
+    Examples:
+        >>> x = paddle.arange(4.0).reshape([1, 1, 2, 2])
+        >>> values, places = paddle.nn.functional.adaptive_max_pool2d(x, 1, return_mask=True)
+        >>> values.item(), places.item()
+        (3.0, 3)
     """
     return _adapt_maximum("adaptive_max_pool2d", 2, x, output_size, return_mask)
 
@@ -442,5 +601,19 @@ def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, 
 )
 @public(module="nn.functional", aliases="return_mask=return_indices")
 def adaptive_max_pool3d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """Maxima over windows that divide depth, height and width as evenly as possible."""
+    """Maxima over windows that divide depth, height and width as evenly as possible.
+
+    Args:
+        x: `[batch, channels, depth, height, width]`.
+        output_size: the depth, height and width of the result; None keeps one.
+        return_mask: whether the positions in the flattened volume are given too.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[batch, channels, *output_size]`; with `return_mask` also the positions.
+
+    Examples:
+        >>> paddle.nn.functional.adaptive_max_pool3d(paddle.arange(8.0).reshape([1, 1, 2, 2, 2]), [1, 1, 2]).tolist()
+        [[[[[6.0, 7.0]]]]]
+    """
     return _adapt_maximum("adaptive_max_pool3d", 3, x, output_size, return_mask)

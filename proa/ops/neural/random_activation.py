@@ -28,7 +28,19 @@ from .softmax import softmax_along
 )  # fmt: skip
 @public(module="nn.functional")
 def logsigmoid(x: Tensor, name: str | None = None) -> Tensor:
-    """The older name of `log_sigmoid`."""
+    """The older name of `log_sigmoid`.
+
+    Args:
+        x: the tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        `log(sigmoid(x))`, of the shape and dtype of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.logsigmoid(paddle.to_tensor([-200.0, 0.0])).numpy().round(4))
+        [-200.       -0.6931]
+    """
     return log_sigmoid(x)
 
 
@@ -43,7 +55,22 @@ def _reference_swiglu(x: Any, y: Any = None) -> Any:
 )  # fmt: skip
 @public(module="nn.functional", method=False)
 def swiglu(x: Tensor, y: Tensor | None = None, name: str | None = None) -> Tensor:
-    """silu(x) * y; without `y` the last axis of `x` holds both, one half behind the other."""
+    """`silu(x) * y`: the gate of many transformers' feed-forward layers.
+
+    Args:
+        x: what is activated; without `y` its last axis holds both, one half behind the other.
+        y: what it is multiplied with.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `y`, or with half of the last axis of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.swiglu(paddle.to_tensor([1.0]), paddle.to_tensor([2.0])).numpy().round(4))
+        [1.4621]
+        >>> print(paddle.nn.functional.swiglu(paddle.to_tensor([1.0, 2.0])).numpy().round(4))
+        [1.4621]
+    """
     value: Any = require_tensor("swiglu", "x", x)
     if y is None:
         if not value._aval.ndim or value._aval.shape[-1] % 2:
@@ -60,7 +87,25 @@ def swiglu(x: Tensor, y: Tensor | None = None, name: str | None = None) -> Tenso
 def rrelu(
     x: Tensor, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = True, name: str | None = None
 ) -> Tensor:
-    """x, with each negative number scaled by a slope drawn between `lower` and `upper` (their mean when not training)."""
+    """`x`, with each negative element scaled by a slope of its own, drawn at random.
+
+    Args:
+        x: the tensor.
+        lower: the smallest slope.
+        upper: the largest slope.
+        training: whether slopes are drawn; without it each is the mean of `lower` and `upper`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.rrelu(paddle.to_tensor([-4.0, 2.0]), 0.25, 0.75, training=False).tolist()
+        [-2.0, 2.0]
+        >>> y = paddle.nn.functional.rrelu(paddle.to_tensor([-4.0, 2.0]), 0.25, 0.75)
+        >>> -3.0 <= y[0].item() <= -1.0, y[1].item()
+        (True, 2.0)
+    """
     value: Any = require_tensor("rrelu", "x", x)
     low, high = float(lower), float(upper)
     if not 0 <= low <= high <= 1:
@@ -82,9 +127,22 @@ def rrelu(
 def gumbel_softmax(
     x: Tensor, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: str | None = None
 ) -> Tensor:
-    """A draw from the classes of `x` (logits) that can be differentiated.
+    """A draw from the classes of `x` that can be differentiated.
 
-    `hard` gives exactly one 1 in the forward pass and the soft gradient in the backward pass.
+    Args:
+        x: logits.
+        temperature: the smaller, the closer a draw is to one class.
+        hard: whether the result is exactly one 1 and zeros; the gradient is that of the soft draw.
+        axis: the axis of the classes.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`, which adds up to 1 along `axis`.
+
+    Examples:
+        >>> draw = paddle.nn.functional.gumbel_softmax(paddle.zeros([4, 3]), hard=True)
+        >>> sorted(set(draw.flatten().tolist())), draw.sum(-1).tolist()
+        ([0.0, 1.0], [1.0, 1.0, 1.0, 1.0])
     """
     value: Any = require_tensor("gumbel_softmax", "x", x)
     aval = value._aval
@@ -132,14 +190,48 @@ _STILL = {"reference": lambda x, p=0.5, training=True: x * float(p != 1 or not t
 @samples(S(A(2, 3), 0.0), S(A(2, 3), 0.4, training=False), S(A(4), 1.0), **_STILL)  # type: ignore[arg-type]
 @public(module="nn.functional")
 def alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | None = None) -> Tensor:
-    """Dropout for SELU networks: dropped elements take SELU's lowest value, and mean and variance are kept."""
+    """Dropout for SELU networks, which keeps mean and variance.
+
+    Dropped elements take SELU's lowest value, and the result is scaled and shifted.
+
+    Args:
+        x: the tensor.
+        p: the probability of being dropped, from 0 to 1.
+        training: whether elements are dropped at all; without it `x` is the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> x = paddle.ones([1000])
+        >>> paddle.nn.functional.alpha_dropout(x, 0.5).unique().shape
+        paddle.Size([2])
+        >>> paddle.nn.functional.alpha_dropout(x, 0.5, training=False).equal_all(x).item()
+        True
+    """
     return _alpha("alpha_dropout", x, p, training, False)
 
 
 @samples(S(A(2, 3), 0.0), S(A(2, 3, 2), 0.4, training=False), S(A(4, 2), 1.0), **_STILL)  # type: ignore[arg-type]
 @public(module="nn.functional")
 def feature_alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name: str | None = None) -> Tensor:
-    """`alpha_dropout` of whole channels."""
+    """`alpha_dropout` of whole channels.
+
+    Args:
+        x: a tensor `[batch, channels, ...]`.
+        p: the probability of a channel to be dropped, from 0 to 1.
+        training: whether channels are dropped at all; without it `x` is the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> y = paddle.nn.functional.feature_alpha_dropout(paddle.ones([2, 8, 4]), 0.5)
+        >>> (y == y[:, :, :1]).all().item()  # all of a channel or nothing
+        True
+    """
     if require_tensor("feature_alpha_dropout", "x", x)._aval.ndim < 2:
         raise value_error("feature_alpha_dropout", "x must have two dimensions at least", f"x: {x._aval}")
     return _alpha("feature_alpha_dropout", x, p, training, True)
@@ -151,7 +243,22 @@ def feature_alpha_dropout(x: Tensor, p: float = 0.5, training: bool = True, name
 )  # fmt: skip
 @public(module="nn.functional")
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Sets whole channels of [batch, channels, length] (or [channels, length]) to zero, each with probability `p`."""
+    """Sets whole channels to zero, each with probability `p`, while training.
+
+    Args:
+        input: `[batch, channels, length]` or `[channels, length]`.
+        p: the probability of a channel to be dropped.
+        training: whether channels are dropped; without it `input` is the result.
+        inplace: whether `input` itself takes the result.
+
+    Returns:
+        A tensor of the shape and dtype of `input`; channels that are left are divided by `1 - p`.
+
+    Examples:
+        >>> y = paddle.nn.functional.dropout1d(paddle.ones([2, 8, 3]), p=0.5)
+        >>> (y == y[:, :, :1]).all().item()  # all of a channel or nothing
+        True
+    """
     aval = require_tensor("dropout1d", "input", input)._aval
     if aval.ndim not in (2, 3):
         raise value_error("dropout1d", "input must have 2 or 3 dimensions", f"input: {aval}")

@@ -248,11 +248,33 @@ def interpolate(
     antialias: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Resizes the spatial axes to `size`, or by `scale_factor`.
+    """Resizes the spatial axes to a size, or by a factor.
 
-    "nearest", "linear", "bilinear", "trilinear" and "bicubic" interpolate; "area" averages. With `align_corners` the first
-    and last elements keep their places; otherwise elements are cells, whose centres (`align_mode` 0) or whose left edges
-    (1) are matched. `antialias` averages over everything that a shrunk element covers.
+    Args:
+        x: `[batch, channels, ...]` with one to three spatial axes, or with the channels last.
+        size: the spatial sizes of the result.
+        scale_factor: a factor for all axes, or one for each, in place of `size`.
+        mode: "nearest", "linear" (one axis), "bilinear" or "bicubic" (two), "trilinear" (three), or "area", which
+            averages.
+        align_corners: whether the first and last elements keep their places; otherwise elements are cells.
+        align_mode: whether the cells' centres (0) or their left edges (1) are matched.
+        data_format: a name such as 'NCHW'; None for channels at axis 1.
+        recompute_scale_factor: whether the factor is computed anew from the sizes.
+        antialias: whether an element of a smaller result averages over everything it covers.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the new spatial sizes.
+
+    Raises:
+        ValueError: neither or both of `size` and `scale_factor` are given, or `mode` does not fit the axes.
+
+    Examples:
+        >>> x = paddle.to_tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+        >>> paddle.nn.functional.interpolate(x, scale_factor=2)[0, 0].tolist()
+        [[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0], [3.0, 3.0, 4.0, 4.0], [3.0, 3.0, 4.0, 4.0]]
+        >>> paddle.nn.functional.interpolate(x, size=[2, 3], mode="bilinear", align_corners=True)[0, 0].tolist()
+        [[1.0, 1.5, 2.0], [3.0, 3.5, 4.0]]
     """
     where = "interpolate"
     if not isinstance(x, Tensor) or x._aval.ndim not in _BY_RANK:
@@ -322,5 +344,23 @@ def upsample(
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The older name of `interpolate`."""
+    """The older name of `interpolate`.
+
+    Args:
+        x: `[batch, channels, ...]` with one to three spatial axes, or with the channels last.
+        size: the spatial sizes of the result.
+        scale_factor: a factor for all axes, or one for each, in place of `size`.
+        mode: as of `interpolate`.
+        align_corners: whether the first and last elements keep their places.
+        align_mode: whether the cells' centres (0) or their left edges (1) are matched.
+        data_format: a name such as 'NCHW'; None for channels at axis 1.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the new spatial sizes.
+
+    Examples:
+        >>> paddle.nn.functional.upsample(paddle.ones([1, 3, 4, 4]), scale_factor=2).shape
+        paddle.Size([1, 3, 8, 8])
+    """
     return interpolate(x, size, scale_factor, mode, align_corners, align_mode, data_format)

@@ -55,9 +55,23 @@ def _reference_affine(theta: np.ndarray, out_shape: Any, align_corners: bool = T
 @public(module="nn.functional", aliases="out_shape=size")
 @one_operator("affine_grid")
 def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Tensor:
-    """Where the places of an image of `out_shape` lie under affine maps: `grid_sample` reads there.
+    """Where the places of an image lie under affine maps: `grid_sample` reads there.
 
-    `theta` is [N, 2, 3] for [N, C, H, W] or [N, 3, 4] for [N, C, D, H, W]; an axis of one element lies at 0.
+    An axis of one element lies at 0.
+
+    Args:
+        theta: the maps, `[N, 2, 3]` for images or `[N, 3, 4]` for volumes.
+        out_shape: `[N, C, H, W]` or `[N, C, D, H, W]` of the result of `grid_sample`.
+        align_corners: whether -1 and 1 are the centres of the corner elements, or their outer edges.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[N, H, W, 2]` or `[N, D, H, W, 3]` of coordinates, x first.
+
+    Examples:
+        >>> identity = paddle.to_tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+        >>> paddle.nn.functional.affine_grid(identity, [1, 1, 2, 2]).tolist()
+        [[[[-1.0, -1.0], [1.0, -1.0]], [[-1.0, 1.0], [1.0, 1.0]]]]
     """
     aval = require_tensor("affine_grid", "theta", theta)._aval
     shape = integers("affine_grid", "out_shape", out_shape)
@@ -154,9 +168,23 @@ def grid_sample(
     align_corners: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """Reads an image at the places of a grid: coordinates in [-1, 1], x first, [N, H, W, 2] or [N, D, H, W, 3].
+    """Reads an image at the places of a grid.
 
-    Between elements it interpolates (or takes the nearest); outside it reads zeros, the border, or the mirrored image.
+    Args:
+        x: `[N, C, H, W]` or `[N, C, D, H, W]`.
+        grid: coordinates from -1 to 1, x first: `[N, H, W, 2]` or `[N, D, H, W, 3]`.
+        mode: 'bilinear' interpolates, 'nearest' takes the nearest element.
+        padding_mode: what lies outside: 'zeros', 'border' (the edge) or 'reflection' (the mirrored image).
+        align_corners: whether -1 and 1 are the centres of the corner elements, or their outer edges.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[N, C]` with the spatial sizes of `grid`.
+
+    Examples:
+        >>> x = paddle.to_tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+        >>> paddle.nn.functional.grid_sample(x, paddle.to_tensor([[[[-1.0, -1.0], [0.0, 0.0]]]])).tolist()
+        [[[[1.0, 2.5]]]]
     """
     where = "grid_sample"
     aval, places = require_tensor(where, "x", x)._aval, require_tensor(where, "grid", grid)._aval

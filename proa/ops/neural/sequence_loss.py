@@ -172,10 +172,32 @@ def ctc_loss(
     norm_by_times: bool = False,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Connectionist temporal classification: -log P(labels), over all their alignments with the input.
+    """Connectionist temporal classification: `-log P(labels)`, over all their alignments with the input.
 
-    `log_probs` are logits [time, batch, classes] (a softmax is taken inside), `labels` [batch, longest label].
     A label that is too long for its input costs 0, as in Paddle, with or without `zero_infinity`.
+
+    Args:
+        log_probs: logits, `[time, batch, classes]`; a softmax is taken inside.
+        labels: `[batch, longest label]` (int32).
+        input_lengths: how long each input is.
+        label_lengths: how long each label is.
+        blank: the class that stands for nothing.
+        reduction: 'mean' (the default; each loss divided by its label's length), 'sum', or 'none' for a loss of each
+            sample.
+        norm_by_times: whether gradients are divided by the input's length.
+        zero_infinity: accepted; losses are finite.
+
+    Returns:
+        One number, or one for each sample with `reduction='none'`.
+
+    Examples:
+        >>> logits = paddle.zeros([2, 1, 2])  # two steps, the classes blank and 1, all as likely
+        >>> labels = paddle.to_tensor([[1]], dtype="int32")
+        >>> input_lengths = paddle.to_tensor([2])
+        >>> label_lengths = paddle.to_tensor([1])
+        >>> loss = paddle.nn.functional.ctc_loss(logits, labels, input_lengths, label_lengths, reduction="none")
+        >>> print(loss.exp().numpy().round(4))
+        [1.3333]
     """
     where = "ctc_loss"
     check_reduction(where, reduction)
@@ -299,9 +321,30 @@ def rnnt_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Tensor:
-    """The transducer loss: -log P(label), over all paths through [batch, time, labels + 1, classes] of logits.
+    """The transducer loss: `-log P(label)`, over all paths through time and labels.
 
     A log_softmax is taken inside; one taken before does no harm.
+
+    Args:
+        input: logits, `[batch, time, labels + 1, classes]`.
+        label: `[batch, labels]` (int32).
+        input_lengths: how long each input is (int32).
+        label_lengths: how long each label is (int32).
+        blank: the class that stands for nothing.
+        fastemit_lambda: the weight of the regularisation that favours early labels.
+        reduction: 'mean' (the default), 'sum', or 'none' for a loss of each element.
+        name: a label; it changes nothing.
+
+    Returns:
+        One number, or one for each sample with `reduction='none'`.
+
+    Examples:
+        >>> lengths = paddle.to_tensor([2], dtype="int32"), paddle.to_tensor([1], dtype="int32")
+        >>> input = paddle.zeros([1, 2, 2, 2])
+        >>> label = paddle.to_tensor([[1]], dtype="int32")
+        >>> loss = paddle.nn.functional.rnnt_loss(input, label, *lengths, fastemit_lambda=0.0)
+        >>> round(loss.item(), 4)  # two paths of three turns each: -log(2 / 8)
+        1.3863
     """
     where = "rnnt_loss"
     check_reduction(where, reduction)

@@ -27,7 +27,21 @@ from ..index.gathering import IndexOutOfRange
 )  # fmt: skip
 @public(module="nn.functional")
 def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
-    """1 for the first x places of a new last axis, 0 behind; `maxlen` places, or the largest of `x` (read on the host)."""
+    """1 for the first `x` places of a new last axis, 0 behind.
+
+    Args:
+        x: lengths.
+        maxlen: the number of places; None for the largest of `x`, which is read on the host.
+        dtype: that of the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `x` with a last axis of `maxlen`.
+
+    Examples:
+        >>> paddle.nn.functional.sequence_mask(paddle.to_tensor([1, 3]), maxlen=4).tolist()
+        [[1, 0, 0, 0], [1, 1, 1, 0]]
+    """
     aval = require_tensor("sequence_mask", "x", x)._aval
     if maxlen is None:
         length = int(np.max(np.asarray(x._data()), initial=0))
@@ -94,7 +108,21 @@ def _numbers(*shape: int, high: int = 9) -> A:
 )  # fmt: skip
 @public(module="nn.functional")
 def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
-    """Whole sequences from a beam search's choices and parents, both [time, batch, beam]."""
+    """Whole sequences from a beam search's choices and parents.
+
+    Args:
+        ids: the choices, `[time, batch, beam]`.
+        parents: for each choice the beam that it continues, of the same shape.
+
+    Returns:
+        A tensor of the shape of `ids`: each beam of the last step, followed back to the first.
+
+    Examples:
+        >>> ids = paddle.to_tensor([[[1, 2]], [[3, 4]]])
+        >>> parents = paddle.to_tensor([[[0, 0]], [[1, 0]]])
+        >>> paddle.nn.functional.gather_tree(ids, parents).tolist()
+        [[[2, 1]], [[3, 4]]]
+    """
     first, second = (
         require_tensor("gather_tree", "ids", ids)._aval,
         require_tensor("gather_tree", "parents", parents)._aval,

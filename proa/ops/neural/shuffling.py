@@ -60,7 +60,21 @@ def _reference_pixel_shuffle(x: np.ndarray, r: int, data_format: str = "NCHW") -
 )  # fmt: skip
 @public(module="nn.functional")
 def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Channels become a finer image: [N, C r², H, W] to [N, C, H r, W r]."""
+    """Channels become a finer image: `[N, C r², H, W]` to `[N, C, H r, W r]`.
+
+    Args:
+        x: images.
+        upscale_factor: r.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor with `r²` times fewer channels.
+
+    Examples:
+        >>> paddle.nn.functional.pixel_shuffle(paddle.arange(4.0).reshape([1, 4, 1, 1]), 2).tolist()
+        [[[[0.0, 1.0], [2.0, 3.0]]]]
+    """
     last, (n, c, h, w) = _image("pixel_shuffle", x, data_format)
     r = _factor("pixel_shuffle", "upscale_factor", upscale_factor)
     if c % (r * r):
@@ -87,7 +101,21 @@ def _reference_pixel_unshuffle(x: np.ndarray, r: int, data_format: str = "NCHW")
 )  # fmt: skip
 @public(module="nn.functional")
 def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """A fine image becomes channels: [N, C, H, W] to [N, C r², H / r, W / r]."""
+    """A fine image becomes channels: `[N, C, H, W]` to `[N, C r², H / r, W / r]`.
+
+    Args:
+        x: images.
+        downscale_factor: r.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor with `r²` times more channels.
+
+    Examples:
+        >>> paddle.nn.functional.pixel_unshuffle(paddle.arange(4.0).reshape([1, 1, 2, 2]), 2).flatten().tolist()
+        [0.0, 1.0, 2.0, 3.0]
+    """
     last, (n, c, h, w) = _image("pixel_unshuffle", x, data_format)
     r = _factor("pixel_unshuffle", "downscale_factor", downscale_factor)
     if h % r or w % r:
@@ -109,7 +137,22 @@ def _reference_channel_shuffle(x: np.ndarray, groups: int, data_format: str = "N
 )  # fmt: skip
 @public(module="nn.functional")
 def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Deals the channels out anew: the first of each of `groups` groups, then the second of each …"""
+    """Deals the channels out anew: the first of each group, then the second of each, and so on.
+
+    Args:
+        x: `[batch, channels, height, width]`, or with the channels last.
+        groups: how many groups; they divide the channels.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> x = paddle.arange(4.0).reshape([1, 4, 1, 1])
+        >>> paddle.nn.functional.channel_shuffle(x, 2).flatten().tolist()
+        [0.0, 2.0, 1.0, 3.0]
+    """
     last, (n, c, h, w) = _image("channel_shuffle", x, data_format)
     count = _factor("channel_shuffle", "groups", groups)
     if c % count:
@@ -246,7 +289,23 @@ def _reference_unfold(x: np.ndarray, kernel: Any, strides: Any = 1, paddings: An
 def unfold(
     x: Tensor, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None
 ) -> Tensor:
-    """Each window of an image as a column: [N, C, H, W] to [N, C * window, number of windows]."""
+    """Each window of an image as a column: `[N, C, H, W]` to `[N, C * window, number of windows]`.
+
+    Args:
+        x: images.
+        kernel_sizes: the windows' size.
+        strides: from window to window.
+        paddings: zeros at the borders.
+        dilations: the distance between a window's elements.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of columns.
+
+    Examples:
+        >>> paddle.nn.functional.unfold(paddle.arange(4.0).reshape([1, 1, 2, 2]), [1, 2]).tolist()
+        [[[0.0, 2.0], [1.0, 3.0]]]
+    """
     where = "unfold"
     if require_tensor(where, "x", x)._aval.ndim != 4:
         raise failed_check(where, "x must have 4 dimensions", f"x: {x._aval}")
@@ -284,7 +343,25 @@ def fold(
     dilations: Any = 1,
     name: str | None = None,
 ) -> Tensor:
-    """Columns put back to where the windows of an image were, overlaps added up: the transpose of `unfold`."""
+    """Columns put back to where the windows of an image were, overlaps added up: the transpose of `unfold`.
+
+    Args:
+        x: `[N, C * window, number of windows]`.
+        output_sizes: the height and width of the image.
+        kernel_sizes: the windows' size.
+        strides: from window to window.
+        paddings: what `unfold` added at the borders.
+        dilations: the distance between a window's elements.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[N, C, height, width]`.
+
+    Examples:
+        >>> columns = paddle.nn.functional.unfold(paddle.ones([1, 1, 3, 3]), 2)
+        >>> paddle.nn.functional.fold(columns, [3, 3], 2)[0, 0].tolist()  # how many windows each place lies in
+        [[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]
+    """
     where = "fold"
     if require_tensor(where, "x", x)._aval.ndim != 3:
         raise failed_check(where, "x must have 3 dimensions", f"x: {x._aval}")
@@ -322,7 +399,23 @@ def _reference_temporal(x: np.ndarray, segments: int, ratio: float = 0.25, data_
 def temporal_shift(
     x: Tensor, seg_num: int, shift_ratio: float = 0.25, name: str | None = None, data_format: str = "NCHW"
 ) -> Tensor:
-    """Moves a share of the channels one frame on, an equal share one frame back; `seg_num` frames make a clip."""
+    """Moves a share of the channels one frame on, an equal share one frame back.
+
+    Args:
+        x: frames, `[clips * frames, channels, height, width]`, or with the channels last.
+        seg_num: how many frames make a clip.
+        shift_ratio: the share of the channels.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]).reshape([2, 4, 1, 1])
+        >>> paddle.nn.functional.temporal_shift(x, seg_num=2).flatten(1).tolist()
+        [[0.0, 6.0, 3.0, 4.0], [1.0, 0.0, 7.0, 8.0]]
+    """
     where = "temporal_shift"
     last, (frames, c, h, w) = _image(where, x, data_format)
     segments = _factor(where, "seg_num", seg_num)
@@ -351,7 +444,21 @@ def temporal_shift(
 )  # fmt: skip
 @public(module="nn.functional")
 def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Tensor:
-    """The largest of every `groups` neighbouring channels."""
+    """The largest of every `groups` neighbouring channels.
+
+    Args:
+        x: the tensor.
+        groups: how many channels make one; they divide the axis.
+        axis: the axis of the channels.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor as `x`, with `1 / groups` of the channels.
+
+    Examples:
+        >>> paddle.nn.functional.maxout(paddle.arange(4.0).reshape([1, 4, 1, 1]), 2).flatten().tolist()
+        [1.0, 3.0]
+    """
     aval = require_tensor("maxout", "x", x)._aval
     place, count = one_axis("maxout", axis, aval.ndim), _factor("maxout", "groups", groups)
     if aval.shape[place] % count:

@@ -100,12 +100,42 @@ def softmax(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`exp(x) / sum(exp(x))` along `axis`, without overflow; `dtype` converts `x` first."""
+    """`exp(x) / sum(exp(x))` along an axis, without overflow.
+
+    Args:
+        x: scores.
+        axis: the axis along which the result adds up to 1.
+        dtype: the dtype that `x` is converted to first; None leaves it.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `x`, of probabilities.
+
+    Examples:
+        >>> paddle.nn.functional.softmax(paddle.to_tensor([[0.0, 0.0], [1000.0, 0.0]])).tolist()
+        [[0.5, 0.5], [1.0, 0.0]]
+    """
     return deliver(_along("softmax", softmax_along, x, axis, dtype), out)
 
 
 @samples(*_SAMPLES, reference=lambda *args: np.log(_reference_softmax(*args)))
 @public(module="nn.functional")
 def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
-    """The logarithm of `softmax` along `axis`, more exact than its two steps."""
+    """The logarithm of `softmax` along an axis, more exact than the two steps.
+
+    Args:
+        x: scores.
+        axis: the axis along which probabilities add up to 1.
+        dtype: the dtype that `x` is converted to first; None leaves it.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `x`.
+
+    Examples:
+        >>> print(paddle.nn.functional.log_softmax(paddle.to_tensor([[0.0, 0.0], [1000.0, 0.0]])).numpy().round(4))
+        [[-6.931e-01 -6.931e-01]
+         [ 0.000e+00 -1.000e+03]]
+    """
     return _along("log_softmax", log_softmax_along, x, axis, dtype)

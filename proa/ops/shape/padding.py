@@ -169,10 +169,25 @@ def pad(
 ) -> Tensor:
     """`x` with a border.
 
-    `pad` holds pairs (before, after). As many pairs as axes belong to the axes in order (from the
-    last one without `pad_from_left_axis`); fewer belong to the last axes, the very last one first,
-    and `data_format` says whether the channels come last and are left out. Modes: "constant",
-    "reflect" (mirrored without the edge), "replicate" (the edge), "circular" (the other end).
+    Args:
+        x: the tensor.
+        pad: pairs (before, after). As many pairs as axes belong to the axes in order; fewer belong to the last axes,
+            the very last one first.
+        mode: "constant", "reflect" (mirrored without the edge), "replicate" (the edge) or "circular" (the other end).
+        value: what a constant border holds.
+        data_format: a name such as 'NCHW' that says whether the channels come last and are left out; None for
+            channels first.
+        pad_from_left_axis: whether as many pairs as axes begin with the first axis; otherwise with the last.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.pad(paddle.to_tensor([[1, 2]]), [0, 1, 1, 0]).tolist()
+        [[0, 1, 2], [0, 0, 0]]
+        >>> paddle.nn.functional.pad(paddle.to_tensor([[[1.0, 2.0, 3.0]]]), [2, 1], mode="reflect").tolist()
+        [[[3.0, 2.0, 1.0, 2.0, 3.0, 2.0]]]
     """
     aval = require_tensor("pad", "x", x)._aval
     if mode not in _MODES:
@@ -197,7 +212,21 @@ def pad(
 )
 @public(module="nn.functional")
 def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """Images with a border of zeros: left, right, top, bottom."""
+    """Images with a border of zeros.
+
+    Args:
+        x: `[batch, channels, height, width]`, or with the channels last.
+        padding: left, right, top, bottom.
+        data_format: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the dtype of `x`.
+
+    Examples:
+        >>> paddle.nn.functional.zeropad2d(paddle.to_tensor([[[[1.0]]]]), [1, 0, 0, 1]).tolist()
+        [[[[0.0, 1.0], [0.0, 0.0]]]]
+    """
     if require_tensor("zeropad2d", "x", x)._aval.ndim != 4:
         raise value_error("zeropad2d", "x must have four dimensions", f"x: {x._aval}")
     sides = integers("zeropad2d", "padding", padding)

@@ -37,9 +37,23 @@ _HALF = (
 @samples(*_COMPLEX, reference=lambda x, *options: _numpy(np.fft.fft, x, *options))
 @public(module="fft", out=True)
 def fft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
-    """The discrete Fourier transform along an axis, of `n` points (cut off or filled up with zeros).
+    """The discrete Fourier transform along an axis.
 
-    `norm` says which direction divides by n: "backward" the inverse, "forward" this one, "ortho" both by sqrt(n).
+    Args:
+        x: real or complex numbers.
+        n: how many points: the axis is cut off or filled up with zeros; None for its size.
+        axis: the axis.
+        norm: which direction is divided by the number of points: "backward" the inverse, "forward" this one, "ortho"
+            each by the square root.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A complex tensor.
+
+    Examples:
+        >>> paddle.fft.fft(paddle.to_tensor([1.0, 2.0, 3.0, 4.0])).tolist()
+        [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
     """
     return complex_transform("fft", x, *_one("fft", x, n, axis), True, norm)
 
@@ -47,35 +61,121 @@ def fft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: 
 @samples(*_COMPLEX, reference=lambda x, *options: _numpy(np.fft.ifft, x, *options))
 @public(module="fft", out=True)
 def ifft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
-    """The inverse of `fft`."""
+    """The inverse of `fft`.
+
+    Args:
+        x: real or complex numbers.
+        n: how many points: the axis is cut off or filled up with zeros; None for its size.
+        axis: the axis.
+        norm: which direction is divided by the number of points: "backward" the inverse, "forward" this one, "ortho"
+            each by the square root.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A complex tensor.
+
+    Examples:
+        >>> paddle.fft.ifft(paddle.fft.fft(paddle.to_tensor([1.0, 2.0, 3.0, 4.0]))).tolist()
+        [(1+0j), (2+0j), (3+0j), (4+0j)]
+    """
     return complex_transform("ifft", x, *_one("ifft", x, n, axis), False, norm)
 
 
 @samples(*_REAL, reference=lambda x, *options: _numpy(np.fft.rfft, x, *options))
 @public(module="fft", out=True)
 def rfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
-    """The first n // 2 + 1 numbers of the transform of real numbers; the others are conjugates of these."""
+    """The Fourier transform of real numbers along an axis, without its redundant half.
+
+    Args:
+        x: real numbers.
+        n: how many points: the axis is cut off or filled up with zeros; None for its size.
+        axis: the axis.
+        norm: which direction is divided by the number of points: "backward" the inverse, "forward" this one, "ortho"
+            each by the square root.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A complex tensor of `n // 2 + 1` numbers along `axis`; the others are conjugates of these.
+
+    Examples:
+        >>> paddle.fft.rfft(paddle.to_tensor([1.0, 2.0, 3.0, 4.0])).tolist()
+        [(10+0j), (-2+2j), (-2+0j)]
+    """
     return half_transform("rfft", x, *_one("rfft", x, n, axis), True, norm)
 
 
 @samples(*_HALF, reference=lambda x, *options: _numpy(np.fft.irfft, x, *options))
 @public(module="fft", out=True)
 def irfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
-    """The inverse of `rfft`. Give `n` for an odd number of points."""
+    """The inverse of `rfft`.
+
+    Args:
+        x: half a spectrum.
+        n: how many points the result has, to be given where it is odd: the axis is cut off or filled up with zeros;
+            None for twice the size less two.
+        axis: the axis.
+        norm: which direction is divided by the number of points: "backward" the inverse, "forward" this one, "ortho"
+            each by the square root.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A real tensor.
+
+    Examples:
+        >>> print(paddle.fft.irfft(paddle.fft.rfft(paddle.to_tensor([1.0, 2.0, 3.0])), n=3).numpy().round(4))
+        [1. 2. 3.]
+    """
     return real_transform("irfft", x, *_one("irfft", x, n, axis), False, norm)
 
 
 @samples(*_HALF, reference=lambda x, *options: _numpy(np.fft.hfft, x, *options))
 @public(module="fft", out=True)
 def hfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
-    """The transform of a signal of which the first half is given, the other being its conjugate: real numbers."""
+    """The Fourier transform of a signal given by its first half, the other being its conjugate.
+
+    Args:
+        x: the first half of the signal.
+        n: how many points: the axis is cut off or filled up with zeros; None for twice the size less two.
+        axis: the axis.
+        norm: which direction is divided by the number of points: "backward" the inverse, "forward" this one, "ortho"
+            each by the square root.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A real tensor.
+
+    Examples:
+        >>> paddle.fft.hfft(paddle.to_tensor([1.0, 2.0, 3.0])).tolist()
+        [8.0, -2.0, 0.0, -2.0]
+    """
     return real_transform("hfft", x, *_one("hfft", x, n, axis), True, norm)
 
 
 @samples(*_REAL, reference=lambda x, *options: _numpy(np.fft.ihfft, x, *options))
 @public(module="fft", out=True)
 def ihfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
-    """The inverse of `hfft`: the first half of a signal with a real spectrum."""
+    """The inverse of `hfft`: the first half of a signal with a real spectrum.
+
+    Args:
+        x: a real spectrum.
+        n: how many points: the axis is cut off or filled up with zeros; None for its size.
+        axis: the axis.
+        norm: which direction is divided by the number of points: "backward" the inverse, "forward" this one, "ortho"
+            each by the square root.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A complex tensor of `n // 2 + 1` numbers along `axis`.
+
+    Examples:
+        >>> paddle.fft.ihfft(paddle.to_tensor([8.0, -2.0, 0.0, -2.0])).real().tolist()
+        [1.0, 2.0, 3.0]
+    """
     return half_transform("ihfft", x, *_one("ihfft", x, n, axis), False, norm)
 
 

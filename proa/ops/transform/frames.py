@@ -124,10 +124,23 @@ def _reference_frame(x: Any, frame_length: int, hop_length: int, axis: int = -1)
 )  # fmt: skip
 @public(module="signal")
 def frame(x: Tensor, frame_length: Any, hop_length: Any, axis: Any = -1, name: str | None = None) -> Tensor:
-    """A signal as overlapping pieces of `frame_length`, each `hop_length` further on.
+    """A signal as overlapping pieces.
 
-    With axis -1, […, length] becomes […, frame_length, count]; with axis 0, [length, …] becomes
-    [count, frame_length, …].
+    Args:
+        x: `[..., length]`, or `[length, ...]` with `axis=0`.
+        frame_length: the length of a piece.
+        hop_length: from piece to piece.
+        axis: -1 or 0: where the signal runs.
+        name: a label; it changes nothing.
+
+    Returns:
+        `[..., frame_length, pieces]`; `[pieces, frame_length, ...]` with `axis=0`.
+
+    Examples:
+        >>> paddle.signal.frame(paddle.arange(5), frame_length=3, hop_length=1).tolist()
+        [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+        >>> paddle.signal.frame(paddle.arange(5), frame_length=3, hop_length=2, axis=0).tolist()
+        [[0, 1, 2], [2, 3, 4]]
     """
     aval = require_tensor("frame", "x", x)._aval
     at_end = _end("frame", axis)
@@ -156,7 +169,22 @@ def _reference_overlap_add(x: Any, hop_length: int, axis: int = -1) -> Any:
 )  # fmt: skip
 @public(module="signal")
 def overlap_add(x: Tensor, hop_length: Any, axis: Any = -1, name: str | None = None) -> Tensor:
-    """Pieces, each `hop_length` further on, added up to a signal: the shapes are those of `frame` reversed."""
+    """Pieces added up to a signal: the shapes are those of `frame` reversed.
+
+    Args:
+        x: `[..., frame_length, pieces]`, or `[pieces, frame_length, ...]` with `axis=0`.
+        hop_length: from piece to piece.
+        axis: -1 or 0: where the signal runs.
+        name: a label; it changes nothing.
+
+    Returns:
+        `[..., length]`, or `[length, ...]` with `axis=0`.
+
+    Examples:
+        >>> pieces = paddle.signal.frame(paddle.arange(5), frame_length=3, hop_length=1)
+        >>> paddle.signal.overlap_add(pieces, hop_length=1).tolist()
+        [0, 2, 6, 6, 4]
+    """
     aval = require_tensor("overlap_add", "x", x)._aval
     at_end = _end("overlap_add", axis)
     hop = positive("overlap_add", "hop_length", hop_length)

@@ -41,7 +41,24 @@ def fftfreq(
     n: Any, d: Any = 1.0, dtype: Any = None, name: str | None = None, *,
     out: Tensor | None = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The frequencies of the numbers that `fft` gives for `n` points at distance `d`: 0 first, the negative ones last."""
+    """The frequencies of the numbers that `fft` gives: 0 first, the negative ones last.
+
+    Args:
+        n: how many points.
+        d: the distance between them.
+        dtype: that of the result; None for the default one.
+        device: where the result lies; None for the current device.
+        requires_grad: whether gradients are wanted.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of frequencies, in cycles per unit of `d`.
+
+    Examples:
+        >>> paddle.fft.fftfreq(4, d=0.5).tolist()
+        [0.0, 0.5, -1.0, -0.5]
+    """
     return finish(_frequencies("fftfreq", np.fft.fftfreq, n, d, dtype), out, device, requires_grad)
 
 
@@ -54,7 +71,24 @@ def rfftfreq(
     n: Any, d: Any = 1.0, dtype: Any = None, name: str | None = None, *,
     out: Tensor | None = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The frequencies of the n // 2 + 1 numbers that `rfft` gives for `n` points at distance `d`."""
+    """The frequencies of the `n // 2 + 1` numbers that `rfft` gives.
+
+    Args:
+        n: how many points.
+        d: the distance between them.
+        dtype: that of the result; None for the default one.
+        device: where the result lies; None for the current device.
+        requires_grad: whether gradients are wanted.
+        out: a tensor that takes the result.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of frequencies, in cycles per unit of `d`.
+
+    Examples:
+        >>> paddle.fft.rfftfreq(4, d=0.5).tolist()
+        [0.0, 0.5, 1.0]
+    """
     return finish(_frequencies("rfftfreq", np.fft.rfftfreq, n, d, dtype), out, device, requires_grad)
 
 
@@ -75,12 +109,38 @@ _SHIFTS = (
 @samples(*_SHIFTS, reference=lambda x, axes=None: np.fft.fftshift(x, axes) if x.ndim else x)
 @public(module="fft")
 def fftshift(x: Tensor, axes: Any = None, name: str | None = None) -> Tensor:
-    """Moves frequency 0 to the middle of some axes (all by default)."""
+    """Moves frequency 0 to the middle.
+
+    Args:
+        x: a spectrum.
+        axes: the axes; None for all.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.fft.fftshift(paddle.fft.fftfreq(4, d=0.25)).tolist()
+        [-2.0, -1.0, 0.0, 1.0]
+    """
     return _shifted("fftshift", x, axes, back=False)
 
 
 @samples(*_SHIFTS, reference=lambda x, axes=None: np.fft.ifftshift(x, axes) if x.ndim else x)
 @public(module="fft")
 def ifftshift(x: Tensor, axes: Any = None, name: str | None = None) -> Tensor:
-    """The inverse of `fftshift`."""
+    """The inverse of `fftshift`.
+
+    Args:
+        x: a spectrum with frequency 0 in the middle.
+        axes: the axes; None for all.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> paddle.fft.ifftshift(paddle.to_tensor([-2.0, -1.0, 0.0, 1.0])).tolist()
+        [0.0, 1.0, -2.0, -1.0]
+    """
     return _shifted("ifftshift", x, axes, back=True)

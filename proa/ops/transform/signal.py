@@ -76,11 +76,26 @@ def stft(
     center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The Fourier transforms of windowed pieces of a signal: [batch, frequencies, pieces].
+    """The Fourier transforms of windowed pieces of a signal.
 
-    `x` is [length] or [batch, length]. Pieces of `n_fft` points follow each other by `hop_length` (n_fft // 4); with
-    `center` the signal is padded so that a piece's middle is at its place. `onesided` keeps n_fft // 2 + 1 frequencies,
-    which is the default for real numbers. `normalized` divides by sqrt(n_fft).
+    Args:
+        x: `[length]` or `[batch, length]`.
+        n_fft: the points of a piece.
+        hop_length: from piece to piece; None for `n_fft // 4`.
+        win_length: the length of the window; None for `n_fft`.
+        window: its values; None for ones.
+        center: whether the signal is padded so that a piece's middle is at its place.
+        pad_mode: how: 'reflect' or 'constant'.
+        normalized: whether the result is divided by `sqrt(n_fft)`.
+        onesided: whether `n_fft // 2 + 1` frequencies are kept; None does so for real numbers.
+        name: a label; it changes nothing.
+
+    Returns:
+        A complex tensor `[frequencies, pieces]` or `[batch, frequencies, pieces]`.
+
+    Examples:
+        >>> paddle.signal.stft(paddle.ones([64]), n_fft=16).shape
+        paddle.Size([9, 17])
     """
     where = "stft"
     aval = require_tensor(where, "x", x)._aval
@@ -177,9 +192,31 @@ def istft(
     center: bool = True, normalized: bool = False, onesided: bool = True, length: Any = None,
     return_complex: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The signal whose `stft` is (closest to) `x`, [frequencies, pieces] or [batch, frequencies, pieces].
+    """The signal whose `stft` is (closest to) `x`.
 
-    The other arguments are those that `stft` was called with; `length` is that of the signal.
+    The arguments are those that `stft` was called with.
+
+    Args:
+        x: `[frequencies, pieces]` or `[batch, frequencies, pieces]`.
+        n_fft: the points of a piece.
+        hop_length: from piece to piece; None for `n_fft // 4`.
+        win_length: the length of the window; None for `n_fft`.
+        window: its values; None for ones.
+        center: whether the signal was padded.
+        normalized: whether `stft` divided by `sqrt(n_fft)`.
+        onesided: whether half of the frequencies were kept.
+        length: that of the signal; None for what the pieces cover.
+        return_complex: whether the signal is complex.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor `[length]` or `[batch, length]`.
+
+    Examples:
+        >>> x = paddle.arange(64.0)
+        >>> y = paddle.signal.istft(paddle.signal.stft(x, n_fft=16), n_fft=16)
+        >>> paddle.allclose(x, y, atol=1e-4).item()
+        True
     """
     where = "istft"
     aval = require_tensor(where, "x", x)._aval

@@ -183,8 +183,31 @@ def minimize_bfgs(
 ) -> tuple[Tensor, ...]:
     """Minimises a differentiable function of one vector by BFGS.
 
-    Gives whether it converged, the number of calls, the position, value and gradient there, and the estimate of the
-    inverse of the second derivatives.
+    Args:
+        objective_func: the function; its result is one number.
+        initial_position: where the search begins.
+        max_iters: at most how many steps.
+        tolerance_grad: the search ends where the gradient is smaller.
+        tolerance_change: or where a step changes less.
+        initial_inverse_hessian_estimate: a symmetric positive definite matrix; None for the identity.
+        line_search_fn: 'strong_wolfe'.
+        max_line_search_iters: at most how many steps of a line search.
+        initial_step_length: the first step of a line search.
+        dtype: 'float32' or 'float64'.
+        name: a label; it changes nothing.
+
+    Returns:
+        Whether it converged, the number of calls, the position, value and gradient there, and the estimate of the
+        inverse of the second derivatives.
+
+    Examples:
+        >>> converged, calls, position, *_ = paddle.incubate.optimizer.functional.minimize_bfgs(
+        ...     lambda x: ((x - 3.0) ** 2).sum(), paddle.to_tensor([0.0, 1.0])
+        ... )
+        >>> converged.item()
+        True
+        >>> print(position.numpy().round(3))
+        [3. 3.]
     """
     problem = _Problem("minimize_bfgs", objective_func, initial_position, dtype)
     size = initial_position._aval.size
@@ -211,9 +234,31 @@ def minimize_lbfgs(
     dtype: str = "float32",
     name: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """Minimises a differentiable function of one vector by L-BFGS, remembering `history_size` steps.
+    """Minimises a differentiable function of one vector by L-BFGS.
 
-    Gives whether it converged, the number of calls, and the position, value and gradient there.
+    Args:
+        objective_func: the function; its result is one number.
+        initial_position: where the search begins.
+        history_size: how many steps are remembered.
+        max_iters: at most how many steps.
+        tolerance_grad: the search ends where the gradient is smaller.
+        tolerance_change: or where a step changes less.
+        initial_inverse_hessian_estimate: a symmetric positive definite matrix; None for the identity.
+        line_search_fn: 'strong_wolfe'.
+        max_line_search_iters: at most how many steps of a line search.
+        initial_step_length: the first step of a line search.
+        dtype: 'float32' or 'float64'.
+        name: a label; it changes nothing.
+
+    Returns:
+        Whether it converged, the number of calls, and the position, value and gradient there.
+
+    Examples:
+        >>> converged, calls, position, *_ = paddle.incubate.optimizer.functional.minimize_lbfgs(
+        ...     lambda x: ((x - 3.0) ** 2).sum(), paddle.to_tensor([0.0, 1.0])
+        ... )
+        >>> print(position.numpy().round(3))
+        [3. 3.]
     """
     problem = _Problem("minimize_lbfgs", objective_func, initial_position, dtype)
     if history_size < 1:

@@ -38,7 +38,29 @@ def lars_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has
 class LarsMomentumOptimizer(Optimizer):
     """Momentum with a learning rate for each parameter: `lars_coeff` times its length over that of its gradient.
 
-    Parameters whose name contains one of `exclude_from_weight_decay` do not decay and keep the plain learning rate.
+    Args:
+        learning_rate: a number or a scheduler.
+        momentum: the share of the last step that is kept.
+        lars_coeff: the factor of the parameters' own rates.
+        lars_weight_decay: the weight decay.
+        parameter_list: the parameters.
+        regularization: a regulariser, or None.
+        grad_clip: how gradients are clipped, or None.
+        exclude_from_weight_decay: parameters whose name contains one of these do not decay and keep the plain
+            learning rate.
+        epsilon: what keeps divisions finite.
+        multi_precision: whether 16-bit parameters have float32 copies.
+        rescale_grad: the factor of gradients.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> optimizer = paddle.incubate.optimizer.LarsMomentumOptimizer(0.1, 0.9, parameter_list=layer.parameters())
+        >>> before = layer.weight.clone()
+        >>> layer(paddle.ones([1, 2])).sum().backward()
+        >>> optimizer.step()
+        >>> (layer.weight < before).all().item()
+        True
     """
 
     _accumulator_names = ("velocity",)

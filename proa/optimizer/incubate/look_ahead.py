@@ -34,9 +34,26 @@ def look_ahead_update(xp: Any, arrays: Sequence[Any], count: int) -> Any:
 
 
 class LookAhead(Optimizer):
-    """Every `k` steps of `inner_optimizer`, slow parameters go `alpha` of the way to where it has come.
+    """Every `k` steps of an optimiser, slow parameters go part of the way to where it has come.
 
     The parameters take the slow values over. The slow ones begin where the first step ends, as in Paddle.
+
+    Args:
+        inner_optimizer: the optimiser.
+        alpha: which part of the way, from 0 to 1.
+        k: after how many steps.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> inner = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
+        >>> optimizer = paddle.incubate.optimizer.LookAhead(inner, alpha=0.5, k=2)
+        >>> for _ in range(2):
+        ...     layer(paddle.ones([1, 2])).sum().backward()
+        ...     optimizer.step()
+        ...     optimizer.clear_grad()
+        >>> optimizer.get_lr()
+        0.1
     """
 
     _accumulator_names = ("slow",)
@@ -55,17 +72,58 @@ class LookAhead(Optimizer):
         self._steps = 0
 
     def get_lr(self) -> float:
-        """The learning rate of the inner optimiser."""
+        """The learning rate of the inner optimiser.
+
+        Examples:
+            >>> inner = paddle.optimizer.SGD(0.1, parameters=paddle.nn.Linear(2, 1).parameters())
+            >>> paddle.incubate.optimizer.LookAhead(inner).get_lr()
+            0.1
+        """
         return self.inner_optimizer.get_lr()
 
     def set_lr(self, value: float) -> None:
+        """Sets the learning rate of the inner optimiser.
+
+        Args:
+            value: the rate.
+
+        Examples:
+            >>> inner = paddle.optimizer.SGD(0.1, parameters=paddle.nn.Linear(2, 1).parameters())
+            >>> optimizer = paddle.incubate.optimizer.LookAhead(inner)
+            >>> optimizer.set_lr(0.5)
+            >>> optimizer.get_lr()
+            0.5
+        """
         self.inner_optimizer.set_lr(value)
 
     def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
+        """Gives the inner optimiser a scheduler of the learning rate.
+
+        Args:
+            scheduler: the scheduler.
+
+        Examples:
+            >>> inner = paddle.optimizer.SGD(0.1, parameters=paddle.nn.Linear(2, 1).parameters())
+            >>> optimizer = paddle.incubate.optimizer.LookAhead(inner)
+            >>> optimizer.set_lr_scheduler(paddle.optimizer.lr.StepDecay(0.25, step_size=10))
+            >>> optimizer.get_lr()
+            0.25
+        """
         self.inner_optimizer.set_lr_scheduler(scheduler)
 
     def step(self) -> None:
-        """A step of the inner optimiser, and every `k` times one of the slow parameters."""
+        """A step of the inner optimiser, and every `k` times one of the slow parameters.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> inner = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
+            >>> optimizer = paddle.incubate.optimizer.LookAhead(inner)
+            >>> layer(paddle.ones([1, 2])).sum().backward()
+            >>> before = layer.bias.item()
+            >>> optimizer.step()
+            >>> round(layer.bias.item() - before, 4)
+            -0.1
+        """
         self.inner_optimizer.step()
         self._steps += 1
         with recording_gradients(False):
@@ -89,13 +147,36 @@ class LookAhead(Optimizer):
                 replace_value(inner.master, alias(self._state(parameter).accumulators["slow"]))
 
     def state_dict(self) -> dict[str, Any]:
-        """The slow parameters and the number of steps; the inner optimiser is saved by itself."""
+        """The slow parameters and the number of steps; the inner optimiser is saved by itself.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> inner = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
+            >>> optimizer = paddle.incubate.optimizer.LookAhead(inner)
+            >>> layer(paddle.ones([1, 2])).sum().backward()
+            >>> optimizer.step()
+            >>> len(optimizer.state_dict()) > 0
+            True
+        """
         found = super().state_dict()
         if self._steps:
             found[_COUNT] = self._steps
         return found
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes over what `state_dict` gave.
+
+        Args:
+            state_dict: the state.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> inner = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
+            >>> optimizer = paddle.incubate.optimizer.LookAhead(inner)
+            >>> optimizer.set_state_dict(optimizer.state_dict())
+            >>> optimizer.get_lr()
+            0.1
+        """
         rest = {key: value for key, value in state_dict.items() if key != _COUNT}
         super().set_state_dict(rest)
         # A dictionary from Paddle does not tell; what matters most is that the slow values are not made anew.

@@ -46,8 +46,26 @@ def average_update(xp: Any, arrays: Sequence[Any], count: int) -> Any:
 class ModelAverage(Optimizer):
     """Sums parameters up after every training step; `apply()` puts their mean in their place.
 
-    The window over which the mean is taken is `average_window_rate` times the number of steps, but at least
-    `min_average_window` and at most `max_average_window` steps.
+    The window over which the mean is taken is `average_window_rate` times the number of steps, within the two bounds.
+
+    Args:
+        average_window_rate: the window as a share of the steps.
+        parameters: the parameters.
+        min_average_window: at least how many steps.
+        max_average_window: at most how many.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(1, 1)
+        >>> average = paddle.incubate.optimizer.ModelAverage(1.0, layer.parameters(), 2, 10)
+        >>> for value in (1.0, 3.0):
+        ...     layer.bias.set_value([value])
+        ...     average.step()
+        >>> with average.apply():
+        ...     layer.bias.item()
+        2.0
+        >>> layer.bias.item()
+        3.0
     """
 
     _accumulator_names = ("sum_1", "sum_2", "sum_3", "restore")
@@ -72,7 +90,16 @@ class ModelAverage(Optimizer):
         return [p for p in self._parameter_list if not p.stop_gradient and getattr(p, "do_model_average", True)]
 
     def step(self) -> None:
-        """Adds the parameters as they are now."""
+        """Adds the parameters as they are now.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(1, 1)
+            >>> average = paddle.incubate.optimizer.ModelAverage(1.0, layer.parameters(), 2, 10)
+            >>> average.step()
+            >>> with average.apply():
+            ...     layer.bias.item()
+            0.0
+        """
         self._num_updates += 1
         self._num_accumulates += 1
         window = min(self.max_average_window, int(self._num_updates * self.average_window))
@@ -91,12 +118,38 @@ class ModelAverage(Optimizer):
     def minimize(
         self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> None:
-        """The same as `step()`."""
+        """The same as `step()`.
+
+        Args:
+            loss: accepted and ignored.
+            startup_program, parameters, no_grad_set: accepted and ignored.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(1, 1)
+            >>> average = paddle.incubate.optimizer.ModelAverage(1.0, layer.parameters(), 2, 10)
+            >>> average.minimize(layer(paddle.ones([1, 1])))
+            >>> with average.apply():
+            ...     layer.bias.item()
+            0.0
+        """
         self.step()
 
     @contextlib.contextmanager
     def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
-        """In a `with` block: parameters are their means, and afterwards (with `need_restore`) what they were."""
+        """In a `with` block: parameters are their means, and afterwards what they were.
+
+        Args:
+            executor: accepted and ignored.
+            need_restore: whether parameters become what they were.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(1, 1)
+            >>> average = paddle.incubate.optimizer.ModelAverage(1.0, layer.parameters(), 2, 10)
+            >>> average.step()
+            >>> with average.apply():
+            ...     layer.bias.item()
+            0.0
+        """
         count = self._num_accumulates + self._old_num_accumulates
         with recording_gradients(False):
             for parameter in self._averaged() if count else ():
@@ -111,7 +164,23 @@ class ModelAverage(Optimizer):
                 self.restore()
 
     def restore(self, executor: Any = None) -> None:
-        """Parameters as they were before `apply()`."""
+        """Makes parameters what they were before `apply()`.
+
+        Args:
+            executor: accepted and ignored.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(1, 1)
+            >>> average = paddle.incubate.optimizer.ModelAverage(1.0, layer.parameters(), 2, 10)
+            >>> average.step()
+            >>> layer.bias.set_value([7.0])
+            >>> with average.apply(need_restore=False):
+            ...     layer.bias.item()
+            0.0
+            >>> average.restore()
+            >>> layer.bias.item()
+            7.0
+        """
         with recording_gradients(False):
             for parameter in self._averaged():
                 state = self._states.get(id(parameter))

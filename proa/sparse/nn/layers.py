@@ -31,35 +31,88 @@ class _Activation(Layer):
 
 
 class ReLU(_Activation):
-    """`max(x, 0)` of every stored element."""
+    """`max(x, 0)` of every stored element.
+
+    Args:
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, -2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.nn.ReLU()(x).values().tolist()
+        [0.0, 3.0]
+    """
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(F.relu, name=name)
 
 
 class ReLU6(_Activation):
-    """`min(max(x, 0), 6)` of every stored element."""
+    """`min(max(x, 0), 6)` of every stored element.
+
+    Args:
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, -2.0], [8.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.nn.ReLU6()(x).values().tolist()
+        [0.0, 6.0]
+    """
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(F.relu6, name=name)
 
 
 class LeakyReLU(_Activation):
-    """Every stored element, negative ones scaled down."""
+    """Every stored element, negative ones scaled down.
+
+    Args:
+        negative_slope: the factor of negative elements.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, -2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.nn.LeakyReLU(0.5)(x).values().tolist()
+        [-1.0, 3.0]
+    """
 
     def __init__(self, negative_slope: float = 0.01, name: str | None = None) -> None:
         super().__init__(F.leaky_relu, (negative_slope,), name)
 
 
 class Softmax(_Activation):
-    """The softmax over the stored elements along an axis."""
+    """The softmax over the stored elements along an axis.
+
+    Args:
+        axis: the axis; the last one of a CSR tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 1.0], [3.0, 0.0]]).to_sparse_csr()
+        >>> paddle.sparse.nn.Softmax()(x).values().tolist()
+        [0.5, 0.5, 1.0]
+    """
 
     def __init__(self, axis: int = -1, name: str | None = None) -> None:
         super().__init__(F.softmax, (axis,), name)
 
 
 class MaxPool3D(Layer):
-    """The largest stored element of each window."""
+    """The largest stored element of each window over volumes.
+
+    Args:
+        kernel_size: the windows' size.
+        stride: from window to window; None for `kernel_size`.
+        padding: at the borders.
+        return_mask: must be False.
+        ceil_mode: whether a window that is not full counts.
+        data_format: 'NDHWC'.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.arange(8.0).reshape([1, 2, 2, 2, 1]).to_sparse_coo(4)
+        >>> paddle.sparse.nn.MaxPool3D(2)(x).values().tolist()
+        [[7.0]]
+    """
 
     def __init__(
         self,
@@ -78,14 +131,50 @@ class MaxPool3D(Layer):
         self.ceil_mode, self.data_format, self.name = ceil_mode, data_format, name
 
     def forward(self, x: Tensor) -> Tensor:
+        """The pooled tensor.
+
+        Args:
+            x: a COO tensor `[batch, depth, height, width, channels]`, the channels dense.
+
+        Returns:
+            A COO tensor.
+
+        Examples:
+            >>> x = paddle.ones([1, 4, 4, 4, 2]).to_sparse_coo(4)
+            >>> paddle.sparse.nn.MaxPool3D(2)(x).shape
+            paddle.Size([1, 2, 2, 2, 2])
+        """
         return F.max_pool3d(x, self.ksize, self.stride, self.padding, self.ceil_mode, self.data_format)
 
     def extra_repr(self) -> str:
+        """What `print` shows between the brackets.
+
+        Examples:
+            >>> paddle.sparse.nn.MaxPool3D(2).extra_repr()
+            'kernel_size=2, stride=None, padding=0'
+        """
         return f"kernel_size={self.ksize}, stride={self.stride}, padding={self.padding}"
 
 
 class BatchNorm(BatchNorm1D):
-    """Batch normalisation of the stored elements: each channel over all of them."""
+    """Batch normalisation of the stored elements: each channel over all of them.
+
+    Args:
+        num_features: how many channels.
+        momentum: the share of the running statistics that is kept.
+        epsilon: what is added to the variance.
+        weight_attr: how the scale is made.
+        bias_attr: how the shift is made.
+        data_format: accepted; the channels are last.
+        use_global_stats: whether the running statistics are used, whatever the mode; None follows the mode.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0], [3.0]]).to_sparse_coo(1)
+        >>> print(paddle.sparse.nn.BatchNorm(1)(x).values().numpy().round(4))
+        [[-1.]
+         [ 1.]]
+    """
 
     def __init__(
         self,
@@ -101,6 +190,19 @@ class BatchNorm(BatchNorm1D):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
 
     def forward(self, input: Tensor) -> Tensor:
+        """The normalised tensor.
+
+        Args:
+            input: a sparse tensor, the channels last and dense.
+
+        Returns:
+            A sparse tensor.
+
+        Examples:
+            >>> x = paddle.ones([1, 2, 2, 2, 3]).to_sparse_coo(4)
+            >>> paddle.sparse.nn.BatchNorm(3)(x).shape
+            paddle.Size([1, 2, 2, 2, 3])
+        """
         x = require_coo(type(self).__name__, "input", input)
         if x.dense_dim() != 1:
             raise value_error(
@@ -118,7 +220,21 @@ class BatchNorm(BatchNorm1D):
 class SyncBatchNorm(BatchNorm):
     """Batch normalisation over the batches of all devices.
 
-    The statistics are recorded operations on the whole tensor: where that spans devices, so do they.
+    Args:
+        num_features: how many channels.
+        momentum: the share of the running statistics that is kept.
+        epsilon: what is added to the variance.
+        weight_attr: how the scale is made.
+        bias_attr: how the shift is made.
+        data_format: accepted; the channels are last.
+        use_global_stats: whether the running statistics are used, whatever the mode; None follows the mode.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0], [3.0]]).to_sparse_coo(1)
+        >>> print(paddle.sparse.nn.SyncBatchNorm(1)(x).values().numpy().round(4))
+        [[-1.]
+         [ 1.]]
     """
 
     def __init__(
@@ -135,7 +251,19 @@ class SyncBatchNorm(BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
-        """The layer with every sparse BatchNorm in it replaced; parameters and statistics are kept."""
+        """The layer with every sparse BatchNorm in it replaced; parameters and statistics are kept.
+
+        Args:
+            layer: the layer.
+
+        Returns:
+            The layer with the replacements.
+
+        Examples:
+            >>> model = paddle.nn.Sequential(paddle.sparse.nn.BatchNorm(3))
+            >>> type(paddle.sparse.nn.SyncBatchNorm.convert_sync_batchnorm(model)[0]).__name__
+            'SyncBatchNorm'
+        """
         if type(layer) is BatchNorm:
             changed = cls(
                 layer._num_features, layer._momentum, layer._epsilon, data_format=layer._data_format, name=layer._name
@@ -222,7 +350,26 @@ class _Convolution(Layer):
 
 
 class Conv2D(_Convolution):
-    """A convolution over [batch, height, width, channels]; `weight` is [*kernel, channels in, channels out]."""
+    """A convolution over sparse images `[batch, height, width, channels]`.
+
+    Args:
+        in_channels: how many channels come in.
+        out_channels: how many go out.
+        kernel_size: the window's size.
+        stride: how far it moves.
+        padding: zeros at the borders.
+        dilation: the distance between the window's elements.
+        groups: into how many groups the channels are divided.
+        padding_mode: 'zeros'.
+        weight_attr: how the weight `[*kernel, channels in, channels out]` is made.
+        bias_attr: how the bias is made; False for none.
+        data_format: 'NHWC'.
+
+    Examples:
+        >>> x = paddle.ones([1, 4, 4, 2]).to_sparse_coo(3)
+        >>> paddle.sparse.nn.Conv2D(2, 5, 3)(x).shape
+        paddle.Size([1, 2, 2, 5])
+    """
 
     _num_spatial = 2
 
@@ -247,7 +394,26 @@ class Conv2D(_Convolution):
 
 
 class Conv3D(_Convolution):
-    """A convolution over [batch, depth, height, width, channels]."""
+    """A convolution over sparse volumes `[batch, depth, height, width, channels]`.
+
+    Args:
+        in_channels: how many channels come in.
+        out_channels: how many go out.
+        kernel_size: the window's size.
+        stride: how far it moves.
+        padding: zeros at the borders.
+        dilation: the distance between the window's elements.
+        groups: into how many groups the channels are divided.
+        padding_mode: 'zeros'.
+        weight_attr: how the weight `[*kernel, channels in, channels out]` is made.
+        bias_attr: how the bias is made; False for none.
+        data_format: 'NDHWC'.
+
+    Examples:
+        >>> x = paddle.ones([1, 3, 3, 3, 2]).to_sparse_coo(4)
+        >>> paddle.sparse.nn.Conv3D(2, 5, 3)(x).shape
+        paddle.Size([1, 1, 1, 1, 5])
+    """
 
     def __init__(
         self,
@@ -270,7 +436,27 @@ class Conv3D(_Convolution):
 
 
 class SubmConv2D(_Convolution):
-    """A submanifold convolution over [batch, height, width, channels]: elements stay where they are."""
+    """A submanifold convolution over sparse images: elements stay where they are.
+
+    Args:
+        in_channels: how many channels come in.
+        out_channels: how many go out.
+        kernel_size: the window's size.
+        stride, padding: without effect.
+        dilation: the distance between the window's elements.
+        groups: into how many groups the channels are divided.
+        padding_mode: 'zeros'.
+        key: accepted and not needed.
+        weight_attr: how the weight is made.
+        bias_attr: how the bias is made; False for none.
+        data_format: 'NHWC'.
+        backend: accepted and ignored.
+
+    Examples:
+        >>> x = paddle.eye(3).reshape([1, 3, 3, 1]).to_sparse_coo(3)
+        >>> paddle.sparse.nn.SubmConv2D(1, 4, 3)(x).shape
+        paddle.Size([1, 3, 3, 4])
+    """
 
     _num_spatial = 2
     _submanifold = True
@@ -298,7 +484,27 @@ class SubmConv2D(_Convolution):
 
 
 class SubmConv3D(_Convolution):
-    """A submanifold convolution over [batch, depth, height, width, channels]: elements stay where they are."""
+    """A submanifold convolution over sparse volumes: elements stay where they are.
+
+    Args:
+        in_channels: how many channels come in.
+        out_channels: how many go out.
+        kernel_size: the window's size.
+        stride, padding: without effect.
+        dilation: the distance between the window's elements.
+        groups: into how many groups the channels are divided.
+        padding_mode: 'zeros'.
+        key: accepted and not needed.
+        weight_attr: how the weight is made.
+        bias_attr: how the bias is made; False for none.
+        data_format: 'NDHWC'.
+        backend: accepted and ignored.
+
+    Examples:
+        >>> x = paddle.ones([1, 2, 2, 2, 1]).to_sparse_coo(4)
+        >>> paddle.sparse.nn.SubmConv3D(1, 4, 3)(x).shape
+        paddle.Size([1, 2, 2, 2, 4])
+    """
 
     _submanifold = True
 

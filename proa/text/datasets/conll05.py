@@ -25,10 +25,24 @@ _UNKNOWN = 0
 
 
 class Conll05st(Dataset):
-    """One sample for each verb of each sentence: nine arrays of the sentence's length.
+    """CoNLL 2005's semantic roles: one sample for each verb of each sentence.
 
-    They are the words, the verb's neighbourhood (two words before it to two after it, each repeated), the verb, marks of
-    the neighbourhood, and the labels (B-, I- and O).
+    A sample is nine arrays of the sentence's length: the words, the verb's neighbourhood (two words before it to two
+    after it, each repeated), the verb, marks of the neighbourhood, and the labels (B-, I- and O).
+
+    Args:
+        data_file: the archive; None to download it.
+        word_dict_file, verb_dict_file, target_dict_file: the lists of words, verbs and labels.
+        emb_file: word vectors.
+        download: whether missing files may be downloaded.
+
+    Examples:
+        >>> dataset = paddle.text.Conll05st()  # doctest: +SKIP
+        >>> words, *_, labels = dataset[0]  # doctest: +SKIP
+        >>> paddle.text.Conll05st(data_file="missing.tgz", download=False)
+        Traceback (most recent call last):
+            ...
+        FileNotFoundError: (Conll05st) data_file is not a file; received data_file: 'missing.tgz'; ...
     """
 
     def __init__(
@@ -103,11 +117,22 @@ class Conll05st(Dataset):
         return len(self.sentences)
 
     def get_dict(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-        """The numbers of words, verbs and labels."""
+        """The numbers of words, verbs and labels.
+
+        Returns:
+            Three dictionaries.
+
+        Examples:
+            >>> words, verbs, labels = paddle.text.Conll05st().get_dict()  # doctest: +SKIP
+        """
         return self.word_dict, self.predicate_dict, self.label_dict
 
     def get_embedding(self) -> str:
-        """The path of the file of word vectors."""
+        """The path of the file of word vectors.
+
+        Examples:
+            >>> paddle.text.Conll05st().get_embedding()  # doctest: +SKIP
+        """
         return self.emb_file
 
 

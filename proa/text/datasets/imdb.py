@@ -18,10 +18,23 @@ _NAME = re.compile(r"aclImdb/(train|test)/(pos|neg)/.*\.txt$")
 
 
 class Imdb(Dataset):
-    """(numbers of words, [0 for a good review or 1 for a bad one]).
+    """Film reviews: `dataset[i]` is (numbers of words, [0 for a good review or 1 for a bad one]).
 
-    Words that occur more than `cutoff` times in all reviews have numbers, the most frequent first; `word_idx` maps the
-    words, as bytes, and the string "<unk>" for all others to them.
+    Words that occur more than `cutoff` times in all reviews have numbers, the most frequent first; `word_idx` maps
+    the words, as bytes, and the string "<unk>" for all others to them.
+
+    Args:
+        data_file: the archive; None to download it.
+        mode: 'train' or 'test'.
+        cutoff: how often a word must occur.
+        download: whether a missing file may be downloaded.
+
+    Examples:
+        >>> words, label = paddle.text.Imdb(mode="train")[0]  # doctest: +SKIP
+        >>> paddle.text.Imdb(mode="all")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.FailedCheck: (Imdb) mode must be one of train, test; received mode: 'all'.
     """
 
     def __init__(

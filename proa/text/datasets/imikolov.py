@@ -20,11 +20,25 @@ _FOLDER = "./simple-examples/data/ptb.{}.txt"
 
 
 class Imikolov(Dataset):
-    """Windows of `window_size` words (data_type="NGRAM"), or (sentence, sentence shifted by one) (data_type="SEQ").
+    """The Penn treebank as prepared by Mikolov: windows of words, or sentences.
 
     Words that occur more than `min_word_freq` times in the parts for training and validation have numbers; `word_idx`
-    maps words, as bytes, and the strings "<s>", "<e>" and "<unk>" to them. In "SEQ" sentences longer than a positive
-    `window_size` are left out.
+    maps words, as bytes, and the strings "<s>", "<e>" and "<unk>" to them.
+
+    Args:
+        data_file: the archive; None to download it.
+        data_type: "NGRAM" for windows of `window_size` words, "SEQ" for (sentence, sentence shifted by one).
+        window_size: the length of windows; in "SEQ", longer sentences are left out where it is positive.
+        mode: 'train' or 'test'.
+        min_word_freq: how often a word must occur.
+        download: whether a missing file may be downloaded.
+
+    Examples:
+        >>> dataset = paddle.text.Imikolov(data_type="NGRAM", window_size=5)  # doctest: +SKIP
+        >>> paddle.text.Imikolov(data_type="WORDS")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.FailedCheck: (Imikolov) data_type must be 'NGRAM' or 'SEQ'; received data_type: 'WORDS'.
     """
 
     def __init__(
@@ -55,7 +69,22 @@ class Imikolov(Dataset):
         self.data = self._load_anno(lines)
 
     def word_count(self, f: Iterable[Any], word_freq: dict[Any, int] | None = None) -> dict[Any, int]:
-        """How often each word occurs in the lines of a file; each line begins with "<s>" and ends with "<e>"."""
+        """How often each word occurs in the lines of a file.
+
+        Each line begins with "<s>" and ends with "<e>".
+
+        Args:
+            f: the lines, as bytes.
+            word_freq: earlier counts that are added to, or None.
+
+        Returns:
+            A dictionary of counts.
+
+        Examples:
+            >>> counts = paddle.text.Imikolov.word_count(None, [b"the cat", b"the dog"])
+            >>> counts[b"the"], counts["<s>"]
+            (2, 2)
+        """
         counts: dict[Any, int] = collections.defaultdict(int) if word_freq is None else word_freq
         for line in f:
             for word in (*line.strip().split(), "<s>", "<e>"):

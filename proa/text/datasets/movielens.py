@@ -51,9 +51,21 @@ class UserInfo:
 
 
 class Movielens(Dataset):
-    """(user, sex, age, occupation, film, kinds, title, rating from -3 to 5), each an array.
+    """Ratings of films: (user, sex, age, occupation, film, kinds, title, rating from -3 to 5), each an array.
 
-    A rating is in the test set with probability `test_ratio`, drawn from `rand_seed`.
+    Args:
+        data_file: the archive; None to download it.
+        mode: 'train' or 'test'.
+        test_ratio: the probability of a rating to be in the test set.
+        rand_seed: the seed of that draw.
+        download: whether a missing file may be downloaded.
+
+    Examples:
+        >>> *_, rating = paddle.text.Movielens()[0]  # doctest: +SKIP
+        >>> paddle.text.Movielens(mode="all")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.FailedCheck: (Movielens) mode must be one of train, test; received mode: 'all'.
     """
 
     def __init__(

@@ -13,9 +13,22 @@ _COLUMNS = 14
 
 
 class UCIHousing(Dataset):
-    """(thirteen properties, price); properties are centred on their mean and divided by their range over all rows.
+    """Prices of houses: (thirteen properties, price).
 
-    The first four fifths of the file are for training, the rest for testing.
+    Properties are centred on their mean and divided by their range over all rows. The first four fifths of the file
+    are for training, the rest for testing.
+
+    Args:
+        data_file: the table, of 14 numbers a row; None to download it.
+        mode: 'train' or 'test'.
+        download: whether a missing file may be downloaded.
+
+    Examples:
+        >>> np.savetxt("housing.data", np.arange(140).reshape(10, 14))
+        >>> dataset = paddle.text.UCIHousing("housing.data")
+        >>> properties, price = dataset[0]
+        >>> len(dataset), properties.shape, price.tolist()
+        (8, (13,), [13.0])
     """
 
     def __init__(self, data_file: str | None = None, mode: str = "train", download: bool = True) -> None:

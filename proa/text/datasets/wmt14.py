@@ -15,7 +15,21 @@ _LONGEST = 80
 
 
 class WMT14(TranslationDataset):
-    """(source, target, target shifted by one), with the first `dict_size` words of each language's list."""
+    """English and French sentences: (source, target, target shifted by one).
+
+    Args:
+        data_file: the archive; None to download it.
+        mode: 'train', 'test' or 'gen'.
+        dict_size: how many words of each language's list are used; -1 for all.
+        download: whether a missing file may be downloaded.
+
+    Examples:
+        >>> source, target, following = paddle.text.WMT14(dict_size=1000)[0]  # doctest: +SKIP
+        >>> paddle.text.WMT14(mode="all")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.FailedCheck: (WMT14) mode must be one of train, test, gen; received mode: 'all'.
+    """
 
     def __init__(
         self, data_file: str | None = None, mode: str = "train", dict_size: int = -1, download: bool = True
@@ -52,7 +66,17 @@ class WMT14(TranslationDataset):
         return numbers
 
     def get_dict(self, reverse: bool = False) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Words to numbers for both languages, or numbers to words."""
+        """The vocabularies of both languages.
+
+        Args:
+            reverse: whether numbers lead to words; otherwise words lead to numbers.
+
+        Returns:
+            Two dictionaries.
+
+        Examples:
+            >>> english, french = paddle.text.WMT14(dict_size=1000).get_dict()  # doctest: +SKIP
+        """
         if not reverse:
             return self.src_dict, self.trg_dict
         source, target = ({number: word for word, number in words.items()} for words in (self.src_dict, self.trg_dict))

@@ -15,9 +15,24 @@ _MD5 = "0c38be43600334966403524a40dcd81e"
 
 
 class WMT16(TranslationDataset):
-    """(source, target, target shifted by one); `lang` ("en" or "de") is the source's language.
+    """English and German sentences: (source, target, target shifted by one).
 
     The vocabularies are the most frequent words of the training set, after "<s>", "<e>" and "<unk>".
+
+    Args:
+        data_file: the archive; None to download it.
+        mode: 'train', 'test' or 'val'.
+        src_dict_size: how many words of the source's language are used; -1 for all.
+        trg_dict_size: how many of the target's.
+        lang: the source's language, "en" or "de".
+        download: whether a missing file may be downloaded.
+
+    Examples:
+        >>> dataset = paddle.text.WMT16(src_dict_size=1000, trg_dict_size=1000)  # doctest: +SKIP
+        >>> paddle.text.WMT16(mode="all")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.FailedCheck: (WMT16) mode must be one of train, test, val; received mode: 'all'.
     """
 
     def __init__(
@@ -50,7 +65,18 @@ class WMT16(TranslationDataset):
         self._fill(pairs, self.src_dict, self.trg_dict, None)
 
     def get_dict(self, lang: str, reverse: bool = False) -> dict[Any, Any]:
-        """Words to numbers for a language, or numbers to words."""
+        """The vocabulary of a language.
+
+        Args:
+            lang: "en" or "de".
+            reverse: whether numbers lead to words; otherwise words lead to numbers.
+
+        Returns:
+            A dictionary.
+
+        Examples:
+            >>> paddle.text.WMT16(src_dict_size=1000, trg_dict_size=1000).get_dict("en")["the"]  # doctest: +SKIP
+        """
         if lang not in ("en", "de"):
             raise failed_check("get_dict", "lang must be 'en' or 'de'", f"lang: {lang!r}")
         words = self.src_dict if lang == self.lang else self.trg_dict

@@ -17,8 +17,22 @@ from .batches import read_batch
 class Cifar10(Dataset):
     """32 x 32 colour images of ten kinds.
 
-    `dataset[i]` is (image, label); the image is a PIL image, or with backend="cv2" a float32 array [32, 32, 3] of values
-    from 0 to 255.
+    `dataset[i]` is (image, label); the image is a PIL image, or with backend="cv2" a float32 array `[32, 32, 3]` of
+    values from 0 to 255.
+
+    Args:
+        data_file: the archive; None to download it.
+        mode: 'train' or 'test'.
+        transform: what is done with each image, or None.
+        download: whether a missing file may be downloaded.
+        backend: 'pil' or 'cv2'; None for that of `get_image_backend()`.
+
+    Examples:
+        >>> image, label = paddle.vision.datasets.Cifar10(mode="test")[0]  # doctest: +SKIP
+        >>> paddle.vision.datasets.Cifar10(mode="all")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.FailedCheck: (Cifar10) mode must be one of train, test; received mode: 'all'.
     """
 
     _url = "https://dataset.bj.bcebos.com/cifar/cifar-10-python.tar.gz"
@@ -71,7 +85,22 @@ class Cifar10(Dataset):
 
 
 class Cifar100(Cifar10):
-    """32 x 32 colour images of a hundred kinds."""
+    """32 x 32 colour images of a hundred kinds; else as `Cifar10`.
+
+    Args:
+        data_file: the archive; None to download it.
+        mode: 'train' or 'test'.
+        transform: what is done with each image, or None.
+        download: whether a missing file may be downloaded.
+        backend: 'pil' or 'cv2'; None for that of `get_image_backend()`.
+
+    Examples:
+        >>> image, label = paddle.vision.datasets.Cifar100(mode="test")[0]  # doctest: +SKIP
+        >>> paddle.vision.datasets.Cifar100(mode="all")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.FailedCheck: (Cifar100) mode must be one of train, test; received mode: 'all'.
+    """
 
     _url = "https://dataset.bj.bcebos.com/cifar/cifar-100-python.tar.gz"
     _md5 = "eb9058c3a382ffc7106e4002c42a8d85"

@@ -25,7 +25,24 @@ _SETS = {"train": "tstid", "test": "trnid", "valid": "valid"}
 
 
 class Flowers(Dataset):
-    """Photographs of 102 kinds of flowers; `dataset[i]` is (image, label), labels from 1 to 102."""
+    """Photographs of 102 kinds of flowers; `dataset[i]` is (image, label), labels from 1 to 102.
+
+    Args:
+        data_file: the archive of images; None to download it.
+        label_file: the labels.
+        setid_file: which image is in which part.
+        mode: 'train', 'valid' or 'test'.
+        transform: what is done with each image, or None.
+        download: whether missing files may be downloaded.
+        backend: 'pil' or 'cv2'; None for that of `get_image_backend()`.
+
+    Examples:
+        >>> image, label = paddle.vision.datasets.Flowers(mode="test")[0]  # doctest: +SKIP
+        >>> paddle.vision.datasets.Flowers(mode="all")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.FailedCheck: (Flowers) mode must be one of train, valid, test; received mode: 'all'.
+    """
 
     def __init__(
         self,

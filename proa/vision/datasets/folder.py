@@ -46,7 +46,26 @@ def _files_below(folder: str, is_valid: Callable[[str], bool]) -> list[str]:
 
 
 class DatasetFolder(Dataset):
-    """`root/class_a/1.png`, `root/class_b/x/2.png`, …: (image, number of its class), classes in the order of names."""
+    """Images in a folder for each class: (image, number of its class), classes in the order of names.
+
+    The files are `root/class_a/1.png`, `root/class_b/x/2.png` and so on.
+
+    Args:
+        root: the folder.
+        loader: what reads a file; None for `image_load`.
+        extensions: how file names end; None for the usual ones of images.
+        transform: what is done with each image, or None.
+        is_valid_file: which files count, in place of `extensions`.
+
+    Examples:
+        >>> import os
+        >>> for kind in ("cat", "dog"):
+        ...     os.makedirs(f"pets/{kind}")
+        ...     np.save(f"pets/{kind}/0.npy", np.zeros(3))
+        >>> dataset = paddle.vision.datasets.DatasetFolder("pets", loader=np.load, extensions=(".npy",))
+        >>> dataset.classes, len(dataset), dataset[1]
+        (['cat', 'dog'], 2, (array([0., 0., 0.]), 1))
+    """
 
     def __init__(
         self,
@@ -88,7 +107,21 @@ class DatasetFolder(Dataset):
 
 
 class ImageFolder(Dataset):
-    """All images below a folder, without labels: `dataset[i]` is [image]."""
+    """All images below a folder, without labels: `dataset[i]` is [image].
+
+    Args:
+        root: the folder.
+        loader: what reads a file; None for `image_load`.
+        extensions: how file names end; None for the usual ones of images.
+        transform: what is done with each image, or None.
+        is_valid_file: which files count, in place of `extensions`.
+
+    Examples:
+        >>> np.save("0.npy", np.zeros(3))
+        >>> dataset = paddle.vision.datasets.ImageFolder(".", loader=np.load, extensions=(".npy",))
+        >>> len(dataset), dataset[0]
+        (1, [array([0., 0., 0.])])
+    """
 
     def __init__(
         self,

@@ -19,7 +19,26 @@ class MNIST(Dataset):
     """Handwritten digits: 28 x 28 grey images with a label from 0 to 9.
 
     `dataset[i]` is (image, label), the label an int64 array of one element; the image is a PIL image, or with
-    backend="cv2" a float32 array [28, 28] of values from 0 to 255.
+    backend="cv2" a float32 array `[28, 28]` of values from 0 to 255.
+
+    Args:
+        image_path: the file of images; None to download it.
+        label_path: the file of labels.
+        mode: 'train' or 'test'.
+        transform: what is done with each image, or None.
+        download: whether missing files may be downloaded.
+        backend: 'pil' or 'cv2'; None for that of `get_image_backend()`.
+
+    Examples:
+        >>> import gzip, struct
+        >>> with gzip.open("images.gz", "wb") as file:
+        ...     _ = file.write(struct.pack(">4i", 2051, 2, 28, 28) + bytes(2 * 28 * 28))
+        >>> with gzip.open("labels.gz", "wb") as file:
+        ...     _ = file.write(struct.pack(">2i", 2049, 2) + bytes([3, 7]))
+        >>> dataset = paddle.vision.datasets.MNIST("images.gz", "labels.gz", backend="cv2")
+        >>> image, label = dataset[1]
+        >>> len(dataset), image.shape, label.tolist()
+        (2, (28, 28), [7])
     """
 
     NAME = "mnist"
@@ -80,7 +99,23 @@ class MNIST(Dataset):
 
 
 class FashionMNIST(MNIST):
-    """Pieces of clothing in the same format as `MNIST`."""
+    """Pieces of clothing in the same format as `MNIST`.
+
+    Args:
+        image_path: the file of images; None to download it.
+        label_path: the file of labels.
+        mode: 'train' or 'test'.
+        transform: what is done with each image, or None.
+        download: whether missing files may be downloaded.
+        backend: 'pil' or 'cv2'; None for that of `get_image_backend()`.
+
+    Examples:
+        >>> image, label = paddle.vision.datasets.FashionMNIST()[0]  # doctest: +SKIP
+        >>> paddle.vision.datasets.FashionMNIST(mode="all")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.FailedCheck: (FashionMNIST) mode must be one of train, test; received mode: 'all'.
+    """
 
     NAME = "fashion-mnist"
     URL_PREFIX = "https://dataset.bj.bcebos.com/fashion_mnist/"

@@ -18,7 +18,22 @@ _SETS = {"train": "trainval", "test": "train", "valid": "val"}
 
 
 class VOC2012(Dataset):
-    """Images for segmentation; `dataset[i]` is (image, label), the label an image of class numbers (255: not judged)."""
+    """Images for segmentation; `dataset[i]` is (image, label), the label an image of class numbers (255: not judged).
+
+    Args:
+        data_file: the archive; None to download it.
+        mode: 'train', 'valid' or 'test'.
+        transform: what is done with each image, or None.
+        download: whether a missing file may be downloaded.
+        backend: 'pil' or 'cv2'; None for that of `get_image_backend()`.
+
+    Examples:
+        >>> image, label = paddle.vision.datasets.VOC2012()[0]  # doctest: +SKIP
+        >>> paddle.vision.datasets.VOC2012(mode="all")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.FailedCheck: (VOC2012) mode must be one of train, valid, test; received mode: 'all'.
+    """
 
     def __init__(
         self,

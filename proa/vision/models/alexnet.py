@@ -68,6 +68,19 @@ class AlexNet(Layer):
             self._fc8 = linear(4096, num_classes)
 
     def forward(self, inputs: Tensor) -> Tensor:
+        """The class scores of images.
+
+        Args:
+            inputs: images, `[batch, 3, height, width]`.
+
+        Returns:
+            A tensor of scores, `[batch, num_classes]`; features where `num_classes` is 0.
+
+        Examples:
+            >>> model = paddle.vision.models.AlexNet(num_classes=10)
+            >>> model(paddle.rand([1, 3, 224, 224])).shape
+            paddle.Size([1, 10])
+        """
         x = self._conv2(self._conv1(inputs))
         x = F.relu(self._conv3(x))
         x = F.relu(self._conv4(x))
@@ -80,5 +93,19 @@ class AlexNet(Layer):
 
 
 def alexnet(pretrained: bool = False, **kwargs: Any) -> AlexNet:
-    """AlexNet; `pretrained` reads its weights from the local folder."""
+    """AlexNet.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `AlexNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.alexnet(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        57044810
+    """
     return build(AlexNet, "alexnet", pretrained, "AlexNet_pretrained.pdparams", **kwargs)

@@ -145,6 +145,19 @@ class DenseNet(Layer):
             self.out = Linear(channels, num_classes, weight_attr=ParamAttr(initializer=Uniform(-bound, bound)))
 
     def forward(self, input: Tensor) -> Tensor:
+        """The class scores of images.
+
+        Args:
+            input: images, `[batch, 3, height, width]`.
+
+        Returns:
+            A tensor of scores, `[batch, num_classes]`; features where `num_classes` is 0.
+
+        Examples:
+            >>> model = paddle.vision.models.DenseNet(layers=121, num_classes=10)
+            >>> model(paddle.rand([1, 3, 64, 64])).shape
+            paddle.Size([1, 10])
+        """
         x = self.pool2d_max(self.conv1_func(input))
         for stage in self._stages:
             x = stage(x)
@@ -162,25 +175,95 @@ def _densenet(layers: int, pretrained: bool, options: dict[str, Any]) -> DenseNe
 
 
 def densenet121(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet with 121 layers."""
+    """DenseNet with 121 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `DenseNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.densenet121(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        7047754
+    """
     return _densenet(121, pretrained, kwargs)
 
 
 def densenet161(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet with 161 layers."""
+    """DenseNet with 161 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `DenseNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.densenet161(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        26714026
+    """
     return _densenet(161, pretrained, kwargs)
 
 
 def densenet169(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet with 169 layers."""
+    """DenseNet with 169 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `DenseNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.densenet169(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        12659530
+    """
     return _densenet(169, pretrained, kwargs)
 
 
 def densenet201(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet with 201 layers."""
+    """DenseNet with 201 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `DenseNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.densenet201(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        18341194
+    """
     return _densenet(201, pretrained, kwargs)
 
 
 def densenet264(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet with 264 layers."""
+    """DenseNet with 264 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `DenseNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.densenet264(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        31074122
+    """
     return _densenet(264, pretrained, kwargs)

@@ -103,6 +103,20 @@ class GoogLeNet(Layer):
             self._out2 = _linear(1024, num_classes, 1024)
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The class scores of images.
+
+        Args:
+            inputs: images, `[batch, 3, height, width]`.
+
+        Returns:
+            The scores of the classes, and of the two side branches.
+
+        Examples:
+            >>> model = paddle.vision.models.GoogLeNet(num_classes=10)
+            >>> out, first, second = model(paddle.rand([1, 3, 224, 224]))
+            >>> out.shape
+            paddle.Size([1, 10])
+        """
         x = self._pool(self._conv(inputs))
         x = self._pool(self._conv_2(self._conv_1(x)))
         x = self._pool(self._ince3b(self._ince3a(x)))
@@ -122,5 +136,19 @@ class GoogLeNet(Layer):
 
 
 def googlenet(pretrained: bool = False, **kwargs: Any) -> GoogLeNet:
-    """GoogLeNet (Inception V1)."""
+    """GoogLeNet (Inception V1).
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `GoogLeNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.googlenet(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        8491486
+    """
     return build(GoogLeNet, "googlenet", pretrained, "GoogLeNet_pretrained.pdparams", **kwargs)

@@ -179,6 +179,19 @@ class InceptionV3(Layer):
             self.fc = Linear(2048, num_classes, weight_attr=ParamAttr(initializer=Uniform(-bound, bound)))
 
     def forward(self, x: Tensor) -> Tensor:
+        """The class scores of images.
+
+        Args:
+            x: images, `[batch, 3, height, width]`.
+
+        Returns:
+            A tensor of scores, `[batch, num_classes]`; features where `num_classes` is 0.
+
+        Examples:
+            >>> model = paddle.vision.models.InceptionV3(num_classes=10)
+            >>> model(paddle.rand([1, 3, 96, 96])).shape
+            paddle.Size([1, 10])
+        """
         x = self.inception_stem(x)
         for block in self.inception_block_list:
             x = block(x)
@@ -190,5 +203,19 @@ class InceptionV3(Layer):
 
 
 def inception_v3(pretrained: bool = False, **kwargs: Any) -> InceptionV3:
-    """Inception V3."""
+    """Inception V3.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `InceptionV3`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.inception_v3(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        21840490
+    """
     return build(InceptionV3, "inception_v3", pretrained, "inception_v3.pdparams", **kwargs)

@@ -27,5 +27,18 @@ class LeNet(Layer):
             self.fc = Sequential(Linear(400, 120), Linear(120, 84), Linear(84, num_classes))
 
     def forward(self, inputs: Tensor) -> Tensor:
+        """The class scores of images.
+
+        Args:
+            inputs: images, `[batch, 1, height, width]`.
+
+        Returns:
+            A tensor of scores, `[batch, num_classes]`; features where `num_classes` is 0.
+
+        Examples:
+            >>> model = paddle.vision.models.LeNet()
+            >>> model(paddle.rand([1, 1, 28, 28])).shape
+            paddle.Size([1, 10])
+        """
         x = self.features(inputs)
         return self.fc(flatten(x, 1)) if self.num_classes > 0 else x

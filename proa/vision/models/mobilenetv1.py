@@ -59,6 +59,19 @@ class MobileNetV1(Layer):
             self.fc = Linear(int(1024 * scale), num_classes)
 
     def forward(self, x: Tensor) -> Tensor:
+        """The class scores of images.
+
+        Args:
+            x: images, `[batch, 3, height, width]`.
+
+        Returns:
+            A tensor of scores, `[batch, num_classes]`; features where `num_classes` is 0.
+
+        Examples:
+            >>> model = paddle.vision.models.MobileNetV1(scale=0.5, num_classes=10)
+            >>> model(paddle.rand([1, 3, 64, 64])).shape
+            paddle.Size([1, 10])
+        """
         x = self.conv1(x)
         for block in self.dwsl:
             x = block(x)
@@ -70,6 +83,23 @@ class MobileNetV1(Layer):
 
 
 def mobilenet_v1(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV1:
-    """MobileNet V1; weights are published for a scale of 1."""
+    """MobileNet V1.
+
+    Weights are published for a scale of 1.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        scale: the factor of all channels.
+        kwargs: arguments of `MobileNetV1`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.mobilenet_v1(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        3239114
+    """
     file = "mobilenetv1_1.0.pdparams" if scale == 1.0 else None
     return build(MobileNetV1, "mobilenet_v1", pretrained, file, scale=scale, **kwargs)

@@ -74,6 +74,19 @@ class MobileNetV2(Layer):
             self.classifier = Sequential(Dropout(0.2), Linear(self.last_channel, num_classes))
 
     def forward(self, x: Tensor) -> Tensor:
+        """The class scores of images.
+
+        Args:
+            x: images, `[batch, 3, height, width]`.
+
+        Returns:
+            A tensor of scores, `[batch, num_classes]`; features where `num_classes` is 0.
+
+        Examples:
+            >>> model = paddle.vision.models.MobileNetV2(scale=0.5, num_classes=10)
+            >>> model(paddle.rand([1, 3, 64, 64])).shape
+            paddle.Size([1, 10])
+        """
         x = self.features(x)
         if self.with_pool:
             x = self.pool2d_avg(x)
@@ -83,6 +96,23 @@ class MobileNetV2(Layer):
 
 
 def mobilenet_v2(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV2:
-    """MobileNet V2; weights are published for a scale of 1."""
+    """MobileNet V2.
+
+    Weights are published for a scale of 1.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        scale: the factor of all channels.
+        kwargs: arguments of `MobileNetV2`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.mobilenet_v2(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        2270794
+    """
     file = "mobilenet_v2_x1.0.pdparams" if scale == 1.0 else None
     return build(MobileNetV2, "mobilenet_v2", pretrained, file, scale=scale, **kwargs)

@@ -182,12 +182,46 @@ class MobileNetV3Large(MobileNetV3):
 
 
 def mobilenet_v3_small(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV3Small:
-    """MobileNet V3 small; weights are published for a scale of 1."""
+    """MobileNet V3 small.
+
+    Weights are published for a scale of 1.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        scale: the factor of all channels.
+        kwargs: arguments of `MobileNetV3Small`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.mobilenet_v3_small(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        1540218
+    """
     file = "mobilenet_v3_small_x1.0.pdparams" if scale == 1.0 else None
     return build(MobileNetV3Small, "mobilenet_v3_small", pretrained, file, scale=scale, **kwargs)
 
 
 def mobilenet_v3_large(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV3Large:
-    """MobileNet V3 large; weights are published for a scale of 1."""
+    """MobileNet V3 large.
+
+    Weights are published for a scale of 1.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        scale: the factor of all channels.
+        kwargs: arguments of `MobileNetV3Large`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.mobilenet_v3_large(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        4239242
+    """
     file = "mobilenet_v3_large_x1.0.pdparams" if scale == 1.0 else None
     return build(MobileNetV3Large, "mobilenet_v3_large", pretrained, file, scale=scale, **kwargs)

@@ -92,9 +92,8 @@ class ResNet(Layer):
     (ResNeXt). `num_classes` of 0 leaves the linear layer out, `with_pool=False` the mean over the image.
 
     Example:
-        >>> from paddle.vision.models import ResNet
-        >>> from paddle.vision.models.resnet import BottleneckBlock
-        >>> model = ResNet(BottleneckBlock, 50, num_classes=10)
+        >>> models = paddle.vision.models
+        >>> model = models.ResNet(models.resnet.BottleneckBlock, 50, num_classes=10)
         >>> model(paddle.rand([1, 3, 64, 64])).shape
         paddle.Size([1, 10])
     """
@@ -143,6 +142,19 @@ class ResNet(Layer):
         return Sequential(*blocks)
 
     def forward(self, x: Tensor) -> Tensor:
+        """The class scores of images.
+
+        Args:
+            x: images, `[batch, 3, height, width]`.
+
+        Returns:
+            A tensor of scores, `[batch, num_classes]`; features where `num_classes` is 0.
+
+        Examples:
+            >>> model = paddle.vision.models.resnet18(num_classes=10)
+            >>> model(paddle.rand([1, 3, 32, 32])).shape
+            paddle.Size([1, 10])
+        """
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         if self.with_pool:
@@ -158,65 +170,247 @@ def _resnet(name: str, depth: int, pretrained: bool, options: dict[str, Any], **
 
 
 def resnet18(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 18 layers."""
+    """ResNet with 18 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnet18(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        11191242
+    """
     return _resnet("resnet18", 18, pretrained, kwargs)
 
 
 def resnet34(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 34 layers."""
+    """ResNet with 34 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnet34(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        21306826
+    """
     return _resnet("resnet34", 34, pretrained, kwargs)
 
 
 def resnet50(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 50 layers."""
+    """ResNet with 50 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnet50(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        23581642
+    """
     return _resnet("resnet50", 50, pretrained, kwargs)
 
 
 def resnet101(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 101 layers."""
+    """ResNet with 101 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnet101(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        42625994
+    """
     return _resnet("resnet101", 101, pretrained, kwargs)
 
 
 def resnet152(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 152 layers."""
+    """ResNet with 152 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnet152(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        58315722
+    """
     return _resnet("resnet152", 152, pretrained, kwargs)
 
 
 def resnext50_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNeXt with 50 layers, 32 groups of 4 channels."""
+    """ResNeXt with 50 layers, 32 groups of 4 channels.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnext50_32x4d(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        23068618
+    """
     return _resnet("resnext50_32x4d", 50, pretrained, kwargs, groups=32, width=4)
 
 
 def resnext50_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNeXt with 50 layers, 64 groups of 4 channels."""
+    """ResNeXt with 50 layers, 64 groups of 4 channels.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnext50_64x4d(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        43262410
+    """
     return _resnet("resnext50_64x4d", 50, pretrained, kwargs, groups=64, width=4)
 
 
 def resnext101_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNeXt with 101 layers, 32 groups of 4 channels."""
+    """ResNeXt with 101 layers, 32 groups of 4 channels.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnext101_32x4d(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        42287050
+    """
     return _resnet("resnext101_32x4d", 101, pretrained, kwargs, groups=32, width=4)
 
 
 def resnext101_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNeXt with 101 layers, 64 groups of 4 channels."""
+    """ResNeXt with 101 layers, 64 groups of 4 channels.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnext101_64x4d(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        81629642
+    """
     return _resnet("resnext101_64x4d", 101, pretrained, kwargs, groups=64, width=4)
 
 
 def resnext152_32x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNeXt with 152 layers, 32 groups of 4 channels."""
+    """ResNeXt with 152 layers, 32 groups of 4 channels.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnext152_32x4d(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        58122186
+    """
     return _resnet("resnext152_32x4d", 152, pretrained, kwargs, groups=32, width=4)
 
 
 def resnext152_64x4d(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNeXt with 152 layers, 64 groups of 4 channels."""
+    """ResNeXt with 152 layers, 64 groups of 4 channels.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.resnext152_64x4d(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        113238474
+    """
     return _resnet("resnext152_64x4d", 152, pretrained, kwargs, groups=64, width=4)
 
 
 def wide_resnet50_2(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 50 layers and bottlenecks twice as wide."""
+    """ResNet with 50 layers and bottlenecks twice as wide.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.wide_resnet50_2(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        66922954
+    """
     return _resnet("wide_resnet50_2", 50, pretrained, kwargs, width=128)
 
 
 def wide_resnet101_2(pretrained: bool = False, **kwargs: Any) -> ResNet:
-    """ResNet with 101 layers and bottlenecks twice as wide."""
+    """ResNet with 101 layers and bottlenecks twice as wide.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ResNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.wide_resnet101_2(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        124996042
+    """
     return _resnet("wide_resnet101_2", 101, pretrained, kwargs, width=128)

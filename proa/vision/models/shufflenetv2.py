@@ -105,6 +105,19 @@ class ShuffleNetV2(Layer):
             self._fc = Linear(last, num_classes)
 
     def forward(self, inputs: Tensor) -> Tensor:
+        """The class scores of images.
+
+        Args:
+            inputs: images, `[batch, 3, height, width]`.
+
+        Returns:
+            A tensor of scores, `[batch, num_classes]`; features where `num_classes` is 0.
+
+        Examples:
+            >>> model = paddle.vision.models.ShuffleNetV2(scale=0.5, num_classes=10)
+            >>> model(paddle.rand([1, 3, 64, 64])).shape
+            paddle.Size([1, 10])
+        """
         x = self._max_pool(self._conv1(inputs))
         for block in self._block_list:
             x = block(x)
@@ -121,35 +134,133 @@ def _shufflenet(name: str, pretrained: bool, options: dict[str, Any], **form: An
 
 
 def shufflenet_v2_x0_25(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNet V2 of scale 0.25."""
+    """ShuffleNet V2 of scale 0.25.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ShuffleNetV2`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.shufflenet_v2_x0_25(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        99842
+    """
     return _shufflenet("shufflenet_v2_x0_25", pretrained, kwargs, scale=0.25)
 
 
 def shufflenet_v2_x0_33(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNet V2 of scale 0.33."""
+    """ShuffleNet V2 of scale 0.33.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ShuffleNetV2`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.shufflenet_v2_x0_33(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        144394
+    """
     return _shufflenet("shufflenet_v2_x0_33", pretrained, kwargs, scale=0.33)
 
 
 def shufflenet_v2_x0_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNet V2 of scale 0.5."""
+    """ShuffleNet V2 of scale 0.5.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ShuffleNetV2`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.shufflenet_v2_x0_5(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        359994
+    """
     return _shufflenet("shufflenet_v2_x0_5", pretrained, kwargs, scale=0.5)
 
 
 def shufflenet_v2_x1_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNet V2 of scale 1."""
+    """ShuffleNet V2 of scale 1.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ShuffleNetV2`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.shufflenet_v2_x1_0(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        1280034
+    """
     return _shufflenet("shufflenet_v2_x1_0", pretrained, kwargs, scale=1.0)
 
 
 def shufflenet_v2_x1_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNet V2 of scale 1.5."""
+    """ShuffleNet V2 of scale 1.5.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ShuffleNetV2`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.shufflenet_v2_x1_5(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        2512314
+    """
     return _shufflenet("shufflenet_v2_x1_5", pretrained, kwargs, scale=1.5)
 
 
 def shufflenet_v2_x2_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNet V2 of scale 2."""
+    """ShuffleNet V2 of scale 2.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ShuffleNetV2`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.shufflenet_v2_x2_0(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        5371442
+    """
     return _shufflenet("shufflenet_v2_x2_0", pretrained, kwargs, scale=2.0)
 
 
 def shufflenet_v2_swish(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNet V2 of scale 1 with swish instead of ReLU."""
+    """ShuffleNet V2 of scale 1 with swish instead of ReLU.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `ShuffleNetV2`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.shufflenet_v2_swish(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        1280034
+    """
     return _shufflenet("shufflenet_v2_swish", pretrained, kwargs, scale=1.0, act="swish")

@@ -76,6 +76,19 @@ class SqueezeNet(Layer):
         self._avg_pool = AdaptiveAvgPool2D(1)
 
     def forward(self, inputs: Tensor) -> Tensor:
+        """The class scores of images.
+
+        Args:
+            inputs: images, `[batch, 3, height, width]`.
+
+        Returns:
+            A tensor of scores, `[batch, num_classes]`; features where `num_classes` is 0.
+
+        Examples:
+            >>> model = paddle.vision.models.SqueezeNet("1.1", num_classes=10)
+            >>> model(paddle.rand([1, 3, 64, 64])).shape
+            paddle.Size([1, 10])
+        """
         x = F.relu(self._conv(inputs))
         for number, fire in enumerate(self._fires):
             if number in self._pooled_before:
@@ -89,10 +102,38 @@ class SqueezeNet(Layer):
 
 
 def squeezenet1_0(pretrained: bool = False, **kwargs: Any) -> SqueezeNet:
-    """SqueezeNet 1.0."""
+    """SqueezeNet 1.0.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `SqueezeNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.squeezenet1_0(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        740554
+    """
     return build(SqueezeNet, "squeezenet1_0", pretrained, "SqueezeNet1_0_pretrained.pdparams", version="1.0", **kwargs)
 
 
 def squeezenet1_1(pretrained: bool = False, **kwargs: Any) -> SqueezeNet:
-    """SqueezeNet 1.1: as accurate with less work."""
+    """SqueezeNet 1.1: as accurate with less work.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        kwargs: arguments of `SqueezeNet`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.squeezenet1_1(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        727626
+    """
     return build(SqueezeNet, "squeezenet1_1", pretrained, "SqueezeNet1_1_pretrained.pdparams", version="1.1", **kwargs)

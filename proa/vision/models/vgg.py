@@ -41,6 +41,19 @@ class VGG(Layer):
             )  # fmt: skip
 
     def forward(self, x: Tensor) -> Tensor:
+        """The class scores of images.
+
+        Args:
+            x: images, `[batch, 3, height, width]`.
+
+        Returns:
+            A tensor of scores, `[batch, num_classes]`; features where `num_classes` is 0.
+
+        Examples:
+            >>> model = paddle.vision.models.vgg11(num_classes=0)
+            >>> model(paddle.rand([1, 3, 32, 32])).shape
+            paddle.Size([1, 512, 7, 7])
+        """
         x = self.features(x)
         if self.with_pool:
             x = self.avgpool(x)
@@ -73,20 +86,80 @@ def _vgg(layers: int, pretrained: bool, batch_norm: bool, options: dict[str, Any
 
 
 def vgg11(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
-    """VGG with 11 layers; `batch_norm` normalises behind every convolution."""
+    """VGG with 11 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        batch_norm: whether every convolution is followed by a batch norm.
+        kwargs: arguments of `VGG`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.vgg11(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        128807306
+    """
     return _vgg(11, pretrained, batch_norm, kwargs)
 
 
 def vgg13(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
-    """VGG with 13 layers; `batch_norm` normalises behind every convolution."""
+    """VGG with 13 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        batch_norm: whether every convolution is followed by a batch norm.
+        kwargs: arguments of `VGG`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.vgg13(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        128991818
+    """
     return _vgg(13, pretrained, batch_norm, kwargs)
 
 
 def vgg16(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
-    """VGG with 16 layers; `batch_norm` normalises behind every convolution."""
+    """VGG with 16 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        batch_norm: whether every convolution is followed by a batch norm.
+        kwargs: arguments of `VGG`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.vgg16(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        134301514
+    """
     return _vgg(16, pretrained, batch_norm, kwargs)
 
 
 def vgg19(pretrained: bool = False, batch_norm: bool = False, **kwargs: Any) -> VGG:
-    """VGG with 19 layers; `batch_norm` normalises behind every convolution."""
+    """VGG with 19 layers.
+
+    Args:
+        pretrained: whether weights are read from the local folder of published ones.
+        batch_norm: whether every convolution is followed by a batch norm.
+        kwargs: arguments of `VGG`, such as `num_classes`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> with paddle.LazyGuard():  # no memory is taken yet
+        ...     model = paddle.vision.models.vgg19(num_classes=10)
+        >>> sum(parameter.size for parameter in model.parameters())
+        139611210
+    """
     return _vgg(19, pretrained, batch_norm, kwargs)

@@ -175,6 +175,21 @@ class DeformConv2D(Layer):
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 
     def forward(self, x: Tensor, offset: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The convolution of images, read at places that are moved by offsets.
+
+        Args:
+            x: `[batch, in, height, width]`.
+            offset: how far each place of each window is moved, `[batch, 2 * groups * window, out height, out width]`.
+            mask: a factor for each place, or None.
+
+        Returns:
+            A tensor `[batch, out, out height, out width]`.
+
+        Examples:
+            >>> layer = paddle.vision.ops.DeformConv2D(1, 2, 3, padding=1)
+            >>> layer(paddle.ones([1, 1, 4, 4]), paddle.zeros([1, 18, 4, 4])).shape
+            paddle.Size([1, 2, 4, 4])
+        """
         return deform_conv2d(
             x, offset, self.weight, self.bias, self._stride, self._padding, self._dilation, self._deformable_groups,
             self._groups, mask,

@@ -16,7 +16,21 @@ _MODES = {"unchanged": None, "gray": "L", "rgb": "RGB"}
 
 
 def read_file(filename: str | os.PathLike[str], name: str | None = None) -> Tensor:
-    """The bytes of a file, as uint8 with one dimension."""
+    """The bytes of a file.
+
+    Args:
+        filename: the file.
+        name: a label; it changes nothing.
+
+    Returns:
+        A uint8 tensor of one dimension.
+
+    Examples:
+        >>> with open("three.bin", "wb") as file:
+        ...     _ = file.write(b"abc")
+        >>> paddle.vision.ops.read_file("three.bin").tolist()
+        [97, 98, 99]
+    """
     if not isinstance(filename, (str, os.PathLike)):
         raise type_error("read_file", "filename must be a path", f"filename: {type(filename).__name__}")
     with open(filename, "rb") as file:
@@ -24,9 +38,23 @@ def read_file(filename: str | os.PathLike[str], name: str | None = None) -> Tens
 
 
 def decode_jpeg(x: Tensor, mode: str = "unchanged", name: str | None = None) -> Tensor:
-    """The picture in a JPEG file's bytes: uint8, [channels, height, width].
+    """The picture in a JPEG file's bytes.
 
-    `mode` "gray" gives one channel, "rgb" three, "unchanged" those of the file. Decoded on the host, by Pillow.
+    Decoded on the host, by Pillow.
+
+    Args:
+        x: the bytes, as `read_file` gives them.
+        mode: "gray" for one channel, "rgb" for three, "unchanged" for those of the file.
+        name: a label; it changes nothing.
+
+    Returns:
+        A uint8 tensor `[channels, height, width]`.
+
+    Examples:
+        >>> from PIL import Image
+        >>> Image.new("RGB", (4, 2), "red").save("red.jpg")
+        >>> paddle.vision.ops.decode_jpeg(paddle.vision.ops.read_file("red.jpg")).shape
+        paddle.Size([3, 2, 4])
     """
     where = "decode_jpeg"
     aval = require_tensor(where, "x", x)._aval

@@ -52,14 +52,37 @@ def generate_proposals(
     return_rois_num: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The best boxes a region proposal network found: rois [n, 4], their scores [n, 1], and on request how many each
-    image has.
+    """The best boxes that a region proposal network found.
 
-    `scores` [N, A, H, W] and `bbox_deltas` [N, 4 * A, H, W] belong to `anchors` and `variances` [H, W, A, 4]
-    (or their rows, [H * W * A, 4]);
-    `img_size` [N, 2] is height and width. The best `pre_nms_top_n` are decoded and clipped to the image, those with a
-    side below `min_size` (or 1) dropped, the rest suppressed at `nms_thresh`, and `post_nms_top_n` kept; 0 is no limit.
-    An image without any gets one box of zeros. Computed on the host.
+    The best `pre_nms_top_n` are decoded and clipped to the image, those with a side below `min_size` (or 1) dropped,
+    the rest suppressed at `nms_thresh`, and `post_nms_top_n` kept. An image without any gets one box of zeros.
+    Computed on the host.
+
+    Args:
+        scores: `[N, A, H, W]`.
+        bbox_deltas: `[N, 4 * A, H, W]`.
+        img_size: height and width of each image, `[N, 2]`.
+        anchors: `[H, W, A, 4]`, or their rows `[H * W * A, 4]`.
+        variances: as `anchors`.
+        pre_nms_top_n: how many are looked at; 0 is no limit.
+        post_nms_top_n: how many are kept; 0 is no limit.
+        nms_thresh: from which overlap on a box is suppressed.
+        min_size: the shortest side.
+        eta: below 1, the threshold shrinks by this factor.
+        pixel_offset: whether a box from 0 to 1 is two wide.
+        return_rois_num: whether the number of boxes of each image is given too.
+        name: a label; it changes nothing.
+
+    Returns:
+        Boxes `[n, 4]` and scores `[n, 1]`; with `return_rois_num` also how many each image has.
+
+    Examples:
+        >>> anchors, sizes = paddle.to_tensor([[[[0.0, 0.0, 4.0, 4.0]]]]), paddle.to_tensor([[8.0, 8.0]])
+        >>> scores, deltas = paddle.ones([1, 1, 1, 1]), paddle.zeros([1, 4, 1, 1])
+        >>> variances = paddle.ones_like(anchors)
+        >>> boxes, scores = paddle.vision.ops.generate_proposals(scores, deltas, sizes, anchors, variances)
+        >>> boxes.tolist(), scores.tolist()
+        ([[0.0, 0.0, 4.0, 4.0]], [[1.0]])
     """
     where = "generate_proposals"
     for label, tensor, ndim in (("scores", scores, 4), ("bbox_deltas", bbox_deltas, 4), ("img_size", img_size, 2)):

@@ -260,36 +260,124 @@ def psroi_pool(
 
 
 class RoIAlign(Layer):
-    """`roi_align` as a layer."""
+    """`roi_align` as a layer.
+
+    Args:
+        output_size: height and width of the result.
+        spatial_scale: the factor from the boxes' coordinates to those of the features.
+
+    Examples:
+        >>> layer = paddle.vision.ops.RoIAlign(2)
+        >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
+        >>> layer(paddle.ones([1, 3, 4, 4]), boxes, count).shape
+        paddle.Size([1, 3, 2, 2])
+    """
 
     def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
         super().__init__()
         self._output_size, self._spatial_scale = output_size, spatial_scale
 
     def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor, aligned: bool = True) -> Tensor:
+        """Interpolated means of each box.
+
+        Args:
+            x: features, `[batch, channels, height, width]`.
+            boxes: `[boxes, 4]`: left, top, right, bottom.
+            boxes_num: how many boxes each image has (int32).
+            aligned: whether coordinates are moved by half a pixel.
+
+        Returns:
+            A tensor `[boxes, channels, *output_size]`.
+
+        Examples:
+            >>> layer = paddle.vision.ops.RoIAlign(2)
+            >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
+            >>> layer(paddle.ones([1, 1, 4, 4]), boxes, count).tolist()
+            [[[[1.0, 1.0], [1.0, 1.0]]]]
+        """
         return roi_align(x, boxes, boxes_num, self._output_size, self._spatial_scale, aligned=aligned)
 
 
 class RoIPool(Layer):
-    """`roi_pool` as a layer."""
+    """`roi_pool` as a layer.
+
+    Args:
+        output_size: height and width of the result.
+        spatial_scale: the factor from the boxes' coordinates to those of the features.
+
+    Examples:
+        >>> layer = paddle.vision.ops.RoIPool(2)
+        >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
+        >>> layer(paddle.ones([1, 3, 4, 4]), boxes, count).shape
+        paddle.Size([1, 3, 2, 2])
+    """
 
     def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
         super().__init__()
         self._output_size, self._spatial_scale = output_size, spatial_scale
 
     def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor:
+        """The largest elements of each part of each box.
+
+        Args:
+            x: features, `[batch, channels, height, width]`.
+            boxes: `[boxes, 4]`: left, top, right, bottom.
+            boxes_num: how many boxes each image has (int32).
+
+        Returns:
+            A tensor `[boxes, channels, *output_size]`.
+
+        Examples:
+            >>> x = paddle.arange(16.0).reshape([1, 1, 4, 4])
+            >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 3.0, 3.0]]), paddle.to_tensor([1], dtype="int32")
+            >>> paddle.vision.ops.RoIPool(2)(x, boxes, count).tolist()
+            [[[[5.0, 7.0], [13.0, 15.0]]]]
+        """
         return roi_pool(x, boxes, boxes_num, self._output_size, self._spatial_scale)
 
     def extra_repr(self) -> str:
+        """What `print` shows between the brackets.
+
+        Examples:
+            >>> paddle.vision.ops.RoIPool(2).extra_repr()
+            'output_size=2, spatial_scale=1.0'
+        """
         return f"output_size={self._output_size}, spatial_scale={self._spatial_scale}"
 
 
 class PSRoIPool(Layer):
-    """`psroi_pool` as a layer."""
+    """`psroi_pool` as a layer.
+
+    Args:
+        output_size: height and width of the result.
+        spatial_scale: the factor from the boxes' coordinates to those of the features.
+
+    Examples:
+        >>> layer = paddle.vision.ops.PSRoIPool(2)
+        >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
+        >>> layer(paddle.ones([1, 8, 4, 4]), boxes, count).shape
+        paddle.Size([1, 2, 2, 2])
+    """
 
     def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
         super().__init__()
         self.output_size, self.spatial_scale = output_size, spatial_scale
 
     def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor:
+        """Position-sensitive means of each box.
+
+        Args:
+            x: features, `[batch, channels, height, width]`.
+            boxes: `[boxes, 4]`: left, top, right, bottom.
+            boxes_num: how many boxes each image has (int32).
+
+        Returns:
+            A tensor `[boxes, channels / places, *output_size]`.
+
+        Examples:
+            >>> layer = paddle.vision.ops.PSRoIPool(2)
+            >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
+            >>> layer(paddle.ones([1, 8, 4, 4]), boxes, count).shape
+            paddle.Size([1, 2, 2, 2])
+        """
         return psroi_pool(x, boxes, boxes_num, self.output_size, self.spatial_scale)

@@ -11,7 +11,14 @@ from ...core.errors import message, value_error
 class Compose:
     """Transforms one after the other.
 
-    Example: `Compose([Resize(256), CenterCrop(224), ToTensor()])(image)`.
+    Args:
+        transforms: the transforms.
+
+    Examples:
+        >>> transforms = paddle.vision.transforms
+        >>> transform = transforms.Compose([transforms.Resize(8), transforms.CenterCrop(4), transforms.ToTensor()])
+        >>> transform(np.zeros([16, 16, 3], "uint8")).shape
+        paddle.Size([3, 4, 4])
     """
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
@@ -31,11 +38,21 @@ class Compose:
 
 
 class BaseTransform:
-    """A transform of an image, or of the parts of a sample.
+    """A transform of an image, or of the parts of a sample: the base of one's own transforms.
 
-    `keys` says what the elements of a tuple are: "image", "coords", "boxes" or "mask"; the method `_apply_<key>` does
-    the work for each. Elements beyond the keys pass unchanged. `_get_params` is called once for a sample, and its
-    result is `self.params`, so that one random draw can serve all elements.
+    The method `_apply_<key>` does the work for each part. `_get_params` is called once for a sample, and its result
+    is `self.params`, so that one random draw can serve all parts.
+
+    Args:
+        keys: what the elements of a tuple are: "image", "coords", "boxes" or "mask"; elements beyond the keys pass
+            unchanged. None for ("image",).
+
+    Examples:
+        >>> class Invert(paddle.vision.transforms.BaseTransform):
+        ...     def _apply_image(self, image):
+        ...         return 255 - image
+        >>> Invert()(np.array([[0, 200]])).tolist()
+        [[255, 55]]
     """
 
     def __init__(self, keys: Sequence[str] | None = None) -> None:

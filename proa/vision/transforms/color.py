@@ -21,7 +21,17 @@ from .kinds import describe_image, is_array, is_number, is_pil, size_of
 
 
 class ToTensor(BaseTransform):
-    """The image as a Tensor; bytes become float32 in [0, 1]."""
+    """The image as a tensor; bytes become float32 in [0, 1].
+
+    Args:
+        data_format: 'CHW' or 'HWC'.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> image = paddle.vision.transforms.ToTensor()(np.full([4, 5, 3], 255, "uint8"))
+        >>> image.shape, image.max().item()
+        (paddle.Size([3, 4, 5]), 1.0)
+    """
 
     def __init__(self, data_format: str = "CHW", keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -32,7 +42,16 @@ class ToTensor(BaseTransform):
 
 
 class Transpose(BaseTransform):
-    """The axes of an image in another order, [H, W, C] to [C, H, W] unless told otherwise; PIL images become arrays."""
+    """The axes of an image in another order; PIL images become arrays.
+
+    Args:
+        order: the axes; `[H, W, C]` becomes `[C, H, W]` by default.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.Transpose()(np.zeros([4, 5, 3])).shape
+        (3, 4, 5)
+    """
 
     def __init__(self, order: Sequence[int] = (2, 0, 1), keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -51,7 +70,19 @@ class Transpose(BaseTransform):
 
 
 class Normalize(BaseTransform):
-    """`(image - mean) / std`, channel by channel; one number stands for three channels."""
+    """`(image - mean) / std`, channel by channel.
+
+    Args:
+        mean: for each channel; one number stands for three channels.
+        std: likewise.
+        data_format: 'CHW' or 'HWC'.
+        to_rgb: whether the channels of an array are reversed first.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.Normalize(mean=100.0, std=50.0)(np.full([3, 1, 1], 150.0, "float32")).flatten().tolist()
+        [1.0, 1.0, 1.0]
+    """
 
     def __init__(
         self,
@@ -71,7 +102,16 @@ class Normalize(BaseTransform):
 
 
 class Grayscale(BaseTransform):
-    """The greys of a colour image, in one channel or in three equal ones."""
+    """The greys of a colour image.
+
+    Args:
+        num_output_channels: 1, or 3 for equal ones.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.Grayscale()(np.full([2, 2, 3], 100, "uint8")).shape
+        (2, 2, 1)
+    """
 
     def __init__(self, num_output_channels: int = 1, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -119,7 +159,16 @@ class _FactorTransform(BaseTransform):
 
 
 class BrightnessTransform(_FactorTransform):
-    """A random brightness from 1 - value to 1 + value."""
+    """A random brightness from 1 - value to 1 + value.
+
+    Args:
+        value: how much; not negative.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.BrightnessTransform(0.5)(np.full([2, 2, 3], 100, "uint8")).shape
+        (2, 2, 3)
+    """
 
     _name = "brightness"
 
@@ -128,7 +177,16 @@ class BrightnessTransform(_FactorTransform):
 
 
 class ContrastTransform(_FactorTransform):
-    """A random contrast from 1 - value to 1 + value."""
+    """A random contrast from 1 - value to 1 + value.
+
+    Args:
+        value: how much; not negative.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.ContrastTransform(0.5)(np.full([2, 2, 3], 100, "uint8")).shape
+        (2, 2, 3)
+    """
 
     _name = "contrast"
 
@@ -137,7 +195,16 @@ class ContrastTransform(_FactorTransform):
 
 
 class SaturationTransform(_FactorTransform):
-    """A random saturation from 1 - value to 1 + value."""
+    """A random saturation from 1 - value to 1 + value.
+
+    Args:
+        value: how much; not negative.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.SaturationTransform(0.5)(np.full([2, 2, 3], 100, "uint8")).shape
+        (2, 2, 3)
+    """
 
     _name = "saturation"
 
@@ -149,7 +216,16 @@ class SaturationTransform(_FactorTransform):
 
 
 class HueTransform(_FactorTransform):
-    """A random turn of the hue from -value to value, at most half a turn."""
+    """A random turn of the hue from -value to value.
+
+    Args:
+        value: at most 0.5, half a turn.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.HueTransform(0.5)(np.full([2, 2, 3], 100, "uint8"))[0, 0].tolist()  # grey has no hue
+        [100, 100, 100]
+    """
 
     _name = "hue"
     _centre = 0.0
@@ -160,7 +236,19 @@ class HueTransform(_FactorTransform):
 
 
 class ColorJitter(BaseTransform):
-    """Brightness, contrast, saturation and hue at random, in random order."""
+    """Brightness, contrast, saturation and hue at random, in random order.
+
+    Args:
+        brightness: from 1 - brightness to 1 + brightness, or a range.
+        contrast: likewise.
+        saturation: likewise.
+        hue: from -hue to hue, at most 0.5, or a range.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.ColorJitter(0.4, 0.4, 0.4, 0.1)(np.full([2, 2, 3], 100, "uint8")).shape
+        (2, 2, 3)
+    """
 
     def __init__(
         self,
@@ -196,7 +284,21 @@ class ColorJitter(BaseTransform):
 
 
 class RandomErasing(BaseTransform):
-    """A random rectangle set to a colour, or to noise with value="random", with probability `prob`."""
+    """A random rectangle set to a colour, with a probability.
+
+    Args:
+        prob: the probability.
+        scale: the range of the rectangle's share of the area.
+        ratio: the range of its height over its width.
+        value: the colour, or "random" for noise.
+        inplace: whether the image itself changes.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> erased = paddle.vision.transforms.RandomErasing(prob=1.0)(paddle.ones([3, 16, 16]))
+        >>> 0 < (erased == 0).sum().item() < erased.size
+        True
+    """
 
     def __init__(
         self,

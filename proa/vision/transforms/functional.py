@@ -20,9 +20,18 @@ PAD_MODES = ("constant", "edge", "reflect", "symmetric")
 
 
 def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
-    """The image as a Tensor; bytes become float32 in [0, 1], other types keep their numbers.
+    """The image as a tensor; bytes become float32 in [0, 1], other types keep their numbers.
 
-    Example: `to_tensor(Image.open("cat.jpg"))` is float32 [3, H, W].
+    Args:
+        pic: a PIL image or an array `[H, W, C]`.
+        data_format: 'CHW' or 'HWC'.
+
+    Returns:
+        A tensor.
+
+    Examples:
+        >>> paddle.vision.transforms.to_tensor(np.full([4, 5, 3], 255, "uint8")).shape
+        paddle.Size([3, 4, 5])
     """
     backend = backend_of("to_tensor", pic, _BACKENDS, "pic")
     choice_of("to_tensor", "data_format", data_format, ("CHW", "HWC"))
@@ -30,7 +39,20 @@ def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
 
 
 def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
-    """Resizes to (height, width); one number is the length of the shorter side, and the shape is kept."""
+    """The image in another size.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        size: height and width; one number is the length of the shorter side, and the shape is kept.
+        interpolation: 'nearest', 'bilinear', 'bicubic', 'area' or 'lanczos'.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.resize(np.zeros([4, 8, 3], "uint8"), 2).shape
+        (2, 4, 3)
+    """
     backend = backend_of("resize", img, _BACKENDS)
     if is_number(size):
         width, height = size_of("resize", img)
@@ -51,7 +73,21 @@ def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
 
 
 def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -> Any:
-    """Adds borders: one width, (left and right, top and bottom), or (left, top, right, bottom)."""
+    """Adds borders.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        padding: one width, (left and right, top and bottom), or (left, top, right, bottom).
+        fill: their colour.
+        padding_mode: 'constant', 'edge', 'reflect' or 'symmetric'.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.pad(np.ones([1, 1, 1], "uint8"), (1, 0))[:, :, 0].tolist()
+        [[0, 1, 0]]
+    """
     backend = backend_of("pad", img, _BACKENDS)
     borders = borders_of("pad", padding)
     if not (is_number(fill) or isinstance(fill, (list, tuple))):
@@ -63,12 +99,39 @@ def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -
 
 
 def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
-    """The rectangle of `height` x `width` whose upper left corner is at (top, left)."""
+    """A rectangle of the image.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        top: its first row.
+        left: its first column.
+        height: how many rows.
+        width: how many columns.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.crop(np.arange(16).reshape(4, 4, 1), 1, 0, 2, 3)[:, :, 0].tolist()
+        [[4, 5, 6], [8, 9, 10]]
+    """
     return backend_of("crop", img, _BACKENDS).crop(img, top, left, height, width)
 
 
 def center_crop(img: Any, output_size: Any) -> Any:
-    """The middle of the image."""
+    """The middle of the image.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        output_size: height and width, or one number for both.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.center_crop(np.arange(16).reshape(4, 4, 1), 2)[:, :, 0].tolist()
+        [[5, 6], [9, 10]]
+    """
     width, height = size_of("center_crop", img)
     crop_height, crop_width = pair_of("center_crop", "output_size", output_size)
     top, left = round((height - crop_height) / 2.0), round((width - crop_width) / 2.0)
@@ -76,12 +139,34 @@ def center_crop(img: Any, output_size: Any) -> Any:
 
 
 def hflip(img: Any) -> Any:
-    """Left becomes right."""
+    """Left becomes right.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.hflip(np.array([[[1], [2]]]))[:, :, 0].tolist()
+        [[2, 1]]
+    """
     return backend_of("hflip", img, _BACKENDS).hflip(img)
 
 
 def vflip(img: Any) -> Any:
-    """Top becomes bottom."""
+    """Top becomes bottom.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.vflip(np.array([[[1]], [[2]]]))[:, :, 0].tolist()
+        [[2], [1]]
+    """
     return backend_of("vflip", img, _BACKENDS).vflip(img)
 
 
@@ -95,13 +180,38 @@ def _factor(where: str, name: str, value: Any) -> float:
 
 
 def adjust_brightness(img: Any, brightness_factor: float) -> Any:
-    """0 is black, 1 the image itself, 2 twice as bright."""
+    """The image brighter or darker.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        brightness_factor: 0 is black, 1 the image itself, 2 twice as bright.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.adjust_brightness(np.full([1, 1, 3], 100, "uint8"), 2.0).flatten().tolist()
+        [200, 200, 200]
+    """
     backend = backend_of("adjust_brightness", img, _BACKENDS)
     return backend.adjust_brightness(img, _factor("adjust_brightness", "brightness_factor", brightness_factor))
 
 
 def adjust_contrast(img: Any, contrast_factor: float) -> Any:
-    """0 is one grey, 1 the image itself."""
+    """The image with more or less contrast.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        contrast_factor: 0 is one grey (of an array always 74, as in Paddle), 1 the image itself.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> image = np.array([[[0, 0, 0], [200, 200, 200]]], "uint8")
+        >>> paddle.vision.transforms.adjust_contrast(image, 0.5)[0, :, 0].tolist()
+        [37, 137]
+    """
     backend = backend_of("adjust_contrast", img, _BACKENDS)
     return backend.adjust_contrast(img, _factor("adjust_contrast", "contrast_factor", contrast_factor))
 
@@ -113,7 +223,19 @@ def adjust_saturation(img: Any, saturation_factor: float) -> Any:
 
 
 def adjust_hue(img: Any, hue_factor: float) -> Any:
-    """Turns all colours round the circle, by -0.5 to 0.5 of a turn."""
+    """The image with all colours turned round the circle.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        hue_factor: from -0.5 to 0.5 of a turn.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.adjust_hue(np.array([[[255, 0, 0]]], "uint8"), 0.5).flatten().tolist()
+        [0, 252, 255]
+    """
     backend = backend_of("adjust_hue", img, _BACKENDS)
     factor = _factor("adjust_hue", "hue_factor", hue_factor)
     if not -0.5 <= factor <= 0.5:
@@ -122,7 +244,19 @@ def adjust_hue(img: Any, hue_factor: float) -> Any:
 
 
 def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
-    """The greys of a colour image, in one channel or in three equal ones."""
+    """The greys of a colour image.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        num_output_channels: 1, or 3 for equal ones.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.to_grayscale(np.full([1, 1, 3], 100, "uint8")).flatten().tolist()
+        [100]
+    """
     backend = backend_of("to_grayscale", img, _BACKENDS)
     choice_of("to_grayscale", "num_output_channels", num_output_channels, (1, 3))
     return backend.to_grayscale(img, num_output_channels)
@@ -133,7 +267,26 @@ def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
 
 def affine(img: Any, angle: Any, translate: Any, scale: Any, shear: Any, interpolation: str = "nearest",
            fill: Any = 0, center: Any = None) -> Any:  # fmt: skip
-    """Turns clockwise by `angle` degrees, scales and shears about the centre, then moves by `translate` pixels."""
+    """Turns, scales and shears about the centre, then moves.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        angle: in degrees, clockwise.
+        translate: how many pixels to the right and down.
+        scale: the factor.
+        shear: in degrees, along x, or along x and y.
+        interpolation: 'nearest', 'bilinear' or 'bicubic'.
+        fill: the colour outside.
+        center: what is turned about; None for the middle.
+
+    Returns:
+        An image of the same kind and size.
+
+    Examples:
+        >>> image = np.arange(9, dtype="uint8").reshape(3, 3, 1)
+        >>> paddle.vision.transforms.affine(image, 0, [1, 0], 1.0, [0, 0])[:, :, 0].tolist()
+        [[0, 0, 1], [0, 3, 4], [0, 6, 7]]
+    """
     where = "affine"
     if not is_number(angle):
         raise type_error(where, "angle must be a number", f"angle: {angle!r}")
@@ -157,7 +310,23 @@ def affine(img: Any, angle: Any, translate: Any, scale: Any, shear: Any, interpo
 
 def rotate(img: Any, angle: float, interpolation: str = "nearest", expand: bool = False, center: Any = None,
            fill: Any = 0) -> Any:  # fmt: skip
-    """Turns counter-clockwise by `angle` degrees; with `expand` the result is large enough to hold all of it."""
+    """The image turned.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        angle: in degrees, counter-clockwise.
+        interpolation: 'nearest', 'bilinear' or 'bicubic'.
+        expand: whether the result is large enough to hold all of it.
+        center: what is turned about; None for the middle.
+        fill: the colour outside.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.rotate(np.zeros([2, 4, 3], "uint8"), 90, expand=True).shape
+        (4, 2, 3)
+    """
     if not is_number(angle):
         raise type_error("rotate", "angle must be a number", f"angle: {angle!r}")
     _check_center("rotate", center)
@@ -165,7 +334,24 @@ def rotate(img: Any, angle: float, interpolation: str = "nearest", expand: bool 
 
 
 def perspective(img: Any, startpoints: Any, endpoints: Any, interpolation: str = "nearest", fill: Any = 0) -> Any:
-    """The projective map that takes the four `startpoints` (x, y) to the `endpoints`."""
+    """The projective map that takes four points to four others.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor.
+        startpoints: four points (x, y).
+        endpoints: where they go.
+        interpolation: 'nearest', 'bilinear' or 'bicubic'.
+        fill: the colour outside.
+
+    Returns:
+        An image of the same kind and size.
+
+    Examples:
+        >>> image = np.arange(9, dtype="uint8").reshape(3, 3, 1)
+        >>> corners = [[0, 0], [2, 0], [2, 2], [0, 2]]
+        >>> bool((paddle.vision.transforms.perspective(image, corners, corners) == image).all())
+        True
+    """
     backend = backend_of("perspective", img, _BACKENDS)
     return backend.perspective(img, startpoints, endpoints, interpolation, fill)
 
@@ -179,7 +365,23 @@ def _check_center(where: str, center: Any) -> None:
 
 
 def normalize(img: Any, mean: Any, std: Any, data_format: str = "CHW", to_rgb: bool = False) -> Any:
-    """`(img - mean) / std`, channel by channel; `to_rgb` reverses the channels of an array first."""
+    """`(img - mean) / std`, channel by channel.
+
+    Args:
+        img: a PIL image, an array or a tensor.
+        mean: for each channel.
+        std: likewise.
+        data_format: 'CHW' or 'HWC'.
+        to_rgb: whether the channels of an array are reversed first.
+
+    Returns:
+        A float32 image.
+
+    Examples:
+        >>> img = paddle.full([3, 1, 1], 150.0)
+        >>> paddle.vision.transforms.normalize(img, [100.0] * 3, [50.0] * 3).flatten().tolist()
+        [1.0, 1.0, 1.0]
+    """
     where = "normalize"
     choice_of(where, "data_format", data_format, ("CHW", "HWC"))
     if isinstance(img, Tensor):
@@ -228,7 +430,24 @@ def _check_channels(where: str, channels: int, middle: np.ndarray, img: Any) -> 
 
 
 def erase(img: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Any:
-    """The image with the rectangle of `h` x `w` at row `i` and column `j` set to `v`."""
+    """The image with a rectangle set to a value.
+
+    Args:
+        img: a PIL image, an array `[H, W, C]` or a tensor `[C, H, W]`.
+        i: its first row.
+        j: its first column.
+        h: how many rows.
+        w: how many columns.
+        v: the value.
+        inplace: whether the image itself changes.
+
+    Returns:
+        An image of the same kind.
+
+    Examples:
+        >>> paddle.vision.transforms.erase(paddle.ones([1, 2, 3]), 0, 1, 2, 1, 0.0).tolist()
+        [[[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]]
+    """
     where = "erase"
     if isinstance(img, Tensor):
         rows, columns = slice(i, i + h), slice(j, j + w)

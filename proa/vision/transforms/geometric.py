@@ -24,7 +24,17 @@ def probability(where: str, prob: Any) -> float:
 
 
 class Resize(BaseTransform):
-    """To (height, width), or the shorter side to one number."""
+    """The image in another size.
+
+    Args:
+        size: height and width; one number is the length of the shorter side, and the shape is kept.
+        interpolation: 'nearest', 'bilinear', 'bicubic', 'area' or 'lanczos'.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.Resize([4, 6])(np.zeros([8, 8, 3], "uint8")).shape
+        (4, 6, 3)
+    """
 
     def __init__(self, size: Any, interpolation: str = "bilinear", keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -36,7 +46,19 @@ class Resize(BaseTransform):
 
 
 class RandomResizedCrop(BaseTransform):
-    """A random part of the image (by area and by width over height), resized."""
+    """A random part of the image, resized.
+
+    Args:
+        size: height and width of the result, or one number for both.
+        scale: the range of the part's share of the area.
+        ratio: the range of its width over its height.
+        interpolation: 'nearest', 'bilinear' or 'bicubic'.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.RandomResizedCrop(4)(np.zeros([8, 10, 3], "uint8")).shape
+        (4, 4, 3)
+    """
 
     def __init__(
         self,
@@ -78,7 +100,16 @@ class RandomResizedCrop(BaseTransform):
 
 
 class CenterCrop(BaseTransform):
-    """The middle of the image."""
+    """The middle of the image.
+
+    Args:
+        size: height and width, or one number for both.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.CenterCrop(2)(np.zeros([4, 4, 3])).shape
+        (2, 2, 3)
+    """
 
     def __init__(self, size: Any, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -89,7 +120,16 @@ class CenterCrop(BaseTransform):
 
 
 class RandomHorizontalFlip(BaseTransform):
-    """Left becomes right with probability `prob`."""
+    """Left becomes right with a probability.
+
+    Args:
+        prob: the probability.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.RandomHorizontalFlip(1.0)(np.array([[[1], [2]]]))[:, :, 0].tolist()
+        [[2, 1]]
+    """
 
     def __init__(self, prob: float = 0.5, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -100,7 +140,16 @@ class RandomHorizontalFlip(BaseTransform):
 
 
 class RandomVerticalFlip(BaseTransform):
-    """Top becomes bottom with probability `prob`."""
+    """Top becomes bottom with a probability.
+
+    Args:
+        prob: the probability.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.RandomVerticalFlip(1.0)(np.array([[[1]], [[2]]]))[:, :, 0].tolist()
+        [[2], [1]]
+    """
 
     def __init__(self, prob: float = 0.5, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -111,7 +160,18 @@ class RandomVerticalFlip(BaseTransform):
 
 
 class Pad(BaseTransform):
-    """Borders of one width, (left and right, top and bottom), or (left, top, right, bottom)."""
+    """Adds borders.
+
+    Args:
+        padding: one width, (left and right, top and bottom), or (left, top, right, bottom).
+        fill: their colour.
+        padding_mode: 'constant', 'edge', 'reflect' or 'symmetric'.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.Pad((1, 0, 2, 0))(np.zeros([4, 4, 3], "uint8")).shape
+        (4, 7, 3)
+    """
 
     def __init__(
         self, padding: Any, fill: Any = 0, padding_mode: str = "constant", keys: Sequence[str] | None = None
@@ -128,7 +188,20 @@ class Pad(BaseTransform):
 
 
 class RandomCrop(BaseTransform):
-    """A random rectangle of a fixed size, after borders were added."""
+    """A random rectangle of a fixed size.
+
+    Args:
+        size: height and width, or one number for both.
+        padding: borders that are added first, or None.
+        pad_if_needed: whether an image that is too small gets borders.
+        fill: their colour.
+        padding_mode: 'constant', 'edge', 'reflect' or 'symmetric'.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.RandomCrop(4, padding=1)(np.zeros([8, 8, 3], "uint8")).shape
+        (4, 4, 3)
+    """
 
     def __init__(
         self,
@@ -182,7 +255,20 @@ def _angles(where: str, degrees: Any, name: str = "degrees") -> tuple[Any, Any]:
 
 
 class RandomRotation(BaseTransform):
-    """A turn by a random angle from a range."""
+    """A turn by a random angle.
+
+    Args:
+        degrees: the range of the angle; one number for (-degrees, degrees).
+        interpolation: 'nearest', 'bilinear' or 'bicubic'.
+        expand: whether the result is large enough to hold all of it.
+        center: what is turned about; None for the middle.
+        fill: the colour outside.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.RandomRotation(30)(np.zeros([8, 8, 3], "uint8")).shape
+        (8, 8, 3)
+    """
 
     def __init__(
         self,
@@ -205,7 +291,22 @@ class RandomRotation(BaseTransform):
 
 
 class RandomAffine(BaseTransform):
-    """A random turn, move (in parts of width and height), scale and shear."""
+    """A random turn, move, scale and shear.
+
+    Args:
+        degrees: the range of the angle; one number for (-degrees, degrees).
+        translate: at most which parts of width and height; None for no move.
+        scale: the range of the factor, or None.
+        shear: the range of the shear in degrees, or None.
+        interpolation: 'nearest', 'bilinear' or 'bicubic'.
+        fill: the colour outside.
+        center: what is turned about; None for the middle.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.RandomAffine(30, translate=(0.1, 0.1))(np.zeros([8, 8, 3], "uint8")).shape
+        (8, 8, 3)
+    """
 
     def __init__(
         self,
@@ -261,7 +362,19 @@ class RandomAffine(BaseTransform):
 
 
 class RandomPerspective(BaseTransform):
-    """The image seen from a random side, with probability `prob`."""
+    """The image seen from a random side, with a probability.
+
+    Args:
+        prob: the probability.
+        distortion_scale: how far corners move, from 0 to 1.
+        interpolation: 'nearest', 'bilinear' or 'bicubic'.
+        fill: the colour outside.
+        keys: as of `BaseTransform`.
+
+    Examples:
+        >>> paddle.vision.transforms.RandomPerspective(prob=1.0)(np.zeros([8, 8, 3], "uint8")).shape
+        (8, 8, 3)
+    """
 
     def __init__(
         self,
@@ -282,7 +395,21 @@ class RandomPerspective(BaseTransform):
         self.distortion_scale, self.interpolation, self.fill = distortion_scale, interpolation, fill
 
     def get_params(self, width: int, height: int, distortion_scale: float) -> tuple[list[list[int]], list[list[int]]]:
-        """Four corners and where they go: each is drawn from a rectangle inside of its corner."""
+        """Four corners and where they go: each is drawn from a rectangle inside of its corner.
+
+        Args:
+            width: that of the image.
+            height: that of the image.
+            distortion_scale: how far corners move, from 0 to 1.
+
+        Returns:
+            Four points (x, y), and where they go.
+
+        Examples:
+            >>> start, end = paddle.vision.transforms.RandomPerspective().get_params(8, 6, 0.0)
+            >>> start == end, start
+            (True, [[0, 0], [7, 0], [7, 5], [0, 5]])
+        """
         reach_x, reach_y = int(distortion_scale * (width // 2)) + 1, int(distortion_scale * (height // 2)) + 1
         near_x, near_y = (0, reach_x), (0, reach_y)
         far_x, far_y = (width - reach_x, width), (height - reach_y, height)

@@ -15,10 +15,27 @@ def variable_length_memory_efficient_attention(
     query: Tensor, key: Tensor, value: Tensor, seq_lens: Tensor, kv_seq_lens: Tensor, mask: Tensor | None = None,
     scale: float | None = None, causal: bool = False, pre_cache_length: int = 0,
 ) -> Tensor:  # fmt: skip
-    """Attention of `[batch, heads, sequence, size]`; sample i has `seq_lens[i]` queries and `kv_seq_lens[i]` keys.
+    """Attention of samples of different lengths.
 
-    `mask` is added to the scores. Results behind a sample's last query are zeros. Keys with fewer heads than queries serve
-    several heads each.
+    Args:
+        query: `[batch, heads, sequence, size]`.
+        key: as `query`; with fewer heads, each serves several heads of the query.
+        value: as `key`.
+        seq_lens: how many queries each sample has.
+        kv_seq_lens: how many keys.
+        mask: what is added to the scores, or None.
+        scale: the factor of the scores; None for `1 / sqrt(size)`.
+        causal: whether a query sees only the keys up to its own place.
+        pre_cache_length: how many keys precede the sequence.
+
+    Returns:
+        A tensor of the shape of `query`; zeros behind a sample's last query.
+
+    Examples:
+        >>> x, lengths = paddle.ones([1, 1, 3, 4]), paddle.to_tensor([[2]], dtype="int32")
+        >>> y = paddle.incubate.nn.functional.variable_length_memory_efficient_attention(x, x, x, lengths, lengths)
+        >>> y[0, 0, :, 0].tolist()
+        [1.0, 1.0, 0.0]
     """
     queries, keys = query._aval.shape[2], key._aval.shape[2]
     factor = scale if scale is not None else 1.0 / math.sqrt(query._aval.shape[-1])

@@ -20,7 +20,29 @@ def fused_bias_dropout_residual_layer_norm(
     dropout_rate: float = 0.5, ln_epsilon: float = 1e-5, training: bool = True, mode: str = "upscale_in_train",
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`layer_norm(residual + dropout(x + bias))`."""
+    """`layer_norm(residual + dropout(x + bias))`.
+
+    Args:
+        x: the tensor.
+        residual: what is added, of the same shape.
+        bias: what is added before the dropout, or None.
+        ln_scale: the scale of the layer norm, or None.
+        ln_bias: its shift, or None.
+        dropout_rate: the probability of an element to be dropped.
+        ln_epsilon: what is added to the variance.
+        training: whether the model is being trained.
+        mode: that of `dropout`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 3.0]])
+        >>> y = paddle.incubate.nn.functional.fused_bias_dropout_residual_layer_norm(x, x, dropout_rate=0.0)
+        >>> print(y.numpy().round(4))
+        [[-1.  1.]]
+    """
     total: Any = x if bias is None else x + bias  # type: ignore[operator]
     total = residual + F.dropout(total, dropout_rate, training=training, mode=mode)
     return _normed(total, ln_scale, ln_bias, ln_epsilon)
@@ -34,7 +56,37 @@ def fused_feedforward(
     pre_layer_norm: bool = False, training: bool = True, mode: str = "upscale_in_train", ring_id: int = -1,
     add_residual: bool = True, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Two linear layers with an activation and dropout between them, the residual, and a layer norm before or behind."""
+    """The feed-forward half of a transformer layer.
+
+    Two linear layers with an activation and dropout between them, the residual, and a layer norm before or behind.
+
+    Args:
+        x: the tensor.
+        linear1_weight: `[size, hidden]`.
+        linear2_weight: `[hidden, size]`.
+        linear1_bias, linear2_bias: the biases, or None.
+        ln1_scale, ln1_bias: of the layer norm before.
+        ln2_scale, ln2_bias: of the layer norm behind.
+        dropout1_rate: behind the activation.
+        dropout2_rate: behind the second layer.
+        activation: 'relu' or 'gelu'.
+        ln1_epsilon, ln2_epsilon: what is added to the variances.
+        pre_layer_norm: whether the layer norm is before; otherwise it is behind.
+        training: whether the model is being trained.
+        mode: that of `dropout`.
+        ring_id: accepted and ignored.
+        add_residual: whether `x` is added.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> x, up, down = paddle.ones([1, 2, 4]), paddle.ones([4, 8]), paddle.ones([8, 4])
+        >>> y = paddle.incubate.nn.functional.fused_feedforward(x, up, down, pre_layer_norm=True, training=False)
+        >>> y[0, 0].tolist()
+        [1.0, 1.0, 1.0, 1.0]
+    """
     residual: Any = x
     out: Any = _normed(x, ln1_scale, ln1_bias, ln1_epsilon) if pre_layer_norm else x
     out = getattr(F, activation)(fused_matmul_bias(out, linear1_weight, linear1_bias))
@@ -57,8 +109,37 @@ def fused_multi_head_attention(
 ) -> Any:  # fmt: skip
     """Attention of a sequence to itself, its projections, the residual, and a layer norm before or behind.
 
-    `qkv_weight` is `[3, heads, size, embedding]`, or `[embedding, 3 * embedding]` with `transpose_qkv_wb` and `num_heads`.
-    With `cache_kv` (`[2, batch, heads, sequence, size]`) the grown cache is given too.
+    Args:
+        x: `[batch, sequence, embedding]`.
+        qkv_weight: `[3, heads, size, embedding]`; `[embedding, 3 * embedding]` with `transpose_qkv_wb` and
+            `num_heads`.
+        linear_weight: `[embedding, embedding]`.
+        pre_layer_norm: whether the layer norm is before; otherwise it is behind.
+        pre_ln_scale, pre_ln_bias: of the layer norm before.
+        ln_scale, ln_bias: of the layer norm behind.
+        pre_ln_epsilon: what is added to the variance before.
+        qkv_bias, linear_bias: the biases, or None.
+        cache_kv: earlier keys and values, `[2, batch, heads, sequence, size]`, or None.
+        attn_mask: what is added to the scores, or None.
+        dropout_rate: behind the projection.
+        attn_dropout_rate: of the attention's weights.
+        ln_epsilon: what is added to the variance behind.
+        training: whether the model is being trained.
+        mode: that of `dropout`.
+        ring_id: accepted and ignored.
+        add_residual: whether `x` is added.
+        num_heads: with `transpose_qkv_wb`, how many heads.
+        transpose_qkv_wb: which form `qkv_weight` has.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of the shape of `x`; with `cache_kv` also the grown cache.
+
+    Examples:
+        >>> x, qkv = paddle.ones([1, 3, 4]), paddle.ones([3, 2, 2, 4])
+        >>> y = paddle.incubate.nn.functional.fused_multi_head_attention(x, qkv, paddle.eye(4), training=False)
+        >>> y.shape
+        paddle.Size([1, 3, 4])
     """
     embedding = x._aval.shape[-1]
     if transpose_qkv_wb:

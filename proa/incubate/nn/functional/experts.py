@@ -11,11 +11,30 @@ def cal_aux_loss(
     gate_prob: Tensor, dispatch_mask: Tensor, tokens_mask: Tensor | None, dispatch_tokens_mask: Tensor | None,
     num_experts: int, use_group: bool, moe_k: int, clip_min: float, name: str | None = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """The loss that keeps experts equally busy, the number of tokens, and what each expert gets of them.
+    """The loss that keeps experts equally busy.
 
-    `gate_prob` is `[tokens, experts]`; `dispatch_mask` counts the tokens that each expert was given. The loss is the sum
-    over experts of mean probability times share, times the number of experts. Where this process has a part of the
-    dispatched tokens only, the value is scaled to all of them and the gradient is not.
+    It is the sum over experts of mean probability times share, times the number of experts. Where this process has a
+    part of the dispatched tokens only, the value is scaled to all of them and the gradient is not.
+
+    Args:
+        gate_prob: `[tokens, experts]`.
+        dispatch_mask: how many tokens each expert was given.
+        tokens_mask: which tokens count, or None.
+        dispatch_tokens_mask: which of the dispatched tokens count, or None.
+        num_experts: how many experts there are.
+        use_group: whether experts are in groups.
+        moe_k: how many experts each token has.
+        clip_min: what a sum is at least before it is divided by.
+        name: a label; it changes nothing.
+
+    Returns:
+        The loss, the number of tokens, and what each expert gets of them.
+
+    Examples:
+        >>> gates, given = paddle.to_tensor([[0.5, 0.5], [0.5, 0.5]]), paddle.to_tensor([[1, 1]])
+        >>> loss, tokens, shares = paddle.incubate.nn.functional.cal_aux_loss(gates, given, None, None, 2, False, 1, 1e-6)
+        >>> print(loss.numpy().round(4))
+        1.0
     """
     probabilities: Any = gate_prob
     mask: Any = None if tokens_mask is None else tokens_mask.astype(gate_prob.dtype)  # type: ignore[attr-defined]
@@ -40,7 +59,22 @@ def cal_aux_loss(
 
 
 def int_bincount(x: Tensor, low: int, high: int, dtype: Any = None, name: str | None = None) -> Tensor:
-    """How often each integer from `low` to below `high` occurs."""
+    """How often each integer of a range occurs.
+
+    Args:
+        x: integers.
+        low: the first.
+        high: the one behind the last.
+        dtype: that of the result; None for that of `x`.
+        name: a label; it changes nothing.
+
+    Returns:
+        A tensor of `high - low` counts.
+
+    Examples:
+        >>> paddle.incubate.nn.functional.int_bincount(paddle.to_tensor([1, 3, 1]), 0, 4).tolist()
+        [0, 2, 0, 1]
+    """
     inside: Any = x.reshape([-1]).astype("int64")  # type: ignore[attr-defined]
     numbers = (inside - low).masked_select((inside >= low).logical_and(inside < high))
     counts = numbers.bincount(minlength=high - low)

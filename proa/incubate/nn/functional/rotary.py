@@ -17,10 +17,32 @@ def fused_rotary_position_embedding(
     position_ids: Tensor | None = None, use_neox_rotary_style: bool = True, time_major: bool = False,
     rotary_emb_base: float = 10000.0,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Turns queries, keys and values of `[batch, sequence, heads, size]` (`time_major`: sequence first).
+    """Turns queries, keys and values by angles that grow with their position.
 
-    `use_neox_rotary_style` turns neighbours (0 with 1, 2 with 3 …), otherwise the first half with the second. `sin` and
-    `cos` are `[sequence, size]` or `[1, sequence, 1, size]`; without them angles are `position / base^(2i / size)`.
+    Args:
+        q: `[batch, sequence, heads, size]`, or with the sequence first.
+        k: the keys, or None.
+        v: the values, or None.
+        sin: the sines, `[sequence, size]` or `[1, sequence, 1, size]`; without them angles are `position / base^(2i /
+            size)`.
+        cos: the cosines.
+        position_ids: the positions, `[batch, sequence]`; None for 0, 1, 2 and so on.
+        use_neox_rotary_style: whether neighbours are turned (0 with 1, 2 with 3 …); otherwise the first half with the
+            second.
+        time_major: whether the sequence comes first.
+        rotary_emb_base: the base of the angles.
+
+    Returns:
+        The three, None for those that are not given.
+
+    Examples:
+        >>> q = paddle.to_tensor([[[[1.0, 0.0]], [[1.0, 0.0]]]])
+        >>> q, k, v = paddle.incubate.nn.functional.fused_rotary_position_embedding(q)
+        >>> print(q[0, :, 0].numpy().round(4))
+        [[1.     0.    ]
+         [0.5403 0.8415]]
+        >>> k is None
+        True
     """
     where = "fused_rotary_position_embedding"
     if (sin is None) != (cos is None):
@@ -76,7 +98,21 @@ def _quarter_turn(x: Any, neighbours: bool) -> Any:
 
 
 def fused_partial_rope(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Turns the last elements of `[batch, sequence, heads, size]`, as many as `cos` has; those before stay."""
+    """Turns the last elements by angles, as many as `cos` has; those before stay.
+
+    Args:
+        x: `[batch, sequence, heads, size]`.
+        cos: the cosines of the angles, `[1, sequence, 1, turned]`.
+        sin: the sines.
+
+    Returns:
+        A tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> x, cos = paddle.ones([1, 2, 1, 6]), paddle.ones([1, 2, 1, 4])
+        >>> paddle.incubate.nn.functional.fused_partial_rope(x, cos, paddle.zeros([1, 2, 1, 4])).equal_all(x).item()
+        True
+    """
     size = cos._aval.shape[-1]
     kept, turned = x[..., : x.shape[-1] - size], x[..., x.shape[-1] - size :]  # type: ignore[index]
     shape = [*turned.shape[:-1], size // 2, 2]

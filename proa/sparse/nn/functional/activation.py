@@ -28,7 +28,20 @@ _DENSE_ROWS = A(3, 4, 2, dtype="float64", layout="coo", sparse_dim=2)
 
 @samples(S(_COO), S(_CSR), S(_BATCH), S(_DENSE_ROWS), reference=lambda x: np.maximum(x, 0))
 def relu(x: Tensor, name: str | None = None) -> Tensor:
-    """`max(x, 0)` of every stored element."""
+    """`max(x, 0)` of every stored element.
+
+    Args:
+        x: a sparse tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, -2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.nn.functional.relu(x).values().tolist()
+        [0.0, 3.0]
+    """
     return map_values("sparse.relu", dense.relu, x)
 
 
@@ -37,7 +50,20 @@ def relu(x: Tensor, name: str | None = None) -> Tensor:
     reference=lambda x: np.clip(x, 0, 6),
 )  # fmt: skip
 def relu6(x: Tensor, name: str | None = None) -> Tensor:
-    """`min(max(x, 0), 6)` of every stored element."""
+    """`min(max(x, 0), 6)` of every stored element.
+
+    Args:
+        x: a sparse tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, -2.0], [8.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.nn.functional.relu6(x).values().tolist()
+        [0.0, 6.0]
+    """
     return map_values("sparse.relu6", dense.relu6, x)
 
 
@@ -46,7 +72,21 @@ def relu6(x: Tensor, name: str | None = None) -> Tensor:
     reference=lambda x, negative_slope=0.01: np.where(x > 0, x, x * negative_slope),
 )  # fmt: skip
 def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
-    """Every stored element, negative ones scaled down."""
+    """Every stored element, negative ones scaled down.
+
+    Args:
+        x: a sparse tensor.
+        negative_slope: the factor of negative elements.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[0.0, -2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        >>> paddle.sparse.nn.functional.leaky_relu(x, 0.5).values().tolist()
+        [-1.0, 3.0]
+    """
     return map_values("sparse.leaky_relu", dense.leaky_relu, x, float(negative_slope))
 
 
@@ -55,7 +95,21 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None)
     reference=references.softmax,
 )  # fmt: skip
 def softmax(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
-    """`exp(x) / sum(exp(x))` along an axis, over the stored elements only."""
+    """`exp(x) / sum(exp(x))` along an axis, over the stored elements only.
+
+    Args:
+        x: a sparse tensor.
+        axis: the axis; the last one of a CSR tensor.
+        name: a label; it changes nothing.
+
+    Returns:
+        A sparse tensor.
+
+    Examples:
+        >>> x = paddle.to_tensor([[1.0, 1.0], [3.0, 0.0]]).to_sparse_csr()
+        >>> paddle.sparse.nn.functional.softmax(x).values().tolist()
+        [0.5, 0.5, 1.0]
+    """
     where = "sparse.softmax"
     x = require_sparse(where, "x", x)
     if not is_differentiable(x._aval.dtype) or x._aval.dtype.kind == "c":

@@ -39,11 +39,27 @@ def attention(
     attn_mask: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`softmax(query keyᵀ / sqrt(d)) value`, the softmax over the stored positions of `sparse_mask`.
+    """`softmax(query keyᵀ / sqrt(d)) value`, the softmax over the stored positions of a mask.
 
-    `query`, `key` and `value` are [batch, heads, length, d], `sparse_mask` [batch * heads, length, length].
-    `key_padding_mask` [batch, length] and `attn_mask` [length, length] take further positions out where they are 0. A row
-    without any position gives zeros.
+    A row without any position gives zeros.
+
+    Args:
+        query: `[batch, heads, length, d]`.
+        key: as `query`.
+        value: as `query`.
+        sparse_mask: a CSR tensor `[batch * heads, length, length]`.
+        key_padding_mask: `[batch, length]`; keys are left out where it is 0.
+        attn_mask: `[length, length]`; positions are left out where it is 0.
+        name: a label; it changes nothing.
+
+    Returns:
+        A dense tensor of the shape of `query`.
+
+    Examples:
+        >>> query, value = paddle.zeros([1, 1, 2, 1]), paddle.to_tensor([[[[1.0], [3.0]]]])
+        >>> mask = paddle.to_tensor([[[1.0, 0.0], [1.0, 1.0]]]).to_sparse_csr()
+        >>> paddle.sparse.nn.functional.attention(query, query, value, mask).flatten().tolist()
+        [1.0, 2.0]
     """
     where = "sparse.attention"
     tensors = {"query": query, "key": key, "value": value}

@@ -45,9 +45,26 @@ def conv2d(
     data_format: str = "NHWC",
     name: str | None = None,
 ) -> Tensor:
-    """A convolution over [batch, height, width, channels]; stored wherever the window sees a stored element.
+    """A convolution over images; stored wherever the window sees a stored element.
 
-    `weight` is [height, width, channels in, channels out]. The bias is added to stored elements only.
+    Args:
+        x: a COO tensor `[batch, height, width, channels]`, the channels dense.
+        weight: `[height, width, channels in, channels out]`.
+        bias: `[channels out]`, added to stored elements only; or None.
+        stride: how far the window moves.
+        padding: zeros at the borders.
+        dilation: the distance between the window's elements.
+        groups: into how many groups the channels are divided.
+        data_format: 'NHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A COO tensor.
+
+    Examples:
+        >>> x = paddle.ones([1, 4, 4, 2]).to_sparse_coo(3)
+        >>> paddle.sparse.nn.functional.conv2d(x, paddle.ones([3, 3, 2, 5])).shape
+        paddle.Size([1, 2, 2, 5])
     """
     return _convolve("sparse.conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format, False)
 
@@ -68,9 +85,26 @@ def conv3d(
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> Tensor:
-    """A convolution over [batch, depth, height, width, channels]; stored wherever the window sees a stored element.
+    """A convolution over volumes; stored wherever the window sees a stored element.
 
-    `weight` is [depth, height, width, channels in, channels out]. The bias is added to stored elements only.
+    Args:
+        x: a COO tensor `[batch, depth, height, width, channels]`, the channels dense.
+        weight: `[depth, height, width, channels in, channels out]`.
+        bias: `[channels out]`, added to stored elements only; or None.
+        stride: how far the window moves.
+        padding: zeros at the borders.
+        dilation: the distance between the window's elements.
+        groups: into how many groups the channels are divided.
+        data_format: 'NDHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A COO tensor.
+
+    Examples:
+        >>> x = paddle.ones([1, 3, 3, 3, 2]).to_sparse_coo(4)
+        >>> paddle.sparse.nn.functional.conv3d(x, paddle.ones([3, 3, 3, 2, 5])).shape
+        paddle.Size([1, 1, 1, 1, 5])
     """
     return _convolve("sparse.conv3d", 3, x, weight, bias, stride, padding, dilation, groups, data_format, False)
 
@@ -91,10 +125,29 @@ def subm_conv2d(
     key: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """A submanifold convolution: stored exactly where `x` is, in order (Graham and van der Maaten 2017).
+    """A submanifold convolution: stored exactly where `x` is (Graham and van der Maaten 2017).
 
-    The kernel is centred on each stored element, so `stride` and `padding` have no effect. `key` is not needed: what is
-    worked out from the positions is kept with them.
+    The kernel is centred on each stored element, so `stride` and `padding` have no effect.
+
+    Args:
+        x: a COO tensor `[batch, height, width, channels]`, the channels dense.
+        weight: `[height, width, channels in, channels out]`.
+        bias: `[channels out]`, or None.
+        stride, padding: without effect.
+        dilation: the distance between the window's elements.
+        groups: into how many groups the channels are divided.
+        data_format: 'NHWC'.
+        key: accepted; what is worked out from the positions is kept with them.
+        name: a label; it changes nothing.
+
+    Returns:
+        A COO tensor.
+
+    Examples:
+        >>> x = paddle.eye(3).reshape([1, 3, 3, 1]).to_sparse_coo(3)
+        >>> y = paddle.sparse.nn.functional.subm_conv2d(x, paddle.ones([3, 3, 1, 1]))
+        >>> x.nnz(), y.nnz(), y.values().flatten().tolist()
+        (3, 3, [2.0, 3.0, 2.0])
     """
     return _convolve("sparse.subm_conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format, True)
 
@@ -115,7 +168,27 @@ def subm_conv3d(
     key: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """A submanifold convolution in three dimensions; see `subm_conv2d`."""
+    """A submanifold convolution over volumes; see `subm_conv2d`.
+
+    Args:
+        x: a COO tensor `[batch, depth, height, width, channels]`, the channels dense.
+        weight: `[depth, height, width, channels in, channels out]`.
+        bias: `[channels out]`, or None.
+        stride, padding: without effect.
+        dilation: the distance between the window's elements.
+        groups: into how many groups the channels are divided.
+        data_format: 'NDHWC'.
+        key: accepted and not needed.
+        name: a label; it changes nothing.
+
+    Returns:
+        A COO tensor.
+
+    Examples:
+        >>> x = paddle.ones([1, 2, 2, 2, 1]).to_sparse_coo(4)
+        >>> paddle.sparse.nn.functional.subm_conv3d(x, paddle.ones([3, 3, 3, 1, 2])).shape
+        paddle.Size([1, 2, 2, 2, 2])
+    """
     return _convolve("sparse.subm_conv3d", 3, x, weight, bias, stride, padding, dilation, groups, data_format, True)
 
 
@@ -132,7 +205,27 @@ def subm_conv2d_igemm(
     key: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The same as `subm_conv2d`: Paddle's name for another algorithm."""
+    """The same as `subm_conv2d`: Paddle's name for another algorithm.
+
+    Args:
+        x: a COO tensor `[batch, height, width, channels]`, the channels dense.
+        weight: `[height, width, channels in, channels out]`.
+        bias: `[channels out]`, or None.
+        stride, padding: without effect.
+        dilation: the distance between the window's elements.
+        groups: into how many groups the channels are divided.
+        data_format: 'NHWC'.
+        key: accepted and not needed.
+        name: a label; it changes nothing.
+
+    Returns:
+        A COO tensor.
+
+    Examples:
+        >>> x = paddle.eye(3).reshape([1, 3, 3, 1]).to_sparse_coo(3)
+        >>> paddle.sparse.nn.functional.subm_conv2d_igemm(x, paddle.ones([3, 3, 1, 2])).shape
+        paddle.Size([1, 3, 3, 2])
+    """
     return subm_conv2d(x, weight, bias, stride, padding, dilation, groups, data_format, key, name)
 
 
@@ -149,7 +242,27 @@ def subm_conv3d_igemm(
     key: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The same as `subm_conv3d`: Paddle's name for another algorithm."""
+    """The same as `subm_conv3d`: Paddle's name for another algorithm.
+
+    Args:
+        x: a COO tensor `[batch, depth, height, width, channels]`, the channels dense.
+        weight: `[depth, height, width, channels in, channels out]`.
+        bias: `[channels out]`, or None.
+        stride, padding: without effect.
+        dilation: the distance between the window's elements.
+        groups: into how many groups the channels are divided.
+        data_format: 'NDHWC'.
+        key: accepted and not needed.
+        name: a label; it changes nothing.
+
+    Returns:
+        A COO tensor.
+
+    Examples:
+        >>> x = paddle.ones([1, 2, 2, 2, 1]).to_sparse_coo(4)
+        >>> paddle.sparse.nn.functional.subm_conv3d_igemm(x, paddle.ones([3, 3, 3, 1, 2])).shape
+        paddle.Size([1, 2, 2, 2, 2])
+    """
     return subm_conv3d(x, weight, bias, stride, padding, dilation, groups, data_format, key, name)
 
 

@@ -32,10 +32,27 @@ def max_pool3d(
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> Tensor:
-    """The largest stored element of each window over [batch, depth, height, width, channels].
+    """The largest stored element of each window over volumes.
 
-    Stored wherever a window sees a stored element; what is not stored does not count as zero. Equal elements share the
-    gradient.
+    Stored wherever a window sees a stored element; what is not stored does not count as zero. Equal elements share
+    the gradient.
+
+    Args:
+        x: a COO tensor `[batch, depth, height, width, channels]`, the channels dense.
+        kernel_size: the windows' size.
+        stride: from window to window; None for `kernel_size`.
+        padding: at the borders.
+        ceil_mode: whether a window that is not full counts.
+        data_format: 'NDHWC'.
+        name: a label; it changes nothing.
+
+    Returns:
+        A COO tensor.
+
+    Examples:
+        >>> x = paddle.arange(8.0).reshape([1, 2, 2, 2, 1]).to_sparse_coo(4)
+        >>> paddle.sparse.nn.functional.max_pool3d(x, 2).values().tolist()
+        [[7.0]]
     """
     where = "sparse.max_pool3d"
     x = check_image(where, x, 3, data_format)
