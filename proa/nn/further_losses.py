@@ -88,7 +88,20 @@ RNNTLoss = _loss("RNNTLoss", "rnnt_loss", "`nn.functional.rnnt_loss`.", blank=0,
 
 
 class CTCLoss(Layer):
-    """`nn.functional.ctc_loss`."""
+    """Connectionist temporal classification: the loss of a sequence of labels against longer scores without alignment.
+
+    Args:
+        blank: the class that stands for no label.
+        reduction: 'mean' (of each loss divided by its label's length), 'sum' or 'none'.
+        zero_infinity: gives 0 where no alignment is possible, instead of infinity.
+
+    Examples:
+        >>> loss = paddle.nn.CTCLoss(reduction="none")
+        >>> scores = paddle.zeros([4, 1, 3])  # [time, batch, classes], before softmax
+        >>> lengths = paddle.to_tensor([4]), paddle.to_tensor([2])
+        >>> print(loss(scores, paddle.to_tensor([[1, 2]], dtype="int32"), *lengths).numpy().round(3))
+        [1.686]
+    """
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
         super().__init__()
@@ -102,6 +115,21 @@ class CTCLoss(Layer):
         label_lengths: Tensor,
         norm_by_times: bool = False,
     ) -> Tensor:
+        """The loss.
+
+        Args:
+            log_probs: scores [time, batch, classes], before softmax.
+            labels: the labels [batch, longest length].
+            input_lengths: how many steps of each sequence count.
+            label_lengths: how many labels each sequence has.
+            norm_by_times: divides gradients by the number of steps.
+
+        Examples:
+            >>> lengths = paddle.to_tensor([3]), paddle.to_tensor([1])
+            >>> loss = paddle.nn.CTCLoss().forward(paddle.zeros([3, 1, 2]), paddle.to_tensor([[1]], dtype="int32"), *lengths)
+            >>> round(loss.item(), 4)
+            0.2877
+        """
         return F.ctc_loss(
             log_probs,
             labels,
@@ -115,7 +143,27 @@ class CTCLoss(Layer):
 
 
 class HSigmoidLoss(Layer):
-    """Hierarchical softmax with its parameters: a weight row and a bias for each inner node of the tree."""
+    """Hierarchical softmax: the loss of a path of two-way decisions through a tree, for very many classes.
+
+    Args:
+        feature_size: the size of the input.
+        num_classes: the number of classes, at least 2.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias; False leaves the bias out.
+        is_custom: the tree comes with each call (`path_table`, `path_code`) instead of a complete binary one.
+        is_sparse: accepted for compatibility.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: there are fewer than two classes.
+
+    Examples:
+        >>> layer = paddle.nn.HSigmoidLoss(4, 6)
+        >>> layer(paddle.ones([2, 4]), paddle.to_tensor([0, 5])).shape
+        paddle.Size([2, 1])
+        >>> layer.weight.shape
+        paddle.Size([5, 4])
+    """
 
     def __init__(
         self,
@@ -139,11 +187,44 @@ class HSigmoidLoss(Layer):
     def forward(
         self, input: Tensor, label: Tensor, path_table: Tensor | None = None, path_code: Tensor | None = None
     ) -> Tensor:
+        """The loss of each sample.
+
+        Args:
+            input: the features, [batch, feature_size].
+            label: the classes.
+            path_table: for a tree of your own, the nodes on each class's path.
+            path_code: and the decisions there.
+
+        Examples:
+            >>> layer = paddle.nn.HSigmoidLoss(4, 2, weight_attr=paddle.nn.initializer.Constant(0.0))
+            >>> print(layer.forward(paddle.ones([1, 4]), paddle.to_tensor([1])).numpy().round(4))
+            [[0.6931]]
+        """
         return F.hsigmoid_loss(input, label, self._num_classes, self.weight, self.bias, path_table, path_code)
 
 
 class AdaptiveLogSoftmaxWithLoss(Layer):
-    """Softmax over frequent classes and clusters of rare ones, the clusters with smaller features."""
+    """Softmax over frequent classes and clusters of rare ones, the clusters with smaller features.
+
+    Args:
+        in_features: the size of the input.
+        n_classes: the number of classes, the frequent ones first.
+        cutoffs: where each cluster begins, rising.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias of the frequent classes.
+        div_value: by how much the features of each further cluster are smaller.
+        head_bias: whether the frequent classes have a bias.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: `cutoffs` do not rise from 1 to below `n_classes`.
+
+    Examples:
+        >>> layer = paddle.nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 10])
+        >>> output, loss = layer(paddle.ones([3, 8]), paddle.to_tensor([0, 7, 19]))
+        >>> output.shape, loss.shape
+        (paddle.Size([3]), paddle.Size([]))
+    """
 
     def __init__(
         self,
@@ -187,12 +268,33 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
             self.tail_weights.append(pair)
 
     def forward(self, input: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
+        """The log probability of each sample's class, and the loss: the negative mean of them.
+
+        Args:
+            input: the features, [batch, in_features].
+            label: the classes.
+
+        Examples:
+            >>> layer = paddle.nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 10])
+            >>> output, loss = layer.forward(paddle.ones([3, 8]), paddle.to_tensor([0, 7, 19]))
+            >>> bool((loss + output.mean()).abs() < 1e-5)
+            True
+        """
         return F.adaptive_log_softmax_with_loss(
             input, label, self.head_weight, self.tail_weights, self.cutoffs, self.head_bias
         )
 
     def log_prob(self, input: Tensor) -> Tensor:
-        """Log probabilities of all classes."""
+        """Log probabilities of all classes.
+
+        Args:
+            input: the features, [batch, in_features].
+
+        Examples:
+            >>> layer = paddle.nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 10])
+            >>> print(layer.log_prob(paddle.ones([3, 8])).exp().sum(1).numpy().round(4))
+            [1. 1. 1.]
+        """
         from ..ops.shape.joining import concat_along
 
         head, tails = adaptive_log_probabilities(
@@ -204,7 +306,15 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         return concat_along(parts, 1)
 
     def predict(self, input: Tensor) -> Tensor:
-        """The most probable class of each row."""
+        """The most probable class of each row.
+
+        Args:
+            input: the features, [batch, in_features].
+
+        Examples:
+            >>> paddle.nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 10]).predict(paddle.ones([3, 8])).shape
+            paddle.Size([3])
+        """
         return self.log_prob(input).argmax(1)  # type: ignore[attr-defined]
 
 
