@@ -250,6 +250,17 @@ class BCELoss(Layer):
         self.weight, self.reduction, self.name = weight, _reduction(self, reduction), name
 
     def forward(self, input: Tensor, label: Tensor) -> Tensor:
+        """The loss.
+
+        Args:
+            input: probabilities of the class 1.
+            label: 0 or 1, or something between.
+
+        Examples:
+            >>> loss = paddle.nn.BCELoss(reduction="sum")
+            >>> round(loss.forward(paddle.to_tensor([0.5, 0.5]), paddle.to_tensor([1.0, 0.0])).item(), 4)
+            1.3863
+        """
         return F.binary_cross_entropy(input, label, self.weight, self.reduction)
 
 
@@ -283,6 +294,16 @@ class BCEWithLogitsLoss(Layer):
         self.pos_weight, self.name = pos_weight, name
 
     def forward(self, logit: Tensor, label: Tensor) -> Tensor:
+        """The loss.
+
+        Args:
+            logit: the scores.
+            label: 0 or 1, or something between.
+
+        Examples:
+            >>> round(paddle.nn.BCEWithLogitsLoss(reduction="sum").forward(paddle.zeros([2]), paddle.ones([2])).item(), 4)
+            1.3863
+        """
         return F.binary_cross_entropy_with_logits(logit, label, self.weight, self.reduction, self.pos_weight)
 
 
