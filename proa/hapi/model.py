@@ -21,9 +21,25 @@ from .steps import eval_step, predict_step, train_step
 class Model:
     """A network to be trained, evaluated and applied.
 
-    `prepare` says how, `fit`, `evaluate` and `predict` do it for whole datasets, `train_batch`, `eval_batch` and
-    `predict_batch` for one batch. `inputs` and `labels` are InputSpecs; without `inputs`, a batch's first entries go to
-    the arguments of `network.forward` and the others to the loss.
+    `prepare` says how; `fit`, `evaluate` and `predict` do it for whole datasets, `train_batch`, `eval_batch` and
+    `predict_batch` for one batch.
+
+    Args:
+        network: a layer.
+        inputs: InputSpecs of its inputs. Without them, a batch's first entries go to the arguments of `network.forward`
+            and the others to the loss.
+        labels: InputSpecs of the labels.
+
+    Raises:
+        TypeError: `network` is no layer.
+
+    Examples:
+        >>> model = paddle.Model(paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(0.0)))
+        >>> model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()), paddle.nn.MSELoss())
+        >>> data = paddle.io.TensorDataset([np.ones([8, 2], "float32"), np.ones([8, 1], "float32")])
+        >>> model.fit(data, batch_size=8, epochs=20, verbose=0)
+        >>> model.evaluate(data, batch_size=8, verbose=0)["loss"][0] < 0.01
+        True
     """
 
     def __init__(self, network: Layer, inputs: Any = None, labels: Any = None) -> None:
@@ -44,10 +60,23 @@ class Model:
     # ---- preparing ---------------------------------------------------------------------------------------------
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
-        """Says how to train (`optimizer`, `loss`), what to measure (`metrics`) and in which precision (`amp_configs`).
+        """Says how to train, what to measure and in which precision.
 
-        `loss` is a Layer or a function of outputs and labels that gives one loss, several or a dictionary of them.
-        `amp_configs` is a level ("O1", "O2") or a dictionary with the level and options of `paddle.amp`.
+        Args:
+            optimizer: the optimiser; not needed for evaluation and prediction.
+            loss: a layer or a function of outputs and labels that gives one loss, several or a dictionary of them.
+            metrics: a `paddle.metric.Metric`, or several.
+            amp_configs: a level of mixed precision ("O1", "O2"), or a dictionary with the level and options of `paddle.amp`.
+
+        Raises:
+            TypeError: one of them is something else.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 3))
+            >>> model.prepare(loss=paddle.nn.CrossEntropyLoss(), metrics=paddle.metric.Accuracy())
+            >>> data = paddle.io.TensorDataset([np.ones([4, 2], "float32"), np.zeros([4, 1], "int64")])
+            >>> sorted(model.evaluate(data, verbose=0))
+            ['acc', 'loss']
         """
         if loss is not None and not callable(loss):
             raise type_error("Model.prepare", "loss must be a Layer or a function", type(loss).__name__)
@@ -62,16 +91,36 @@ class Model:
         self._optimizer, self._loss, self._metrics = optimizer, loss, as_list(metrics)
 
     def parameters(self, *args: Any, **kwargs: Any) -> list[Any]:
-        """The network's parameters."""
+        """The network's parameters.
+
+        Examples:
+            >>> [parameter.shape for parameter in paddle.Model(paddle.nn.Linear(2, 3)).parameters()]
+            [paddle.Size([2, 3]), paddle.Size([3])]
+        """
         return self.network.parameters(*args, **kwargs)
 
     # ---- one batch ---------------------------------------------------------------------------------------------
 
     @boundary
     def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
-        """One step of training; `update=False` only adds to the gradients.
+        """One step of training.
 
-        Gives the losses as a list of arrays; with metrics, a pair of that and what the metrics say of this batch.
+        Args:
+            inputs: what the network takes: an array or tensor, or several.
+            labels: what the loss takes beside the outputs.
+            update: False only adds to the gradients.
+
+        Returns:
+            The losses as a list of arrays; with metrics, a pair of that and what the metrics say of this batch.
+
+        Raises:
+            RuntimeError: the model has no optimiser or no loss.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(0.0)))
+            >>> model.prepare(paddle.optimizer.SGD(0.25, parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> [float(loss) for loss in model.train_batch(np.ones([4, 2], "float32"), np.ones([4, 1], "float32"))]
+            [1.0]
         """
         self._check_trainable("train_batch")
         self.set_mode("train")
@@ -80,14 +129,34 @@ class Model:
 
     @boundary
     def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
-        """Losses and metrics of one batch, as `train_batch` gives them; without a loss, the metrics alone."""
+        """Losses and metrics of one batch, as `train_batch` gives them; without a loss, the metrics alone.
+
+        Args:
+            inputs: what the network takes.
+            labels: what the loss takes beside the outputs.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(0.0)))
+            >>> model.prepare(loss=paddle.nn.MSELoss())
+            >>> [float(loss) for loss in model.eval_batch(np.ones([4, 2], "float32"), np.ones([4, 1], "float32"))]
+            [1.0]
+        """
         self.set_mode("eval")
         losses, results = eval_step(self, *self._batch("eval_batch", inputs, labels), read=True)
         return self._answer(losses, results)
 
     @boundary
     def predict_batch(self, inputs: Any) -> list[Any]:
-        """The network's outputs for one batch, as a list of arrays."""
+        """The network's outputs for one batch, as a list of arrays.
+
+        Args:
+            inputs: what the network takes.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(0.5)))
+            >>> [output.tolist() for output in model.predict_batch(np.ones([3, 2], "float32"))]
+            [[[1.0], [1.0], [1.0]]]
+        """
         self.set_mode("test")
         return [as_arrays(output) for output in predict_step(self, self._batch("predict_batch", inputs, None)[0])]
 
@@ -110,7 +179,17 @@ class Model:
             )  # fmt: skip
 
     def set_mode(self, mode: str) -> None:
-        """Training or inference behaviour of the network: "train", "eval" or "test"."""
+        """Training or inference behaviour of the network.
+
+        Args:
+            mode: "train", "eval" or "test".
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Dropout())
+            >>> model.set_mode("eval")
+            >>> model.network.training
+            False
+        """
         self.mode = mode
         self.network.train(mode == "train")
 
@@ -139,10 +218,38 @@ class Model:
         accumulate_grad_batches: int = 1,
         num_iters: int | None = None,
     ) -> None:
-        """Trains for `epochs`, or `num_iters` steps; evaluates every `eval_freq` epochs; saves to `save_dir`.
+        """Trains the network.
 
-        The data is a Dataset, a DataLoader, or any iterable of batches. Losses are read from the device, and waited
-        for, every `log_freq` steps and when a callback looks at them.
+        Losses are read from the device, and waited for, every `log_freq` steps and when a callback looks at them.
+
+        Args:
+            train_data: a Dataset, a DataLoader, or any iterable of batches.
+            eval_data: the same for evaluations.
+            batch_size: the samples of a batch, where the data is a Dataset.
+            epochs: how often the data is gone through.
+            eval_freq: the epochs from one evaluation to the next.
+            log_freq: the steps from one showing of values to the next.
+            save_dir: a folder for checkpoints.
+            save_freq: the epochs from one checkpoint to the next.
+            verbose: 0 is silent, 1 a bar, 2 a line each time, 3 with timings.
+            drop_last: leaves a last batch out that does not fill.
+            shuffle: goes through the data in a new order in every epoch.
+            num_workers: the processes that make batches.
+            callbacks: a `paddle.callbacks.Callback`, or several.
+            accumulate_grad_batches: the batches whose gradients are added for one update.
+            num_iters: the most steps.
+
+        Raises:
+            RuntimeError: the model has no optimiser or no loss.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.Adam(0.1, parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> x = np.random.default_rng(0).normal(size=[32, 2]).astype("float32")
+            >>> data = paddle.io.TensorDataset([x, x.sum(1, keepdims=True)])
+            >>> model.fit(data, batch_size=16, epochs=60, verbose=0)
+            >>> print(model.network.weight.numpy().round(1).tolist())
+            [[1.0], [1.0]]
         """
         self._check_trainable("fit")
         loops.fit(
@@ -161,7 +268,24 @@ class Model:
         callbacks: Any = None,
         num_iters: int | None = None,
     ) -> dict[str, Any]:
-        """The loss of the last batch and the metrics over all of them, by name."""
+        """The loss of the last batch and the metrics over all of them, by name.
+
+        Args:
+            eval_data: a Dataset, a DataLoader, or any iterable of batches.
+            batch_size: the samples of a batch, where the data is a Dataset.
+            log_freq: the steps from one showing of values to the next.
+            verbose: 0 is silent, 1 a bar, 2 a line each time, 3 with timings.
+            num_workers: the processes that make batches.
+            callbacks: a `paddle.callbacks.Callback`, or several.
+            num_iters: the most steps.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(0.0)))
+            >>> model.prepare(loss=paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([4, 2], "float32"), np.ones([4, 1], "float32")])
+            >>> model.evaluate(data, verbose=0)
+            {'loss': [1.0]}
+        """
         return loops.evaluate(self, eval_data, batch_size, log_freq, verbose, num_workers, callbacks, num_iters)
 
     @boundary
@@ -174,9 +298,21 @@ class Model:
         verbose: int = 1,
         callbacks: Any = None,
     ) -> list[Any]:
-        """The network's outputs: for each of them a tuple with an array per batch, or one array of all samples.
+        """The network's outputs: for each of them a tuple with an array for each batch.
 
-        `stack_outputs=True` joins the batches along the first dimension.
+        Args:
+            test_data: a Dataset, a DataLoader, or any iterable of batches.
+            batch_size: the samples of a batch, where the data is a Dataset.
+            num_workers: the processes that make batches.
+            stack_outputs: joins the batches to one array of all samples.
+            verbose: 0 is silent.
+            callbacks: a `paddle.callbacks.Callback`, or several.
+
+        Examples:
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(0.5)))
+            >>> data = paddle.io.TensorDataset([np.ones([3, 2], "float32")])
+            >>> model.predict(data, batch_size=2, stack_outputs=True, verbose=0)[0].tolist()
+            [[1.0], [1.0], [1.0]]
         """
         return loops.predict(self, test_data, batch_size, num_workers, stack_outputs, verbose, callbacks)
 
@@ -184,19 +320,59 @@ class Model:
 
     @boundary
     def save(self, path: str | os.PathLike[str], training: bool = True) -> None:
-        """Saves to `path.pdparams` and `path.pdopt`; with `training=False`, the network for inference."""
+        """Saves to `path.pdparams` and `path.pdopt`; or the network for inference.
+
+        Args:
+            path: the path without an ending.
+            training: False saves the network for `paddle.jit.load` and `paddle.inference`.
+
+        Examples:
+            >>> import os
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.save("saved/model")
+            >>> os.listdir("saved")
+            ['model.pdparams']
+        """
         checkpoint.save(self, path, training)
 
     @boundary
     def load(self, path: str | os.PathLike[str], skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
-        """Loads what `save` wrote, here or in Paddle.
+        """Loads what `save` wrote, here or in Paddle. Nothing is changed unless everything fits.
 
-        Nothing is changed unless everything fits; `skip_mismatch=True` takes what fits, with a warning for the rest.
+        Args:
+            path: the path without an ending.
+            skip_mismatch: takes what fits, with a warning for the rest.
+            reset_optimizer: leaves the optimiser's states out.
+
+        Examples:
+            >>> source, target = (paddle.Model(paddle.nn.Linear(2, 1)) for _ in range(2))
+            >>> source.save("model")
+            >>> target.load("model")
+            >>> bool((source.network.weight == target.network.weight).all())
+            True
         """
         checkpoint.load(self, path, skip_mismatch, reset_optimizer)
 
     def summary(self, input_size: Any = None, dtype: Any = None) -> dict[str, int]:
-        """Prints a table of the network's layers; see `paddle.summary`."""
+        """Prints a table of the network's layers, as `paddle.summary` does.
+
+        Args:
+            input_size: the shape of the input; that of the InputSpecs if left out.
+            dtype: its data type.
+
+        Returns:
+            The numbers of all and of trainable parameters.
+
+        Raises:
+            ValueError: the shape is not known.
+
+        Examples:
+            >>> import contextlib, io
+            >>> with contextlib.redirect_stdout(io.StringIO()):
+            ...     found = paddle.Model(paddle.nn.Linear(2, 3)).summary([1, 2])
+            >>> found
+            {'total_params': 9, 'trainable_params': 9}
+        """
         from .summary import summary
 
         size = input_size if input_size is not None else self._inputs
