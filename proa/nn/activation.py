@@ -65,8 +65,14 @@ class ReLU(_Activation):
         return F.relu(x)
 
 
-def _plain(name: str, function: str, doc: str) -> type[_Activation]:
-    """The layer of a function without arguments."""
+def _plain(name: str, function: str, doc: str, shown: str) -> type[_Activation]:
+    """The layer of a function without arguments; its example shows what it gives for three numbers."""
+    doc += f"""
+
+    Examples:
+        >>> print(paddle.nn.{name}()(paddle.to_tensor([-2.0, 0.5, 7.0])).numpy().round(3))
+        {shown}
+    """
 
     def __init__(self: _Activation, name: str | None = None) -> None:
         _Activation.__init__(self, name=name)
@@ -75,16 +81,16 @@ def _plain(name: str, function: str, doc: str) -> type[_Activation]:
     return type(name, (_Activation,), members)
 
 
-Sigmoid = _plain("Sigmoid", "sigmoid", "1 / (1 + exp(-x)).")
-Tanh = _plain("Tanh", "tanh", "The hyperbolic tangent.")
-ReLU6 = _plain("ReLU6", "relu6", "x between 0 and 6.")
-LogSigmoid = _plain("LogSigmoid", "log_sigmoid", "The logarithm of the sigmoid.")
-Hardsigmoid = _plain("Hardsigmoid", "hardsigmoid", "A sigmoid of three straight lines.")
-Hardswish = _plain("Hardswish", "hardswish", "x times the hard sigmoid of x.")
-Swish = _plain("Swish", "swish", "x times the sigmoid of x.")
-Mish = _plain("Mish", "mish", "x tanh(softplus(x)).")
-Softsign = _plain("Softsign", "softsign", "x / (1 + |x|).")
-Tanhshrink = _plain("Tanhshrink", "tanhshrink", "x - tanh(x).")
+Sigmoid = _plain("Sigmoid", "sigmoid", "1 / (1 + exp(-x)).", "[0.119 0.622 0.999]")
+Tanh = _plain("Tanh", "tanh", "The hyperbolic tangent.", "[-0.964  0.462  1.   ]")
+ReLU6 = _plain("ReLU6", "relu6", "x, cut to the range from 0 to 6.", "[0.  0.5 6. ]")
+LogSigmoid = _plain("LogSigmoid", "log_sigmoid", "The logarithm of the sigmoid.", "[-2.127e+00 -4.740e-01 -1.000e-03]")
+Hardsigmoid = _plain("Hardsigmoid", "hardsigmoid", "A sigmoid of three straight lines.", "[0.167 0.583 1.   ]")
+Hardswish = _plain("Hardswish", "hardswish", "x times the hard sigmoid of x.", "[-0.333  0.292  7.   ]")
+Swish = _plain("Swish", "swish", "x times the sigmoid of x.", "[-0.238  0.311  6.994]")
+Mish = _plain("Mish", "mish", "x tanh(softplus(x)).", "[-0.253  0.375  7.   ]")
+Softsign = _plain("Softsign", "softsign", "x / (1 + |x|).", "[-0.667  0.333  0.875]")
+Tanhshrink = _plain("Tanhshrink", "tanhshrink", "x - tanh(x).", "[-1.036  0.038  6.   ]")
 
 
 class Silu(_Activation):
