@@ -31,7 +31,7 @@ class Parameter(Tensor):
         >>> weight = paddle.nn.Parameter(paddle.to_tensor([1.0, 2.0]))
         >>> weight.trainable, weight.stop_gradient
         (True, False)
-        >>> paddle.nn.Parameter([2, 3]).shape
+        >>> paddle.nn.Parameter([2, 3], "float32").shape
         paddle.Size([2, 3])
     """
 

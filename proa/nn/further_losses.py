@@ -89,7 +89,7 @@ HingeEmbeddingLoss = _loss(
 CosineEmbeddingLoss = _loss(
     "CosineEmbeddingLoss", "cosine_embedding_loss",
     "1 - cos of two vectors where the label is 1; what cos exceeds a margin by where it is -1.",
-    "paddle.to_tensor([1.0, 0.0]), paddle.to_tensor([0.0, 1.0]), paddle.to_tensor(1)",
+    "paddle.to_tensor([[1.0, 0.0]]), paddle.to_tensor([[0.0, 1.0]]), paddle.to_tensor([1])",
     1.0, margin=0,
 )  # fmt: skip
 SoftMarginLoss = _loss(
