@@ -87,10 +87,27 @@ def auto_cast(
 
     O1: operators of the white list compute in `dtype`, those of the black list in float32, all others in the widest
     type among their operands. O2: the same with a much shorter black list; with `use_promote=False` all others compute
-    in `dtype` too. OD: the white list in `dtype`, everything else in float32. O0 or `enable=False`: nothing is cast.
-    The custom lists name operators as Paddle does (`conv2d`, `matmul_v2`, `elementwise_add` …).
+    in `dtype` too. OD: the white list in `dtype`, everything else in float32. O0: nothing is cast.
 
     Float16 is not for a CPU: there the block has no effect, and says so; bfloat16 works on every device.
+
+    Args:
+        enable: False casts nothing.
+        custom_white_list: further operators for the white list, by Paddle's names (`conv2d`, `matmul_v2`, …).
+        custom_black_list: further operators for the black list.
+        level: 'O0', 'OD', 'O1' or 'O2'.
+        dtype: 'float16' or 'bfloat16'.
+        use_promote: at O2, lets operators on no list compute in the widest type among their operands.
+
+    Raises:
+        ValueError: an option is unknown, or the custom lists overlap.
+        TypeError: a list holds something else than names.
+
+    Examples:
+        >>> with paddle.amp.auto_cast(dtype="bfloat16"):
+        ...     product = paddle.ones([2, 2]) @ paddle.ones([2, 2])
+        >>> product.dtype
+        paddle.bfloat16
     """
     return _Casting(_settings("auto_cast", enable, custom_white_list, custom_black_list, level, dtype, use_promote))
 
@@ -236,12 +253,28 @@ def get_autocast_gpu_dtype(device_type: str | None = None) -> str:
 
 
 def is_float16_supported(device: Any = None) -> bool:
-    """Whether mixed precision in float16 works on a device (the current one)."""
+    """Whether mixed precision in float16 works on a device.
+
+    Args:
+        device: the device; the current one if left out.
+
+    Examples:
+        >>> paddle.amp.is_float16_supported("cpu")
+        False
+    """
     return supports("float16", _place("is_float16_supported", device))
 
 
 def is_bfloat16_supported(device: Any = None) -> bool:
-    """Whether mixed precision in bfloat16 works on a device (the current one)."""
+    """Whether mixed precision in bfloat16 works on a device.
+
+    Args:
+        device: the device; the current one if left out.
+
+    Examples:
+        >>> paddle.amp.is_bfloat16_supported("cpu")
+        True
+    """
     return supports("bfloat16", _place("is_bfloat16_supported", device))
 
 

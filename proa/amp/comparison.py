@@ -28,8 +28,27 @@ def compare_accuracy(
 ) -> None:
     """Writes a table of two runs, dumped by a `TensorCheckerConfig` with `output_dir`: what differs, and where.
 
-    Numbers of the second run are divided by `loss_scale`. Values of whole tensors are not dumped, so `dump_all_tensors`
-    must be False.
+    Args:
+        dump_path: the folder of the first run.
+        another_dump_path: the folder of the second run.
+        output_filename: the table's file.
+        loss_scale: numbers of the second run are divided by it.
+        dump_all_tensors: must be False: values of whole tensors are not dumped.
+
+    Raises:
+        ValueError: an option is not supported.
+
+    Examples:
+        >>> import os
+        >>> from proa.amp import debugging
+        >>> for run in ("float32", "bfloat16"):
+        ...     config = debugging.TensorCheckerConfig(True, debugging.DebugMode.CHECK_ALL, output_dir=run)
+        ...     debugging.enable_tensor_checker(config)
+        ...     _ = (paddle.ones([2, 2], dtype=run) * 3).numpy()
+        ...     debugging.disable_tensor_checker()
+        >>> debugging.compare_accuracy("float32", "bfloat16", "table.xlsx")
+        >>> os.path.exists("table.xlsx")
+        True
     """
     if dump_all_tensors:
         raise value_error("compare_accuracy", "whole tensors are not dumped", "dump_all_tensors=True", "leave it False")

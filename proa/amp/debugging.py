@@ -64,13 +64,28 @@ def _count(instruction: Instruction) -> None:
 
 
 def enable_operator_stats_collection() -> None:
-    """Begins to count the operations that this thread calls, by operator and data type (not those of backward)."""
+    """Begins to count the operations that this thread calls, by operator and data type (not those of backward).
+
+    Examples:
+        >>> import contextlib, io
+        >>> printed = io.StringIO()
+        >>> paddle.amp.debugging.enable_operator_stats_collection()
+        >>> _ = paddle.ones([2]) + paddle.ones([2])
+        >>> with contextlib.redirect_stdout(printed):
+        ...     paddle.amp.debugging.disable_operator_stats_collection()
+        >>> "elementwise_add" in printed.getvalue()
+        True
+    """
     _COUNTS.calls = {}
     set_scope(scope_of(current(), _count))
 
 
 def disable_operator_stats_collection() -> None:
-    """Ends counting and prints the table; nothing when nobody counts."""
+    """Ends counting and prints the table; nothing when nobody counts.
+
+    Examples:
+        >>> paddle.amp.debugging.disable_operator_stats_collection()
+    """
     calls, _COUNTS.calls = _COUNTS.calls, None
     set_scope(scope_of(current(), None))
     if calls is not None:
@@ -79,7 +94,16 @@ def disable_operator_stats_collection() -> None:
 
 @contextlib.contextmanager
 def collect_operator_stats() -> Iterator[None]:
-    """Counts operations by operator and data type inside a `with` block and prints the table at its end."""
+    """Counts operations by operator and data type inside a `with` block and prints the table at its end.
+
+    Examples:
+        >>> import contextlib, io
+        >>> printed = io.StringIO()
+        >>> with contextlib.redirect_stdout(printed), paddle.amp.debugging.collect_operator_stats():
+        ...     _ = paddle.ones([2, 2]) @ paddle.ones([2, 2])
+        >>> "op count: 2" in printed.getvalue()
+        True
+    """
     enable_operator_stats_collection()
     try:
         yield
@@ -101,7 +125,23 @@ def _print_table(calls: dict[str, list[int]]) -> None:
 
 
 def enable_tensor_checker(checker_config: TensorCheckerConfig) -> None:
-    """Checks every floating result from now on as the config says; once for each step."""
+    """Checks every floating result from now on as the config says; to be called once for each step.
+
+    Args:
+        checker_config: a `TensorCheckerConfig`.
+
+    Raises:
+        TypeError: it is none.
+
+    Examples:
+        >>> from proa.amp import debugging
+        >>> debugging.enable_tensor_checker(debugging.TensorCheckerConfig(True))
+        >>> paddle.log(paddle.to_tensor([0.0])).numpy()
+        Traceback (most recent call last):
+            ...
+        proa.ir.watch.NonFiniteError: (log) the result float32[1] has NaN or infinite elements; ...
+        >>> debugging.disable_tensor_checker()
+    """
     if not isinstance(checker_config, TensorCheckerConfig):
         raise type_error("enable_tensor_checker", "a TensorCheckerConfig is needed", type(checker_config).__name__)
     if checker_config.update_and_check_step_id():
@@ -111,12 +151,39 @@ def enable_tensor_checker(checker_config: TensorCheckerConfig) -> None:
 
 
 def disable_tensor_checker() -> None:
-    """Ends the checks of `enable_tensor_checker`."""
+    """Ends the checks of `enable_tensor_checker`.
+
+    Examples:
+        >>> from proa.amp import debugging
+        >>> debugging.enable_tensor_checker(debugging.TensorCheckerConfig(True))
+        >>> debugging.disable_tensor_checker()
+        >>> paddle.log(paddle.to_tensor([0.0])).tolist()
+        [-inf]
+    """
     TensorCheckerConfig.restore_flags()
 
 
 def check_layer_numerics(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates a layer's `forward`: its inputs and everything computed in it must be finite."""
+    """Decorates a layer's `forward`: its inputs and everything computed in it must be finite.
+
+    Args:
+        func: the `forward`.
+
+    Raises:
+        TypeError: it cannot be called.
+
+    Examples:
+        >>> class Log(paddle.nn.Layer):
+        ...     @paddle.amp.debugging.check_layer_numerics
+        ...     def forward(self, x):
+        ...         return x.log()
+        >>> Log()(paddle.to_tensor([1.0])).tolist()
+        [0.0]
+        >>> Log()(paddle.to_tensor([float("nan")]))
+        Traceback (most recent call last):
+            ...
+        proa.ir.watch.NonFiniteError: (Log.forward) the result has NaN or infinite elements; ...
+    """
     if not callable(func):
         raise type_error("check_layer_numerics", "a function is needed", type(func).__name__)
 

@@ -30,9 +30,28 @@ def decorate(
 ) -> Any:
     """Prepares models (and optimisers) for mixed precision; gives them back as they came.
 
-    At level O2 floating parameters and buffers are cast to `dtype`, except those of batch norms and of
-    `excluded_layers` (layers or classes of layers), and optimisers keep float32 master weights unless `master_weight` is
-    False. `save_dtype` is what `state_dict()` then gives; with `master_grad` gradients are float32. O1 changes nothing.
+    At level O2 floating parameters and buffers are cast to `dtype`, except those of batch norms, and optimisers keep
+    float32 master weights. O1 changes nothing.
+
+    Args:
+        models: a layer, or several.
+        optimizers: an optimiser, or several.
+        level: 'O1' or 'O2'.
+        dtype: 'float16' or 'bfloat16'.
+        master_weight: False keeps no master weights.
+        save_dtype: the data type that `state_dict()` gives.
+        master_grad: gradients are float32.
+        excluded_layers: layers, or classes of layers, that stay as they are.
+
+    Raises:
+        ValueError: an option is unknown.
+        TypeError: something is no layer or no optimiser.
+
+    Examples:
+        >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 3), paddle.nn.BatchNorm1D(3))
+        >>> model = paddle.amp.decorate(model, level="O2", dtype="bfloat16")
+        >>> model[0].weight.dtype, model[1].weight.dtype
+        (paddle.bfloat16, paddle.float32)
     """
     if level not in ("O1", "O2"):
         raise value_error("decorate", "level should be O1 or O2", repr(level))

@@ -46,7 +46,25 @@ def unscale_gradients(xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
 
 
 class AmpScaler:
-    """Scales losses, takes the scale out of gradients, and adapts it to what overflows."""
+    """Scales losses, takes the scale out of gradients, and adapts it to what overflows; `GradScaler` with other defaults.
+
+    Args:
+        enable: False scales nothing.
+        init_loss_scaling: the first scale.
+        incr_ratio: by how much it grows.
+        decr_ratio: by how much it shrinks.
+        incr_every_n_steps: after how many good steps in a row it grows.
+        decr_every_n_nan_or_inf: after how many overflows in a row it shrinks.
+        use_dynamic_loss_scaling: False keeps the first scale.
+
+    Raises:
+        ValueError: a number is out of its range.
+
+    Examples:
+        >>> scaler = paddle.amp.AmpScaler(init_loss_scaling=8.0, use_dynamic_loss_scaling=False)
+        >>> scaler.scale(paddle.to_tensor(0.5)).item()
+        4.0
+    """
 
     def __init__(
         self,
@@ -77,7 +95,22 @@ class AmpScaler:
     # ---- a step ----------------------------------------------------------------------------------
 
     def scale(self, var: Tensor) -> Tensor:
-        """The loss times the scale."""
+        """The loss times the scale.
+
+        A scale that adapts itself is for float16 only: in mixed precision of another type the scaler is switched off, with a
+        warning.
+
+        Args:
+            var: the loss.
+
+        Raises:
+            TypeError: it is no tensor.
+
+        Examples:
+            >>> scaler = paddle.amp.GradScaler(init_loss_scaling=4.0, use_dynamic_loss_scaling=False)
+            >>> scaler.scale(paddle.to_tensor(2.0)).item()
+            8.0
+        """
         if not isinstance(var, Tensor):
             raise type_error("GradScaler.scale", "the loss must be a Tensor", type(var).__name__)
         if self._enable and self._use_dynamic_loss_scaling and AmpState.last_dtype != "float16":
@@ -95,7 +128,24 @@ class AmpScaler:
         return wide * self._current
 
     def unscale_(self, optimizer: Any) -> None:
-        """Takes the scale out of the gradients of an optimiser's parameters: before clipping them, for example."""
+        """Takes the scale out of the gradients of an optimiser's parameters: before clipping them, for example.
+
+        Args:
+            optimizer: the optimiser.
+
+        Raises:
+            RuntimeError: it was done already in this step.
+
+        Examples:
+            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> optimizer = paddle.optimizer.SGD(0.5, parameters=[weight])
+            >>> scaler = paddle.amp.GradScaler(init_loss_scaling=4.0, use_dynamic_loss_scaling=False)
+            >>> scaler.scale((weight ** 2).sum()).backward()
+            >>> scaled = weight.grad.tolist()
+            >>> scaler.unscale_(optimizer)
+            >>> scaled, weight.grad.tolist()
+            ([8.0], [2.0])
+        """
         if not self._enable:
             return
         state, _ = self._state(optimizer)
@@ -128,7 +178,23 @@ class AmpScaler:
         return any(bool(flag) for flag in flags)
 
     def step(self, optimizer: Any) -> None:
-        """The optimiser's step, unless gradients have overflowed."""
+        """The optimiser's step, unless gradients have overflowed.
+
+        Args:
+            optimizer: the optimiser.
+
+        Raises:
+            RuntimeError: it was called already since the last `update()`.
+
+        Examples:
+            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> optimizer = paddle.optimizer.SGD(0.5, parameters=[weight])
+            >>> scaler = paddle.amp.GradScaler(init_loss_scaling=4.0, use_dynamic_loss_scaling=False)
+            >>> scaler.scale((weight * float("inf")).sum()).backward()
+            >>> scaler.step(optimizer)
+            >>> weight.tolist()
+            [1.0]
+        """
         if not self._enable:
             optimizer.step()
             return
@@ -145,7 +211,26 @@ class AmpScaler:
         self._optimizer_states[id(optimizer)] = (_STEPPED, overflowed)
 
     def minimize(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """`step(optimizer)` and `update()` after `backward()` of the scaled loss; gives the pairs of `minimize`."""
+        """`step(optimizer)` and `update()`, after `backward()` of the scaled loss.
+
+        Args:
+            optimizer: the optimiser.
+            args: what its `minimize` takes.
+            kwargs: the same by name.
+
+        Returns:
+            What the optimiser's `minimize` gives; (None, None) where gradients have overflowed.
+
+        Examples:
+            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> optimizer = paddle.optimizer.SGD(0.25, parameters=[weight])
+            >>> scaler = paddle.amp.GradScaler(init_loss_scaling=4.0, use_dynamic_loss_scaling=False)
+            >>> loss = scaler.scale((weight ** 2).sum())
+            >>> loss.backward()
+            >>> _ = scaler.minimize(optimizer, loss)
+            >>> weight.tolist()
+            [0.5]
+        """
         if not self._enable:
             return optimizer.minimize(*args, **kwargs)
         if self._state(optimizer)[0] is _FRESH:
@@ -157,7 +242,14 @@ class AmpScaler:
         return result
 
     def update(self) -> None:
-        """The end of a step: adapts the scale to whether gradients have overflowed."""
+        """The end of a step: adapts the scale to whether gradients have overflowed.
+
+        Examples:
+            >>> scaler = paddle.amp.GradScaler(init_loss_scaling=4.0, incr_every_n_steps=1)
+            >>> scaler.update()
+            >>> scaler.state_dict()["scale"].tolist()
+            [8.0]
+        """
         if not self._enable:
             return
         if self._use_dynamic_loss_scaling:
@@ -186,57 +278,163 @@ class AmpScaler:
     # ---- settings --------------------------------------------------------------------------------
 
     def is_enable(self) -> bool:
-        """Whether losses are scaled at all."""
+        """Whether losses are scaled at all.
+
+        Examples:
+            >>> paddle.amp.GradScaler(enable=False).is_enable()
+            False
+        """
         return self._enable
 
     def is_use_dynamic_loss_scaling(self) -> bool:
-        """Whether the scale adapts itself."""
+        """Whether the scale adapts itself.
+
+        Examples:
+            >>> paddle.amp.GradScaler().is_use_dynamic_loss_scaling()
+            True
+        """
         return self._use_dynamic_loss_scaling
 
     def get_init_loss_scaling(self) -> float:
+        """The first scale.
+
+        Examples:
+            >>> paddle.amp.GradScaler(init_loss_scaling=8.0).get_init_loss_scaling()
+            8.0
+        """
         return self._init_loss_scaling
 
     def set_init_loss_scaling(self, new_init_loss_scaling: float) -> None:
-        """Sets the first scale, and the present one."""
+        """Sets the first scale, and the present one.
+
+        Args:
+            new_init_loss_scaling: the scale.
+
+        Raises:
+            ValueError: it is not positive.
+
+        Examples:
+            >>> scaler = paddle.amp.GradScaler()
+            >>> scaler.set_init_loss_scaling(16.0)
+            >>> scaler.get_init_loss_scaling()
+            16.0
+        """
         if not float(new_init_loss_scaling) > 0:
             raise value_error("GradScaler", "the loss scale must be positive", f"{new_init_loss_scaling}")
         self._init_loss_scaling = new_init_loss_scaling
         self._current = float(new_init_loss_scaling)
 
     def get_incr_ratio(self) -> float:
+        """By how much the scale grows.
+
+        Examples:
+            >>> paddle.amp.GradScaler().get_incr_ratio()
+            2.0
+        """
         return self._incr_ratio
 
     def set_incr_ratio(self, new_incr_ratio: float) -> None:
+        """Sets by how much the scale grows.
+
+        Args:
+            new_incr_ratio: the factor.
+
+        Raises:
+            ValueError: it is not above 1.
+
+        Examples:
+            >>> scaler = paddle.amp.GradScaler()
+            >>> scaler.set_incr_ratio(3.0)
+            >>> scaler.get_incr_ratio()
+            3.0
+        """
         if not new_incr_ratio > 1.0:
             raise value_error("GradScaler", "incr_ratio must be greater than 1", f"{new_incr_ratio}")
         self._incr_ratio = new_incr_ratio
 
     def get_decr_ratio(self) -> float:
+        """By how much the scale shrinks.
+
+        Examples:
+            >>> paddle.amp.GradScaler().get_decr_ratio()
+            0.5
+        """
         return self._decr_ratio
 
     def set_decr_ratio(self, new_decr_ratio: float) -> None:
+        """Sets by how much the scale shrinks.
+
+        Args:
+            new_decr_ratio: the factor.
+
+        Raises:
+            ValueError: it is not between 0 and 1.
+
+        Examples:
+            >>> scaler = paddle.amp.GradScaler()
+            >>> scaler.set_decr_ratio(0.25)
+            >>> scaler.get_decr_ratio()
+            0.25
+        """
         if not 0.0 < new_decr_ratio < 1.0:
             raise value_error("GradScaler", "decr_ratio must be between 0 and 1", f"{new_decr_ratio}")
         self._decr_ratio = new_decr_ratio
 
     def get_incr_every_n_steps(self) -> int:
+        """After how many good steps in a row the scale grows.
+
+        Examples:
+            >>> paddle.amp.GradScaler().get_incr_every_n_steps()
+            2000
+        """
         return self._incr_every_n_steps
 
     def set_incr_every_n_steps(self, new_incr_every_n_steps: int) -> None:
-        """After how many good steps in a row the scale grows."""
+        """Sets after how many good steps in a row the scale grows.
+
+        Args:
+            new_incr_every_n_steps: the number of steps.
+
+        Examples:
+            >>> scaler = paddle.amp.GradScaler()
+            >>> scaler.set_incr_every_n_steps(500)
+            >>> scaler.get_incr_every_n_steps()
+            500
+        """
         self._incr_every_n_steps = new_incr_every_n_steps
 
     def get_decr_every_n_nan_or_inf(self) -> int:
+        """After how many overflows in a row the scale shrinks.
+
+        Examples:
+            >>> paddle.amp.GradScaler().get_decr_every_n_nan_or_inf()
+            1
+        """
         return self._decr_every_n_nan_or_inf
 
     def set_decr_every_n_nan_or_inf(self, new_decr_every_n_nan_or_inf: int) -> None:
-        """After how many overflows in a row the scale shrinks."""
+        """Sets after how many overflows in a row the scale shrinks.
+
+        Args:
+            new_decr_every_n_nan_or_inf: the number of overflows.
+
+        Examples:
+            >>> scaler = paddle.amp.GradScaler()
+            >>> scaler.set_decr_every_n_nan_or_inf(2)
+            >>> scaler.get_decr_every_n_nan_or_inf()
+            2
+        """
         self._decr_every_n_nan_or_inf = new_decr_every_n_nan_or_inf
 
     # ---- saving ----------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything needed to go on from here; empty for a scaler that is switched off."""
+        """Everything needed to go on from here; empty for a scaler that is switched off.
+
+        Examples:
+            >>> sorted(paddle.amp.GradScaler().state_dict())[:3]
+            ['decr_count', 'decr_every_n_nan_or_inf', 'decr_ratio']
+        """
         if not self._enable:
             return {}
         return {
@@ -251,7 +449,21 @@ class AmpScaler:
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from what `state_dict()` gave."""
+        """Goes on from what `state_dict()` gave.
+
+        Args:
+            state_dict: the dictionary.
+
+        Raises:
+            RuntimeError: it is empty.
+            KeyError: something is missing.
+
+        Examples:
+            >>> scaler = paddle.amp.GradScaler()
+            >>> scaler.load_state_dict(paddle.amp.GradScaler(init_loss_scaling=2.0).state_dict())
+            >>> scaler.state_dict()["scale"].tolist()
+            [2.0]
+        """
         if not self._enable:
             return
         if not state_dict:
@@ -276,7 +488,32 @@ _UNSCALE = unscale_gradients.operation  # type: ignore[attr-defined]
 
 
 class GradScaler(AmpScaler):
-    """`scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()`."""
+    """Loss scaling for float16: small gradients are kept from becoming zero, and steps that overflow are left out.
+
+    The loss is multiplied by the scale before `backward()`, the gradients are divided by it before the update.
+
+    Args:
+        enable: False scales nothing.
+        init_loss_scaling: the first scale.
+        incr_ratio: by how much it grows.
+        decr_ratio: by how much it shrinks.
+        incr_every_n_steps: after how many good steps in a row it grows.
+        decr_every_n_nan_or_inf: after how many overflows in a row it shrinks.
+        use_dynamic_loss_scaling: False keeps the first scale.
+
+    Raises:
+        ValueError: a number is out of its range.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.SGD(0.25, parameters=[weight])
+        >>> scaler = paddle.amp.GradScaler(init_loss_scaling=1024.0, use_dynamic_loss_scaling=False)
+        >>> scaler.scale((weight ** 2).sum()).backward()
+        >>> scaler.step(optimizer)
+        >>> scaler.update()
+        >>> weight.tolist()
+        [0.5]
+    """
 
     def __init__(
         self,

@@ -22,7 +22,15 @@ _FLOAT16_MAX = 65504.0
 
 
 class DebugMode(Enum):
-    """What is done with the numbers of a tensor."""
+    """What is done with the numbers of a tensor that is checked.
+
+    `CHECK_NAN_INF_AND_ABORT` raises for NaN and infinity, `CHECK_NAN_INF` prints a line for tensors that have them,
+    `CHECK_ALL_FOR_OVERFLOW` also one for float32 tensors that float16 could not hold, `CHECK_ALL` one for every tensor.
+
+    Examples:
+        >>> [mode.name for mode in paddle.amp.debugging.DebugMode]
+        ['CHECK_NAN_INF_AND_ABORT', 'CHECK_NAN_INF', 'CHECK_ALL_FOR_OVERFLOW', 'CHECK_ALL']
+    """
 
     CHECK_NAN_INF_AND_ABORT = 0  # an error for NaN and infinity
     CHECK_NAN_INF = 1  # a line for tensors that have them
@@ -87,9 +95,25 @@ def _mode(where: str, mode: Any) -> DebugMode:
 def check_numerics(
     tensor: Tensor, op_type: str, var_name: str, debug_mode: DebugMode = DebugMode.CHECK_NAN_INF_AND_ABORT
 ) -> tuple[Tensor, Tensor]:
-    """Counts NaN, infinite and zero elements (int64), and gives maximum, minimum and mean (float32).
+    """Counts NaN, infinite and zero elements, and finds the extremes.
 
-    The names are those to print, or to name in the error where the mode is to raise one.
+    Args:
+        tensor: a floating tensor.
+        op_type: a name of the operation, to print or to name in the error.
+        var_name: a name of the tensor.
+        debug_mode: what is done about them.
+
+    Returns:
+        The counts of NaN, infinite and zero elements (int64), and maximum, minimum and mean (float32).
+
+    Raises:
+        FloatingPointError: there are NaN or infinite elements, and the mode is to raise.
+        TypeError: it is no floating tensor.
+
+    Examples:
+        >>> counts, extremes = paddle.amp.debugging.check_numerics(paddle.to_tensor([1.0, 0.0, 2.0]), "op", "x")
+        >>> counts.tolist(), extremes.tolist()
+        ([0, 0, 1], [2.0, 0.0, 1.0])
     """
     mode = _mode("check_numerics", debug_mode)
     if not isinstance(tensor, Tensor):
@@ -108,8 +132,24 @@ def check_numerics(
 class TensorCheckerConfig:
     """What `enable_tensor_checker` checks.
 
-    `checked_op_list` and `skipped_op_list` name operators as Paddle does; `debug_step` is a pair (first, behind the last)
-    of the calls of `enable_tensor_checker` that count. With `output_dir` lines go to a file there.
+    Args:
+        enable: False checks nothing.
+        debug_mode: what is done with a tensor's numbers.
+        output_dir: a folder for the lines; they are printed if it is left out.
+        checked_op_list: the operators to check, by Paddle's names; all of them if left out.
+        skipped_op_list: the operators to leave out.
+        debug_step: a pair (first, behind the last) of the calls of `enable_tensor_checker` that count.
+        stack_height_limit: accepted for compatibility.
+
+    Raises:
+        ValueError: the steps or a list have another form.
+        TypeError: a setting is of another type.
+
+    Examples:
+        >>> from proa.amp import debugging
+        >>> config = debugging.TensorCheckerConfig(True, debugging.DebugMode.CHECK_NAN_INF, debug_step=(3, 5))
+        >>> config.start_step, config.end_step
+        (3, 5)
     """
 
     _flags_before: dict[str, Any] | None = None
@@ -145,7 +185,16 @@ class TensorCheckerConfig:
                 raise value_error(where, "the first step must be before the last", repr(debug_step))
 
     def update_and_check_step_id(self) -> bool:
-        """Counts a step; whether it is one to check."""
+        """Counts a step.
+
+        Returns:
+            Whether it is one to check.
+
+        Examples:
+            >>> config = paddle.amp.debugging.TensorCheckerConfig(True, debug_step=(1, 2))
+            >>> [config.update_and_check_step_id() for _ in range(3)]
+            [False, True, False]
+        """
         self.current_step_id += 1
         if not self.enable:
             return False
@@ -154,7 +203,15 @@ class TensorCheckerConfig:
         return self.start_step <= self.current_step_id < self.end_step
 
     def start_check_nan_inf(self) -> None:
-        """Begins to check, whatever the step."""
+        """Begins to check, whatever the step.
+
+        Examples:
+            >>> config = paddle.amp.debugging.TensorCheckerConfig(True)
+            >>> config.start_check_nan_inf()
+            >>> paddle.get_flags("FLAGS_check_nan_inf")
+            {'FLAGS_check_nan_inf': True}
+            >>> config.stop_check_nan_inf()
+        """
         names = ("FLAGS_check_nan_inf", "FLAGS_eager_mode")
         if TensorCheckerConfig._flags_before is None:
             TensorCheckerConfig._flags_before = {name: get(name) for name in names}
@@ -167,11 +224,26 @@ class TensorCheckerConfig:
             set_flags({"FLAGS_check_nan_inf": True, "FLAGS_eager_mode": "immediate"})
 
     def stop_check_nan_inf(self) -> None:
-        """Ends checking."""
+        """Ends checking.
+
+        Examples:
+            >>> config = paddle.amp.debugging.TensorCheckerConfig(True)
+            >>> config.start_check_nan_inf()
+            >>> config.stop_check_nan_inf()
+            >>> paddle.get_flags("FLAGS_check_nan_inf")
+            {'FLAGS_check_nan_inf': False}
+        """
         TensorCheckerConfig.restore_flags()
 
     @staticmethod
     def restore_flags() -> None:
+        """Sets the flags as they were before checking began.
+
+        Examples:
+            >>> paddle.amp.debugging.TensorCheckerConfig.restore_flags()
+            >>> paddle.get_flags("FLAGS_check_nan_inf")
+            {'FLAGS_check_nan_inf': False}
+        """
         before, TensorCheckerConfig._flags_before = TensorCheckerConfig._flags_before, None
         if before is not None:
             set_flags(before)

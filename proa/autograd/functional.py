@@ -25,7 +25,22 @@ Tensors = Tensor | Sequence[Tensor]
 def vjp(func: Callable[..., Any], xs: Tensors, v: Tensors | None = None) -> tuple[Any, Any]:
     """The results of `func(*xs)`, and `v` times their Jacobian: one tensor for each of `xs`.
 
-    `v` has the shapes of the results; ones if it is left out.
+    Args:
+        func: the function.
+        xs: a tensor, or several.
+        v: tensors of the shapes of the results; ones if left out.
+
+    Returns:
+        The results, and the products.
+
+    Raises:
+        ValueError: `v` has other shapes.
+        TypeError: something is no tensor, or `func` cannot be called.
+
+    Examples:
+        >>> ys, product = paddle.autograd.vjp(lambda x: x ** 2, paddle.to_tensor([1.0, 2.0]))
+        >>> ys.tolist(), product.tolist()
+        ([1.0, 4.0], [2.0, 4.0])
     """
     inputs, ys, outputs = _call("vjp", func, xs)
     products = _pull_back(outputs, inputs, _vectors("vjp", v, outputs))
@@ -35,7 +50,23 @@ def vjp(func: Callable[..., Any], xs: Tensors, v: Tensors | None = None) -> tupl
 def jvp(func: Callable[..., Any], xs: Tensors, v: Tensors | None = None) -> tuple[Any, Any]:
     """The results of `func(*xs)`, and their Jacobian times `v`: one tensor for each result.
 
-    `v` has the shapes of `xs`; ones if it is left out.
+    Args:
+        func: the function.
+        xs: a tensor, or several.
+        v: tensors of the shapes of `xs`; ones if left out.
+
+    Returns:
+        The results, and the products.
+
+    Raises:
+        ValueError: `v` has other shapes.
+        TypeError: something is no tensor, or `func` cannot be called.
+
+    Examples:
+        >>> x, v = paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.0, 0.0])
+        >>> ys, product = paddle.autograd.jvp(lambda x: x ** 2, x, v)
+        >>> ys.tolist(), product.tolist()
+        ([1.0, 4.0], [2.0, 0.0])
     """
     inputs, ys, outputs = _call("jvp", func, xs)
     products = _push_forward(outputs, inputs, _vectors("jvp", v, inputs))

@@ -128,11 +128,23 @@ def _derivative(ys: Tensor, xs: Tensor, seed: Tensor | None = None) -> Tensor:
 
 
 def jacobian(ys: Any, xs: Any, batch_axis: int | None = None) -> Any:
-    """The matrix of derivatives of `ys` with respect to `xs`; its rows are computed on demand.
+    """The matrix of derivatives of `ys` with respect to `xs`; its rows are computed when they are looked at.
 
-    Both are tensors with at most one dimension, or with one more in front that counts a batch
-    (`batch_axis=0`). For a tuple of tensors, of one of the two or of both, it is a tuple of
-    matrices, that of `ys` outside.
+    Args:
+        ys: a tensor with at most one axis (and one more in front with `batch_axis`), or a tuple of them.
+        xs: the same.
+        batch_axis: 0 where the first axis counts a batch; None otherwise.
+
+    Returns:
+        The matrix; for a tuple, of one of the two or of both, a tuple of matrices, that of `ys` outside.
+
+    Raises:
+        ValueError: a tensor has more axes, or `batch_axis` is something else.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> paddle.autograd.jacobian(x ** 2, x)[:].tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
     """
     is_batched = _is_batched("jacobian", batch_axis)
     for what, given in (("ys", ys), ("xs", xs)):
@@ -142,10 +154,23 @@ def jacobian(ys: Any, xs: Any, batch_axis: int | None = None) -> Any:
 
 
 def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
-    """The matrix of second derivatives of a number `ys` with respect to `xs`; computed on demand.
+    """The matrix of second derivatives of a number with respect to `xs`; computed when it is looked at.
 
-    With `batch_axis=0`, of one number for each entry of the batch. For a tuple `xs` it is a tuple
-    of tuples of matrices.
+    Args:
+        ys: one number; with `batch_axis` one for each entry of the batch.
+        xs: a tensor with at most one axis (and one more in front with `batch_axis`), or a tuple of them.
+        batch_axis: 0 where the first axis counts a batch; None otherwise.
+
+    Returns:
+        The matrix; for a tuple `xs` a tuple of tuples of matrices.
+
+    Raises:
+        ValueError: `ys` has several numbers, a tensor has more axes, or `batch_axis` is something else.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> paddle.autograd.hessian((x ** 3).sum(), x)[:].tolist()
+        [[6.0, 0.0], [0.0, 12.0]]
     """
     is_batched = _is_batched("hessian", batch_axis)
     expected = ys._aval.shape[0] if is_batched and ys._aval.ndim else 1

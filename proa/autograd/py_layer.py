@@ -36,7 +36,22 @@ from ..ir.recorder import LOCAL
 
 
 class PyLayerContext:
-    """What `forward` hands over to `backward`; any attribute may be set on it as well."""
+    """What `forward` hands over to `backward`; any attribute may be set on it as well.
+
+    Examples:
+        >>> class Scale(paddle.autograd.PyLayer):
+        ...     @staticmethod
+        ...     def forward(ctx, x, factor):
+        ...         ctx.factor = factor
+        ...         return x * factor
+        ...     @staticmethod
+        ...     def backward(ctx, gradient):
+        ...         return gradient * ctx.factor
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> Scale.apply(x, 3.0).backward()
+        >>> x.grad.tolist()
+        [3.0]
+    """
 
     _saved: Any = None  # the saved values, or PackedValues
     _version: int = -1  # their versions' sum; -1 when they need no check
@@ -50,12 +65,30 @@ class PyLayerContext:
     grad_in_dtype_consistent: bool = True
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keeps values for `backward`. Call it once; what was saved before is replaced."""
+        """Keeps values for `backward`. Call it once; what was saved before is replaced.
+
+        Args:
+            tensors: the values.
+
+        Examples:
+            >>> ctx = paddle.autograd.PyLayerContext()
+            >>> ctx.save_for_backward(paddle.ones([2]))
+            >>> len(ctx.saved_tensor())
+            1
+        """
         self._saved = tensors
         self._sources = (None,) * len(tensors)
 
     def saved_tensor(self) -> tuple[Any, ...] | None:
-        """What was saved, or None if nothing was."""
+        """What was saved, as a tuple; None if nothing was.
+
+        Raises:
+            RuntimeError: a saved tensor was changed in place since.
+
+        Examples:
+            >>> paddle.autograd.PyLayerContext().saved_tensor() is None
+            True
+        """
         if self._saved is None:
             return None
         label = _label(self._node)
@@ -70,38 +103,158 @@ class PyLayerContext:
         )
 
     def mark_not_inplace(self, *tensors: Any) -> None:
-        """Says that these inputs, which `forward` returns, stand for new results."""
+        """Says that these inputs, which `forward` returns, stand for new results.
+
+        Args:
+            tensors: the inputs.
+
+        Examples:
+            >>> ctx, x = paddle.autograd.PyLayerContext(), paddle.ones([2])
+            >>> ctx.mark_not_inplace(x)
+            >>> len(ctx.not_inplace_tensors)
+            1
+        """
         self.not_inplace_tensors = tensors
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
-        """Says that these results have no gradient."""
+        """Says that these results have no gradient.
+
+        Args:
+            tensors: the results.
+
+        Examples:
+            >>> class Parts(paddle.autograd.PyLayer):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         whole = x.floor()
+            ...         ctx.mark_non_differentiable(whole)
+            ...         return whole, x - whole
+            ...     @staticmethod
+            ...     def backward(ctx, _, gradient):
+            ...         return gradient
+            >>> whole, rest = Parts.apply(paddle.to_tensor([1.5], stop_gradient=False))
+            >>> whole.stop_gradient, rest.stop_gradient
+            (True, False)
+        """
         self.non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (or else None) for a result that was not used."""
+        """Whether `backward` gets zeros (or else None) for a result that was not used.
+
+        Args:
+            value: False for None.
+
+        Examples:
+            >>> ctx = paddle.autograd.PyLayerContext()
+            >>> ctx.set_materialize_grads(False)
+            >>> ctx.materialize_grads
+            False
+        """
         self.materialize_grads = bool(value)
 
     def set_grad_in_dtype_consistent(self, flag: bool) -> None:
-        """Whether gradients come to `backward` in the data type of their result. They always do."""
+        """Accepted for compatibility: gradients always come to `backward` in the data type of their result.
+
+        Args:
+            flag: it is kept.
+
+        Examples:
+            >>> ctx = paddle.autograd.PyLayerContext()
+            >>> ctx.set_grad_in_dtype_consistent(False)
+            >>> ctx.grad_in_dtype_consistent
+            False
+        """
         self.grad_in_dtype_consistent = bool(flag)
 
 
 class PyLayer(PyLayerContext):
-    """Base of functions with a gradient of their own: override both methods, call `apply`."""
+    """The base class of functions whose gradient you write: define `forward` and `backward`, call `apply`.
+
+    What `backward` computes can be differentiated in turn.
+
+    Examples:
+        >>> class Square(paddle.autograd.PyLayer):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x * x
+        ...     @staticmethod
+        ...     def backward(ctx, gradient):
+        ...         (x,) = ctx.saved_tensor()
+        ...         return 2 * x * gradient
+        >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+        >>> Square.apply(x).backward()
+        >>> x.grad.tolist()
+        [6.0]
+    """
 
     @staticmethod
     def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
-        """Computes the results; nothing in it is put on the tape."""
+        """Computes the results; subclasses define it. Nothing in it is recorded for gradients.
+
+        Args:
+            ctx: what is handed over to `backward`.
+            args: what `apply` was given.
+            kwargs: the same by name.
+
+        Examples:
+            >>> class Half(paddle.autograd.PyLayer):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         return x / 2
+            >>> Half.apply(paddle.to_tensor([3.0])).tolist()
+            [1.5]
+        """
         raise NotImplementedError("(PyLayer) a subclass must define the static method forward(ctx, ...).")
 
     @staticmethod
     def backward(ctx: PyLayerContext, *args: Any) -> Any:
-        """From the gradients of the results, one (or None) for each tensor that `forward` got."""
+        """From the gradients of the results, one (or None) for each tensor that `forward` got; subclasses define it.
+
+        Args:
+            ctx: what `forward` handed over.
+            args: the gradients of the results.
+
+        Examples:
+            >>> class Straight(paddle.autograd.PyLayer):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         return x.round()
+            ...     @staticmethod
+            ...     def backward(ctx, gradient):
+            ...         return gradient
+            >>> x = paddle.to_tensor([0.6], stop_gradient=False)
+            >>> Straight.apply(x).backward()
+            >>> x.grad.tolist()
+            [1.0]
+        """
         raise NotImplementedError("(PyLayer) a subclass must define the static method backward(ctx, ...).")
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Calls `forward` and puts the call as a whole on the tape."""
+        """Calls `forward`, and has gradients go through `backward`.
+
+        Args:
+            args: what `forward` takes beside `ctx`.
+            kwargs: the same by name.
+
+        Returns:
+            What `forward` gives.
+
+        Raises:
+            ValueError: `forward` gives no tensor.
+
+        Examples:
+            >>> class Negative(paddle.autograd.PyLayer):
+            ...     @staticmethod
+            ...     def forward(ctx, x):
+            ...         return -x
+            ...     @staticmethod
+            ...     def backward(ctx, gradient):
+            ...         return -gradient
+            >>> Negative.apply(paddle.to_tensor([2.0])).tolist()
+            [-2.0]
+        """
         inputs = list(_tensors_in((*args, *kwargs.values())))
         ctx = PyLayerContext()
         versions = [tensor._version for tensor in inputs]

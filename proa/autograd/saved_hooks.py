@@ -11,10 +11,28 @@ from ..ir.recorder import LOCAL
 
 
 class saved_tensors_hooks:
-    """Inside the block, `pack_hook(tensor)` gives what is kept in place of each saved tensor.
+    """A block in which the tensors that a backward pass needs are kept in another form.
 
-    `unpack_hook(kept)` makes a tensor of it again when the gradient is computed. For this thread
-    alone; of nested blocks the innermost counts. Tensors that a PyLayer saves go the same way.
+    For this thread alone; of nested blocks the innermost counts. Tensors that a PyLayer saves go the same way.
+
+    Args:
+        pack_hook: `pack_hook(tensor)` gives what is kept in place of each saved tensor.
+        unpack_hook: `unpack_hook(kept)` makes a tensor of it again when the gradient is computed.
+
+    Raises:
+        TypeError: one cannot be called.
+
+    Examples:
+        >>> kept = []
+        >>> def pack(tensor):
+        ...     kept.append(tensor.numpy())
+        ...     return len(kept) - 1
+        >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+        >>> with paddle.autograd.saved_tensors_hooks(pack, lambda place: paddle.to_tensor(kept[place])):
+        ...     y = x * x
+        >>> y.backward()
+        >>> x.grad.tolist()
+        [6.0]
     """
 
     def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:

@@ -112,7 +112,16 @@ def _block(self: Tensor) -> Any:
 
 
 def _from_tensor(cls: type[Parameter], tensor: Tensor, **kwargs: Any) -> Parameter:
-    """A parameter with a tensor's values."""
+    """A parameter with a copy of a tensor's numbers.
+
+    Args:
+        tensor: the tensor.
+        kwargs: `name`, `trainable`, `regularizer`, `need_clip`, `do_model_average` or `optimize_attr`.
+
+    Examples:
+        >>> paddle.nn.Parameter.from_tensor(paddle.to_tensor([1.0, 2.0]), name="scale").name
+        'scale'
+    """
     known = {"name", "trainable", "regularizer", "need_clip", "do_model_average"}
     made = cls(tensor.detach().clone(), **{key: kwargs[key] for key in known & kwargs.keys()})  # type: ignore[attr-defined]
     made.optimize_attr = kwargs.get("optimize_attr", made.optimize_attr)

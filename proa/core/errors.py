@@ -39,6 +39,13 @@ class AxisOutOfRange(ValueError, IndexError):
 
 
 def message(where: str, what: str, received: str = "", fix: str = "") -> str:
+    """The text of an error: where, what was expected, what was received, what to do.
+
+    Examples:
+        >>> from proa.core.errors import message
+        >>> message("reshape", "6 elements do not fit [4]", "x: float32[2, 3]", "use [6]")
+        '(reshape) 6 elements do not fit [4]; received x: float32[2, 3]; use [6].'
+    """
     parts = [f"({where}) {what}"]
     if received:
         parts.append(f"received {received}")

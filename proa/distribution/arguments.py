@@ -29,10 +29,21 @@ def tensors(
     complex_numbers: bool = False,
     **given: Any,
 ) -> tuple[Any, ...]:
-    """The parameters as tensors of a common type, each in its own shape.
+    """Parameters as tensors of a common type, each in its own shape.
 
-    `integers` and `lists` say whether Python integers, and lists and arrays, are accepted; `mixed`
-    whether tensors may stand beside what is none.
+    Args:
+        where: the name for errors.
+        integers: whether Python integers are accepted.
+        lists: whether lists and arrays are accepted.
+        mixed: whether tensors may stand beside what is none.
+        complex_numbers: whether complex numbers are accepted.
+        given: the parameters, by name.
+
+    Examples:
+        >>> from proa.distribution.chi2 import tensors
+        >>> low, high = tensors("mine", low=0.0, high=[1.0, 2.0])
+        >>> low.shape, high.shape
+        (paddle.Size([]), paddle.Size([2]))
     """
     for name, value in given.items():
         if isinstance(value, Tensor):
@@ -95,7 +106,17 @@ def as_value(where: str, value: Any, dtype: np.dtype) -> Any:
 
 
 def sample_shape(where: str, shape: Any) -> tuple[int, ...]:
-    """The leading dimensions of a sample: a list of non-negative integers."""
+    """The leading extents of a sample, as a tuple of integers.
+
+    Args:
+        where: the name for errors.
+        shape: a list of integers that are not negative.
+
+    Examples:
+        >>> from proa.distribution.lkj_cholesky import sample_shape
+        >>> sample_shape("mine", [2, 3])
+        (2, 3)
+    """
     if not isinstance(shape, (list, tuple, np.ndarray, Tensor)) or (
         isinstance(shape, (np.ndarray, Tensor)) and not shape.ndim
     ):
@@ -118,11 +139,38 @@ def common_shape(where: str, *parameters: Any) -> tuple[int, ...]:
 
 
 def spread(x: Any, shape: tuple[int, ...]) -> Any:
-    """A parameter in a bigger shape; the very same tensor where it has that shape."""
+    """A parameter in a bigger shape; the very same tensor where it has that shape.
+
+    Args:
+        x: the parameter.
+        shape: the shape.
+
+    Examples:
+        >>> from proa.distribution.lkj_cholesky import spread
+        >>> spread(paddle.to_tensor([1.0]), (2, 1)).tolist()
+        [[1.0], [1.0]]
+    """
     return x if tuple(x.shape) == tuple(shape) else paddle.expand(x, list(shape))
 
 
 def require_all(condition: Any, where: str, what: str, received: str) -> None:
-    """ValueError unless a condition on parameters holds everywhere. It reads the values."""
+    """Raises unless a condition on parameters holds everywhere. It reads the values.
+
+    Args:
+        condition: a tensor of booleans.
+        where: the name for errors.
+        what: what must hold.
+        received: what was given.
+
+    Raises:
+        ValueError: it does not hold.
+
+    Examples:
+        >>> from proa.distribution.chi2 import require_all
+        >>> require_all(paddle.to_tensor([True, False]), "mine", "rate must be positive", "rate: -1")
+        Traceback (most recent call last):
+            ...
+        ValueError: (mine) rate must be positive; received rate: -1.
+    """
     if not bool(np.all(np.asarray(condition.numpy()))):
         raise value_error(where, what, received)

@@ -15,7 +15,22 @@ from .functions import choose, paddle
 
 
 class Binomial(Distribution):
-    """`total_count` trials, each of which succeeds with probability `probs`."""
+    """The number of successes in `total_count` trials.
+
+    Args:
+        total_count: the number of trials: an integer or a tensor.
+        probs: the probability of success.
+
+    Raises:
+        TypeError: `total_count` is a float.
+
+    Examples:
+        >>> binomial = paddle.distribution.Binomial(4, 0.5)
+        >>> binomial.mean.item(), binomial.variance.item()
+        (2.0, 1.0)
+        >>> binomial.prob(paddle.to_tensor([0.0, 2.0])).numpy().round(4).tolist()
+        [0.0625, 0.375]
+    """
 
     probs: Any  # a parameter here, not the older name of prob()
 
@@ -30,18 +45,48 @@ class Binomial(Distribution):
 
     @property
     def mean(self) -> Any:
+        """The expected value.
+
+        Examples:
+            >>> print(paddle.distribution.Binomial(4, 0.5).mean.numpy().round(4))
+            2.0
+        """
         return self.total_count * self.probs
 
     @property
     def variance(self) -> Any:
+        """The expected squared distance from the mean.
+
+        Examples:
+            >>> print(paddle.distribution.Binomial(4, 0.5).variance.numpy().round(4))
+            1.0
+        """
         return self.total_count * self.probs * (1.0 - self.probs)
 
     def sample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers; no gradient flows through them.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> paddle.distribution.Binomial(4, 0.5).sample([2, 3]).shape
+            paddle.Size([2, 3])
+        """
         extended = self._extend_shape(shape)
         drawn = paddle.binomial(spread(self.total_count, extended), spread(self.probs, extended))
         return without_gradient(paddle.cast(drawn, self.total_count.dtype))
 
     def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value.
+
+        Args:
+            value: the value.
+
+        Examples:
+            >>> print(paddle.distribution.Binomial(4, 0.5).log_prob(paddle.to_tensor(2.0)).numpy().round(4))
+            -0.9808
+        """
         return self._log_prob(self._value(value, self.total_count))
 
     def _log_prob(self, value: Any) -> Any:
@@ -61,7 +106,12 @@ class Binomial(Distribution):
         return counts.reshape([most + 1] + [1] * rank)
 
     def entropy(self) -> Any:
-        """Summed over all counts, so `total_count` is read."""
+        """The expected value of `-log_prob`, summed over all counts, so that `total_count` is read.
+
+        Examples:
+            >>> print(paddle.distribution.Binomial(4, 0.5).entropy().numpy().round(4))
+            1.4075
+        """
         log_chance = self._log_prob(self._support(len(self._batch_shape)))
         return -paddle.sum(paddle.exp(log_chance) * choose(log_chance > -float("inf"), log_chance, 0.0), axis=0)
 

@@ -19,7 +19,25 @@ from .functions import functional, paddle
 
 
 class Categorical(Distribution):
-    """Classes along the last dimension of `logits`."""
+    """One of several classes, along the last axis of `logits`.
+
+    Paddle's reading of `logits` is kept: `prob` and `log_prob` take them for weights (divided by their sum), `sample`,
+    `entropy` and `kl_divergence` for log weights (through a softmax).
+
+    Args:
+        logits: a list or a tensor.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: `logits` has no axis.
+
+    Examples:
+        >>> classes = paddle.distribution.Categorical([1.0, 3.0])
+        >>> classes.prob(paddle.to_tensor([0, 1])).tolist()
+        [0.25, 0.75]
+        >>> classes.sample([5]).shape
+        paddle.Size([5])
+    """
 
     def __init__(self, logits: Any, name: str | None = None) -> None:
         self.name = "Categorical" if name is None else name
@@ -35,7 +53,15 @@ class Categorical(Distribution):
         return functional.log_softmax(self.logits, axis=-1)
 
     def sample(self, shape: Sequence[int] = []) -> Any:
-        """Numbers of classes, int64; `shape` may be one integer."""
+        """Draws numbers of classes, as int64.
+
+        Args:
+            shape: how many samples: a list of extents, or one integer.
+
+        Examples:
+            >>> paddle.distribution.Categorical([1.0, 3.0]).sample([2, 3]).shape
+            paddle.Size([2, 3])
+        """
         if isinstance(shape, int) and not isinstance(shape, bool):
             shape = [integer("Categorical", "shape", shape)]
         dims = sample_shape("Categorical", shape)
@@ -44,8 +70,19 @@ class Categorical(Distribution):
         return without_gradient(drawn.transpose([1, 0]).reshape([*dims, *self._batch_shape]))
 
     def prob(self, value: Any) -> Any:
-        """The weights of the classes in `value`: a list of classes for every distribution of the batch, or a
-        tensor with one row of classes for each."""
+        """The weights of classes, divided by the sum of all.
+
+        Args:
+            value: a list of classes for every distribution of the batch, or a tensor with one row of classes for each.
+
+        Raises:
+            ValueError: the classes are no integers, or have another number of axes.
+
+        Examples:
+            >>> law = paddle.distribution.Categorical([1.0, 3.0])
+            >>> print(law.prob(paddle.to_tensor([0, 1])).numpy().round(4))
+            [0.25 0.75]
+        """
         weights = self._weights()
         if not isinstance(value, Tensor):
             value = paddle.to_tensor(value)
@@ -65,8 +102,24 @@ class Categorical(Distribution):
         return paddle.take_along_axis(weights, rows, -1, broadcast=False)
 
     def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value.
+
+        Args:
+            value: the value.
+
+        Examples:
+            >>> law = paddle.distribution.Categorical([1.0, 3.0])
+            >>> print(law.log_prob(paddle.to_tensor([0, 1])).numpy().round(4))
+            [-1.3863 -0.2877]
+        """
         return paddle.log(self.prob(value))
 
     def entropy(self) -> Any:
+        """The expected value of `-log_prob`.
+
+        Examples:
+            >>> print(paddle.distribution.Categorical([1.0, 3.0]).entropy().numpy().round(4))
+            0.3653
+        """
         logs = self._log_softmax()
         return -(paddle.exp(logs) * logs).sum(-1)

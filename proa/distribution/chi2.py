@@ -10,7 +10,16 @@ from .gamma import Gamma
 
 
 class Chi2(Gamma):
-    """The sum of `df` squared standard normal numbers: a gamma distribution."""
+    """The sum of `df` squared standard normal numbers: a gamma distribution.
+
+    Args:
+        df: the degrees of freedom.
+
+    Examples:
+        >>> chi2 = paddle.distribution.Chi2(paddle.to_tensor([3.0]))
+        >>> chi2.mean.tolist(), chi2.variance.tolist()
+        ([3.0], [6.0])
+    """
 
     def __init__(self, df: Any) -> None:
         (self.df,) = tensors("Chi2", integers=False, df=df)

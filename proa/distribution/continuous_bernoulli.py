@@ -21,7 +21,20 @@ from .noise import standard_uniform
 
 
 class ContinuousBernoulli(Distribution):
-    """`probs` leans towards 0 or 1; `lims` bounds where expansions are used."""
+    """Numbers in [0, 1] with density proportional to probs^x (1 - probs)^(1 - x).
+
+    Args:
+        probs: leans towards 0 or 1; one number gives a batch of one.
+        lims: two numbers around 0.5; between them expansions are used, where the formulas would be 0 / 0.
+
+    Raises:
+        ValueError: `lims` are not around 0.5.
+
+    Examples:
+        >>> leaning = paddle.distribution.ContinuousBernoulli(paddle.to_tensor([0.2, 0.5]))
+        >>> print(leaning.mean.numpy().round(4))
+        [0.388 0.5  ]
+    """
 
     probs: Any  # a parameter here, not the older name of prob()
 
@@ -53,12 +66,24 @@ class ContinuousBernoulli(Distribution):
 
     @property
     def mean(self) -> Any:
+        """The expected value.
+
+        Examples:
+            >>> print(paddle.distribution.ContinuousBernoulli(0.2).mean.numpy().round(4))
+            [0.388]
+        """
         expansion = 0.5 + self._offset * (1.0 / 3.0 + paddle.square(self._offset) * (16.0 / 45.0))
         away = self._away
         return self._either(expansion, away / (2.0 * away - 1.0) + 0.5 / paddle.atanh(1.0 - 2.0 * away))
 
     @property
     def variance(self) -> Any:
+        """The expected squared distance from the mean.
+
+        Examples:
+            >>> print(paddle.distribution.ContinuousBernoulli(0.2).variance.numpy().round(4))
+            [0.0759]
+        """
         squared = paddle.square(self._offset)
         expansion = 1.0 / 12.0 - squared * (1.0 / 15.0 - squared * (128.0 / 945.0))
         away = self._away
@@ -66,28 +91,79 @@ class ContinuousBernoulli(Distribution):
         return self._either(expansion, quotient)
 
     def sample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers; no gradient flows through them.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> paddle.distribution.ContinuousBernoulli(0.2).sample([2, 3]).shape
+            paddle.Size([2, 3, 1])
+        """
         return without_gradient(self.rsample(shape))
 
     def rsample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers as a function of the parameters, which gradients flow through.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> paddle.distribution.ContinuousBernoulli(0.2).rsample([2, 3]).shape
+            paddle.Size([2, 3, 1])
+        """
         return self.icdf(standard_uniform(self._extend_shape(shape), self._offset._aval.dtype))
 
     def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a place.
+
+        Args:
+            value: the place.
+
+        Examples:
+            >>> law = paddle.distribution.ContinuousBernoulli(0.2)
+            >>> print(law.log_prob(paddle.to_tensor(0.5)).numpy().round(4))
+            [-0.0788]
+        """
         value = self._value(value, self._offset)
         return value * self._log_odds + paddle.log1p(-self.probs) + self._log_normalizer()
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a number up to `value`."""
+        """The probability of a number up to `value`.
+
+        Args:
+            value: the number.
+
+        Examples:
+            >>> law = paddle.distribution.ContinuousBernoulli(0.2)
+            >>> print(law.cdf(paddle.to_tensor(0.5)).numpy().round(4))
+            [0.6667]
+        """
         value = paddle.clip(self._value(value, self._offset), 0.0, 1.0)
         away = self._away
         power = paddle.exp(value * paddle.log(away) + (1.0 - value) * paddle.log1p(-away))
         return paddle.clip(self._either(value, (power + away - 1.0) / (2.0 * away - 1.0)), 0.0, 1.0)
 
     def icdf(self, value: Any) -> Any:
-        """The number that is not exceeded with probability `value`."""
+        """The number that is not exceeded with probability `value`.
+
+        Args:
+            value: the probability.
+
+        Examples:
+            >>> print(paddle.distribution.ContinuousBernoulli(0.2).icdf(paddle.to_tensor(0.75)).numpy().round(4))
+            [0.5963]
+        """
         value = self._value(value, self._offset)
         away = self._away
         quotient = paddle.log1p(value * (2.0 * away - 1.0) / (1.0 - away)) / paddle.logit(away)
         return self._either(value, quotient)
 
     def entropy(self) -> Any:
+        """The expected value of `-log_prob`.
+
+        Examples:
+            >>> print(paddle.distribution.ContinuousBernoulli(0.2).entropy().numpy().round(4))
+            [-0.0764]
+        """
         return -(self.mean * self._log_odds + paddle.log1p(-self.probs) + self._log_normalizer())

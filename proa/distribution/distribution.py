@@ -19,7 +19,20 @@ from .functions import paddle
 
 
 class Distribution:
-    """The base of all distributions; what a subclass does not define raises NotImplementedError."""
+    """The base class of distributions: a batch of independent ones.
+
+    Parameters broadcast to `batch_shape`, one draw has the shape `event_shape`, and a sample has
+    `shape + batch_shape + event_shape`. What a subclass does not define raises NotImplementedError.
+
+    Args:
+        batch_shape: the shape of the batch.
+        event_shape: the shape of one draw.
+
+    Examples:
+        >>> normal = paddle.distribution.Normal(paddle.zeros([3]), paddle.ones([3]))
+        >>> isinstance(normal, paddle.distribution.Distribution), normal.batch_shape, normal.sample([2]).shape
+        (True, (3,), paddle.Size([2, 3]))
+    """
 
     # Whether a value of another type than the parameters', which is converted, is worth a warning.
     _warns_of_types = False
@@ -30,50 +43,130 @@ class Distribution:
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """The shape of the batch of independent distributions."""
+        """The shape of the batch of independent distributions.
+
+        Examples:
+            >>> paddle.distribution.Normal(paddle.zeros([3]), paddle.ones([3])).batch_shape
+            (3,)
+        """
         return self._batch_shape
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """The shape of one draw from one distribution."""
+        """The shape of one draw from one distribution.
+
+        Examples:
+            >>> paddle.distribution.Dirichlet(paddle.ones([2, 3])).event_shape
+            (3,)
+        """
         return self._event_shape
 
     @property
     def mean(self) -> Any:
-        """The expected value."""
+        """The expected value; subclasses define it.
+
+        Examples:
+            >>> paddle.distribution.Laplace(3.0, 1.0).mean.item()
+            3.0
+        """
         raise self._missing("a mean")
 
     @property
     def variance(self) -> Any:
-        """The expected squared distance from the mean."""
+        """The expected squared distance from the mean; subclasses define it.
+
+        Examples:
+            >>> paddle.distribution.Laplace(3.0, 1.0).variance.item()
+            2.0
+        """
         raise self._missing("a variance")
 
     def sample(self, shape: Sequence[int] = []) -> Any:
-        """Draws numbers; no gradient flows through them."""
+        """Draws numbers; no gradient flows through them. Subclasses define it.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> paddle.distribution.Distribution().sample()
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: (Distribution) this distribution does not have sample().
+        """
         raise self._missing("sample()")
 
     def rsample(self, shape: Sequence[int] = []) -> Any:
-        """Draws numbers as a function of the parameters, which gradients flow through."""
+        """Draws numbers as a function of the parameters, which gradients flow through. Subclasses define it.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> loc = paddle.to_tensor(1.0, stop_gradient=False)
+            >>> paddle.distribution.Normal(loc, paddle.to_tensor(2.0)).rsample().backward()
+            >>> loc.grad.item()
+            1.0
+        """
         raise self._missing("rsample()")
 
     def entropy(self) -> Any:
-        """The expected value of `-log_prob`."""
+        """The expected value of `-log_prob`; subclasses define it.
+
+        Examples:
+            >>> round(paddle.distribution.Uniform(0.0, 4.0).entropy().item(), 4)
+            1.3863
+        """
         raise self._missing("entropy()")
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density (or probability) at `value`."""
+        """The logarithm of the density (or probability) at a place; subclasses define it.
+
+        Args:
+            value: the place.
+
+        Examples:
+            >>> round(paddle.distribution.Normal(0.0, 1.0).log_prob(paddle.to_tensor(0.0)).item(), 4)
+            -0.9189
+        """
         raise self._missing("log_prob()")
 
     def prob(self, value: Any) -> Any:
-        """The density (or probability) at `value`."""
+        """The density (or probability) at a place.
+
+        Args:
+            value: the place.
+
+        Examples:
+            >>> round(paddle.distribution.Normal(0.0, 1.0).prob(paddle.to_tensor(0.0)).item(), 4)
+            0.3989
+        """
         return paddle.exp(self.log_prob(value))
 
     def probs(self, value: Any) -> Any:
-        """An older name of `prob`."""
+        """An older name of `prob`.
+
+        Args:
+            value: the place.
+
+        Examples:
+            >>> round(paddle.distribution.Normal(0.0, 1.0).probs(paddle.to_tensor(0.0)).item(), 4)
+            0.3989
+        """
         return self.prob(value)
 
     def kl_divergence(self, other: Distribution) -> Any:
-        """The Kullback-Leibler divergence from `other` to this distribution."""
+        """The Kullback-Leibler divergence of this distribution from another: as `paddle.distribution.kl_divergence`.
+
+        Args:
+            other: the other distribution.
+
+        Raises:
+            TypeError: it is of another kind.
+
+        Examples:
+            >>> round(paddle.distribution.Normal(0.0, 1.0).kl_divergence(paddle.distribution.Normal(1.0, 1.0)).item(), 4)
+            0.5
+        """
         from .kl import divergence_rule
 
         rule = divergence_rule(type(self), type(other))
@@ -111,5 +204,11 @@ class Distribution:
 
 
 def without_gradient(drawn: Any) -> Any:
-    """A sample as a plain constant."""
+    """A sample as a plain constant.
+
+    Examples:
+        >>> from proa.distribution.lkj_cholesky import without_gradient
+        >>> without_gradient(paddle.to_tensor([1.0], stop_gradient=False)).stop_gradient
+        True
+    """
     return drawn.detach()

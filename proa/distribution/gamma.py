@@ -12,7 +12,17 @@ from .functions import paddle, times_log
 
 
 class Gamma(ExponentialFamily):
-    """Density proportional to x^(concentration - 1) exp(-rate * x) for x > 0."""
+    """The gamma distribution: density proportional to x^(concentration - 1) exp(-rate * x) for x > 0.
+
+    Args:
+        concentration: a positive number, or a tensor of them.
+        rate: the same.
+
+    Examples:
+        >>> gamma = paddle.distribution.Gamma(paddle.to_tensor([3.0]), paddle.to_tensor([2.0]))
+        >>> gamma.mean.tolist(), gamma.variance.tolist()
+        ([1.5], [0.75])
+    """
 
     def __init__(self, concentration: Any, rate: Any) -> None:
         self.concentration, self.rate = tensors(
@@ -22,19 +32,63 @@ class Gamma(ExponentialFamily):
 
     @property
     def mean(self) -> Any:
+        """The expected value.
+
+        Examples:
+            >>> law = paddle.distribution.Gamma(paddle.to_tensor(3.0), paddle.to_tensor(2.0))
+            >>> print(law.mean.numpy().round(4))
+            1.5
+        """
         return self.concentration / self.rate
 
     @property
     def variance(self) -> Any:
+        """The expected squared distance from the mean.
+
+        Examples:
+            >>> law = paddle.distribution.Gamma(paddle.to_tensor(3.0), paddle.to_tensor(2.0))
+            >>> print(law.variance.numpy().round(4))
+            0.75
+        """
         return self.concentration / paddle.square(self.rate)
 
     def sample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers; no gradient flows through them.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> law = paddle.distribution.Gamma(paddle.to_tensor(3.0), paddle.to_tensor(2.0))
+            >>> law.sample([2, 3]).shape
+            paddle.Size([2, 3])
+        """
         return without_gradient(self.rsample(shape))
 
     def rsample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers as a function of the parameters, which gradients flow through.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> law = paddle.distribution.Gamma(paddle.to_tensor(3.0), paddle.to_tensor(2.0))
+            >>> law.rsample([2, 3]).shape
+            paddle.Size([2, 3])
+        """
         return paddle.standard_gamma(spread(self.concentration, self._extend_shape(shape))) / self.rate
 
     def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a place.
+
+        Args:
+            value: the place.
+
+        Examples:
+            >>> law = paddle.distribution.Gamma(paddle.to_tensor(3.0), paddle.to_tensor(2.0))
+            >>> print(law.log_prob(paddle.to_tensor(1.0)).numpy().round(4))
+            -0.6137
+        """
         value = self._value(value, self.rate)
         return (
             self.concentration * paddle.log(self.rate)
@@ -44,6 +98,13 @@ class Gamma(ExponentialFamily):
         )
 
     def entropy(self) -> Any:
+        """The expected value of `-log_prob`.
+
+        Examples:
+            >>> law = paddle.distribution.Gamma(paddle.to_tensor(3.0), paddle.to_tensor(2.0))
+            >>> print(law.entropy().numpy().round(4))
+            1.1544
+        """
         return (
             self.concentration
             - paddle.log(self.rate)

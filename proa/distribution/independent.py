@@ -11,7 +11,24 @@ from .functions import sum_rightmost
 
 
 class Independent(Distribution):
-    """`base` with its last `reinterpreted_batch_rank` batch dimensions counted to the event."""
+    """A distribution with its last batch axes counted to the event.
+
+    Args:
+        base: the distribution.
+        reinterpreted_batch_rank: how many axes.
+
+    Raises:
+        TypeError: `base` is no distribution.
+        ValueError: it has fewer axes.
+
+    Examples:
+        >>> base = paddle.distribution.Normal(paddle.to_tensor([0.0, 1.0]), paddle.to_tensor([1.0, 1.0]))
+        >>> joint = paddle.distribution.Independent(base, 1)
+        >>> joint.batch_shape, joint.event_shape
+        ((), (2,))
+        >>> base.log_prob(paddle.to_tensor([0.0, 0.0])).shape, joint.log_prob(paddle.to_tensor([0.0, 0.0])).shape
+        (paddle.Size([2]), paddle.Size([]))
+    """
 
     def __init__(self, base: Distribution, reinterpreted_batch_rank: int) -> None:
         if not isinstance(base, Distribution):
@@ -29,20 +46,77 @@ class Independent(Distribution):
 
     @property
     def mean(self) -> Any:
+        """The expected value.
+
+        Examples:
+            >>> from proa.distribution import Independent, Normal
+            >>> law = Independent(Normal(paddle.to_tensor([0.0, 1.0]), paddle.to_tensor([1.0, 1.0])), 1)
+            >>> print(law.mean.numpy().round(4))
+            [0. 1.]
+        """
         return self._base.mean
 
     @property
     def variance(self) -> Any:
+        """The expected squared distance from the mean.
+
+        Examples:
+            >>> from proa.distribution import Independent, Normal
+            >>> law = Independent(Normal(paddle.to_tensor([0.0, 1.0]), paddle.to_tensor([1.0, 1.0])), 1)
+            >>> print(law.variance.numpy().round(4))
+            [1. 1.]
+        """
         return self._base.variance
 
     def sample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers; no gradient flows through them.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> from proa.distribution import Independent, Normal
+            >>> law = Independent(Normal(paddle.to_tensor([0.0, 1.0]), paddle.to_tensor([1.0, 1.0])), 1)
+            >>> law.sample([4]).shape
+            paddle.Size([4, 2])
+        """
         return self._base.sample(shape)
 
     def rsample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers as a function of the parameters, which gradients flow through.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> from proa.distribution import Independent, Normal
+            >>> law = Independent(Normal(paddle.to_tensor([0.0, 1.0]), paddle.to_tensor([1.0, 1.0])), 1)
+            >>> law.rsample([4]).shape
+            paddle.Size([4, 2])
+        """
         return self._base.rsample(shape)
 
     def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a place.
+
+        Args:
+            value: the place.
+
+        Examples:
+            >>> from proa.distribution import Independent, Normal
+            >>> law = Independent(Normal(paddle.to_tensor([0.0, 1.0]), paddle.to_tensor([1.0, 1.0])), 1)
+            >>> print(law.log_prob(paddle.to_tensor([0.0, 1.0])).numpy().round(4))
+            -1.8379
+        """
         return sum_rightmost(self._base.log_prob(value), self._reinterpreted_batch_rank)
 
     def entropy(self) -> Any:
+        """The expected value of `-log_prob`.
+
+        Examples:
+            >>> from proa.distribution import Independent, Normal
+            >>> law = Independent(Normal(paddle.to_tensor([0.0, 1.0]), paddle.to_tensor([1.0, 1.0])), 1)
+            >>> print(law.entropy().numpy().round(4))
+            2.8379
+        """
         return sum_rightmost(self._base.entropy(), self._reinterpreted_batch_rank)

@@ -36,7 +36,20 @@ _RULES: dict[tuple[type, type], Rule] = {}
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
-    """The Kullback-Leibler divergence: the expected value under `p` of log(p(x) / q(x))."""
+    """The Kullback-Leibler divergence: the expected value under `p` of log(p(x) / q(x)).
+
+    Args:
+        p: a distribution.
+        q: another.
+
+    Raises:
+        NotImplementedError: there is no rule for the two.
+
+    Examples:
+        >>> p, q = paddle.distribution.Normal(0.0, 1.0), paddle.distribution.Normal(1.0, 1.0)
+        >>> round(paddle.distribution.kl_divergence(p, q).item(), 4)
+        0.5
+    """
     rule = divergence_rule(type(p), type(q))
     if rule is None:
         raise NotImplementedError(
@@ -51,7 +64,26 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
 
 
 def register_kl(cls_p: type, cls_q: type) -> Callable[[Rule], Rule]:
-    """Makes the decorated function `f(p, q)` the divergence between distributions of two classes."""
+    """Makes the decorated function `f(p, q)` the divergence between distributions of two classes.
+
+    A rule for a subclass goes before one for its base.
+
+    Args:
+        cls_p: the class of the first.
+        cls_q: the class of the second.
+
+    Raises:
+        TypeError: one is no class of distributions.
+
+    Examples:
+        >>> class Point(paddle.distribution.Distribution):
+        ...     pass
+        >>> @paddle.distribution.register_kl(Point, Point)
+        ... def _(p, q):
+        ...     return 0.0
+        >>> paddle.distribution.kl_divergence(Point(), Point())
+        0.0
+    """
     for name, given in (("cls_p", cls_p), ("cls_q", cls_q)):
         if not (isinstance(given, type) and issubclass(given, Distribution)):
             raise type_error("register_kl", f"{name} must be a subclass of Distribution", f"{name}: {given!r}")
@@ -66,7 +98,17 @@ def register_kl(cls_p: type, cls_q: type) -> Callable[[Rule], Rule]:
 
 @functools.lru_cache(maxsize=1024)
 def divergence_rule(cls_p: type, cls_q: type) -> Rule | None:
-    """The rule for two classes: the one whose classes are nearest to them."""
+    """The rule for two classes: the one whose classes are nearest to them; None if there is none.
+
+    Args:
+        cls_p: the class of the first.
+        cls_q: the class of the second.
+
+    Examples:
+        >>> from proa.distribution.kl import divergence_rule
+        >>> divergence_rule(paddle.distribution.Normal, paddle.distribution.Uniform) is None
+        True
+    """
     best: tuple[int, Rule] | None = None
     for (rule_p, rule_q), rule in _RULES.items():
         if issubclass(cls_p, rule_p) and issubclass(cls_q, rule_q):

@@ -15,7 +15,23 @@ from .noise import standard_normal
 
 
 class LKJCholesky(Distribution):
-    """Roots of `dim` x `dim` correlation matrices with density proportional to det ** (concentration - 1)."""
+    """Lower triangular roots of correlation matrices, with density proportional to det^(concentration - 1).
+
+    Args:
+        dim: the rows and columns of the matrices, at least 2.
+        concentration: a positive number, or a tensor of them; 1 makes all matrices equally likely.
+        sample_method: 'onion' or 'cvine'.
+
+    Raises:
+        ValueError: a number is out of its range, or the method is unknown.
+        TypeError: `dim` is no integer.
+
+    Examples:
+        >>> lkj = paddle.distribution.LKJCholesky(3, 1.0)
+        >>> root = lkj.sample()
+        >>> print((root @ root.T).diagonal().numpy().round(4))
+        [1. 1. 1.]
+    """
 
     def __init__(self, dim: int = 2, concentration: Any = 1.0, sample_method: str = "onion") -> None:
         if isinstance(dim, bool) or not isinstance(dim, int):
@@ -34,6 +50,15 @@ class LKJCholesky(Distribution):
         super().__init__(tuple(self.concentration.shape), (dim, dim))
 
     def sample(self, sample_shape: Sequence[int] = []) -> Any:
+        """Draws roots; no gradient flows through them.
+
+        Args:
+            sample_shape: how many samples, as a list of extents.
+
+        Examples:
+            >>> paddle.distribution.LKJCholesky(3, 1.0).sample([2]).shape
+            paddle.Size([2, 3, 3])
+        """
         return without_gradient(
             self._onion(sample_shape) if self.sample_method == "onion" else self._vine(sample_shape)
         )
@@ -72,6 +97,19 @@ class LKJCholesky(Distribution):
         return paddle.concat([first, rows], axis=-2)
 
     def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a root.
+
+        Args:
+            value: a lower triangular matrix, or a batch of them.
+
+        Raises:
+            ValueError: it has other extents.
+
+        Examples:
+            >>> law = paddle.distribution.LKJCholesky(2, 1.0)
+            >>> print(law.log_prob(paddle.to_tensor([[1.0, 0.0], [0.6, 0.8]])).numpy().round(4))
+            -0.6931
+        """
         value = self._value(value, self.concentration)
         if value.ndim < 2 or tuple(value.shape[-2:]) != self._event_shape:
             raise value_error(

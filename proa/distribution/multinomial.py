@@ -16,7 +16,21 @@ from .functions import functional, paddle, times_log
 
 
 class Multinomial(Distribution):
-    """Counts of `total_count` draws with the weights `probs` (divided by their sum, over the last dimension)."""
+    """How often each class occurs in `total_count` draws.
+
+    Args:
+        total_count: the number of draws.
+        probs: a tensor of weights, with the classes along its last axis; they are divided by their sum.
+
+    Raises:
+        ValueError: `total_count` is no positive integer, or `probs` has no axis.
+        TypeError: `probs` is no tensor.
+
+    Examples:
+        >>> counts = paddle.distribution.Multinomial(4, paddle.to_tensor([0.25, 0.75]))
+        >>> counts.mean.tolist(), counts.sample().sum().item()
+        ([1.0, 3.0], 4.0)
+    """
 
     probs: Any  # a parameter here, not the older name of prob()
 
@@ -34,13 +48,37 @@ class Multinomial(Distribution):
 
     @property
     def mean(self) -> Any:
+        """The expected value.
+
+        Examples:
+            >>> law = paddle.distribution.Multinomial(4, paddle.to_tensor([0.25, 0.75]))
+            >>> print(law.mean.numpy().round(4))
+            [1. 3.]
+        """
         return self.probs * float(self.total_count)
 
     @property
     def variance(self) -> Any:
+        """The expected squared distance from the mean.
+
+        Examples:
+            >>> law = paddle.distribution.Multinomial(4, paddle.to_tensor([0.25, 0.75]))
+            >>> print(law.variance.numpy().round(4))
+            [0.75 0.75]
+        """
         return float(self.total_count) * self.probs * (1.0 - self.probs)
 
     def sample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers; no gradient flows through them.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> law = paddle.distribution.Multinomial(4, paddle.to_tensor([0.25, 0.75]))
+            >>> law.sample([5]).shape
+            paddle.Size([5, 2])
+        """
         extended = self._extend_shape(shape)
         classes = self._event_shape[0]
         if not math.prod(extended):
@@ -53,12 +91,28 @@ class Multinomial(Distribution):
         return without_gradient(paddle.cast(counts, self.probs.dtype).reshape(list(extended)))
 
     def log_prob(self, value: Any) -> Any:
+        """The logarithm of the probability of a value.
+
+        Args:
+            value: the value.
+
+        Examples:
+            >>> law = paddle.distribution.Multinomial(4, paddle.to_tensor([0.25, 0.75]))
+            >>> print(law.log_prob(paddle.to_tensor([1.0, 3.0])).numpy().round(4))
+            -0.863
+        """
         value = self._value(value, self.probs)
         ways = paddle.lgamma(value.sum(-1) + 1.0) - paddle.lgamma(value + 1.0).sum(-1)
         return ways + times_log(value, self.probs).sum(-1)
 
     def entropy(self) -> Any:
-        """Exact: the expected logarithm of k! of each class is a sum over its binomial distribution."""
+        """The expected value of `-log_prob`.
+
+        Examples:
+            >>> law = paddle.distribution.Multinomial(4, paddle.to_tensor([0.25, 0.75]))
+            >>> print(law.entropy().numpy().round(4))
+            1.2216
+        """
         count = float(self.total_count)
         size = self.total_count + 1
         k = paddle.arange(size, dtype=self.probs.dtype).reshape([-1] + [1] * self.probs.ndim)

@@ -17,7 +17,26 @@ from .noise import standard_normal
 
 
 class MultivariateNormal(Distribution):
-    """Mean `loc` and one of: the covariance, its inverse, or its lower triangular root `scale_tril`."""
+    """The normal distribution of vectors.
+
+    Exactly one of the three matrices is given.
+
+    Args:
+        loc: the mean.
+        covariance_matrix: the covariance.
+        precision_matrix: its inverse.
+        scale_tril: its lower triangular root.
+
+    Raises:
+        ValueError: none or several matrices are given, or the shapes do not fit.
+        TypeError: the matrix is no tensor.
+
+    Examples:
+        >>> covariance = paddle.to_tensor([[4.0, 1.0], [1.0, 2.0]])
+        >>> normal = paddle.distribution.MultivariateNormal(paddle.to_tensor([0.0, 1.0]), covariance)
+        >>> normal.event_shape, normal.variance.numpy().round(4).tolist()
+        ((2,), [4.0, 2.0])
+    """
 
     def __init__(
         self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None, scale_tril: Any = None
@@ -65,16 +84,50 @@ class MultivariateNormal(Distribution):
 
     @property
     def mean(self) -> Any:
+        """The expected value.
+
+        Examples:
+            >>> law = paddle.distribution.MultivariateNormal(paddle.to_tensor([0.0, 1.0]), paddle.eye(2))
+            >>> print(law.mean.numpy().round(4))
+            [0. 1.]
+        """
         return self.loc
 
     @property
     def variance(self) -> Any:
+        """The expected squared distance from the mean.
+
+        Examples:
+            >>> law = paddle.distribution.MultivariateNormal(paddle.to_tensor([0.0, 1.0]), paddle.eye(2))
+            >>> print(law.variance.numpy().round(4))
+            [1. 1.]
+        """
         return paddle.square(self._root).sum(-1)
 
     def sample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers; no gradient flows through them.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> law = paddle.distribution.MultivariateNormal(paddle.to_tensor([0.0, 1.0]), paddle.eye(2))
+            >>> law.sample([4]).shape
+            paddle.Size([4, 2])
+        """
         return without_gradient(self.rsample(shape))
 
     def rsample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers as a function of the parameters, which gradients flow through.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> law = paddle.distribution.MultivariateNormal(paddle.to_tensor([0.0, 1.0]), paddle.eye(2))
+            >>> law.rsample([4]).shape
+            paddle.Size([4, 2])
+        """
         numbers = standard_normal(self._extend_shape(shape), self.loc._aval.dtype)
         return self.loc + paddle.matmul(self._root, numbers.unsqueeze(-1)).squeeze(-1)
 
@@ -82,11 +135,28 @@ class MultivariateNormal(Distribution):
         return paddle.log(paddle.diagonal(self._root, axis1=-2, axis2=-1)).sum(-1)
 
     def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a place.
+
+        Args:
+            value: the place.
+
+        Examples:
+            >>> law = paddle.distribution.MultivariateNormal(paddle.to_tensor([0.0, 1.0]), paddle.eye(2))
+            >>> print(law.log_prob(paddle.to_tensor([0.0, 1.0])).numpy().round(4))
+            -1.8379
+        """
         difference = self._value(value, self.loc) - self.loc
         distance = paddle.square(_solved(self._root, difference.unsqueeze(-1))).sum([-2, -1])
         return -0.5 * (distance + self._event_shape[0] * math.log(2 * math.pi)) - self._half_log_determinant()
 
     def entropy(self) -> Any:
+        """The expected value of `-log_prob`.
+
+        Examples:
+            >>> law = paddle.distribution.MultivariateNormal(paddle.to_tensor([0.0, 1.0]), paddle.eye(2))
+            >>> print(law.entropy().numpy().round(4))
+            2.8379
+        """
         constant = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi))
         return self._half_log_determinant() + constant
 

@@ -24,6 +24,18 @@ def _drawn(dtype: np.dtype) -> np.dtype:
 
 
 def standard_normal(shape: Shape, dtype: np.dtype, seed: int = 0) -> Any:
+    """Standard normal numbers.
+
+    Args:
+        shape: the shape.
+        dtype: the data type.
+        seed: another number than 0 always gives the same ones.
+
+    Examples:
+        >>> from proa.distribution.lkj_cholesky import standard_normal
+        >>> standard_normal((2, 3), np.dtype("float32")).shape
+        paddle.Size([2, 3])
+    """
     return normal_of(0.0, 1.0, *draw(seed), shape, dtype)
 
 

@@ -13,7 +13,19 @@ from .noise import standard_normal
 
 
 class StudentT(Distribution):
-    """`df` degrees of freedom, centred at `loc`, stretched by `scale`."""
+    """Student's t distribution.
+
+    Args:
+        df: the degrees of freedom.
+        loc: the centre.
+        scale: how wide it is.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> t = paddle.distribution.StudentT(df=5.0, loc=0.0, scale=1.0)
+        >>> round(t.variance.item(), 4)
+        1.6667
+    """
 
     def __init__(self, df: Any, loc: Any, scale: Any, name: str | None = None) -> None:
         self.name = "StudentT" if name is None else name
@@ -26,20 +38,48 @@ class StudentT(Distribution):
 
     @property
     def mean(self) -> Any:
-        """NaN where `df` is at most 1."""
+        """The expected value; NaN where `df` is at most 1.
+
+        Examples:
+            >>> print(paddle.distribution.StudentT(5.0, 0.0, 1.0).mean.numpy().round(4))
+            0.0
+        """
         return choose(self.df > 1.0, self.loc, math.nan)
 
     @property
     def variance(self) -> Any:
-        """Infinite where `df` is at most 2, NaN where it is at most 1."""
+        """The expected squared distance from the mean; infinite where `df` is at most 2, NaN where it is at most 1.
+
+        Examples:
+            >>> print(paddle.distribution.StudentT(5.0, 0.0, 1.0).variance.numpy().round(4))
+            1.6667
+        """
         finite = paddle.where(self.df > 2.0, self.df, paddle.full_like(self.df, 3.0))
         value = choose(self.df > 2.0, paddle.square(self.scale) * finite / (finite - 2.0), math.inf)
         return choose(self.df > 1.0, value, math.nan)
 
     def sample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers; no gradient flows through them.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> paddle.distribution.StudentT(5.0, 0.0, 1.0).sample([2, 3]).shape
+            paddle.Size([2, 3])
+        """
         return self.rsample(shape)
 
     def rsample(self, shape: Sequence[int] = []) -> Any:
+        """Draws numbers as a function of the parameters, which gradients flow through.
+
+        Args:
+            shape: how many samples, as a list of extents; [] draws one for each batch element.
+
+        Examples:
+            >>> paddle.distribution.StudentT(5.0, 0.0, 1.0).rsample([2, 3]).shape
+            paddle.Size([2, 3])
+        """
         extended = self._extend_shape(shape)
         numbers = standard_normal(extended, self.df._aval.dtype)
         # Half a chi-squared number with df degrees of freedom.
@@ -47,6 +87,16 @@ class StudentT(Distribution):
         return self.loc + self.scale * numbers * paddle.rsqrt(half / (self.df * 0.5))
 
     def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at a place.
+
+        Args:
+            value: the place.
+
+        Examples:
+            >>> law = paddle.distribution.StudentT(5.0, 0.0, 1.0)
+            >>> print(law.log_prob(paddle.to_tensor(0.0)).numpy().round(4))
+            -0.9686
+        """
         standardised = (self._value(value, self.df) - self.loc) / self.scale
         half = (self.df + 1.0) * 0.5
         return (
@@ -59,6 +109,12 @@ class StudentT(Distribution):
         )
 
     def entropy(self) -> Any:
+        """The expected value of `-log_prob`.
+
+        Examples:
+            >>> print(paddle.distribution.StudentT(5.0, 0.0, 1.0).entropy().numpy().round(4))
+            1.6275
+        """
         half = (self.df + 1.0) * 0.5
         return (
             half * (paddle.digamma(half) - paddle.digamma(self.df * 0.5))

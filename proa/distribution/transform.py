@@ -34,7 +34,15 @@ __all__ = [
 
 
 class AbsTransform(Transform):
-    """y = |x|. It is not injective: `inverse` gives both numbers, the negative one first."""
+    """y = |x|. It is not injective: `inverse` gives both numbers, the negative one first.
+
+    Examples:
+        >>> transform = paddle.distribution.AbsTransform()
+        >>> transform.forward(paddle.to_tensor([-2.0])).tolist()
+        [2.0]
+        >>> [x.tolist() for x in transform.inverse(paddle.to_tensor([2.0]))]
+        [[-2.0], [2.0]]
+    """
 
     _type = Type.SURJECTION
 
@@ -54,7 +62,20 @@ class AbsTransform(Transform):
 
 
 class AffineTransform(Transform):
-    """y = loc + scale * x."""
+    """y = loc + scale * x.
+
+    Args:
+        loc: a tensor.
+        scale: a tensor.
+
+    Raises:
+        TypeError: one is no tensor.
+
+    Examples:
+        >>> transform = paddle.distribution.AffineTransform(paddle.to_tensor(1.0), paddle.to_tensor(2.0))
+        >>> transform.forward(paddle.to_tensor([3.0])).tolist(), transform.inverse(paddle.to_tensor([7.0])).tolist()
+        ([7.0], [3.0])
+    """
 
     _type = Type.BIJECTION
 
@@ -67,10 +88,22 @@ class AffineTransform(Transform):
 
     @property
     def loc(self) -> Any:
+        """What is added.
+
+        Examples:
+            >>> paddle.distribution.AffineTransform(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).loc.item()
+            1.0
+        """
         return self._loc
 
     @property
     def scale(self) -> Any:
+        """The factor.
+
+        Examples:
+            >>> paddle.distribution.AffineTransform(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).scale.item()
+            2.0
+        """
         return self._scale
 
     def _forward(self, x: Any) -> Any:
@@ -97,7 +130,15 @@ class _Shaped:
 
 
 class ExpTransform(Transform):
-    """y = exp(x)."""
+    """y = exp(x).
+
+    Examples:
+        >>> transform = paddle.distribution.ExpTransform()
+        >>> transform.forward(paddle.to_tensor([0.0])).tolist()
+        [1.0]
+        >>> transform.forward_log_det_jacobian(paddle.to_tensor([2.0])).tolist()
+        [2.0]
+    """
 
     _type = Type.BIJECTION
 
@@ -116,7 +157,19 @@ class ExpTransform(Transform):
 
 
 class PowerTransform(Transform):
-    """y = x ** power, for positive x."""
+    """y = x ** power, for positive x.
+
+    Args:
+        power: a tensor.
+
+    Raises:
+        TypeError: it is no tensor.
+
+    Examples:
+        >>> transform = paddle.distribution.PowerTransform(paddle.to_tensor(2.0))
+        >>> transform.forward(paddle.to_tensor([3.0])).tolist(), transform.inverse(paddle.to_tensor([9.0])).tolist()
+        ([9.0], [3.0])
+    """
 
     _type = Type.BIJECTION
 
@@ -127,6 +180,12 @@ class PowerTransform(Transform):
 
     @property
     def power(self) -> Any:
+        """The power.
+
+        Examples:
+            >>> paddle.distribution.PowerTransform(paddle.to_tensor(2.0)).power.item()
+            2.0
+        """
         return self._power
 
     @property
@@ -154,7 +213,13 @@ class PowerTransform(Transform):
 
 
 class SigmoidTransform(Transform):
-    """y = 1 / (1 + exp(-x))."""
+    """y = 1 / (1 + exp(-x)).
+
+    Examples:
+        >>> transform = paddle.distribution.SigmoidTransform()
+        >>> transform.forward(paddle.to_tensor([0.0])).tolist(), transform.inverse(paddle.to_tensor([0.5])).tolist()
+        ([0.5], [0.0])
+    """
 
     _type = Type.BIJECTION
 
@@ -169,7 +234,13 @@ class SigmoidTransform(Transform):
 
 
 class TanhTransform(Transform):
-    """y = tanh(x)."""
+    """y = tanh(x).
+
+    Examples:
+        >>> transform = paddle.distribution.TanhTransform()
+        >>> transform.forward(paddle.to_tensor([0.0])).tolist(), transform.inverse(paddle.to_tensor([0.0])).tolist()
+        ([0.0], [0.0])
+    """
 
     _type = Type.BIJECTION
 

@@ -17,7 +17,12 @@ from . import variable
 
 
 class Type(enum.Enum):
-    """What kind of mapping a transform is."""
+    """What kind of mapping a transform is.
+
+    Examples:
+        >>> [kind.value for kind in paddle.distribution.transform.Type]
+        ['bijection', 'injection', 'surjection', 'other']
+    """
 
     BIJECTION = "bijection"
     INJECTION = "injection"
@@ -26,12 +31,36 @@ class Type(enum.Enum):
 
     @classmethod
     def is_injective(cls, _type: Type) -> bool:
+        """Whether a kind of mapping never maps two things to the same.
+
+        Args:
+            _type: the kind.
+
+        Examples:
+            >>> Type = paddle.distribution.transform.Type
+            >>> Type.is_injective(Type.BIJECTION), Type.is_injective(Type.SURJECTION)
+            (True, False)
+        """
         return _type in (cls.BIJECTION, cls.INJECTION)
 
 
 class Transform:
-    """The base of all transforms. Called with a tensor it maps it, with a distribution it gives the transformed
-    one, with a transform it gives the chain of that one and itself."""
+    """A function with an inverse and the logarithm of its Jacobian's determinant.
+
+    Called with a tensor it maps it, with a distribution it gives the transformed one, with a transform it gives the chain of
+    both. A subclass defines `_forward`, `_inverse` and one of `_forward_log_det_jacobian` and `_inverse_log_det_jacobian`.
+
+    Examples:
+        >>> class Double(paddle.distribution.Transform):
+        ...     def _forward(self, x):
+        ...         return 2 * x
+        ...     def _inverse(self, y):
+        ...         return y / 2
+        ...     def _forward_log_det_jacobian(self, x):
+        ...         return paddle.full_like(x, np.log(2.0))
+        >>> Double()(paddle.to_tensor([3.0])).tolist(), Double().inverse(paddle.to_tensor([6.0])).tolist()
+        ([6.0], [3.0])
+    """
 
     _type = Type.INJECTION
 
@@ -63,15 +92,48 @@ class Transform:
     # ---- for users ----
 
     def forward(self, x: Any) -> Any:
-        """The image of `x`."""
+        """The image of a tensor.
+
+        Args:
+            x: the tensor.
+
+        Raises:
+            TypeError: it is no tensor.
+
+        Examples:
+            >>> paddle.distribution.ExpTransform().forward(paddle.to_tensor([0.0])).tolist()
+            [1.0]
+        """
         return self._forward(self._checked("x", x, self._domain.event_rank))
 
     def inverse(self, y: Any) -> Any:
-        """What `y` is the image of."""
+        """What a tensor is the image of.
+
+        Args:
+            y: the tensor.
+
+        Raises:
+            TypeError: it is no tensor.
+
+        Examples:
+            >>> paddle.distribution.ExpTransform().inverse(paddle.to_tensor([1.0])).tolist()
+            [0.0]
+        """
         return self._inverse(self._checked("y", y, self._codomain.event_rank))
 
     def forward_log_det_jacobian(self, x: Any) -> Any:
-        """The logarithm of the determinant of the Jacobian at `x`, in absolute value, one number for each event."""
+        """The logarithm of the absolute determinant of the Jacobian, one number for each event.
+
+        Args:
+            x: the place.
+
+        Raises:
+            NotImplementedError: the transform is not injective, or defines none.
+
+        Examples:
+            >>> paddle.distribution.ExpTransform().forward_log_det_jacobian(paddle.to_tensor([3.0])).tolist()
+            [3.0]
+        """
         x = self._checked("x", x, self._domain.event_rank)
         if not self._is_injective():
             raise self._missing("forward_log_det_jacobian(): the transform is not injective")
@@ -82,7 +144,18 @@ class Transform:
         raise self._missing("a log_det_jacobian")
 
     def inverse_log_det_jacobian(self, y: Any) -> Any:
-        """The same of the inverse, at `y`."""
+        """The logarithm of the absolute determinant of the inverse's Jacobian, one number for each event.
+
+        Args:
+            y: the place.
+
+        Raises:
+            NotImplementedError: the transform defines none.
+
+        Examples:
+            >>> print(paddle.distribution.ExpTransform().inverse_log_det_jacobian(paddle.to_tensor([2.0])).numpy().round(4))
+            [-0.6931]
+        """
         y = self._checked("y", y, self._codomain.event_rank)
         if self._overrides("_inverse_log_det_jacobian"):
             return self._inverse_log_det_jacobian(y)
@@ -91,11 +164,27 @@ class Transform:
         raise self._missing("a log_det_jacobian")
 
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        """The shape of the image of something of this shape."""
+        """The shape of the image of something of a shape.
+
+        Args:
+            shape: the shape.
+
+        Examples:
+            >>> paddle.distribution.StickBreakingTransform().forward_shape([2, 3])
+            (2, 4)
+        """
         return self._forward_shape(self._checked_shape(shape))
 
     def inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        """The shape of what has an image of this shape."""
+        """The shape of what has an image of a shape.
+
+        Args:
+            shape: the shape.
+
+        Examples:
+            >>> paddle.distribution.StickBreakingTransform().inverse_shape([2, 4])
+            (2, 3)
+        """
         return self._inverse_shape(self._checked_shape(shape))
 
     # ---- for subclasses ----

@@ -12,7 +12,20 @@ from .transform_base import Transform
 
 
 class ChainTransform(Transform):
-    """Several transforms, one after the other."""
+    """Several transforms, one after the other.
+
+    Args:
+        transforms: a list of them.
+
+    Raises:
+        TypeError: one is no transform.
+
+    Examples:
+        >>> from proa.distribution import ChainTransform, ExpTransform, PowerTransform
+        >>> chain = ChainTransform([ExpTransform(), PowerTransform(paddle.to_tensor(2.0))])
+        >>> chain.forward(paddle.to_tensor([0.0])).tolist(), chain.inverse(paddle.to_tensor([1.0])).tolist()
+        ([1.0], [0.0])
+    """
 
     def __init__(self, transforms: Sequence[Transform]) -> None:
         if not isinstance(transforms, (list, tuple)) or not all(isinstance(t, Transform) for t in transforms):
@@ -72,7 +85,21 @@ def _with_rank(base: variable.Variable, rank: int) -> variable.Variable:
 
 
 class IndependentTransform(Transform):
-    """A transform with further batch dimensions counted to the event."""
+    """A transform with further batch axes counted to the event.
+
+    Args:
+        base: the transform.
+        reinterpreted_batch_rank: how many axes.
+
+    Raises:
+        TypeError: `base` is no transform.
+        ValueError: the number is not positive.
+
+    Examples:
+        >>> transform = paddle.distribution.IndependentTransform(paddle.distribution.ExpTransform(), 1)
+        >>> transform.forward_log_det_jacobian(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [3.0, 7.0]
+    """
 
     def __init__(self, base: Transform, reinterpreted_batch_rank: int) -> None:
         if not isinstance(base, Transform):
@@ -113,7 +140,21 @@ class IndependentTransform(Transform):
 
 
 class StackTransform(Transform):
-    """One transform for each entry along an axis."""
+    """One transform for each entry along an axis.
+
+    Args:
+        transforms: a list of them.
+        axis: the axis.
+
+    Raises:
+        TypeError: one is no transform, or the axis is no integer.
+
+    Examples:
+        >>> from proa.distribution import ExpTransform, PowerTransform, StackTransform
+        >>> stack = StackTransform([ExpTransform(), PowerTransform(paddle.to_tensor(2.0))], axis=0)
+        >>> stack.forward(paddle.to_tensor([0.0, 3.0])).tolist()
+        [1.0, 9.0]
+    """
 
     def __init__(self, transforms: Sequence[Transform], axis: int = 0) -> None:
         if not transforms or not isinstance(transforms, (list, tuple)):
@@ -130,10 +171,24 @@ class StackTransform(Transform):
 
     @property
     def transforms(self) -> Sequence[Transform]:
+        """The transforms.
+
+        Examples:
+            >>> from proa.distribution import ExpTransform, StackTransform, TanhTransform
+            >>> len(StackTransform([ExpTransform(), TanhTransform()]).transforms)
+            2
+        """
         return self._transforms
 
     @property
     def axis(self) -> int:
+        """The axis.
+
+        Examples:
+            >>> from proa.distribution import ExpTransform, StackTransform, TanhTransform
+            >>> StackTransform([ExpTransform(), TanhTransform()], axis=1).axis
+            1
+        """
         return self._axis
 
     @property

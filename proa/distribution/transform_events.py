@@ -13,7 +13,12 @@ from .transform_base import Transform, Type
 
 
 class SoftmaxTransform(Transform):
-    """y = softmax(x) over the last dimension; it forgets a constant, so `inverse` gives log(y)."""
+    """y = softmax(x) over the last axis; it forgets a constant, so `inverse` gives log(y).
+
+    Examples:
+        >>> paddle.distribution.SoftmaxTransform().forward(paddle.zeros([4])).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+    """
 
     _type = Type.OTHER
 
@@ -41,8 +46,14 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """From K real numbers to K + 1 that are positive and sum to 1: each number says which part of what is left of
-    a stick of length 1 is broken off."""
+    """From K real numbers to K + 1 that are positive and sum to 1.
+
+    Each number says which part of what is left of a stick of length 1 is broken off; zeros give equal parts.
+
+    Examples:
+        >>> print(paddle.distribution.StickBreakingTransform().forward(paddle.zeros([3])).numpy().round(4))
+        [0.25 0.25 0.25 0.25]
+    """
 
     _type = Type.BIJECTION
 
@@ -88,7 +99,20 @@ class StickBreakingTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """Gives events another shape."""
+    """Gives events another shape.
+
+    Args:
+        in_event_shape: the shape of events.
+        out_event_shape: the shape of their images, with as many elements.
+
+    Raises:
+        TypeError: one is no list.
+        ValueError: the numbers of elements differ.
+
+    Examples:
+        >>> paddle.distribution.ReshapeTransform([6], [2, 3]).forward(paddle.ones([4, 6])).shape
+        paddle.Size([4, 2, 3])
+    """
 
     _type = Type.BIJECTION
 
@@ -103,10 +127,22 @@ class ReshapeTransform(Transform):
 
     @property
     def in_event_shape(self) -> tuple[int, ...]:
+        """The shape of events.
+
+        Examples:
+            >>> paddle.distribution.ReshapeTransform([6], [2, 3]).in_event_shape
+            (6,)
+        """
         return self._in_event_shape
 
     @property
     def out_event_shape(self) -> tuple[int, ...]:
+        """The shape of their images.
+
+        Examples:
+            >>> paddle.distribution.ReshapeTransform([6], [2, 3]).out_event_shape
+            (2, 3)
+        """
         return self._out_event_shape
 
     @property

@@ -192,7 +192,23 @@ def backward(
     *,
     dump_backward_graph_path: str | None = None,
 ) -> None:
-    """Adds the gradients of several tensors at once to the `.grad` of their leaves."""
+    """Adds the gradients of several tensors at once to the `.grad` of their leaves.
+
+    Args:
+        tensors: a tensor, or several.
+        grad_tensors: the gradients they start with; ones if left out.
+        retain_graph: keeps what is needed to do it again.
+        dump_backward_graph_path: accepted for compatibility.
+
+    Raises:
+        ValueError: a tensor is given twice, or a gradient does not fit.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> paddle.autograd.backward([(x ** 2).sum(), (3 * x).sum()])
+        >>> x.grad.tolist()
+        [5.0, 7.0]
+    """
     tensor_list = engine.tensor_list("backward", "tensors", tensors)
     if len({id(tensor) for tensor in tensor_list}) != len(tensor_list):
         raise value_error("backward", "the same tensor is given twice", f"{len(tensor_list)} tensors")

@@ -11,10 +11,28 @@ from .tensor import Tensor, adopt, tensor_from_data
 
 
 class Parameter(Tensor):
-    """A leaf tensor with what optimisers want to know about it.
+    """A tensor that a layer owns and an optimiser changes.
 
-    `optimize_attr["learning_rate"]` scales the learning rate for this parameter, `regularizer`
-    replaces the optimiser's weight decay, `need_clip` lets gradient clipping see it.
+    `optimize_attr["learning_rate"]` scales the learning rate for this parameter, `regularizer` replaces the optimiser's
+    weight decay, `need_clip` lets gradient clipping see it.
+
+    Args:
+        data: its numbers: a tensor, an array or a nested list; a list of ints is a shape, as in Paddle, and gives zeros.
+        dtype: its data type; that of the numbers if left out.
+        name: its name; a unique one if left out.
+        trainable: whether it gets gradients.
+        learning_rate: the factor of the optimiser's learning rate.
+        regularizer: its own weight decay.
+        need_clip: whether gradient clipping sees it.
+        do_model_average: whether averages of the model see it.
+        requires_grad: PyTorch's name for `trainable`.
+
+    Examples:
+        >>> weight = paddle.nn.Parameter(paddle.to_tensor([1.0, 2.0]))
+        >>> weight.trainable, weight.stop_gradient
+        (True, False)
+        >>> paddle.nn.Parameter([2, 3], "float32").shape
+        paddle.Size([2, 3])
     """
 
     _print_prefix = PARAMETER_PREFIX
@@ -52,7 +70,14 @@ class Parameter(Tensor):
 
     @property
     def trainable(self) -> bool:
-        """Whether optimisers change it: the opposite of `stop_gradient`."""
+        """Whether optimisers change it: the opposite of `stop_gradient`.
+
+        Examples:
+            >>> weight = paddle.nn.Parameter(paddle.to_tensor([1.0]))
+            >>> weight.trainable = False
+            >>> weight.stop_gradient
+            True
+        """
         return not self.stop_gradient
 
     @trainable.setter
@@ -60,7 +85,15 @@ class Parameter(Tensor):
         self.stop_gradient = not value
 
     def initialize(self) -> None:
-        """Draws the numbers of a parameter that was made under `LazyGuard`; this one has its numbers."""
+        """Draws the numbers of a parameter that was made under `paddle.LazyGuard`; others have theirs.
+
+        Examples:
+            >>> with paddle.LazyGuard():
+            ...     layer = paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(3.0))
+            >>> layer.weight.initialize()
+            >>> layer.weight.tolist()
+            [[3.0], [3.0]]
+        """
 
     def _is_initialized(self) -> bool:
         return True

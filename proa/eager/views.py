@@ -424,7 +424,15 @@ def _replace_value(target: Tensor, source: Tensor) -> None:
 
 
 def replace_value(target: Tensor, source: Tensor) -> None:
-    """Other numbers without a trace in history or version (`set_value`, `copy_`), laid out as the tensor is."""
+    """Other numbers without a trace in history or version (`set_value`, `copy_`), laid out as the tensor is.
+
+    Examples:
+        >>> from proa.eager.views import replace_value
+        >>> x = paddle.zeros([2])
+        >>> replace_value(x, paddle.ones([2]))
+        >>> x.tolist()
+        [1.0, 1.0]
+    """
     if target._layout is not None:
         source = target._layout.lay_out(source)
     _replace_value(target, source)

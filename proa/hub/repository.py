@@ -30,23 +30,68 @@ _modules: dict[str, str] = {}  # modules that repositories brought along, and th
 
 
 def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> builtins.list[str]:
-    """The names of the entry points of a repository.
+    r"""The names of the entry points of a repository: the functions of its `hubconf.py`, which is executed.
 
-    `source="local"` takes a folder, an archive (zip, tar) or a `file://` URL of one; "github" and "gitee" take
-    `owner/repository[:branch]`. The repository's `hubconf.py` is executed. `force_reload` downloads and unpacks again.
+    Args:
+        repo_dir: `owner/repository[:branch]`; with `source="local"` a folder, an archive (zip, tar) or a `file://` URL.
+        source: "github", "gitee" or "local".
+        force_reload: downloads and unpacks again.
+
+    Raises:
+        ValueError: `source` is unknown, or `repo_dir` has another form.
+        RuntimeError: there is no `hubconf.py`, or it cannot be had.
+
+    Examples:
+        >>> with open("hubconf.py", "w") as file:
+        ...     _ = file.write("def small(size=3):\n    'A small list.'\n    return [0] * size\n")
+        >>> paddle.hub.list(".", source="local")
+        ['small']
     """
     with _opened(repo_dir, source, force_reload) as config:
         return sorted(name for name, value in vars(config).items() if callable(value) and not name.startswith("_"))
 
 
 def help(repo_dir: str, model: str, source: str = "github", force_reload: bool = False) -> str | None:
-    """The documentation of an entry point; see `list` for the other arguments."""
+    r"""The documentation of an entry point.
+
+    Args:
+        repo_dir: as for `list`.
+        model: the entry point's name.
+        source: as for `list`.
+        force_reload: downloads and unpacks again.
+
+    Raises:
+        RuntimeError: there is no such entry point.
+
+    Examples:
+        >>> with open("hubconf.py", "w") as file:
+        ...     _ = file.write("def small(size=3):\n    'A small list.'\n    return [0] * size\n")
+        >>> paddle.hub.help(".", "small", source="local")
+        'A small list.'
+    """
     with _opened(repo_dir, source, force_reload) as config:
         return _entry(config, model).__doc__
 
 
 def load(repo_dir: str, model: str, source: str = "github", force_reload: bool = False, **kwargs: Any) -> Any:
-    """What the entry point `model` gives for `**kwargs`; see `list` for the other arguments."""
+    r"""What an entry point gives.
+
+    Args:
+        repo_dir: as for `list`.
+        model: the entry point's name.
+        source: as for `list`.
+        force_reload: downloads and unpacks again.
+        kwargs: what the entry point takes.
+
+    Raises:
+        RuntimeError: there is no such entry point, or a package that the repository needs is missing.
+
+    Examples:
+        >>> with open("hubconf.py", "w") as file:
+        ...     _ = file.write("def small(size=3):\n    'A small list.'\n    return [0] * size\n")
+        >>> paddle.hub.load(".", "small", source="local", size=2)
+        [0, 0]
+    """
     with _opened(repo_dir, source, force_reload) as config:
         _check_dependencies(config)
         return _entry(config, model)(**kwargs)

@@ -24,11 +24,28 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     map_location: Any = None,
 ) -> Any:
-    """The state dictionary in the file at `url` (http, https or file), which is downloaded to `model_dir` once.
+    """The state dictionary in the file at an address, which is downloaded once. Nothing in the file is executed.
 
-    `file_name` is its name there. With `check_hash`, the name has the form `name-<hash>.ext` with the first eight or more
-    digits of the file's SHA-256, which is checked. An archive with one file in it is unpacked. `map_location` is accepted
-    for PyTorch's sake: tensors go to the current device. Nothing in the file is executed.
+    An archive with one file in it is unpacked.
+
+    Args:
+        url: the address: http, https or file.
+        model_dir: the folder it is kept in; one in the user's cache if left out.
+        check_hash: the name has the form `name-<hash>.ext` with the first eight or more digits of the file's SHA-256, which
+            is checked.
+        file_name: its name in the folder; that of the address if left out.
+        map_location: accepted for PyTorch's sake: tensors go to the current device.
+
+    Raises:
+        ValueError: there is no name for the file, or an archive has several files.
+        RuntimeError: it cannot be had, or its hash is another one.
+
+    Examples:
+        >>> import pathlib
+        >>> paddle.save({"weight": paddle.ones([2])}, "weights.pdparams")
+        >>> url = pathlib.Path("weights.pdparams").absolute().as_uri()
+        >>> paddle.hub.load_state_dict_from_url(url, model_dir="cache")["weight"].tolist()
+        [1.0, 1.0]
     """
     from ..framework.io import load
 

@@ -200,6 +200,17 @@ class DataLoader:
 
         Made of numbers, text, lists and dicts. It may be taken in the middle of an epoch, with any number of workers, and
         given to a loader with another number of them.
+
+        Examples:
+            >>> loader = paddle.io.DataLoader(list(range(6)), batch_size=2)
+            >>> batches = iter(loader)
+            >>> next(batches).tolist()
+            [0, 1]
+            >>> state = loader.state_dict()
+            >>> resumed = paddle.io.DataLoader(list(range(6)), batch_size=2)
+            >>> resumed.load_state_dict(state)
+            >>> [batch.tolist() for batch in resumed]
+            [[2, 3], [4, 5]]
         """
         if self._resumed is not None:
             return self._resumed
@@ -210,6 +221,17 @@ class DataLoader:
 
         NumPy's, Python's and our own random state become what they were then: the order of later epochs comes from
         there. A stream (IterableDataset) is read again up to that place.
+
+        Args:
+            state_dict: what `state_dict()` gave.
+
+        Examples:
+            >>> loader = paddle.io.DataLoader(list(range(4)), batch_size=2)
+            >>> next(iter(loader)).tolist()
+            [0, 1]
+            >>> loader.load_state_dict(loader.state_dict())
+            >>> [batch.tolist() for batch in loader]
+            [[2, 3]]
         """
         state = check_state(state_dict, None if self._is_stream else _length_of(self))
         set_stream_states(state["now"])

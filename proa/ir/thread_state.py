@@ -85,7 +85,16 @@ def switch_gradients(enabled: bool) -> bool:
 
 
 class recording_gradients:
-    """`with recording_gradients(False):` what is computed inside leaves no history (True: it does, whatever held before)."""
+    """`with recording_gradients(False):` what is computed inside leaves no history (True: it does, whatever held before).
+
+    Examples:
+        >>> from proa.ir.recorder import recording_gradients
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> with recording_gradients(False):
+        ...     y = x * 2
+        >>> y.stop_gradient
+        True
+    """
 
     __slots__ = ("_before", "_enabled")
 

@@ -17,7 +17,23 @@ from .metric import LateMetric, to_array
 
 
 class Accuracy(LateMetric):
-    """The share of samples whose label is among the `k` largest outputs, for every `k` of `topk`."""
+    """The share of samples whose label is among the `k` largest outputs, for every `k` of `topk`.
+
+    Args:
+        topk: the numbers k.
+        name: the metric's name; "acc" if left out.
+
+    Raises:
+        TypeError: `topk` is no tuple of positive integers.
+
+    Examples:
+        >>> metric = paddle.metric.Accuracy()
+        >>> scores = paddle.to_tensor([[0.1, 0.9], [0.8, 0.2]])
+        >>> metric.update(metric.compute(scores, paddle.to_tensor([1, 1])))
+        0.5
+        >>> metric.accumulate()
+        0.5
+    """
 
     def __init__(self, topk: Sequence[int] = (1,), name: str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -33,7 +49,18 @@ class Accuracy(LateMetric):
     def compute(self, pred: Any, label: Any, *args: Any) -> Tensor:
         """For every sample, at which of the first places of `pred` its label stands: ones and zeros.
 
-        Labels are class numbers, with or without a last dimension of 1, or one-hot.
+        Args:
+            pred: scores, with the classes along the last axis.
+            label: class numbers, with or without a last axis of 1, or one-hot.
+
+        Raises:
+            TypeError: something is no tensor.
+            ValueError: the labels do not fit.
+
+        Examples:
+            >>> metric = paddle.metric.Accuracy(topk=(1, 2))
+            >>> metric.compute(paddle.to_tensor([[0.1, 0.6, 0.3]]), paddle.to_tensor([2])).tolist()
+            [[0.0, 1.0]]
         """
         if not isinstance(pred, Tensor) or not isinstance(label, Tensor):
             raise type_error(
@@ -49,7 +76,18 @@ class Accuracy(LateMetric):
         return cast_to(order == classes, np.dtype(np.float32))
 
     def update(self, correct: Any, *args: Any) -> Any:
-        """Adds a batch, as `compute` gave it; the accuracy of this batch alone (a list for several `k`)."""
+        """Adds a batch.
+
+        Args:
+            correct: what `compute` gave.
+
+        Returns:
+            The accuracy of this batch alone; a list for several k.
+
+        Examples:
+            >>> paddle.metric.Accuracy(topk=(1, 2)).update(np.array([[0.0, 1.0], [1.0, 0.0]]))
+            [0.5, 1.0]
+        """
         array = to_array("Accuracy.update", correct, "correct")
         self._read()
         hits, seen = self._add(array)
@@ -65,27 +103,64 @@ class Accuracy(LateMetric):
 
     @property
     def total(self) -> list[float]:
-        """Samples with the label among the first `k`, for every `k`."""
+        """Samples with the label among the first k, for every k.
+
+        Examples:
+            >>> metric = paddle.metric.Accuracy(topk=(1, 2))
+            >>> _ = metric.update(np.array([[0.0, 1.0], [1.0, 0.0]]))
+            >>> metric.total
+            [1.0, 2.0]
+        """
         self._read()
         return self._hits.tolist()
 
     @property
     def count(self) -> list[int]:
-        """Samples seen, for every `k`."""
+        """Samples seen, for every k.
+
+        Examples:
+            >>> metric = paddle.metric.Accuracy(topk=(1, 2))
+            >>> _ = metric.update(np.array([[0.0, 1.0], [1.0, 0.0]]))
+            >>> metric.count
+            [2, 2]
+        """
         self._read()
         return [self._seen] * len(self.topk)
 
     def reset(self) -> None:
+        """Forgets all updates.
+
+        Examples:
+            >>> metric = paddle.metric.Accuracy()
+            >>> _ = metric.update(np.array([[1.0]]))
+            >>> metric.reset()
+            >>> metric.count
+            [0]
+        """
         super().reset()
         self._hits[:] = 0
         self._seen = 0
 
     def accumulate(self) -> Any:
+        """The accuracy over all updates; a list for several k.
+
+        Examples:
+            >>> metric = paddle.metric.Accuracy()
+            >>> _ = metric.update(np.array([[1.0], [0.0]]))
+            >>> metric.accumulate()
+            0.5
+        """
         self._read()
         shares = [float(hit / self._seen) if self._seen else 0.0 for hit in self._hits]
         return shares[0] if len(shares) == 1 else shares
 
     def name(self) -> list[str]:
+        """The metric's names, one for every k.
+
+        Examples:
+            >>> paddle.metric.Accuracy(topk=(1, 5)).name()
+            ['acc_top1', 'acc_top5']
+        """
         return self._name
 
 
@@ -119,10 +194,24 @@ def accuracy(
     total: Tensor | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The share of samples whose label is among the `k` largest of `input`, as a tensor.
+    """The share of samples whose label is among the `k` largest, as a tensor.
 
-    `input` is [samples, classes] and `label` [samples, 1]. The numbers of hits and of samples are written to `correct`
-    and `total` where given.
+    Args:
+        input: scores, [samples, classes].
+        label: class numbers, [samples, 1].
+        k: how many of the largest count.
+        correct: a tensor that the number of hits is written to.
+        total: a tensor that the number of samples is written to.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a shape does not fit, or there are fewer classes than `k`.
+        TypeError: something is no tensor, or the labels are no integers.
+
+    Examples:
+        >>> scores = paddle.to_tensor([[0.1, 0.9], [0.8, 0.2]])
+        >>> paddle.metric.accuracy(scores, paddle.to_tensor([[1], [1]])).item()
+        0.5
     """
     if not isinstance(input, Tensor) or not isinstance(label, Tensor):
         raise type_error(

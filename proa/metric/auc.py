@@ -15,6 +15,20 @@ class Auc(LateMetric):
 
     Predictions are sorted into `num_thresholds + 1` bins, so the area is exact up to the width of a bin. As in Paddle,
     the ROC curve is used whatever `curve` says.
+
+    Args:
+        curve: accepted for compatibility.
+        num_thresholds: the number of thresholds.
+        name: the metric's name.
+
+    Raises:
+        ValueError: `num_thresholds` is no positive integer.
+
+    Examples:
+        >>> metric = paddle.metric.Auc()
+        >>> metric.update(np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]]), np.array([[0], [1], [0]]))
+        >>> metric.accumulate()
+        0.5
     """
 
     def __init__(
@@ -30,7 +44,21 @@ class Auc(LateMetric):
         self._stat_neg = np.zeros(num_thresholds + 1, np.int64)
 
     def update(self, preds: Any, labels: Any) -> None:
-        """Adds a batch: probabilities [samples, 2] (or of class 1 alone, [samples, 1]) and labels 0 or 1."""
+        """Adds a batch.
+
+        Args:
+            preds: probabilities of both classes, [samples, 2], or of the class 1 alone, [samples, 1].
+            labels: 0 or 1 for each sample.
+
+        Raises:
+            ValueError: a shape does not fit, or something is no probability.
+
+        Examples:
+            >>> metric = paddle.metric.Auc()
+            >>> metric.update(np.array([[0.1], [0.9]]), np.array([0, 1]))
+            >>> metric.accumulate()
+            1.0
+        """
         found, wanted = to_array("Auc.update", preds, "preds"), to_array("Auc.update", labels, "labels")
         self._read()
         self._add(found, wanted)
@@ -52,10 +80,25 @@ class Auc(LateMetric):
 
     @staticmethod
     def trapezoid_area(x1: float, x2: float, y1: float, y2: float) -> float:
-        """The area between two points of a curve and the horizontal axis."""
+        """The area between two points of a curve and the horizontal axis.
+
+        Args:
+            x1, x2: the places.
+            y1, y2: the heights there.
+
+        Examples:
+            >>> paddle.metric.Auc.trapezoid_area(0.0, 2.0, 1.0, 3.0)
+            4.0
+        """
         return abs(x1 - x2) * (y1 + y2) / 2.0
 
     def accumulate(self) -> float:
+        """The area over all updates; 0 until both classes were seen.
+
+        Examples:
+            >>> paddle.metric.Auc().accumulate()
+            0.0
+        """
         self._read()
         # From the highest threshold down; the first point is the origin.
         positives = np.concatenate([[0], np.cumsum(self._stat_pos[::-1])])
@@ -66,9 +109,24 @@ class Auc(LateMetric):
         return float(area / positives[-1] / negatives[-1])
 
     def reset(self) -> None:
+        """Forgets all updates.
+
+        Examples:
+            >>> metric = paddle.metric.Auc()
+            >>> metric.update(np.array([[0.1], [0.9]]), np.array([0, 1]))
+            >>> metric.reset()
+            >>> metric.accumulate()
+            0.0
+        """
         super().reset()
         self._stat_pos[:] = 0
         self._stat_neg[:] = 0
 
     def name(self) -> str:
+        """The metric's name.
+
+        Examples:
+            >>> paddle.metric.Auc().name()
+            'auc'
+        """
         return self._name

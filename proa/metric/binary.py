@@ -20,7 +20,21 @@ class _Counting(LateMetric):
         self._misses = 0
 
     def update(self, preds: Any, labels: Any) -> None:
-        """Adds a batch: predictions between 0 and 1, and labels 0 or 1 of the same number."""
+        """Adds a batch.
+
+        Args:
+            preds: predictions between 0 and 1, one for each sample.
+            labels: 0 or 1 for each sample.
+
+        Raises:
+            ValueError: the numbers of both differ.
+
+        Examples:
+            >>> metric = paddle.metric.Recall()
+            >>> metric.update(np.array([0.9, 0.2, 0.8]), np.array([1, 1, 0]))
+            >>> metric.accumulate()
+            0.5
+        """
         where = f"{type(self).__name__}.update"
         found, wanted = to_array(where, preds, "preds"), to_array(where, labels, "labels")
         self._read()
@@ -38,26 +52,64 @@ class _Counting(LateMetric):
         raise NotImplementedError
 
     def reset(self) -> None:
+        """Forgets all updates.
+
+        Examples:
+            >>> metric = paddle.metric.Precision()
+            >>> metric.update(np.array([0.9]), np.array([1]))
+            >>> metric.reset()
+            >>> metric.tp
+            0
+        """
         super().reset()
         self._hits = self._misses = 0
 
     def accumulate(self) -> float:
+        """The share over all updates; 0 where there is nothing to count.
+
+        Examples:
+            >>> paddle.metric.Precision().accumulate()
+            0.0
+        """
         self._read()
         both = self._hits + self._misses
         return float(self._hits / both) if both else 0.0
 
     def name(self) -> str:
+        """The metric's name.
+
+        Examples:
+            >>> paddle.metric.Precision().name()
+            'precision'
+        """
         return self._name
 
     @property
     def tp(self) -> int:
-        """Samples of class 1 that were found."""
+        """Samples of class 1 that were found.
+
+        Examples:
+            >>> metric = paddle.metric.Precision()
+            >>> metric.update(np.array([0.9, 0.8]), np.array([1, 0]))
+            >>> metric.tp
+            1
+        """
         self._read()
         return self._hits
 
 
 class Precision(_Counting):
-    """Of the samples predicted as class 1 (0.5 and more), the share that are."""
+    """Of the samples predicted as class 1 (0.5 and more), the share that are.
+
+    Args:
+        name: the metric's name.
+
+    Examples:
+        >>> metric = paddle.metric.Precision()
+        >>> metric.update(np.array([0.9, 0.2, 0.8]), np.array([1, 1, 0]))
+        >>> metric.accumulate()
+        0.5
+    """
 
     def __init__(self, name: str = "precision", *args: Any, **kwargs: Any) -> None:
         super().__init__(name)
@@ -70,13 +122,30 @@ class Precision(_Counting):
 
     @property
     def fp(self) -> int:
-        """Samples of class 0 that were taken for class 1."""
+        """Samples of class 0 that were taken for class 1.
+
+        Examples:
+            >>> metric = paddle.metric.Precision()
+            >>> metric.update(np.array([0.9, 0.8]), np.array([1, 0]))
+            >>> metric.fp
+            1
+        """
         self._read()
         return self._misses
 
 
 class Recall(_Counting):
-    """Of the samples of class 1, the share predicted as such (more than 0.5)."""
+    """Of the samples of class 1, the share predicted as such (more than 0.5).
+
+    Args:
+        name: the metric's name.
+
+    Examples:
+        >>> metric = paddle.metric.Recall()
+        >>> metric.update(np.array([0.9, 0.2, 0.8]), np.array([1, 1, 0]))
+        >>> metric.accumulate()
+        0.5
+    """
 
     def __init__(self, name: str = "recall", *args: Any, **kwargs: Any) -> None:
         super().__init__(name)
@@ -89,6 +158,13 @@ class Recall(_Counting):
 
     @property
     def fn(self) -> int:
-        """Samples of class 1 that were missed."""
+        """Samples of class 1 that were missed.
+
+        Examples:
+            >>> metric = paddle.metric.Recall()
+            >>> metric.update(np.array([0.9, 0.2]), np.array([1, 1]))
+            >>> metric.fn
+            1
+        """
         self._read()
         return self._misses

@@ -15,10 +15,26 @@ _MOST_WAITING = 64
 
 
 class Metric(metaclass=abc.ABCMeta):
-    """The base of metrics.
+    """The base class of metrics.
 
     A training loop calls `compute(*outputs, *labels)` with tensors, then `update(*results)` with the results as arrays.
     `accumulate()` gives the value over all updates since `reset()`, and `name()` what to call it (a list for several).
+
+    Examples:
+        >>> class Largest(paddle.metric.Metric):
+        ...     def reset(self):
+        ...         self.value = 0.0
+        ...     def update(self, outputs, labels):
+        ...         self.value = max(self.value, float(np.max(outputs)))
+        ...     def accumulate(self):
+        ...         return self.value
+        ...     def name(self):
+        ...         return "largest"
+        >>> metric = Largest()
+        >>> metric.reset()
+        >>> metric.update(np.array([1.0, 3.0]), np.array([0, 1]))
+        >>> metric.accumulate()
+        3.0
     """
 
     def __init__(self) -> None:  # noqa: B027 (subclasses call it)
@@ -26,26 +42,62 @@ class Metric(metaclass=abc.ABCMeta):
 
     @abc.abstractmethod
     def reset(self) -> None:
-        """Forgets all updates."""
+        """Forgets all updates; subclasses define it.
+
+        Examples:
+            >>> metric = paddle.metric.Precision()
+            >>> metric.update(np.array([0.9]), np.array([1]))
+            >>> metric.reset()
+            >>> metric.accumulate()
+            0.0
+        """
         raise NotImplementedError
 
     @abc.abstractmethod
     def update(self, *args: Any) -> Any:
-        """Takes the results of one batch."""
+        """Takes the results of one batch; subclasses define it.
+
+        Args:
+            args: what `compute` gave.
+
+        Examples:
+            >>> metric = paddle.metric.Recall()
+            >>> metric.update(np.array([0.9, 0.1]), np.array([1, 1]))
+            >>> metric.accumulate()
+            0.5
+        """
         raise NotImplementedError
 
     @abc.abstractmethod
     def accumulate(self) -> Any:
-        """The value over all updates since the last `reset()`."""
+        """The value over all updates since the last `reset()`; subclasses define it.
+
+        Examples:
+            >>> paddle.metric.Recall().accumulate()
+            0.0
+        """
         raise NotImplementedError
 
     @abc.abstractmethod
     def name(self) -> Any:
-        """The metric's name, or names."""
+        """The metric's name, or names; subclasses define it.
+
+        Examples:
+            >>> paddle.metric.Recall(name="found").name()
+            'found'
+        """
         raise NotImplementedError
 
     def compute(self, *args: Any) -> Any:
-        """What `update` is given, from the model's outputs and the labels; these themselves unless overridden."""
+        """What `update` is given, from the model's outputs and the labels; these themselves unless overridden.
+
+        Args:
+            args: outputs, then labels.
+
+        Examples:
+            >>> paddle.metric.Recall().compute("outputs", "labels")
+            ('outputs', 'labels')
+        """
         return args
 
 
@@ -78,6 +130,14 @@ class LateMetric(Metric):
             self._add(*(to_array(type(self).__name__, result) for result in results))
 
     def reset(self) -> None:
+        """Forgets all updates.
+
+        Examples:
+            >>> metric = paddle.metric.Auc()
+            >>> metric.reset()
+            >>> metric.accumulate()
+            0.0
+        """
         self._waiting = []
 
 

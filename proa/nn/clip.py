@@ -134,7 +134,21 @@ class ClipGradBase:
 
 
 class ClipGradByValue(ClipGradBase):
-    """Cuts every element to [min, max]; `min` is -max if left out."""
+    """Cuts every element of every gradient to the range from `min` to `max`. An optimiser takes it as `grad_clip`.
+
+    Args:
+        max: the largest element.
+        min: the smallest; `-max` if left out.
+
+    Raises:
+        ValueError: `max` is not positive and `min` is left out.
+
+    Examples:
+        >>> weight = paddle.create_parameter([2], "float32")
+        >>> clip = paddle.nn.ClipGradByValue(1.0)
+        >>> clip([(weight, paddle.to_tensor([3.0, -0.5]))])[0][1].tolist()
+        [1.0, -0.5]
+    """
 
     _operation = clip_by_value
 
@@ -149,7 +163,17 @@ class ClipGradByValue(ClipGradBase):
 
 
 class ClipGradByNorm(ClipGradBase):
-    """Scales each gradient whose norm is above `clip_norm` down to it."""
+    """Scales each gradient whose norm is above `clip_norm` down to it, each on its own.
+
+    Args:
+        clip_norm: the largest norm of a gradient.
+
+    Examples:
+        >>> weight = paddle.create_parameter([2], "float32")
+        >>> clip = paddle.nn.ClipGradByNorm(1.0)
+        >>> print(clip([(weight, paddle.to_tensor([3.0, 4.0]))])[0][1].numpy().round(4))
+        [0.6 0.8]
+    """
 
     _operation = clip_by_norm
 
@@ -162,7 +186,21 @@ class ClipGradByNorm(ClipGradBase):
 
 
 class ClipGradByGlobalNorm(ClipGradBase):
-    """Scales all gradients by one factor so that their joint norm is at most `clip_norm`."""
+    """Scales all gradients by one factor so that their joint norm is at most `clip_norm`.
+
+    Args:
+        clip_norm: the largest joint norm.
+        group_name: accepted for compatibility.
+        auto_skip_clip: accepted for compatibility.
+
+    Examples:
+        >>> model = paddle.nn.Linear(2, 1)
+        >>> clip = paddle.nn.ClipGradByGlobalNorm(1.0)
+        >>> optimizer = paddle.optimizer.SGD(0.1, parameters=model.parameters(), grad_clip=clip)
+        >>> clipped = clip([(weight, paddle.full_like(weight, 4.0)) for weight in model.parameters()])
+        >>> round(sum((grad ** 2).sum().item() for _, grad in clipped), 4)
+        1.0
+    """
 
     _operation = clip_by_global_norm
 

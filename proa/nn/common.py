@@ -15,12 +15,25 @@ from .sizes import whole_sizes
 
 
 class Identity(Layer):
-    """Gives its input back."""
+    """Gives its input back; it takes any arguments and ignores them.
+
+    Useful where a layer is expected and nothing is to be done: in the place of a head that is taken off, for instance.
+
+    Examples:
+        >>> paddle.nn.Identity()(paddle.to_tensor([1.0, 2.0])).tolist()
+        [1.0, 2.0]
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
     def forward(self, input: Any) -> Any:
+        """The input itself.
+
+        Examples:
+            >>> paddle.nn.Identity().forward("anything")
+            'anything'
+        """
         return input
 
 
@@ -35,7 +48,25 @@ class _WeightSize:
 
 
 class Linear(Layer):
-    """`x @ weight + bias`; the weight is [in_features, out_features]."""
+    """`x @ weight + bias`; the weight is [in_features, out_features].
+
+    Args:
+        in_features: the size of the last axis of the input.
+        out_features: the size of the last axis of the result.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias; False leaves the bias out.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: `weight_attr` is False, or a size is no whole number.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(3, 2)
+        >>> layer(paddle.ones([5, 3])).shape
+        paddle.Size([5, 2])
+        >>> layer.weight.shape, layer.bias.shape
+        (paddle.Size([3, 2]), paddle.Size([2]))
+    """
 
     in_features, out_features = _WeightSize(0), _WeightSize(1)
 
@@ -56,15 +87,55 @@ class Linear(Layer):
             raise value_error("Linear", "weight_attr cannot be False: there must be a weight")
 
     def forward(self, input: Tensor) -> Tensor:
+        """`input @ weight + bias`.
+
+        Args:
+            input: a tensor whose last axis has `in_features` elements.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(3.0))
+            >>> layer.forward(paddle.to_tensor([[1.0, 2.0]])).tolist()
+            [[9.0]]
+        """
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.Linear(3, 2)
+            Linear(in_features=3, out_features=2, dtype=float32)
+        """
         named = f", name={self.name}" if self.name else ""
         return f"in_features={self.in_features}, out_features={self.out_features}, dtype={self._dtype}{named}"
 
 
 class Embedding(Layer):
-    """A table of vectors, looked up by integers."""
+    """A table of vectors, looked up by integers.
+
+    Args:
+        num_embeddings: how many vectors there are.
+        embedding_dim: how long each one is.
+        padding_idx: the row that stands for padding: it starts at zero and gets no gradient.
+        max_norm: vectors that are looked up are scaled down to this norm.
+        norm_type: the p of that norm.
+        scale_grad_by_freq: divides the gradient of a row by how often it was looked up.
+        sparse: tells optimisers with a `lazy_mode` to leave rows alone that were not looked up.
+        device: where the table lies; the current device if left out.
+        dtype: its data type; the default floating type if left out.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a size is not positive, or `padding_idx` is no row of the table.
+
+    Examples:
+        >>> table = paddle.nn.Embedding(10, 4, padding_idx=0)
+        >>> table(paddle.to_tensor([[1, 2, 0]])).shape
+        paddle.Size([1, 3, 4])
+        >>> table(paddle.to_tensor([0])).tolist()
+        [[0.0, 0.0, 0.0, 0.0]]
+    """
 
     def __init__(
         self,
@@ -117,9 +188,27 @@ class Embedding(Layer):
 
     @property
     def padding_idx(self) -> int | None:
+        """The row that stands for padding, counted from the front; None if there is none.
+
+        Examples:
+            >>> paddle.nn.Embedding(10, 4, padding_idx=-1).padding_idx
+            9
+        """
         return self._padding_idx
 
     def forward(self, x: Tensor) -> Tensor:
+        """The vectors of the given rows.
+
+        Args:
+            x: integers from 0 to below `num_embeddings`.
+
+        Returns:
+            A tensor of the shape of `x` and one more axis.
+
+        Examples:
+            >>> paddle.nn.Embedding(5, 2).forward(paddle.to_tensor([1, 3, 3])).shape
+            paddle.Size([3, 2])
+        """
         if self._max_norm is None and not self._sparse and not self._scale_grad_by_freq:
             return F.embedding(x, self.weight, self._padding_idx)
         return F.embedding(
@@ -133,6 +222,12 @@ class Embedding(Layer):
         )
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.Embedding(10, 4, padding_idx=0)
+            Embedding(10, 4, padding_idx=0, sparse=False, scale_grad_by_freq=False)
+        """
         padding = "" if self._padding_idx is None else f", padding_idx={self._padding_idx}"
         named = f", name={self._name}" if self._name else ""
         return (
@@ -142,7 +237,23 @@ class Embedding(Layer):
 
 
 class Dropout(Layer):
-    """Sets elements to zero with probability `p` while training."""
+    """Sets elements to zero with probability `p` while training, and does nothing afterwards.
+
+    Args:
+        p: the probability of being dropped.
+        inplace: accepted for compatibility; the input is left as it is.
+        axis: the axes along which elements are dropped one by one; along the others they are dropped together.
+        mode: 'upscale_in_train' divides what stays by `1 - p` while training; 'downscale_in_infer' multiplies by
+            `1 - p` afterwards instead.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.Dropout(0.5)
+        >>> sorted(set(layer(paddle.ones([100])).tolist()))
+        [0.0, 2.0]
+        >>> layer.eval()(paddle.ones([3])).tolist()
+        [1.0, 1.0, 1.0]
+    """
 
     def __init__(
         self,
@@ -156,48 +267,120 @@ class Dropout(Layer):
         self.p, self.inplace, self.axis, self.mode, self.name = p, inplace, axis, mode, name
 
     def forward(self, input: Tensor) -> Tensor:
+        """The input with dropped elements while training, the input itself otherwise.
+
+        Examples:
+            >>> paddle.nn.Dropout(1.0).forward(paddle.ones([3])).tolist()
+            [0.0, 0.0, 0.0]
+        """
         return F.dropout(input, self.p, self.axis, self.training, mode=self.mode)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.Dropout(0.1)
+            Dropout(p=0.1, axis=None, mode=upscale_in_train, inplace=False)
+        """
         named = f", name={self.name}" if self.name else ""
         return f"p={self.p}, axis={self.axis}, mode={self.mode}, inplace={self.inplace}{named}"
 
 
 class Dropout2D(Layer):
-    """Sets whole channels of a 4-D tensor to zero with probability `p` while training."""
+    """Sets whole channels of images to zero with probability `p` while training.
+
+    Args:
+        p: the probability of a channel being dropped; the others are divided by `1 - p`.
+        data_format: where the channels are: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> dropped = paddle.nn.Dropout2D(0.5)(paddle.ones([1, 8, 2, 2]))
+        >>> sorted(set(dropped.sum([2, 3]).flatten().tolist()))
+        [0.0, 8.0]
+    """
 
     def __init__(self, p: float = 0.5, data_format: str = "NCHW", name: str | None = None) -> None:
         super().__init__()
         self.p, self.data_format, self.name = p, data_format, name
 
     def forward(self, input: Tensor) -> Tensor:
+        """The images with dropped channels while training, the images themselves otherwise.
+
+        Examples:
+            >>> paddle.nn.Dropout2D(0.5).eval().forward(paddle.ones([1, 1, 1, 2])).tolist()
+            [[[[1.0, 1.0]]]]
+        """
         return F.dropout2d(input, self.p, self.training, self.data_format)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.Dropout2D(0.1)
+            Dropout2D(p=0.1, data_format=NCHW)
+        """
         named = f", name={self.name}" if self.name else ""
         return f"p={self.p}, data_format={self.data_format}{named}"
 
 
 class Flatten(Layer):
-    """Makes one axis of those from `start_axis` to `stop_axis`."""
+    """Makes one axis of those from `start_axis` to `stop_axis`.
+
+    Args:
+        start_axis: the first axis; 1 leaves the batch alone.
+        stop_axis: the last axis, which is included.
+
+    Examples:
+        >>> paddle.nn.Flatten()(paddle.ones([2, 3, 4])).shape
+        paddle.Size([2, 12])
+    """
 
     def __init__(self, start_axis: int = 1, stop_axis: int = -1) -> None:
         super().__init__()
         self.start_axis, self.stop_axis = start_axis, stop_axis
 
     def forward(self, input: Tensor) -> Tensor:
+        """The tensor with some axes made one.
+
+        Examples:
+            >>> paddle.nn.Flatten(0, 1).forward(paddle.ones([2, 3, 4])).shape
+            paddle.Size([6, 4])
+        """
         return input.flatten(self.start_axis, self.stop_axis)  # type: ignore[attr-defined]
 
 
 class Unflatten(Layer):
-    """Makes several axes, of the extents `shape`, of one."""
+    """Makes several axes of one: the opposite of `Flatten`.
+
+    Args:
+        axis: the axis to be divided.
+        shape: the extents of the new axes; one of them may be -1.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.nn.Unflatten(1, [2, -1])(paddle.ones([5, 6])).shape
+        paddle.Size([5, 2, 3])
+    """
 
     def __init__(self, axis: int, shape: Any, name: str | None = None) -> None:
         super().__init__()
         self.axis, self.shape, self.name = axis, shape, name
 
     def forward(self, input: Tensor) -> Tensor:
+        """The tensor with one axis divided.
+
+        Examples:
+            >>> paddle.nn.Unflatten(0, [2, 2]).forward(paddle.to_tensor([1, 2, 3, 4])).tolist()
+            [[1, 2], [3, 4]]
+        """
         return input.unflatten(self.axis, self.shape)  # type: ignore[attr-defined]
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.Unflatten(1, [2, 3])
+            Unflatten(axis=1, shape=[2, 3])
+        """
         return f"axis={self.axis}, shape={self.shape}"

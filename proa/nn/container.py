@@ -34,18 +34,58 @@ class _Numbered(Layer):
             self.add_sublayer(str(number), layer)
 
     def append(self, sublayer: Layer) -> Any:
-        """Adds a layer at the end."""
+        """Adds a layer at the end.
+
+        Args:
+            sublayer: the layer.
+
+        Returns:
+            The container.
+
+        Examples:
+            >>> layers = paddle.nn.LayerList()
+            >>> len(layers.append(paddle.nn.ReLU()).append(paddle.nn.Tanh()))
+            2
+        """
         self.add_sublayer(str(len(self)), sublayer)
         return self
 
     def extend(self, sublayers: Iterable[Layer]) -> Any:
-        """Adds layers at the end."""
+        """Adds layers at the end.
+
+        Args:
+            sublayers: the layers, in order.
+
+        Returns:
+            The container.
+
+        Examples:
+            >>> len(paddle.nn.LayerList().extend([paddle.nn.ReLU(), paddle.nn.Tanh()]))
+            2
+        """
         for layer in sublayers:
             self.append(layer)
         return self
 
     def insert(self, index: int, sublayer: Layer) -> Any:
-        """Adds a layer in front of the one at `index`."""
+        """Adds a layer in front of the one at `index`.
+
+        Args:
+            index: its number; negative ones count from the end.
+            sublayer: the layer.
+
+        Returns:
+            The container.
+
+        Examples:
+            >>> layers = paddle.nn.LayerList([paddle.nn.ReLU(), paddle.nn.Tanh()])
+            >>> layers.insert(1, paddle.nn.Sigmoid())
+            LayerList(
+              (0): ReLU()
+              (1): Sigmoid()
+              (2): Tanh()
+            )
+        """
         if not isinstance(sublayer, Layer):
             raise failed_type_check("insert", "the sublayer must be a Layer", type(sublayer).__name__)
         layers = list(self)
@@ -55,9 +95,19 @@ class _Numbered(Layer):
 
 
 class Sequential(_Numbered):
-    """Layers that are called one after another.
+    """Layers that are called one after another, each with the result of the one before.
 
-    Given as layers, as a list of them, or as (name, layer) pairs.
+    Args:
+        layers: layers, one list of them, (name, layer) pairs, or one dictionary of names and layers.
+
+    Examples:
+        >>> model = paddle.nn.Sequential(paddle.nn.Linear(4, 8), paddle.nn.ReLU(), paddle.nn.Linear(8, 2))
+        >>> model(paddle.ones([3, 4])).shape
+        paddle.Size([3, 2])
+        >>> model[0].weight.shape
+        paddle.Size([4, 8])
+        >>> paddle.nn.Sequential(("double", paddle.nn.Linear(1, 2)), ("act", paddle.nn.ReLU()))["act"]
+        ReLU()
     """
 
     def __init__(self, *layers: Any) -> None:
@@ -72,6 +122,12 @@ class Sequential(_Numbered):
             self.add_sublayer(str(name), cast(Any, layer))
 
     def forward(self, input: Any) -> Any:
+        """The result of the last layer.
+
+        Examples:
+            >>> paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.ReLU6()).forward(paddle.to_tensor([-1.0, 9.0])).tolist()
+            [0.0, 6.0]
+        """
         for layer in self._sub_layers.values():
             input = layer(input)
         return input
@@ -98,13 +154,39 @@ class Sequential(_Numbered):
             del self._sub_layers[name]
 
     def append(self, sublayer: Layer) -> Any:
+        """Adds a layer at the end, under the next number.
+
+        Args:
+            sublayer: the layer.
+
+        Returns:
+            The container.
+
+        Examples:
+            >>> paddle.nn.Sequential(paddle.nn.ReLU()).append(paddle.nn.Tanh())
+            Sequential(
+              (0): ReLU()
+              (1): Tanh()
+            )
+        """
         names = [int(name) for name in self._sub_layers if name.isdigit()]
         self.add_sublayer(str(max([*names, len(self) - 1]) + 1), sublayer)
         return self
 
 
 class LayerList(_Numbered):
-    """A list of layers, registered under their numbers."""
+    """A list of layers, whose parameters belong to the layer that holds it.
+
+    It is indexed, sliced, iterated and changed as a Python list is.
+
+    Args:
+        sublayers: the layers to start with.
+
+    Examples:
+        >>> layers = paddle.nn.LayerList([paddle.nn.Linear(2, 2) for _ in range(3)])
+        >>> len(layers), len(layers.parameters()), len(layers[1:])
+        (3, 6, 2)
+    """
 
     def __init__(self, sublayers: Iterable[Layer] | None = None) -> None:
         super().__init__()
@@ -127,7 +209,16 @@ class LayerList(_Numbered):
         self._renumber(layers)
 
     def pop(self, key: int) -> Layer:
-        """Takes the layer at `key` out, and gives it."""
+        """Takes a layer out, and gives it.
+
+        Args:
+            key: its number; negative ones count from the end.
+
+        Examples:
+            >>> layers = paddle.nn.LayerList([paddle.nn.ReLU(), paddle.nn.Tanh()])
+            >>> layers.pop(0), len(layers)
+            (ReLU(), 1)
+        """
         layer = self[key]
         del self[key]
         return layer
@@ -137,7 +228,18 @@ class LayerList(_Numbered):
 
 
 class LayerDict(Layer):
-    """A dictionary of layers, registered under its keys."""
+    """A dictionary of layers, whose parameters belong to the layer that holds it.
+
+    Args:
+        sublayers: a dictionary, or (key, layer) pairs, to start with.
+
+    Examples:
+        >>> heads = paddle.nn.LayerDict({"small": paddle.nn.Linear(4, 2), "large": paddle.nn.Linear(4, 9)})
+        >>> heads["large"](paddle.ones([1, 4])).shape
+        paddle.Size([1, 9])
+        >>> "tiny" in heads, list(heads)
+        (False, ['small', 'large'])
+    """
 
     def __init__(self, sublayers: Any = None) -> None:
         super().__init__()
@@ -163,29 +265,89 @@ class LayerDict(Layer):
         return key in self._sub_layers
 
     def keys(self) -> Any:
+        """The names of the layers.
+
+        Examples:
+            >>> list(paddle.nn.LayerDict({"act": paddle.nn.ReLU()}).keys())
+            ['act']
+        """
         return self._sub_layers.keys()
 
     def values(self) -> Any:
+        """The layers.
+
+        Examples:
+            >>> list(paddle.nn.LayerDict({"act": paddle.nn.ReLU()}).values())
+            [ReLU()]
+        """
         return self._sub_layers.values()
 
     def items(self) -> Any:
+        """(name, layer) pairs.
+
+        Examples:
+            >>> list(paddle.nn.LayerDict({"act": paddle.nn.ReLU()}).items())
+            [('act', ReLU())]
+        """
         return self._sub_layers.items()
 
     def clear(self) -> None:
+        """Takes all layers out.
+
+        Examples:
+            >>> layers = paddle.nn.LayerDict({"act": paddle.nn.ReLU()})
+            >>> layers.clear()
+            >>> len(layers)
+            0
+        """
         self._sub_layers.clear()
 
     def pop(self, key: str) -> Layer:
+        """Takes a layer out, and gives it.
+
+        Args:
+            key: its name.
+
+        Raises:
+            KeyError: there is no such layer.
+
+        Examples:
+            >>> paddle.nn.LayerDict({"act": paddle.nn.ReLU()}).pop("act")
+            ReLU()
+        """
         return self._sub_layers.pop(key)
 
     def update(self, sublayers: Any) -> None:
-        """Adds the entries of a dictionary, or (key, layer) pairs."""
+        """Adds the entries of a dictionary, or (key, layer) pairs; present names get the new layer.
+
+        Args:
+            sublayers: the entries.
+
+        Examples:
+            >>> layers = paddle.nn.LayerDict({"act": paddle.nn.ReLU()})
+            >>> layers.update([("act", paddle.nn.Tanh()), ("end", paddle.nn.Identity())])
+            >>> layers
+            LayerDict(
+              (act): Tanh()
+              (end): Identity()
+            )
+        """
         pairs = sublayers.items() if hasattr(sublayers, "items") else sublayers
         for key, layer in pairs:
             self.add_sublayer(key, layer)
 
 
 class ParameterList(Layer):
-    """A list of parameters, registered under their numbers."""
+    """A list of parameters that belong to the layer that holds it.
+
+    Args:
+        parameters: the parameters to start with.
+
+    Examples:
+        >>> weights = paddle.nn.ParameterList([paddle.create_parameter([2, n], "float32") for n in (3, 4)])
+        >>> len(weights), weights[1].shape
+        (2, paddle.Size([2, 4]))
+    """
 
     def __init__(self, parameters: Iterable[Parameter] | None = None) -> None:
         super().__init__()
@@ -193,10 +355,30 @@ class ParameterList(Layer):
             self.append(parameter)
 
     def append(self, parameter: Parameter) -> ParameterList:
+        """Adds a parameter at the end, and gives the list.
+
+        Args:
+            parameter: the parameter.
+
+        Examples:
+            >>> weights = paddle.nn.ParameterList()
+            >>> len(weights.append(paddle.create_parameter([2], "float32")))
+            1
+        """
         self.add_parameter(str(len(self)), parameter)
         return self
 
     def extend(self, parameters: Iterable[Parameter]) -> ParameterList:
+        """Adds parameters at the end, and gives the list.
+
+        Args:
+            parameters: the parameters, in order.
+
+        Examples:
+            >>> weights = paddle.nn.ParameterList()
+            >>> len(weights.extend([paddle.create_parameter([2], "float32") for _ in range(3)]))
+            3
+        """
         for parameter in parameters:
             self.append(parameter)
         return self
@@ -217,7 +399,17 @@ class ParameterList(Layer):
 
 
 class ParameterDict(Layer):
-    """A dictionary of parameters, registered under its keys."""
+    """A dictionary of parameters that belong to the layer that holds it.
+
+    Args:
+        parameters: a dictionary, or (key, parameter) pairs, to start with.
+
+    Examples:
+        >>> weights = paddle.nn.ParameterDict({"scale": paddle.create_parameter([2], "float32")})
+        >>> weights["shift"] = paddle.create_parameter([3], "float32", is_bias=True)
+        >>> [(name, weight.shape) for name, weight in weights.items()]
+        [('scale', paddle.Size([2])), ('shift', paddle.Size([3]))]
+    """
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
@@ -243,16 +435,45 @@ class ParameterDict(Layer):
         return key in self._parameters
 
     def keys(self) -> Any:
+        """The names of the parameters.
+
+        Examples:
+            >>> list(paddle.nn.ParameterDict({"scale": paddle.create_parameter([2], "float32")}).keys())
+            ['scale']
+        """
         return self._parameters.keys()
 
     def values(self) -> Any:
+        """The parameters.
+
+        Examples:
+            >>> [p.shape for p in paddle.nn.ParameterDict({"scale": paddle.create_parameter([2], "float32")}).values()]
+            [paddle.Size([2])]
+        """
         return self._parameters.values()
 
     def items(self) -> Any:
+        """(name, parameter) pairs.
+
+        Examples:
+            >>> weights = paddle.nn.ParameterDict({"scale": paddle.create_parameter([2], "float32")})
+            >>> [(name, weight.shape) for name, weight in weights.items()]
+            [('scale', paddle.Size([2]))]
+        """
         return self._parameters.items()
 
     def update(self, parameters: Any) -> None:
-        """Adds the entries of a dictionary, or (key, parameter) pairs."""
+        """Adds the entries of a dictionary, or (key, parameter) pairs; present names get the new parameter.
+
+        Args:
+            parameters: the entries.
+
+        Examples:
+            >>> weights = paddle.nn.ParameterDict()
+            >>> weights.update({"scale": paddle.create_parameter([2], "float32")})
+            >>> list(weights)
+            ['scale']
+        """
         pairs = parameters.items() if hasattr(parameters, "items") else parameters
         for key, parameter in pairs:
             self[key] = parameter

@@ -87,6 +87,12 @@ class _Convolution(Layer):
         self.bias = self.create_parameter([self._out_channels], bias_attr, is_bias=True, device=device)
 
     def forward(self, x: Tensor) -> Tensor:
+        """The convolution of `x`.
+
+        Examples:
+            >>> paddle.nn.Conv1D(1, 2, 3).forward(paddle.ones([1, 1, 10])).shape
+            paddle.Size([1, 2, 8])
+        """
         if self._padding_mode != "zeros":
             return self._forward_padded(x)
         window = self._window
@@ -121,6 +127,12 @@ class _Convolution(Layer):
         return getattr(F, f"conv{self._num_spatial}d{suffix}")
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.Conv2D(3, 8, 3, padding=1)
+            Conv2D(3, 8, kernel_size=[3, 3], padding=1, data_format=NCHW)
+        """
         ones = [1] * self._num_spatial
         parts = [f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}"]
         if self._stride != ones:
@@ -170,19 +182,98 @@ class _Conv(_Convolution):
 
 @defaults.data_format("NCL")
 class Conv1D(_Conv):
-    """Convolution over [batch, channels, length]."""
+    """Convolution over [batch, channels, length].
+
+    Args:
+        in_channels: the channels of the input.
+        out_channels: the channels of the result.
+        kernel_size: the width of the window.
+        stride: how far the window moves at each step.
+        padding: how much is added at both ends: a number, a list, 'same' or 'valid'.
+        dilation: the distance between the elements of the window.
+        groups: into how many parts the channels are divided; a part sees its own channels only.
+        bias: False leaves the bias out.
+        padding_mode: what is added: 'zeros', 'reflect', 'replicate' or 'circular'.
+        device: where the parameters lie.
+        dtype: their data type.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias; False leaves the bias out.
+        data_format: where the channels are: 'NCL' or 'NLC'.
+
+    Raises:
+        ValueError: the channels do not divide into `groups`, or an option is unknown.
+
+    Examples:
+        >>> layer = paddle.nn.Conv1D(2, 4, 3, stride=2, padding=1)
+        >>> layer(paddle.ones([1, 2, 10])).shape
+        paddle.Size([1, 4, 5])
+        >>> layer.weight.shape
+        paddle.Size([4, 2, 3])
+    """
 
     _num_spatial = 1
 
 
 @defaults.data_format("NCHW")
 class Conv2D(_Conv):
-    """Convolution over [batch, channels, height, width]."""
+    """Convolution over [batch, channels, height, width].
+
+    Args:
+        in_channels: the channels of the input.
+        out_channels: the channels of the result.
+        kernel_size: the window: one number, or height and width.
+        stride: how far the window moves at each step; one number or two.
+        padding: how much is added on all sides: a number, a list, 'same' or 'valid'.
+        dilation: the distance between the elements of the window.
+        groups: into how many parts the channels are divided; `in_channels` makes it depthwise.
+        bias: False leaves the bias out.
+        padding_mode: what is added: 'zeros', 'reflect', 'replicate' or 'circular'.
+        device: where the parameters lie.
+        dtype: their data type.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias; False leaves the bias out.
+        data_format: where the channels are: 'NCHW' or 'NHWC'.
+
+    Raises:
+        ValueError: the channels do not divide into `groups`, or an option is unknown.
+
+    Examples:
+        >>> layer = paddle.nn.Conv2D(3, 8, kernel_size=3, padding=1)
+        >>> layer(paddle.ones([2, 3, 16, 16])).shape
+        paddle.Size([2, 8, 16, 16])
+        >>> layer.weight.shape
+        paddle.Size([8, 3, 3, 3])
+        >>> paddle.nn.Conv2D(4, 4, 3, groups=3)
+        Traceback (most recent call last):
+            ...
+        ValueError: (Conv2D) in_channels must be divisible by groups, and all of them positive; ...
+    """
 
 
 @defaults.data_format("NCDHW")
 class Conv3D(_Conv):
-    """Convolution over [batch, channels, depth, height, width]."""
+    """Convolution over [batch, channels, depth, height, width].
+
+    Args:
+        in_channels: the channels of the input.
+        out_channels: the channels of the result.
+        kernel_size: the window: one number, or depth, height and width.
+        stride: how far the window moves at each step; one number or three.
+        padding: how much is added on all sides: a number, a list, 'same' or 'valid'.
+        dilation: the distance between the elements of the window.
+        groups: into how many parts the channels are divided; a part sees its own channels only.
+        bias: False leaves the bias out.
+        padding_mode: what is added: 'zeros', 'reflect', 'replicate' or 'circular'.
+        device: where the parameters lie.
+        dtype: their data type.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias; False leaves the bias out.
+        data_format: where the channels are: 'NCDHW' or 'NDHWC'.
+
+    Examples:
+        >>> paddle.nn.Conv3D(1, 2, 3)(paddle.ones([1, 1, 4, 5, 6])).shape
+        paddle.Size([1, 2, 2, 3, 4])
+    """
 
     _num_spatial = 3
 
@@ -193,6 +284,17 @@ class _ConvTranspose(_Convolution):
     _transposed = True
 
     def forward(self, x: Tensor, output_size: Any = None) -> Tensor:
+        """The transposed convolution of `x`.
+
+        Args:
+            x: the input.
+            output_size: the wanted extents of the result, where several are possible.
+
+        Examples:
+            >>> layer = paddle.nn.Conv1DTranspose(1, 1, 3, stride=2)
+            >>> layer.forward(paddle.ones([1, 1, 4])).shape, layer.forward(paddle.ones([1, 1, 4]), output_size=[10]).shape
+            (paddle.Size([1, 1, 9]), paddle.Size([1, 1, 10]))
+        """
         return self._function(
             x,
             self.weight,
@@ -208,7 +310,28 @@ class _ConvTranspose(_Convolution):
 
 
 class Conv1DTranspose(_ConvTranspose):
-    """Transposed convolution over [batch, channels, length]."""
+    """Transposed convolution over [batch, channels, length]: it enlarges where `Conv1D` shrinks.
+
+    Args:
+        in_channels: the channels of the input.
+        out_channels: the channels of the result.
+        kernel_size: the width of the window.
+        stride: how far apart neighbouring inputs are in the result.
+        padding: how much is cut off at both ends: a number, a list, 'same' or 'valid'.
+        output_padding: how much is added at the end of the result.
+        groups: into how many parts the channels are divided.
+        dilation: the distance between the elements of the window.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias; False leaves the bias out.
+        data_format: where the channels are: 'NCL' or 'NLC'.
+
+    Examples:
+        >>> layer = paddle.nn.Conv1DTranspose(2, 1, 3, stride=2)
+        >>> layer(paddle.ones([1, 2, 4])).shape
+        paddle.Size([1, 1, 9])
+        >>> layer.weight.shape
+        paddle.Size([2, 1, 3])
+    """
 
     _num_spatial = 1
 
@@ -233,7 +356,26 @@ class Conv1DTranspose(_ConvTranspose):
 
 
 class Conv2DTranspose(_ConvTranspose):
-    """Transposed convolution over [batch, channels, height, width]."""
+    """Transposed convolution over [batch, channels, height, width]: it enlarges where `Conv2D` shrinks.
+
+    Args:
+        in_channels: the channels of the input.
+        out_channels: the channels of the result.
+        kernel_size: the window: one number, or height and width.
+        stride: how far apart neighbouring inputs are in the result.
+        padding: how much is cut off on all sides: a number, a list, 'same' or 'valid'.
+        output_padding: how much is added at the end of each axis of the result.
+        dilation: the distance between the elements of the window.
+        groups: into how many parts the channels are divided.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias; False leaves the bias out.
+        data_format: where the channels are: 'NCHW' or 'NHWC'.
+
+    Examples:
+        >>> layer = paddle.nn.Conv2DTranspose(4, 2, kernel_size=2, stride=2)
+        >>> layer(paddle.ones([1, 4, 8, 8])).shape
+        paddle.Size([1, 2, 16, 16])
+    """
 
     def __init__(
         self,
@@ -256,7 +398,25 @@ class Conv2DTranspose(_ConvTranspose):
 
 
 class Conv3DTranspose(_ConvTranspose):
-    """Transposed convolution over [batch, channels, depth, height, width]."""
+    """Transposed convolution over [batch, channels, depth, height, width].
+
+    Args:
+        in_channels: the channels of the input.
+        out_channels: the channels of the result.
+        kernel_size: the window: one number, or depth, height and width.
+        stride: how far apart neighbouring inputs are in the result.
+        padding: how much is cut off on all sides: a number, a list, 'same' or 'valid'.
+        output_padding: how much is added at the end of each axis of the result.
+        dilation: the distance between the elements of the window.
+        groups: into how many parts the channels are divided.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias; False leaves the bias out.
+        data_format: where the channels are: 'NCDHW' or 'NDHWC'.
+
+    Examples:
+        >>> paddle.nn.Conv3DTranspose(1, 2, 2, stride=2)(paddle.ones([1, 1, 2, 3, 4])).shape
+        paddle.Size([1, 2, 4, 6, 8])
+    """
 
     _num_spatial = 3
 

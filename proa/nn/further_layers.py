@@ -21,7 +21,17 @@ from .sizes import whole_sizes
 
 
 class CosineSimilarity(Layer):
-    """The cosine of the angle between vectors along an axis."""
+    """The cosine of the angle between vectors along an axis.
+
+    Args:
+        axis: the axis; PyTorch's `dim` is taken too.
+        eps: the smallest divisor.
+
+    Examples:
+        >>> layer = paddle.nn.CosineSimilarity(axis=1)
+        >>> layer(paddle.to_tensor([[1.0, 0.0]]), paddle.to_tensor([[3.0, 4.0]])).numpy().round(4).tolist()
+        [0.6000000238418579]
+    """
 
     def __init__(self, axis: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
@@ -29,23 +39,59 @@ class CosineSimilarity(Layer):
         self.dim, self.eps = axis, eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """The cosine of each pair of vectors.
+
+        Examples:
+            >>> paddle.nn.CosineSimilarity(0).forward(paddle.to_tensor([1.0, 0.0]), paddle.to_tensor([0.0, 2.0])).item()
+            0.0
+        """
         return F.cosine_similarity(x1, x2, self._axis, self._eps)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.CosineSimilarity()
+            CosineSimilarity(axis=1, eps=1e-08)
+        """
         return f"axis={self._axis}, eps={self._eps}"
 
 
 class PairwiseDistance(Layer):
-    """The p-norm of the differences of two tensors' rows."""
+    """The p-norm of the differences of two tensors' rows.
+
+    Args:
+        p: the p of the norm.
+        epsilon: added to each difference; PyTorch's `eps` is taken too.
+        keepdim: keeps the last axis, with one element.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.PairwiseDistance(epsilon=0.0)
+        >>> layer(paddle.to_tensor([[0.0, 0.0]]), paddle.to_tensor([[3.0, 4.0]])).tolist()
+        [5.0]
+    """
 
     def __init__(self, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False, name: str | None = None) -> None:
         super().__init__()
         self.p, self.epsilon, self.keepdim, self.name = p, epsilon, keepdim, name
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        """The distance of each pair of rows.
+
+        Examples:
+            >>> paddle.nn.PairwiseDistance(p=1.0, epsilon=0.0).forward(paddle.zeros([2, 3]), paddle.ones([2, 3])).tolist()
+            [3.0, 3.0]
+        """
         return F.pairwise_distance(x, y, self.p, self.epsilon, self.keepdim)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.PairwiseDistance(p=1.0)
+            PairwiseDistance(p=1.0)
+        """
         text = f"p={self.p}"
         if self.epsilon != 1e-6:
             text += f", epsilon={self.epsilon}"
@@ -53,7 +99,23 @@ class PairwiseDistance(Layer):
 
 
 class Bilinear(Layer):
-    """x1ᵀ W x2 + b, with a matrix W for each output feature."""
+    """x1ᵀ W x2 + b, with a matrix W for each output feature.
+
+    Args:
+        in1_features: the size of the first input.
+        in2_features: the size of the second input.
+        out_features: the size of the result.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias; False leaves the bias out.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.Bilinear(2, 3, 4)
+        >>> layer(paddle.ones([5, 2]), paddle.ones([5, 3])).shape
+        paddle.Size([5, 4])
+        >>> layer.weight.shape
+        paddle.Size([4, 2, 3])
+    """
 
     def __init__(
         self,
@@ -73,9 +135,22 @@ class Bilinear(Layer):
         self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """The bilinear form of each pair of rows.
+
+        Examples:
+            >>> layer = paddle.nn.Bilinear(1, 1, 1, weight_attr=paddle.nn.initializer.Constant(2.0))
+            >>> layer.forward(paddle.to_tensor([[3.0]]), paddle.to_tensor([[5.0]])).tolist()
+            [[30.0]]
+        """
         return F.bilinear(x1, x2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.Bilinear(2, 3, 4)
+            Bilinear(in1_features=2, in2_features=3, out_features=4, dtype=float32)
+        """
         return (
             f"in1_features={self._in1_features}, in2_features={self._in2_features}, "
             f"out_features={self._out_features}, dtype={self._dtype}"
@@ -83,42 +158,118 @@ class Bilinear(Layer):
 
 
 class Dropout3D(Layer):
-    """Sets whole channels of volumes to zero with probability `p` while training."""
+    """Sets whole channels of volumes to zero with probability `p` while training.
+
+    Args:
+        p: the probability of a channel being dropped; the others are divided by `1 - p`.
+        data_format: where the channels are: 'NCDHW' or 'NDHWC'.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> dropped = paddle.nn.Dropout3D(0.5)(paddle.ones([1, 8, 1, 2, 2]))
+        >>> sorted(set(dropped.sum([2, 3, 4]).flatten().tolist()))
+        [0.0, 8.0]
+    """
 
     def __init__(self, p: float = 0.5, data_format: str = "NCDHW", name: str | None = None) -> None:
         super().__init__()
         self.p, self.data_format, self.name = p, data_format, name
 
     def forward(self, input: Tensor) -> Tensor:
+        """The volumes with dropped channels while training, the volumes themselves otherwise.
+
+        Examples:
+            >>> paddle.nn.Dropout3D(0.5).eval().forward(paddle.ones([1, 1, 1, 1, 2])).flatten().tolist()
+            [1.0, 1.0]
+        """
         return F.dropout3d(input, self.p, self.training, self.data_format)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.Dropout3D(0.1)
+            Dropout3D(p=0.1, data_format=NCDHW)
+        """
         return f"p={self.p}, data_format={self.data_format}" + (f", name={self.name}" if self.name else "")
 
 
 class AlphaDropout(Layer):
-    """Dropout for SELU networks."""
+    """Dropout for `SELU` networks: dropped elements become a number that keeps mean and variance.
+
+    Args:
+        p: the probability of being dropped.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.AlphaDropout(0.5)
+        >>> len(set(layer(paddle.ones([100])).tolist())), layer.eval()(paddle.ones([2])).tolist()
+        (2, [1.0, 1.0])
+    """
 
     def __init__(self, p: float = 0.5, name: str | None = None) -> None:
         super().__init__()
         self.p, self.name = p, name
 
     def forward(self, input: Tensor) -> Tensor:
+        """The input with dropped elements while training, the input itself otherwise.
+
+        Examples:
+            >>> paddle.nn.AlphaDropout(0.5).eval().forward(paddle.ones([3])).tolist()
+            [1.0, 1.0, 1.0]
+        """
         return F.alpha_dropout(input, self.p, self.training)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.AlphaDropout(0.1)
+            AlphaDropout(p=0.1)
+        """
         return f"p={self.p}" + (f", name={self.name}" if self.name else "")
 
 
 class FeatureAlphaDropout(AlphaDropout):
-    """`AlphaDropout` of whole channels."""
+    """`AlphaDropout` of whole channels.
+
+    Args:
+        p: the probability of a channel being dropped.
+
+    Examples:
+        >>> dropped = paddle.nn.FeatureAlphaDropout(0.5)(paddle.ones([1, 8, 2, 2]))
+        >>> bool((dropped.max([2, 3]) == dropped.min([2, 3])).all())
+        True
+    """
 
     def forward(self, input: Tensor) -> Tensor:
+        """The input with dropped channels while training, the input itself otherwise.
+
+        Examples:
+            >>> paddle.nn.FeatureAlphaDropout(0.5).eval().forward(paddle.ones([1, 2, 1])).tolist()
+            [[[1.0], [1.0]]]
+        """
         return F.feature_alpha_dropout(input, self.p, self.training)
 
 
 class LocalResponseNorm(Layer):
-    """Divides by the strength of neighbouring channels."""
+    """Divides each element by the strength of its place in neighbouring channels.
+
+    The divisor is `(k + alpha * mean of squares) ** beta`, over `size` channels.
+
+    Args:
+        size: how many channels are looked at.
+        alpha: the factor of the squares.
+        beta: the power.
+        k: what is added.
+        data_format: where the channels are: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.LocalResponseNorm(2, alpha=1.0, beta=1.0)
+        >>> print(layer(paddle.ones([1, 2, 1, 1])).flatten().numpy().round(4))
+        [0.6667 0.5   ]
+    """
 
     def __init__(
         self,
@@ -134,9 +285,21 @@ class LocalResponseNorm(Layer):
         self.data_format, self.name = data_format, name
 
     def forward(self, input: Tensor) -> Tensor:
+        """The normalised tensor.
+
+        Examples:
+            >>> paddle.nn.LocalResponseNorm(3).forward(paddle.ones([2, 4, 5, 5])).shape
+            paddle.Size([2, 4, 5, 5])
+        """
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k, self.data_format)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.LocalResponseNorm(3)
+            LocalResponseNorm(size=3, alpha=0.0001, beta=0.75, k=1.0)
+        """
         text = f"size={self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
         return text + (f", data_format={self.data_format}" if self.data_format != "NCHW" else "")
 
@@ -166,7 +329,26 @@ def power_iteration(matrix: Tensor, u: Tensor, v: Tensor, rounds: int, eps: floa
 
 
 class SpectralNorm(Layer):
-    """Divides a weight by its largest singular value, which is followed by power iteration."""
+    """Divides a weight by its largest singular value, which is followed by power iteration.
+
+    `paddle.nn.utils.spectral_norm` does this to the weight of a layer.
+
+    Args:
+        weight_shape: the extents of the weight.
+        dim: the axis that stands for the rows of the matrix.
+        power_iters: rounds of power iteration at each call.
+        eps: the smallest divisor.
+        dtype: the data type.
+
+    Raises:
+        ValueError: the weight would have no elements, or `dim` is none of its axes.
+
+    Examples:
+        >>> layer = paddle.nn.SpectralNorm([2, 2], power_iters=20)
+        >>> print(layer(paddle.to_tensor([[4.0, 0.0], [0.0, 2.0]])).numpy().round(3))
+        [[1.  0. ]
+         [0.  0.5]]
+    """
 
     def __init__(
         self, weight_shape: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, dtype: str = "float32"
@@ -186,6 +368,12 @@ class SpectralNorm(Layer):
         self.weight_u.stop_gradient = self.weight_v.stop_gradient = True
 
     def forward(self, x: Tensor) -> Tensor:
+        """The weight, divided by its largest singular value.
+
+        Examples:
+            >>> paddle.nn.SpectralNorm([4, 3, 3]).forward(paddle.randn([4, 3, 3])).shape
+            paddle.Size([4, 3, 3])
+        """
         matrix = as_matrix(x, self._dim)
         u, v = power_iteration(matrix, self.weight_u, self.weight_v, self._power_iters, self._epsilon)
         sigma: Any = (u * matmul(matrix, v, False, False)).sum()
@@ -200,6 +388,19 @@ class SyncBatchNorm(_BatchNormBase):
 
     A tensor that is sharded over devices is one tensor here, so that its statistics are those of the whole batch anyway:
     this is BatchNorm of any rank.
+
+    Args:
+        num_features: the number of channels.
+        momentum: the share of the old running statistics at each step.
+        epsilon: added to the variance.
+        weight_attr: how the scales are made (`ParamAttr`); False leaves them out.
+        bias_attr: the same for the shifts.
+        data_format: where the channels are: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.nn.SyncBatchNorm(3)(paddle.ones([2, 3, 4, 4])).shape
+        paddle.Size([2, 3, 4, 4])
     """
 
     _default_format = "NCHW"
@@ -218,7 +419,16 @@ class SyncBatchNorm(_BatchNormBase):
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
-        """The layer with every BatchNorm in it replaced by a SyncBatchNorm with the same parameters."""
+        """The layer with every BatchNorm in it replaced by a SyncBatchNorm with the same parameters.
+
+        Args:
+            layer: a layer; its sub-layers are replaced in place.
+
+        Examples:
+            >>> model = paddle.nn.Sequential(paddle.nn.Conv2D(3, 4, 1), paddle.nn.BatchNorm2D(4))
+            >>> paddle.nn.SyncBatchNorm.convert_sync_batchnorm(model)[1]
+            SyncBatchNorm(num_features=4, momentum=0.9, epsilon=1e-05)
+        """
         result = layer
         if isinstance(layer, _BatchNormBase) and not isinstance(layer, SyncBatchNorm):
             result = cls(

@@ -37,9 +37,17 @@ class _Setting:
 
 
 class Initializer:
-    """Base: `draw` makes an array; calling the initializer fills a tensor with it.
+    """The base class of initializers: calling one fills a tensor.
 
-    A subclass defines `draw`, or as in Paddle `forward(param, block)`, which fills the tensor itself.
+    A subclass defines `draw(shape, dtype)`, which makes an array, or `forward(param, block)`, which fills the tensor
+    itself.
+
+    Examples:
+        >>> class Counting(paddle.nn.initializer.Initializer):
+        ...     def draw(self, shape, dtype):
+        ...         return np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+        >>> paddle.nn.Linear(2, 2, weight_attr=Counting()).weight.tolist()
+        [[0.0, 1.0], [2.0, 3.0]]
     """
 
     _seed = 0
@@ -47,9 +55,37 @@ class Initializer:
     _gain, _fan_in, _fan_out, _mode, _value = (_Setting() for _ in range(5))
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array of first numbers; subclasses define it.
+
+        Args:
+            shape: its extents.
+            dtype: its data type.
+
+        Raises:
+            NotImplementedError: the subclass defines none.
+
+        Examples:
+            >>> paddle.nn.initializer.Constant(3.0).draw((2,), np.dtype("float32")).tolist()
+            [3.0, 3.0]
+        """
         raise NotImplementedError(f"({type(self).__name__}) an initializer defines forward(param, block) or draw().")
 
     def forward(self, param: Tensor, block: Any = None) -> None:
+        """Fills a tensor.
+
+        Args:
+            param: the tensor.
+            block: accepted for compatibility.
+
+        Raises:
+            ValueError: the numbers have another shape.
+
+        Examples:
+            >>> weight = paddle.zeros([2])
+            >>> paddle.nn.initializer.Constant(3.0).forward(weight)
+            >>> weight.tolist()
+            [3.0, 3.0]
+        """
         aval = param._aval
         array = self.draw(aval.shape, aval.dtype)
         if array.shape != aval.shape:
@@ -109,17 +145,45 @@ def fans(shape: Sequence[int]) -> tuple[int, int]:
 
 
 class Constant(Initializer):
-    """The same number everywhere."""
+    """The same number everywhere.
+
+    Args:
+        value: the number.
+
+    Examples:
+        >>> paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(0.5)).weight.tolist()
+        [[0.5], [0.5]]
+    """
 
     def __init__(self, value: float = 0.0) -> None:
         self.value = value
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array full of the number.
+
+        Examples:
+            >>> paddle.nn.initializer.Constant(2.0).draw((2,), np.dtype("float64")).tolist()
+            [2.0, 2.0]
+        """
         return np.full(shape, self.value, dtype)
 
 
 class Uniform(Initializer):
-    """Evenly between `low` and `high`."""
+    """Numbers drawn evenly between `low` and `high`.
+
+    Args:
+        low: the smallest.
+        high: the largest.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: `high` is below `low`.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(8, 8, weight_attr=paddle.nn.initializer.Uniform(-0.1, 0.1))
+        >>> bool((layer.weight.abs() <= 0.1).all())
+        True
+    """
 
     def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
         if high < low:
@@ -127,21 +191,59 @@ class Uniform(Initializer):
         self.low, self.high = low, high
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array of drawn numbers.
+
+        Examples:
+            >>> paddle.nn.initializer.Uniform(0.0, 1.0).draw((2, 3), np.dtype("float32")).shape
+            (2, 3)
+        """
         return _uniform(shape, dtype, self.low, self.high)
 
 
 class Normal(Initializer):
-    """Normally distributed."""
+    """Normally distributed numbers.
+
+    Args:
+        mean: their mean.
+        std: their standard deviation.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> weight = paddle.zeros([10000])
+        >>> paddle.nn.initializer.Normal(mean=5.0, std=2.0)(weight)
+        >>> abs(weight.mean().item() - 5) < 0.1, abs(weight.std().item() - 2) < 0.1
+        (True, True)
+    """
 
     def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
         self.mean, self.std = mean, std
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array of drawn numbers.
+
+        Examples:
+            >>> paddle.nn.initializer.Normal().draw((2, 3), np.dtype("float32")).shape
+            (2, 3)
+        """
         return _normal(shape, dtype, self.mean, self.std)
 
 
 class TruncatedNormal(Initializer):
-    """Normally distributed, but only between `a` and `b`."""
+    """Normally distributed numbers, all of them between two bounds.
+
+    Args:
+        mean: the mean before the bounds.
+        std: the standard deviation before the bounds.
+        a: the lower bound.
+        b: the upper bound.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> weight = paddle.zeros([1000])
+        >>> paddle.nn.initializer.TruncatedNormal(std=3.0, a=-1.0, b=1.0)(weight)
+        >>> bool((weight.abs() <= 1).all())
+        True
+    """
 
     def __init__(
         self,
@@ -156,6 +258,12 @@ class TruncatedNormal(Initializer):
         self.mean, self.std, self.a, self.b = mean, std, a, b
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array of drawn numbers.
+
+        Examples:
+            >>> paddle.nn.initializer.TruncatedNormal().draw((2, 3), np.dtype("float32")).shape
+            (2, 3)
+        """
         from scipy.special import ndtr, ndtri
 
         low, high = (ndtr((edge - self.mean) / self.std) for edge in (self.a, self.b))
@@ -165,7 +273,19 @@ class TruncatedNormal(Initializer):
 
 
 class XavierUniform(Initializer):
-    """Glorot's rule: uniform, with a variance of 2 / (fan in + fan out)."""
+    """Glorot's rule: uniform numbers with a variance of `gain² * 2 / (fan_in + fan_out)`.
+
+    Args:
+        fan_in: how many inputs feed one output; found from the shape if left out.
+        fan_out: how many outputs one input feeds; found from the shape if left out.
+        gain: the factor of the standard deviation.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> weight = paddle.nn.Linear(3, 3, weight_attr=paddle.nn.initializer.XavierUniform()).weight
+        >>> bool((weight.abs() <= 1).all())  # sqrt(6 / (3 + 3))
+        True
+    """
 
     def __init__(
         self,
@@ -184,19 +304,58 @@ class XavierUniform(Initializer):
         return self.gain * math.sqrt(2.0 / total) if total else 0.0
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array of drawn numbers.
+
+        Examples:
+            >>> paddle.nn.initializer.XavierUniform().draw((2, 3), np.dtype("float32")).shape
+            (2, 3)
+        """
         limit = math.sqrt(3.0) * self._deviation(shape)
         return _uniform(shape, dtype, -limit, limit)
 
 
 class XavierNormal(XavierUniform):
-    """Glorot's rule, normally distributed."""
+    """Glorot's rule: normally distributed numbers with a variance of `gain² * 2 / (fan_in + fan_out)`.
+
+    Args:
+        fan_in: how many inputs feed one output; found from the shape if left out.
+        fan_out: how many outputs one input feeds; found from the shape if left out.
+        gain: the factor of the standard deviation.
+
+    Examples:
+        >>> weight = paddle.zeros([100, 100])
+        >>> paddle.nn.initializer.XavierNormal()(weight)
+        >>> round(weight.std().item(), 2)
+        0.1
+    """
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array of drawn numbers.
+
+        Examples:
+            >>> paddle.nn.initializer.XavierNormal().draw((2, 3), np.dtype("float32")).shape
+            (2, 3)
+        """
         return _normal(shape, dtype, 0.0, self._deviation(shape))
 
 
 class KaimingUniform(Initializer):
-    """He's rule: uniform, with a variance of gain² / fan."""
+    """He's rule: uniform numbers with a variance of `gain² / fan`, for layers followed by a ReLU.
+
+    Args:
+        fan_in: the fan; found from the shape if left out.
+        negative_slope: the slope of the leaky ReLU that follows.
+        nonlinearity: what follows, as `calculate_gain` names it.
+        mode: 'fan_in' or 'fan_out'.
+
+    Raises:
+        ValueError: the mode or the nonlinearity is unknown.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(6, 4, weight_attr=paddle.nn.initializer.KaimingUniform())
+        >>> bool((layer.weight.abs() <= 1).all())  # sqrt(6 / fan_in)
+        True
+    """
 
     def __init__(
         self,
@@ -217,34 +376,97 @@ class KaimingUniform(Initializer):
         return self.gain / math.sqrt(fan) if fan else 0.0
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array of drawn numbers.
+
+        Examples:
+            >>> paddle.nn.initializer.KaimingUniform().draw((2, 3), np.dtype("float32")).shape
+            (2, 3)
+        """
         limit = math.sqrt(3.0) * self._deviation(shape)
         return _uniform(shape, dtype, -limit, limit)
 
 
 class KaimingNormal(KaimingUniform):
-    """He's rule, normally distributed."""
+    """He's rule: normally distributed numbers with a variance of `gain² / fan`, for layers followed by a ReLU.
+
+    Args:
+        fan_in: the fan; found from the shape if left out.
+        negative_slope: the slope of the leaky ReLU that follows.
+        nonlinearity: what follows, as `calculate_gain` names it.
+        mode: 'fan_in' or 'fan_out'.
+
+    Raises:
+        ValueError: the mode or the nonlinearity is unknown.
+
+    Examples:
+        >>> weight = paddle.zeros([200, 100])
+        >>> paddle.nn.initializer.KaimingNormal()(weight)
+        >>> round(weight.std().item(), 2)  # sqrt(2 / 200)
+        0.1
+    """
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array of drawn numbers.
+
+        Examples:
+            >>> paddle.nn.initializer.KaimingNormal().draw((2, 3), np.dtype("float32")).shape
+            (2, 3)
+        """
         return _normal(shape, dtype, 0.0, self._deviation(shape))
 
 
 class Assign(Initializer):
-    """Given numbers: an array, a list or a tensor. A parameter that is made with it takes their shape, as in Paddle."""
+    """Given numbers. A parameter that is made with it takes their shape, as in Paddle.
+
+    Args:
+        value: an array, a list or a tensor.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Assign([[1.0], [2.0]]))
+        >>> layer.weight.tolist()
+        [[1.0], [2.0]]
+    """
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         self.value = value
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """The given numbers in a data type.
+
+        Examples:
+            >>> paddle.nn.initializer.Assign([1, 2]).draw((2,), np.dtype("float32")).tolist()
+            [1.0, 2.0]
+        """
         return np.asarray(self.value).astype(dtype)
 
 
 class Orthogonal(Initializer):
-    """An orthogonal matrix (of the first axis against the rest), times `gain`."""
+    """An orthogonal matrix (of the first axis against the rest), times `gain`.
+
+    Args:
+        gain: the factor.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: the tensor has fewer than two axes.
+
+    Examples:
+        >>> weight = paddle.nn.Linear(3, 3, weight_attr=paddle.nn.initializer.Orthogonal()).weight
+        >>> bool(((weight @ weight.T - paddle.eye(3)).abs() < 1e-5).all())
+        True
+    """
 
     def __init__(self, gain: float = 1.0, name: str | None = None) -> None:
         self.gain = gain
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array of drawn numbers.
+
+        Examples:
+            >>> paddle.nn.initializer.Orthogonal().draw((2, 3), np.dtype("float32")).shape
+            (2, 3)
+        """
         if len(shape) < 2:
             raise value_error("Orthogonal", "the tensor must have two dimensions", f"{list(shape)}")
         rows, columns = shape[0], math.prod(shape[1:])
@@ -255,12 +477,31 @@ class Orthogonal(Initializer):
 
 
 class Dirac(Initializer):
-    """Convolution weights that pass each input channel on as it is."""
+    """Convolution weights that pass each input channel on as it is.
+
+    Args:
+        groups: the groups of the convolution.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: the tensor is no convolution weight, or its first axis does not divide by `groups`.
+
+    Examples:
+        >>> layer = paddle.nn.Conv1D(1, 1, 3, padding=1, weight_attr=paddle.nn.initializer.Dirac())
+        >>> layer(paddle.to_tensor([[[1.0, 2.0, 3.0]]])).tolist()
+        [[[1.0, 2.0, 3.0]]]
+    """
 
     def __init__(self, groups: int = 1, name: str | None = None) -> None:
         self.groups = groups
 
     def draw(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """The array with its ones.
+
+        Examples:
+            >>> paddle.nn.initializer.Dirac().draw((1, 1, 3), np.dtype("float32")).tolist()
+            [[[0.0, 1.0, 0.0]]]
+        """
         if len(shape) not in (3, 4, 5) or shape[0] % self.groups:
             raise value_error(
                 "Dirac",
@@ -277,7 +518,21 @@ class Dirac(Initializer):
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much an activation shrinks the variance; initializers make up for it."""
+    """By how much a layer's weights should be larger because of the activation behind it.
+
+    Args:
+        nonlinearity: 'relu', 'leaky_relu', 'tanh', 'selu', 'sigmoid', 'linear', or a convolution such as 'conv2d'.
+        param: the slope of 'leaky_relu'; 0.01 if left out.
+
+    Raises:
+        ValueError: the activation is unknown.
+
+    Examples:
+        >>> paddle.nn.initializer.calculate_gain("tanh")
+        1.6666666666666667
+        >>> round(paddle.nn.initializer.calculate_gain("leaky_relu", 1.0), 4)
+        1.0
+    """
     if nonlinearity == "leaky_relu":
         return math.sqrt(2.0 / (1 + (0.01 if param is None else float(param)) ** 2))
     plain = ("sigmoid", "linear", "conv1d", "conv2d", "conv3d", "identity")
@@ -299,7 +554,22 @@ class _Global:
 
 
 def set_global_initializer(weight_init: Initializer | None, bias_init: Initializer | None = None) -> None:
-    """Replaces the defaults where a ParamAttr names no initializer (None: as before)."""
+    """Replaces the default initializers of layers made from now on.
+
+    What a `ParamAttr` says comes first.
+
+    Args:
+        weight_init: for weights; None goes back to the usual one.
+        bias_init: for biases.
+
+    Examples:
+        >>> from proa.nn import initializer
+        >>> initializer.set_global_initializer(initializer.Constant(2.0), initializer.Constant(1.0))
+        >>> layer = paddle.nn.Linear(1, 1)
+        >>> initializer.set_global_initializer(None)
+        >>> layer.weight.item(), layer.bias.item()
+        (2.0, 1.0)
+    """
     _Global.weight, _Global.bias = weight_init, bias_init
 
 

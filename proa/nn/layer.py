@@ -38,7 +38,29 @@ def scope_name(class_name: str) -> str:
 
 
 class Layer(PaddleNames):
-    """The base class: assign parameters and sub-layers in `__init__`, compute in `forward`."""
+    """The base class of everything with parameters.
+
+    Assign parameters, sub-layers and buffers in `__init__`, after `super().__init__()`; compute in `forward`. Calling
+    the layer calls `forward`, with the hooks that were registered.
+
+    Args:
+        name_scope: the beginning of the layer's name; made from the name of the class if left out.
+        dtype: the data type of parameters that `create_parameter` makes.
+
+    Examples:
+        >>> class Scaled(paddle.nn.Layer):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.linear = paddle.nn.Linear(2, 3)
+        ...         self.scale = self.create_parameter([1], default_initializer=paddle.nn.initializer.Constant(2.0))
+        ...     def forward(self, x):
+        ...         return self.linear(x) * self.scale
+        >>> layer = Scaled()
+        >>> layer(paddle.ones([4, 2])).shape
+        paddle.Size([4, 3])
+        >>> [name for name, _ in layer.named_parameters()]
+        ['scale', 'linear.weight', 'linear.bias']
+    """
 
     training: bool
 
@@ -57,6 +79,18 @@ class Layer(PaddleNames):
     # ---- calling -------------------------------------------------------------------------------
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the layer computes; subclasses define it.
+
+        Raises:
+            NotImplementedError: the subclass defines none.
+
+        Examples:
+            >>> class Double(paddle.nn.Layer):
+            ...     def forward(self, x):
+            ...         return 2 * x
+            >>> Double()(paddle.to_tensor([1.0, 2.0])).tolist()
+            [2.0, 4.0]
+        """
         raise NotImplementedError(f"({type(self).__name__}) a layer is called through its forward(); define one.")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -89,7 +123,25 @@ class Layer(PaddleNames):
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> HookRemoveHelper:
-        """`hook(layer, inputs)` runs before `forward` and may return other inputs."""
+        """Has a function called before `forward`.
+
+        Args:
+            hook: `hook(layer, inputs)`; what it returns, unless None, takes the place of the inputs.
+            prepend: calls it before the hooks that are there already.
+            with_kwargs: calls `hook(layer, inputs, kwargs)` instead, which returns (inputs, kwargs) or None.
+
+        Returns:
+            A handle whose `remove()` takes the hook away.
+
+        Examples:
+            >>> layer = paddle.nn.ReLU()
+            >>> handle = layer.register_forward_pre_hook(lambda layer, inputs: inputs[0] + 10)
+            >>> layer(paddle.to_tensor([1.0])).tolist()
+            [11.0]
+            >>> handle.remove()
+            >>> layer(paddle.to_tensor([1.0])).tolist()
+            [1.0]
+        """
         return HookRemoveHelper(self._forward_pre_hooks, (hook, with_kwargs), prepend)
 
     def register_forward_post_hook(
@@ -100,7 +152,25 @@ class Layer(PaddleNames):
         with_kwargs: bool = False,
         always_call: bool = False,
     ) -> HookRemoveHelper:
-        """`hook(layer, inputs, outputs)` runs after `forward` and may return other outputs."""
+        """Has a function called after `forward`.
+
+        Args:
+            hook: `hook(layer, inputs, outputs)`; what it returns, unless None, takes the place of the outputs.
+            prepend: calls it before the hooks that are there already.
+            with_kwargs: calls `hook(layer, inputs, kwargs, outputs)` instead.
+            always_call: accepted for compatibility.
+
+        Returns:
+            A handle whose `remove()` takes the hook away.
+
+        Examples:
+            >>> shapes = []
+            >>> layer = paddle.nn.Linear(2, 3)
+            >>> handle = layer.register_forward_post_hook(lambda layer, inputs, outputs: shapes.append(outputs.shape))
+            >>> _ = layer(paddle.ones([4, 2]))
+            >>> shapes
+            [paddle.Size([4, 3])]
+        """
         return HookRemoveHelper(self._forward_post_hooks, (hook, with_kwargs), prepend)
 
     register_forward_hook = register_forward_post_hook
@@ -169,7 +239,25 @@ class Layer(PaddleNames):
                 self.__dict__[registry] = Registry(self, state[registry])
 
     def add_parameter(self, name: str, parameter: Parameter | None) -> Parameter | None:
-        """Registers a parameter under a name (None reserves the name)."""
+        """Registers a parameter under a name, as `layer.name = parameter` does.
+
+        Args:
+            name: the name, without dots.
+            parameter: the parameter; None reserves the name.
+
+        Returns:
+            The parameter.
+
+        Raises:
+            KeyError: the name is empty, has a dot, or is taken by something else.
+            TypeError: it is no parameter.
+
+        Examples:
+            >>> layer = paddle.nn.Layer()
+            >>> _ = layer.add_parameter("scale", paddle.create_parameter([2], "float32"))
+            >>> layer.scale.shape
+            paddle.Size([2])
+        """
         self._check_name("parameter", name, self._parameters)
         if parameter is not None and not isinstance(parameter, Parameter):
             raise type_error("add_parameter", "the parameter must be a Parameter", type(parameter).__name__)
@@ -177,14 +265,48 @@ class Layer(PaddleNames):
         return parameter
 
     def add_sublayer(self, name: str, sublayer: Layer | None) -> Layer | None:
-        """Registers a sub-layer under a name."""
+        """Registers a sub-layer under a name, as `layer.name = sublayer` does.
+
+        Args:
+            name: the name; it may be one that is no attribute in Python, such as "0".
+            sublayer: the layer; None reserves the name.
+
+        Returns:
+            The sub-layer.
+
+        Examples:
+            >>> layer = paddle.nn.Layer()
+            >>> layer.add_sublayer("act", paddle.nn.ReLU())
+            ReLU()
+            >>> layer
+            Layer(
+              (act): ReLU()
+            )
+        """
         if sublayer is not None and not isinstance(sublayer, Layer):
             raise failed_type_check("add_sublayer", "the sublayer must be a Layer", type(sublayer).__name__)
         self._enter("_sub_layers", str(name), sublayer)
         return sublayer
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistable: bool = True) -> None:
-        """Registers a tensor that is no parameter; it is saved if `persistable`."""
+        """Registers a tensor that is no parameter, such as a running mean.
+
+        Args:
+            name: the name, without dots.
+            tensor: the tensor; None reserves the name.
+            persistable: whether `state_dict` contains it.
+
+        Raises:
+            KeyError: the name is empty, has a dot, or is taken by something else.
+            TypeError: it is no tensor.
+
+        Examples:
+            >>> layer = paddle.nn.Layer()
+            >>> layer.register_buffer("steps", paddle.zeros([1]))
+            >>> layer.register_buffer("scratch", paddle.zeros([1]), persistable=False)
+            >>> list(layer.state_dict())
+            ['steps']
+        """
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise type_error("register_buffer", "the buffer must be a Tensor", type(tensor).__name__)
@@ -203,9 +325,24 @@ class Layer(PaddleNames):
             raise KeyError(f"the {what} {name!r} already exists as an attribute")
 
     def register_parameter(self, name: str, param: Parameter | None) -> Parameter | None:
+        """`add_parameter`, under PyTorch's name.
+
+        Examples:
+            >>> layer = paddle.nn.Layer()
+            >>> _ = layer.register_parameter("scale", paddle.create_parameter([2], "float32"))
+            >>> layer.scale.shape
+            paddle.Size([2])
+        """
         return self.add_parameter(name, param)
 
     def add_module(self, name: str, module: Layer | None) -> Layer | None:
+        """`add_sublayer`, under PyTorch's name.
+
+        Examples:
+            >>> layer = paddle.nn.Layer()
+            >>> layer.add_module("act", paddle.nn.ReLU())
+            ReLU()
+        """
         return self.add_sublayer(name, module)
 
     register_module = add_module
@@ -220,14 +357,42 @@ class Layer(PaddleNames):
         default_initializer: Any = None,
         device: Any = None,
     ) -> Any:
-        """A new parameter, initialised; None if `attr` is False. Assign it to register it."""
+        """A new parameter, initialised. Assign it to the layer to register it.
+
+        Args:
+            shape: its extents.
+            attr: how it is made: a `ParamAttr`, an initializer or a name; False makes none.
+            dtype: its data type; that of the layer if left out.
+            is_bias: starts from zeros if nothing else is said; weights start from `XavierUniform`.
+            default_initializer: what fills it where `attr` names no initializer.
+            device: where it lies; the current device if left out.
+
+        Returns:
+            The parameter, or None where `attr` is False.
+
+        Examples:
+            >>> layer = paddle.nn.Layer()
+            >>> layer.bias = layer.create_parameter([3], is_bias=True)
+            >>> layer.bias.tolist(), layer.bias.stop_gradient
+            ([0.0, 0.0, 0.0], False)
+        """
         from .attributes import make_parameter
 
         kind = self._dtype if dtype is None else dtype
         return make_parameter(shape, kind, attr, is_bias, default_initializer, self._full_name, device)
 
     def create_tensor(self, name: str | None = None, persistable: Any = None, dtype: Any = None) -> Tensor:
-        """An empty tensor to be filled later."""
+        """An empty tensor, to be filled later.
+
+        Args:
+            name: its name; a unique one if left out.
+            persistable: whether it is saved with the layer.
+            dtype: its data type; that of the layer if left out.
+
+        Examples:
+            >>> paddle.nn.Layer().create_tensor("total", dtype="int64").dtype
+            paddle.int64
+        """
         tensor = tensor_from_data(np.zeros((), to_numpy_dtype(dtype or self._dtype)))
         tensor.name = name or unique_name(f"{self._full_name}._generated_var")
         tensor.persistable = bool(persistable)
@@ -238,6 +403,12 @@ class Layer(PaddleNames):
     # ---- walking -------------------------------------------------------------------------------
 
     def named_children(self) -> Iterator[tuple[str, Layer]]:
+        """The layers directly below this one, with their names; one that appears twice comes once.
+
+        Examples:
+            >>> [name for name, _ in paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()).named_children()]
+            ['0', '1']
+        """
         seen: set[int] = set()
         for name, layer in self._sub_layers.items():
             if layer is not None and id(layer) not in seen:
@@ -245,6 +416,12 @@ class Layer(PaddleNames):
                 yield name, layer
 
     def children(self) -> Iterator[Layer]:
+        """The layers directly below this one.
+
+        Examples:
+            >>> list(paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()).children())
+            [ReLU(), Tanh()]
+        """
         for _, layer in self.named_children():
             yield layer
 
@@ -255,7 +432,19 @@ class Layer(PaddleNames):
         layers_set: set[Layer] | None = None,
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Layer]]:
-        """All layers below this one with their dotted names, parents before children."""
+        """All layers below this one with their dotted names, parents before children.
+
+        Args:
+            prefix: what all names begin with.
+            include_self: starts with this layer.
+            layers_set: layers to leave out; those found are added to it.
+            remove_duplicate: gives a layer that appears twice once.
+
+        Examples:
+            >>> model = paddle.nn.Sequential(paddle.nn.Sequential(paddle.nn.ReLU()), paddle.nn.Tanh())
+            >>> [name for name, _ in model.named_sublayers()]
+            ['0', '0.0', '1']
+        """
         seen = set() if layers_set is None else layers_set
         if include_self and not (remove_duplicate and self in seen):
             seen.add(self)
@@ -267,14 +456,40 @@ class Layer(PaddleNames):
             yield from layer.named_sublayers(dotted, True, seen, remove_duplicate)
 
     def sublayers(self, include_self: bool = False) -> list[Layer]:
+        """All layers below this one, parents before children.
+
+        Args:
+            include_self: starts with this layer.
+
+        Examples:
+            >>> paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()).sublayers()
+            [ReLU(), Tanh()]
+        """
         return [layer for _, layer in self.named_sublayers(include_self=include_self)]
 
     def modules(self) -> Iterator[Layer]:
+        """This layer and all below it, under PyTorch's name.
+
+        Examples:
+            >>> len(list(paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()).modules()))
+            3
+        """
         return iter(self.sublayers(include_self=True))
 
     def named_modules(
         self, memo: set[Layer] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Layer]]:
+        """This layer and all below it with their dotted names, under PyTorch's name.
+
+        Args:
+            memo: layers to leave out; those found are added to it.
+            prefix: what all names begin with.
+            remove_duplicate: gives a layer that appears twice once.
+
+        Examples:
+            >>> [name for name, _ in paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()).named_modules()]
+            ['', '0', '1']
+        """
         return self.named_sublayers(prefix, True, memo, remove_duplicate)
 
     def _named_members(
@@ -292,22 +507,79 @@ class Layer(PaddleNames):
     def named_parameters(
         self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """Parameters with their dotted names; one that appears twice comes once."""
+        """Parameters with their dotted names.
+
+        Args:
+            prefix: what all names begin with.
+            include_sublayers: False gives this layer's own only.
+            remove_duplicate: gives a parameter that appears twice once.
+
+        Examples:
+            >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 3), paddle.nn.Linear(3, 1))
+            >>> [(name, parameter.shape) for name, parameter in model.named_parameters(prefix="net")][:2]
+            [('net.0.weight', paddle.Size([2, 3])), ('net.0.bias', paddle.Size([3]))]
+        """
         return self._named_members("_parameters", prefix, include_sublayers, remove_duplicate)
 
     def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
+        """All parameters, here and below: what an optimiser takes.
+
+        Args:
+            include_sublayers: False gives this layer's own only.
+
+        Examples:
+            >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 3), paddle.nn.Linear(3, 1))
+            >>> [parameter.shape for parameter in model.parameters()]
+            [paddle.Size([2, 3]), paddle.Size([3]), paddle.Size([3, 1]), paddle.Size([1])]
+        """
         return [parameter for _, parameter in self.named_parameters("", include_sublayers)]
 
     def named_buffers(
         self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
+        """Buffers with their dotted names.
+
+        Args:
+            prefix: what all names begin with.
+            include_sublayers: False gives this layer's own only.
+            remove_duplicate: gives a buffer that appears twice once.
+
+        Examples:
+            >>> layer = paddle.nn.Layer()
+            >>> layer.register_buffer("steps", paddle.zeros([1]))
+            >>> [name for name, _ in layer.named_buffers()]
+            ['steps']
+        """
         return self._named_members("_buffers", prefix, include_sublayers, remove_duplicate)
 
     def buffers(self, include_sublayers: bool = True) -> list[Tensor]:
+        """All buffers, here and below.
+
+        Args:
+            include_sublayers: False gives this layer's own only.
+
+        Examples:
+            >>> layer = paddle.nn.Layer()
+            >>> layer.register_buffer("steps", paddle.zeros([1]))
+            >>> [buffer.tolist() for buffer in layer.buffers()]
+            [[0.0]]
+        """
         return [buffer for _, buffer in self.named_buffers("", include_sublayers)]
 
     def get_sublayer(self, target: str) -> Layer:
-        """The layer with the dotted name `target`."""
+        """The layer with a dotted name.
+
+        Args:
+            target: the name; "" is this layer.
+
+        Raises:
+            AttributeError: there is no such layer.
+
+        Examples:
+            >>> model = paddle.nn.Sequential(paddle.nn.Sequential(paddle.nn.ReLU()), paddle.nn.Tanh())
+            >>> model.get_sublayer("0.0")
+            ReLU()
+        """
         layer = self
         for name in target.split(".") if target else ():
             layer = getattr(layer, name)
@@ -318,7 +590,22 @@ class Layer(PaddleNames):
     get_submodule = get_sublayer
 
     def set_sublayer(self, target: str, layer: Layer, strict: bool = False) -> None:
-        """Puts a layer at the dotted name `target`."""
+        """Puts a layer at a dotted name.
+
+        Args:
+            target: the name.
+            layer: the layer.
+            strict: raises where no layer has this name yet.
+
+        Raises:
+            AttributeError: there is no layer to put it in, or with `strict` none to put it in the place of.
+
+        Examples:
+            >>> model = paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh())
+            >>> model.set_sublayer("1", paddle.nn.Sigmoid())
+            >>> model[1]
+            Sigmoid()
+        """
         parent, _, name = target.rpartition(".")
         owner = self.get_sublayer(parent)
         if strict and name not in owner._sub_layers:
@@ -328,6 +615,18 @@ class Layer(PaddleNames):
     set_submodule = set_sublayer
 
     def get_parameter(self, target: str) -> Parameter:
+        """The parameter with a dotted name.
+
+        Args:
+            target: the name.
+
+        Raises:
+            AttributeError: there is no such parameter.
+
+        Examples:
+            >>> paddle.nn.Sequential(paddle.nn.Linear(2, 3)).get_parameter("0.weight").shape
+            paddle.Size([2, 3])
+        """
         parent, _, name = target.rpartition(".")
         found = self.get_sublayer(parent)._parameters.get(name)
         if found is None:
@@ -335,6 +634,20 @@ class Layer(PaddleNames):
         return found
 
     def get_buffer(self, target: str) -> Tensor:
+        """The buffer with a dotted name.
+
+        Args:
+            target: the name.
+
+        Raises:
+            AttributeError: there is no such buffer.
+
+        Examples:
+            >>> layer = paddle.nn.Layer()
+            >>> layer.register_buffer("steps", paddle.zeros([1]))
+            >>> layer.get_buffer("steps").tolist()
+            [0.0]
+        """
         parent, _, name = target.rpartition(".")
         found = self.get_sublayer(parent)._buffers.get(name)
         if found is None:
@@ -342,7 +655,22 @@ class Layer(PaddleNames):
         return found
 
     def apply(self, fn: Callable[[Layer], Any]) -> Layer:
-        """Calls `fn` with every layer, children first, this one last."""
+        """Calls a function with every layer, children first, this one last.
+
+        Args:
+            fn: what is called with each layer.
+
+        Returns:
+            This layer.
+
+        Examples:
+            >>> def halve(layer):
+            ...     if isinstance(layer, paddle.nn.Linear):
+            ...         layer.weight.set_value(layer.weight / 2)
+            >>> model = paddle.nn.Sequential(paddle.nn.Linear(1, 1, weight_attr=paddle.nn.initializer.Constant(3.0)))
+            >>> model.apply(halve)[0].weight.tolist()
+            [[1.5]]
+        """
         for layer in self.children():
             layer.apply(fn)
         fn(self)
@@ -351,37 +679,113 @@ class Layer(PaddleNames):
     # ---- modes ---------------------------------------------------------------------------------
 
     def train(self, mode: bool = True) -> Layer:
-        """Training behaviour (dropout drops, batch norm learns its statistics), here and below."""
+        """Training behaviour (dropout drops, batch norm learns its statistics), here and below.
+
+        Args:
+            mode: False means `eval()`.
+
+        Returns:
+            This layer.
+
+        Examples:
+            >>> layer = paddle.nn.Sequential(paddle.nn.Dropout())
+            >>> layer.eval()[0].training, layer.train()[0].training
+            (False, True)
+        """
         for layer in self.sublayers(include_self=True):
             layer.training = bool(mode)
         return self
 
     def eval(self) -> Layer:
-        """Inference behaviour, here and below."""
+        """Inference behaviour (dropout does nothing, batch norm uses what it has learned), here and below.
+
+        Returns:
+            This layer.
+
+        Examples:
+            >>> paddle.nn.Dropout(0.9).eval()(paddle.ones([3])).tolist()
+            [1.0, 1.0, 1.0]
+        """
         return self.train(False)
 
     def clear_gradients(self, set_to_zero: bool = True) -> None:
-        """Sets all gradients to zeros, or takes them away: like an optimiser, the end of a step."""
+        """Sets all gradients to zeros, or takes them away: like an optimiser's `clear_grad`, the end of a step.
+
+        Args:
+            set_to_zero: False takes them away, so that `grad` is None.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> layer(paddle.ones([1, 2])).sum().backward()
+            >>> layer.clear_gradients()
+            >>> layer.bias.grad.tolist()
+            [0.0]
+        """
         for parameter in self.parameters():
             parameter.clear_gradient(set_to_zero)
         recorder.boundary()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
+        """Takes all gradients away, under PyTorch's name.
+
+        Args:
+            set_to_none: False sets them to zeros instead.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> layer(paddle.ones([1, 2])).sum().backward()
+            >>> layer.zero_grad()
+            >>> layer.bias.grad is None
+            True
+        """
         self.clear_gradients(not set_to_none)
 
     def requires_grad_(self, requires_grad: bool = True) -> Layer:
+        """Whether the parameters, here and below, get gradients.
+
+        Args:
+            requires_grad: False freezes them.
+
+        Returns:
+            This layer.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1).requires_grad_(False)
+            >>> [parameter.trainable for parameter in layer.parameters()]
+            [False, False]
+        """
         for parameter in self.parameters():
             parameter.stop_gradient = not requires_grad
         return self
 
     def full_name(self) -> str:
-        """The unique name of this layer, such as `linear_0`."""
+        """The unique name of this layer, which the names of its parameters begin with.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> layer.weight.name.startswith(layer.full_name())
+            True
+        """
         return self._full_name
 
     # ---- device and dtype ----------------------------------------------------------------------
 
     def to(self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None) -> Layer:
-        """Moves parameters and buffers to a device, and floating ones to a data type; in place."""
+        """Moves parameters and buffers to a device, and floating ones to a data type; in place.
+
+        Args:
+            device: the device, as 'cpu' or 'gpu:0'; or a tensor whose device and data type are taken.
+            dtype: the data type of floating parameters and buffers.
+            blocking: accepted for compatibility.
+            non_blocking: accepted for compatibility.
+
+        Returns:
+            This layer.
+
+        Examples:
+            >>> paddle.nn.Linear(2, 1).to("cpu", dtype="float64").weight.dtype
+            paddle.float64
+        """
         return self._to_impl(device, dtype, blocking, non_blocking)
 
     def _to_impl(
@@ -411,35 +815,120 @@ class Layer(PaddleNames):
                             _convert_tensor(tensor, place, kind)
 
     def astype(self, dtype: Any = None) -> Layer:
-        """Floating parameters and buffers in another data type; in place."""
+        """Floating parameters and buffers in another data type; in place.
+
+        Args:
+            dtype: the data type.
+
+        Returns:
+            This layer.
+
+        Examples:
+            >>> paddle.nn.Linear(2, 1).astype("float16").weight.dtype
+            paddle.float16
+        """
         self._convert(None, to_numpy_dtype(dtype), ())
         return self
 
     def type(self, dst_type: Any) -> Layer:
+        """`astype`, under PyTorch's name.
+
+        Examples:
+            >>> paddle.nn.Linear(2, 1).type("float64").weight.dtype
+            paddle.float64
+        """
         return self.astype(dst_type)
 
     def float(self, excluded_layers: Any = None) -> Layer:
+        """Floating parameters and buffers in float32; in place.
+
+        Args:
+            excluded_layers: a class of layers, or several, that stay as they are.
+
+        Returns:
+            This layer.
+
+        Examples:
+            >>> paddle.nn.Linear(2, 1).double().float().weight.dtype
+            paddle.float32
+        """
         self._convert(None, to_numpy_dtype("float32"), _types(excluded_layers))
         return self
 
     def double(self) -> Layer:
+        """Floating parameters and buffers in float64; in place.
+
+        Examples:
+            >>> paddle.nn.Linear(2, 1).double().weight.dtype
+            paddle.float64
+        """
         return self.astype("float64")
 
     def half(self) -> Layer:
+        """Floating parameters and buffers in float16; in place.
+
+        Examples:
+            >>> paddle.nn.Linear(2, 1).half().weight.dtype
+            paddle.float16
+        """
         return self.astype("float16")
 
     def float16(self, excluded_layers: Any = None) -> Layer:
+        """Floating parameters and buffers in float16; in place.
+
+        Args:
+            excluded_layers: a class of layers, or several, that stay as they are.
+
+        Returns:
+            This layer.
+
+        Examples:
+            >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 2), paddle.nn.LayerNorm(2))
+            >>> _ = model.float16(excluded_layers=paddle.nn.LayerNorm)
+            >>> model[0].weight.dtype, model[1].weight.dtype
+            (paddle.float16, paddle.float32)
+        """
         self._convert(None, to_numpy_dtype("float16"), _types(excluded_layers))
         return self
 
     def bfloat16(self, excluded_layers: Any = None) -> Layer:
+        """Floating parameters and buffers in bfloat16; in place.
+
+        Args:
+            excluded_layers: a class of layers, or several, that stay as they are.
+
+        Returns:
+            This layer.
+
+        Examples:
+            >>> paddle.nn.Linear(2, 1).bfloat16().weight.dtype
+            paddle.bfloat16
+        """
         self._convert(None, to_numpy_dtype("bfloat16"), _types(excluded_layers))
         return self
 
     def cpu(self) -> Layer:
+        """Parameters and buffers in the CPU's memory; in place.
+
+        Examples:
+            >>> paddle.nn.Linear(2, 1).cpu().weight.place
+            Place(cpu)
+        """
         return self.to("cpu")
 
     def cuda(self, device: Any = None) -> Layer:
+        """Parameters and buffers on a GPU; in place.
+
+        Args:
+            device: its number or name; the first one if left out.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> if paddle.device.cuda.device_count():
+            ...     _ = layer.cuda(0)
+            >>> layer.weight.place.is_gpu_place() == bool(paddle.device.cuda.device_count())
+            True
+        """
         return self.to("gpu" if device is None else f"gpu:{device}" if isinstance(device, int) else device)
 
     # ---- state ---------------------------------------------------------------------------------
@@ -452,7 +941,20 @@ class Layer(PaddleNames):
         use_hook: bool = True,
         keep_vars: bool = True,
     ) -> dict[str, Tensor]:
-        """Parameters and persistable buffers by their dotted names: the tensors themselves."""
+        """Parameters and persistable buffers by their dotted names: the tensors themselves, not copies.
+
+        Args:
+            destination: a dictionary to put them in; a new one if left out.
+            include_sublayers: False gives this layer's own only.
+            structured_name_prefix: what all names begin with.
+            use_hook: runs the hooks of `register_state_dict_hook`.
+            keep_vars: accepted for compatibility.
+
+        Examples:
+            >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 3), paddle.nn.BatchNorm1D(3))
+            >>> list(model.state_dict())
+            ['0.weight', '0.bias', '1.weight', '1.bias', '1._mean', '1._variance']
+        """
         found: dict[str, Tensor] = OrderedDict() if destination is None else destination
         for name, parameter in self._parameters.items():
             if parameter is not None:
@@ -474,15 +976,45 @@ class Layer(PaddleNames):
     to_static_state_dict = state_dict
 
     def register_state_dict_hook(self, hook: Callable[..., Any]) -> HookRemoveHelper:
+        """Has a function called with each new `state_dict`; what it returns, unless None, takes the dictionary's place.
+
+        Args:
+            hook: the function.
+
+        Returns:
+            A handle whose `remove()` takes the hook away.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> handle = layer.register_state_dict_hook(lambda state: {f"net.{name}": state[name] for name in state})
+            >>> list(layer.state_dict())
+            ['net.weight', 'net.bias']
+        """
         return HookRemoveHelper(self._state_dict_hooks, hook)
 
     def set_state_dict(
         self, state_dict: dict[str, Any], use_structured_name: bool = True
     ) -> tuple[list[str], list[str]]:
-        """Takes the numbers of a state dictionary; gives the missing and the unexpected names.
+        """Takes over the numbers of a state dictionary.
 
-        With `use_structured_name=False` the keys are the tensors' own names (`linear_0.w_0`).
-        A tensor of another shape is left out with a warning, one of another data type is an error.
+        A tensor of another shape is left as it is, with a warning.
+
+        Args:
+            state_dict: tensors or arrays by name.
+            use_structured_name: False looks them up by the tensors' own names (`linear_0.w_0`) instead of dotted ones.
+
+        Returns:
+            The missing names, and the names that nothing was done with.
+
+        Raises:
+            TypeError: a tensor has another data type; nothing is changed then.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> layer.set_state_dict({"weight": np.ones([2, 1], "float32"), "other": np.ones(1)})
+            (['bias'], ['other'])
+            >>> layer.weight.tolist()
+            [[1.0], [1.0]]
         """
         missing: list[str] = []
         used: set[str] = set()
@@ -512,7 +1044,26 @@ class Layer(PaddleNames):
     load_dict = set_state_dict
 
     def load_state_dict(self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """`set_state_dict`, with an error for names that do not match if `strict`."""
+        """`set_state_dict`, with an error for names that do not match.
+
+        Args:
+            state_dict: tensors or arrays by name.
+            strict: False takes what fits.
+            assign: accepted for compatibility.
+
+        Returns:
+            The missing names, and the names that nothing was done with.
+
+        Raises:
+            RuntimeError: a name is missing or unexpected, and `strict` is True.
+
+        Examples:
+            >>> source, target = paddle.nn.Linear(2, 1), paddle.nn.Linear(2, 1)
+            >>> target.load_state_dict(source.state_dict())
+            ([], [])
+            >>> bool((target.weight == source.weight).all())
+            True
+        """
         missing, unexpected = self.set_state_dict(state_dict)
         if strict and (missing or unexpected):
             raise RuntimeError(
@@ -524,7 +1075,15 @@ class Layer(PaddleNames):
     # ---- text ----------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """What stands between the brackets of the printed layer."""
+        """What stands between the brackets when the layer is printed; subclasses define it.
+
+        Examples:
+            >>> class Noise(paddle.nn.Layer):
+            ...     def extra_repr(self):
+            ...         return "level=3"
+            >>> Noise()
+            Noise(level=3)
+        """
         return ""
 
     def __repr__(self) -> str:

@@ -53,7 +53,16 @@ public()(LazyGuard)
 
 
 def is_lazy() -> bool:
-    """Whether this thread is inside a LazyGuard."""
+    """Whether this thread is inside a `paddle.LazyGuard`, where parameters get their numbers at first use.
+
+    Examples:
+        >>> from proa.nn.initializer.lazy_init import is_lazy
+        >>> with paddle.LazyGuard():
+        ...     is_lazy()
+        True
+        >>> is_lazy()
+        False
+    """
     return _guards.depth > 0
 
 

@@ -63,6 +63,14 @@ class _BatchNormBase(Layer):
         """The function checks it."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """The normalised input. While training, the batch's own statistics are used, and the running ones follow them.
+
+        Examples:
+            >>> layer = paddle.nn.BatchNorm1D(1)
+            >>> print(layer.forward(paddle.to_tensor([[1.0], [3.0]])).numpy().round(3))
+            [[-1.]
+             [ 1.]]
+        """
         self._check_input_dim(input)
         return F.batch_norm(
             input, self._mean, self._variance, self.weight, self.bias, self.training,
@@ -70,6 +78,12 @@ class _BatchNormBase(Layer):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.BatchNorm2D(3)
+            BatchNorm2D(num_features=3, momentum=0.9, epsilon=1e-05)
+        """
         text = f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
         if self._data_format != "NCHW":
             text += f", data_format={self._data_format}"
@@ -78,27 +92,118 @@ class _BatchNormBase(Layer):
 
 @defaults.data_format("NCL")
 class BatchNorm1D(_BatchNormBase):
-    """Batch normalisation of [batch, channels] or [batch, channels, length]."""
+    """Batch normalisation of [batch, channels] or [batch, channels, length].
+
+    Each channel is standardised over the batch, then scaled by `weight` and shifted by `bias`. In `eval()` the running
+    mean and variance are used.
+
+    Args:
+        num_features: the number of channels.
+        momentum: the share of the old running statistics at each step.
+        epsilon: added to the variance.
+        weight_attr: how the scales are made (`ParamAttr`); False leaves them out.
+        bias_attr: the same for the shifts.
+        data_format: where the channels are: 'NCL' or 'NLC'.
+        use_global_stats: uses the running statistics while training too.
+
+    Raises:
+        ValueError: the input has another number of axes.
+
+    Examples:
+        >>> layer = paddle.nn.BatchNorm1D(2)
+        >>> out = layer(paddle.to_tensor([[1.0, 10.0], [3.0, 30.0]]))
+        >>> print(out.numpy().round(3))
+        [[-1. -1.]
+         [ 1.  1.]]
+        >>> print(layer._mean.numpy().round(3))
+        [0.2 2. ]
+    """
 
     _ranks = (2, 3)
 
 
 @defaults.data_format("NCHW")
 class BatchNorm2D(_BatchNormBase):
-    """Batch normalisation of [batch, channels, height, width]."""
+    """Batch normalisation of [batch, channels, height, width].
+
+    Each channel is standardised over the batch and the image, then scaled by `weight` and shifted by `bias`. In `eval()`
+    the running mean and variance are used.
+
+    Args:
+        num_features: the number of channels.
+        momentum: the share of the old running statistics at each step.
+        epsilon: added to the variance.
+        weight_attr: how the scales are made (`ParamAttr`); False leaves them out.
+        bias_attr: the same for the shifts.
+        data_format: where the channels are: 'NCHW' or 'NHWC'.
+        use_global_stats: uses the running statistics while training too.
+
+    Raises:
+        ValueError: the input has another number of axes.
+
+    Examples:
+        >>> layer = paddle.nn.BatchNorm2D(3)
+        >>> out = layer(paddle.randn([4, 3, 8, 8]) * 5 + 2)
+        >>> abs(out.mean().item()) < 1e-3, round(out.var().item(), 2)
+        (True, 1.0)
+    """
 
     _ranks = (4,)
 
 
 @defaults.data_format("NCDHW")
 class BatchNorm3D(_BatchNormBase):
-    """Batch normalisation of [batch, channels, depth, height, width]."""
+    """Batch normalisation of [batch, channels, depth, height, width].
+
+    Args:
+        num_features: the number of channels.
+        momentum: the share of the old running statistics at each step.
+        epsilon: added to the variance.
+        weight_attr: how the scales are made (`ParamAttr`); False leaves them out.
+        bias_attr: the same for the shifts.
+        data_format: where the channels are: 'NCDHW' or 'NDHWC'.
+        use_global_stats: uses the running statistics while training too.
+
+    Raises:
+        ValueError: the input has another number of axes.
+
+    Examples:
+        >>> paddle.nn.BatchNorm3D(2)(paddle.ones([1, 2, 2, 3, 4])).shape
+        paddle.Size([1, 2, 2, 3, 4])
+    """
 
     _ranks = (5,)
 
 
 class BatchNorm(_BatchNormBase):
-    """Batch normalisation of any rank, with an activation behind it (the older interface)."""
+    """Batch normalisation of any rank, with an activation behind it (the older interface).
+
+    Args:
+        num_channels: the number of channels.
+        act: the activation's name in `paddle.nn.functional`.
+        is_test: always uses the running statistics.
+        momentum: the share of the old running statistics at each step.
+        epsilon: added to the variance.
+        param_attr: how the scales are made (`ParamAttr`); False leaves them out.
+        bias_attr: the same for the shifts.
+        dtype: the data type of the parameters; float32 for float16.
+        data_layout: where the channels are: 'NCHW' or 'NHWC'.
+        in_place: accepted for compatibility.
+        moving_mean_name: the name of the running mean.
+        moving_variance_name: the name of the running variance.
+        do_model_average_for_mean_and_var: accepted for compatibility.
+        use_global_stats: uses the running statistics while training too.
+        trainable_statistics: accepted for compatibility.
+
+    Raises:
+        TypeError: `dtype` is no floating type.
+
+    Examples:
+        >>> layer = paddle.nn.BatchNorm(1, act="relu")
+        >>> print(layer(paddle.to_tensor([[1.0], [3.0]])).numpy().round(3))
+        [[0.]
+         [1.]]
+    """
 
     def __init__(
         self,
@@ -136,12 +241,35 @@ class BatchNorm(_BatchNormBase):
                 tensor.name = name
 
     def forward(self, input: Tensor) -> Tensor:
+        """The normalised input, through the activation.
+
+        Examples:
+            >>> paddle.nn.BatchNorm(2).forward(paddle.zeros([3, 2, 4])).shape
+            paddle.Size([3, 2, 4])
+        """
         out = super().forward(input)
         return out if self._act is None else getattr(F, self._act)(out)
 
 
 class LayerNorm(Layer):
-    """Standardises the last dimensions; the parameters have a number for each of their elements."""
+    """Standardises the last axes of each sample, then scales and shifts every element by a learned number.
+
+    Args:
+        normalized_shape: the extents of the last axes: a number or a list.
+        epsilon: added to the variance; PyTorch's `eps` is taken too.
+        elementwise_affine: False leaves scale and shift out.
+        bias: False leaves the shift out.
+        device: where the parameters lie.
+        dtype: their data type.
+        weight_attr: how the scales are made (`ParamAttr`); False leaves them out.
+        bias_attr: the same for the shifts.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.LayerNorm(4)
+        >>> print(layer(paddle.to_tensor([[1.0, 2.0, 3.0, 4.0]])).numpy().round(3))
+        [[-1.342 -0.447  0.447  1.342]]
+    """
 
     def __init__(
         self,
@@ -172,14 +300,50 @@ class LayerNorm(Layer):
         )
 
     def forward(self, input: Tensor) -> Tensor:
+        """The input, with its last axes standardised.
+
+        Examples:
+            >>> paddle.nn.LayerNorm([2, 3]).forward(paddle.ones([5, 2, 3])).abs().max().item()
+            0.0
+        """
         return F.layer_norm(input, self._normalized_shape, self.weight, self.bias, self._epsilon)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.LayerNorm(4)
+            LayerNorm(normalized_shape=[4], epsilon=1e-05)
+        """
         return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
 
 
 class GroupNorm(Layer):
-    """Standardises groups of channels in each sample."""
+    """Standardises groups of channels in each sample, then scales and shifts each channel by a learned number.
+
+    Args:
+        num_groups: the number of groups.
+        num_channels: the number of channels.
+        epsilon: added to the variance; PyTorch's `eps` is taken too.
+        affine: False leaves scale and shift out.
+        device: where the parameters lie.
+        dtype: their data type.
+        weight_attr: how the scales are made (`ParamAttr`); False leaves them out.
+        bias_attr: the same for the shifts.
+        data_format: where the channels are: 'NCHW' or 'NHWC'.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: the channels do not divide into the groups.
+
+    Examples:
+        >>> paddle.nn.GroupNorm(2, 6)(paddle.randn([4, 6, 8, 8])).shape
+        paddle.Size([4, 6, 8, 8])
+        >>> paddle.nn.GroupNorm(4, 6)
+        Traceback (most recent call last):
+            ...
+        ValueError: (GroupNorm) 6 channels cannot be divided into 4 groups.
+    """
 
     def __init__(
         self,
@@ -211,9 +375,22 @@ class GroupNorm(Layer):
         self.bias = self.create_parameter([num_channels], bias_attr if affine else False, is_bias=True, device=device)
 
     def forward(self, input: Tensor) -> Tensor:
+        """The input, with each group standardised.
+
+        Examples:
+            >>> layer = paddle.nn.GroupNorm(1, 2)
+            >>> print(layer.forward(paddle.to_tensor([[1.0, 3.0]])).numpy().round(3))
+            [[-1.  1.]]
+        """
         return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.GroupNorm(2, 6)
+            GroupNorm(num_groups=2, num_channels=6, epsilon=1e-05)
+        """
         return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
 
 
@@ -248,6 +425,16 @@ class _InstanceNormBase(Layer):
         """The function checks it."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """The input, with each channel of each sample standardised.
+
+        Raises:
+            ValueError: the input has another number of axes.
+
+        Examples:
+            >>> layer = paddle.nn.InstanceNorm1D(1)
+            >>> print(layer.forward(paddle.to_tensor([[[1.0, 3.0]]])).numpy().round(3))
+            [[[-1.  1.]]]
+        """
         if input._aval.ndim not in self._ranks:
             raise value_error(
                 type(self).__name__, f"the input must have {' or '.join(map(str, self._ranks))} dimensions",
@@ -262,25 +449,71 @@ class _InstanceNormBase(Layer):
         )
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.InstanceNorm2D(3)
+            InstanceNorm2D(num_features=3, epsilon=1e-05)
+        """
         return f"num_features={self._num_features}, epsilon={self._epsilon}"
 
 
 @defaults.data_format("NCL")
 class InstanceNorm1D(_InstanceNormBase):
-    """Instance normalisation of [batch, channels, length]."""
+    """Instance normalisation of [batch, channels, length] or [channels, length]: each channel of each sample on its own.
+
+    Args:
+        num_features: the number of channels.
+        epsilon: added to the variance.
+        momentum: accepted for compatibility; no statistics are kept.
+        weight_attr: how the scales are made (`ParamAttr`); False leaves scales and shifts out.
+        bias_attr: the same for the shifts.
+        data_format: where the channels are: 'NCL' or 'NLC'.
+
+    Examples:
+        >>> print(paddle.nn.InstanceNorm1D(1)(paddle.to_tensor([[[1.0, 2.0, 3.0]]])).numpy().round(3))
+        [[[-1.225  0.     1.225]]]
+    """
 
     _ranks = (2, 3)
 
 
 @defaults.data_format("NCHW")
 class InstanceNorm2D(_InstanceNormBase):
-    """Instance normalisation of [batch, channels, height, width]."""
+    """Instance normalisation of [batch, channels, height, width]: each channel of each image on its own.
+
+    Args:
+        num_features: the number of channels.
+        epsilon: added to the variance.
+        momentum: accepted for compatibility; no statistics are kept.
+        weight_attr: how the scales are made (`ParamAttr`); False leaves scales and shifts out.
+        bias_attr: the same for the shifts.
+        data_format: where the channels are: 'NCHW' or 'NHWC'.
+
+    Examples:
+        >>> out = paddle.nn.InstanceNorm2D(2)(paddle.randn([3, 2, 8, 8]))
+        >>> out.shape, bool((out.mean([2, 3]).abs() < 1e-4).all())
+        (paddle.Size([3, 2, 8, 8]), True)
+    """
 
     _ranks = (4,)
 
 
 @defaults.data_format("NCDHW")
 class InstanceNorm3D(_InstanceNormBase):
-    """Instance normalisation of [batch, channels, depth, height, width]."""
+    """Instance normalisation of [batch, channels, depth, height, width]: each channel of each volume on its own.
+
+    Args:
+        num_features: the number of channels.
+        epsilon: added to the variance.
+        momentum: accepted for compatibility; no statistics are kept.
+        weight_attr: how the scales are made (`ParamAttr`); False leaves scales and shifts out.
+        bias_attr: the same for the shifts.
+        data_format: where the channels are: 'NCDHW' or 'NDHWC'.
+
+    Examples:
+        >>> paddle.nn.InstanceNorm3D(2)(paddle.ones([1, 2, 3, 4, 5])).shape
+        paddle.Size([1, 2, 3, 4, 5])
+    """
 
     _ranks = (5,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from ..eager.tensor import Tensor
@@ -73,28 +74,60 @@ _AXES = {
 }
 
 
-def _family(stem: str, base: type, doc: str, mode: str = "") -> list[Any]:
+_ARGUMENTS = {
+    "padding": "how much is added on each side: one number, or a list that begins with both ends of the last axis",
+    "mode": "'constant', 'reflect', 'replicate' or 'circular'",
+    "value": "the number of a constant border",
+    "data_format": "where the channels are",
+    "name": "a label; it changes nothing",
+}
+
+
+def _documented(stem: str, base: type, count: int, doc: str, shown: str) -> str:
+    """The docstring of one class; its example pads the last axis of 1, 2, 3."""
+    taken = "\n        ".join(f"{name}: {_ARGUMENTS[name]}." for name in inspect.signature(base).parameters)
+    value = ", value=9.0" if base is _ConstantPad else ""
+    return f"""{doc} {_AXES[count]}.
+
+    Args:
+        {taken}
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0, 3.0]).reshape({[1] * (count + 1) + [3]})
+        >>> paddle.nn.{stem}{count}D({[2, 1] + [0, 0] * (count - 1)}{value})(x).flatten().tolist()
+        {shown}
+    """
+
+
+def _family(stem: str, base: type, doc: str, shown: str, mode: str = "") -> list[Any]:
     """The classes of one kind for one, two and three axes."""
     made = []
     for count in (1, 2, 3):
-        members = {
-            "_num_spatial": count, "_fixed_mode": mode, "__doc__": f"{doc} {_AXES[count]}.", "__module__": __name__,
-        }  # fmt: skip
+        documented = _documented(stem, base, count, doc, shown)
+        members = {"_num_spatial": count, "_fixed_mode": mode, "__doc__": documented, "__module__": __name__}
         made.append(defaults.data_format(_FORMATS[count])(type(f"{stem}{count}D", (base,), members)))
     return made
 
 
-Pad1D, Pad2D, Pad3D = _family("Pad", _AnyPad, "A border of any mode around")
-ZeroPad1D, ZeroPad2D, ZeroPad3D = _family("ZeroPad", _FixedPad, "A border of zeros around", "constant")
-ConstantPad1D, ConstantPad2D, ConstantPad3D = _family("ConstantPad", _ConstantPad, "A border of one number around")
+Pad1D, Pad2D, Pad3D = _family("Pad", _AnyPad, "A border of any mode around", "[0.0, 0.0, 1.0, 2.0, 3.0, 0.0]")
+ZeroPad1D, ZeroPad2D, ZeroPad3D = _family(
+    "ZeroPad", _FixedPad, "A border of zeros around", "[0.0, 0.0, 1.0, 2.0, 3.0, 0.0]", "constant"
+)
+ConstantPad1D, ConstantPad2D, ConstantPad3D = _family(
+    "ConstantPad", _ConstantPad, "A border of one number around", "[9.0, 9.0, 1.0, 2.0, 3.0, 9.0]"
+)
 ReflectionPad1D, ReflectionPad2D, ReflectionPad3D = _family(
-    "ReflectionPad", _FixedPad, "A mirrored border around", "reflect"
+    "ReflectionPad", _FixedPad, "A mirrored border around", "[3.0, 2.0, 1.0, 2.0, 3.0, 2.0]", "reflect"
 )
 ReplicationPad1D, ReplicationPad2D, ReplicationPad3D = _family(
-    "ReplicationPad", _FixedPad, "A border that repeats the outermost elements of", "replicate"
+    "ReplicationPad",
+    _FixedPad,
+    "A border that repeats the outermost elements of",
+    "[1.0, 1.0, 1.0, 2.0, 3.0, 3.0]",
+    "replicate",
 )
 CircularPad1D, CircularPad2D, CircularPad3D = _family(
-    "CircularPad", _FixedPad, "A border from the opposite side of", "circular"
+    "CircularPad", _FixedPad, "A border from the opposite side of", "[2.0, 3.0, 1.0, 2.0, 3.0, 1.0]", "circular"
 )
 ConstantPad1d, ConstantPad2d, ConstantPad3d = ConstantPad1D, ConstantPad2D, ConstantPad3D
 ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = ReflectionPad1D, ReflectionPad2D, ReflectionPad3D

@@ -20,9 +20,34 @@ _MANY_STEPS = 1_000_000
 class Adam(Optimizer):
     """Steps along the running mean of gradients, divided by the root of their running mean square.
 
-    `weight_decay` is part of the loss here (see AdamW for the other kind). The bias correction is
-    computed in double precision. With `lazy_mode`, rows of an `Embedding(sparse=True)` whose gradient is zero
-    throughout, as that of rows the step did not look up, keep their values and states.
+    `weight_decay` is part of the loss here (see `AdamW` for the other kind). The bias correction is computed in double
+    precision.
+
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        beta1: the share of the old mean of gradients at each step.
+        beta2: the share of the old mean of squares.
+        epsilon: added to the divisor.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        lazy_mode: rows of an `Embedding(sparse=True)` that the step did not look up keep their values and states.
+        multi_precision: keeps float32 copies of half-precision parameters and updates those.
+        use_multi_tensor: accepted for compatibility; parameters are updated together anyway.
+        amsgrad: divides by the largest mean square so far.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.Adam(learning_rate=0.1, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.9]
     """
 
     _accumulator_names = ("moment1", "moment2")
@@ -97,8 +122,33 @@ def steps_of(powers: Iterable[tuple[float | None, float]]) -> int | None:
 class AdamW(Adam):
     """Adam whose weight decay shrinks the weights directly, beside the gradient.
 
-    `apply_decay_param_fun(name)` says which parameters decay; `lr_ratio(parameter)` multiplies the
-    learning rate.
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        beta1: the share of the old mean of gradients at each step.
+        beta2: the share of the old mean of squares.
+        epsilon: added to the divisor.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: how strongly weights shrink: by `learning_rate * weight_decay * w` a step.
+        use_lowprecision_moment: accepted for compatibility.
+        lr_ratio: a function of a parameter that gives a factor of its learning rate.
+        apply_decay_param_fun: a function of a parameter's name that says whether it decays.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        lazy_mode: rows of an `Embedding(sparse=True)` that the step did not look up keep their values and states.
+        multi_precision: keeps float32 copies of half-precision parameters and updates those.
+        amsgrad: divides by the largest mean square so far.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.AdamW(learning_rate=0.1, parameters=[weight], weight_decay=0.5)
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.85]
     """
 
     def __init__(

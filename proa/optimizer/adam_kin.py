@@ -54,7 +54,30 @@ def _check_rate(where: str, learning_rate: Any) -> None:
 
 
 class Adamax(_Kin):
-    """Adam that divides by the largest gradient, slowly forgotten, instead of the root mean square."""
+    """Adam that divides by the largest gradient, slowly forgotten, instead of the root mean square.
+
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        beta1: the share of the old mean of gradients at each step.
+        beta2: the share of the old mean of squares.
+        epsilon: added to the divisor.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.Adamax(learning_rate=0.1, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.9]
+    """
 
     _accumulator_names = ("moment", "inf_norm")
     _operation = adamax_update.operation
@@ -83,7 +106,31 @@ class Adamax(_Kin):
 
 
 class NAdam(_Kin):
-    """Adam with Nesterov's momentum, which grows towards `beta1` by `momentum_decay`."""
+    """Adam with Nesterov's momentum.
+
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        beta1: the share of the old mean of gradients at each step.
+        beta2: the share of the old mean of squares.
+        epsilon: added to the divisor.
+        momentum_decay: how fast the momentum grows towards `beta1`.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.NAdam(learning_rate=0.1, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.8944]
+    """
 
     _group_options = ("beta1", "beta2", "epsilon", "momentum_decay")
 
@@ -129,7 +176,30 @@ class NAdam(_Kin):
 
 
 class RAdam(_Kin):
-    """Adam that begins with plain momentum, until the mean of squares has seen enough to divide by."""
+    """Adam that begins with plain momentum, until the mean of squares has seen enough to divide by.
+
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        beta1: the share of the old mean of gradients at each step.
+        beta2: the share of the old mean of squares.
+        epsilon: added to the divisor.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.RAdam(learning_rate=0.1, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.8]
+    """
 
     _operation = radam_update.operation
 
@@ -172,8 +242,30 @@ def _spread(number: float, state: ParameterState) -> np.ndarray:
 class Lamb(_Kin):
     """Adam for large batches: a step is as long as the learning rate times the parameter's own length.
 
-    Parameters for which `exclude_from_weight_decay_fn(parameter)` is true do not decay. Without decay the
-    length is Adam's, unless `always_adapt`.
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        lamb_weight_decay: how strongly weights shrink.
+        beta1: the share of the old mean of gradients at each step.
+        beta2: the share of the old mean of squares.
+        epsilon: added to the divisor.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        exclude_from_weight_decay_fn: a function of a parameter that says whether it does not decay.
+        multi_precision: keeps float32 copies of half-precision parameters and updates those.
+        always_adapt: takes the parameter's length without decay too; the length is Adam's there otherwise.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.Lamb(learning_rate=0.1, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.9]
     """
 
     _group_options = ("beta1", "beta2", "epsilon", "lamb_weight_decay", "exclude_from_weight_decay_fn")

@@ -13,7 +13,29 @@ from .updates_adaptive import adadelta_update, adagrad_update, rmsprop_update
 
 
 class Adagrad(Optimizer):
-    """Divides by the root of the sum of all squared gradients so far."""
+    """Divides by the root of the sum of all squared gradients so far.
+
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        epsilon: added to the divisor.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        name: a label; it changes nothing.
+        initial_accumulator_value: the sum at the start.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.Adagrad(learning_rate=0.1, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.9]
+    """
 
     _accumulator_names = ("moment",)
     _group_options = ("epsilon", "initial_accumulator_value")
@@ -41,7 +63,29 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Adagrad that forgets, and whose steps take their size from the steps before."""
+    """Adagrad that forgets, and whose steps take their size from the steps before.
+
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        epsilon: added under both roots.
+        rho: the share of the old means at each step.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.Adadelta(learning_rate=1.0, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.9955]
+    """
 
     _accumulator_names = ("_avg_squared_grad", "_avg_squared_update")
     _group_options = ("epsilon", "rho")
@@ -68,7 +112,28 @@ class Adadelta(Optimizer):
 class RMSProp(Optimizer):
     """Divides by the root of the running mean of squared gradients, with momentum.
 
-    `centered` takes the square of the running mean off first: the deviation in place of the square.
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        rho: the share of the old mean at each step.
+        epsilon: added under the root.
+        momentum: the share of the old step.
+        centered: takes the square of the running mean off first: the deviation in place of the square.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.RMSProp(learning_rate=0.1, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.5528]
     """
 
     _accumulator_names = ("momentum", "mean_square", "mean_grad")

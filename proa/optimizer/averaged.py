@@ -17,7 +17,29 @@ from .updates_adaptive import asgd_update, rprop_update
 
 
 class ASGD(Optimizer):
-    """Steps along the mean of the newest gradients of `batch_num` batches, which it keeps."""
+    """Steps along the mean of the newest gradients of `batch_num` batches, which it keeps.
+
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        batch_num: how many batches an epoch has.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        multi_precision: keeps float32 copies of half-precision parameters and updates those.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.ASGD(learning_rate=0.1, batch_num=1, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.8]
+    """
 
     _accumulator_names = ("d", "y")
 
@@ -64,6 +86,27 @@ class Rprop(Optimizer):
 
     Each element has a step length of its own, first `learning_rate`: times `etas[1]` while the sign stays, times
     `etas[0]` when it turns, within `learning_rate_range`.
+
+    Args:
+        learning_rate: the first step length.
+        learning_rate_range: the smallest and the largest.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        etas: the factors when the sign turns and while it stays.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        multi_precision: keeps float32 copies of half-precision parameters and updates those.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.Rprop(learning_rate=0.1, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.9]
     """
 
     _accumulator_names = ("prevs", "learning_rates")

@@ -20,11 +20,40 @@ from .updates import record_update
 
 
 class LBFGS(Optimizer):
-    """Minimises a function of all parameters in up to `max_iter` iterations a step.
+    """Minimises a function of all parameters with a curvature remembered from the last few gradients.
 
     `step(closure)` takes a function that clears the gradients, computes the loss, calls `backward()` and gives the loss.
-    With `line_search_fn="strong_wolfe"` the length of an iteration is searched, otherwise it is the learning rate.
     Weight decay and gradient clipping are accepted and, as in Paddle, do nothing: they belong into the closure.
+
+    Args:
+        learning_rate: the length of an iteration, where none is searched.
+        max_iter: the most iterations a step.
+        max_eval: the most evaluations of the loss a step; 5 / 4 of `max_iter` if left out.
+        tolerance_grad: ends where no element of the gradient is larger.
+        tolerance_change: ends where loss and parameters change less.
+        history_size: how many gradients are remembered.
+        line_search_fn: "strong_wolfe" searches the length of each iteration.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: does nothing.
+        grad_clip: does nothing.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or the line search is unknown.
+        TypeError: a number of iterations is no int.
+
+    Examples:
+        >>> weight = paddle.to_tensor([5.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.LBFGS(line_search_fn="strong_wolfe", parameters=[weight])
+        >>> def closure():
+        ...     optimizer.clear_grad()
+        ...     loss = ((weight - 3) ** 2).sum()
+        ...     loss.backward()
+        ...     return loss
+        >>> optimizer.step(closure).item()
+        4.0
+        >>> print(weight.numpy().round(3))
+        [3.]
     """
 
     def __init__(
@@ -58,7 +87,28 @@ class LBFGS(Optimizer):
     # ---- stepping ------------------------------------------------------------------------------
 
     def step(self, closure: Callable[[], Tensor]) -> Tensor:  # type: ignore[override]
-        """Runs up to `max_iter` iterations; gives the loss before the first."""
+        """Runs up to `max_iter` iterations.
+
+        Args:
+            closure: clears the gradients, computes the loss, calls `backward()` and gives the loss.
+
+        Returns:
+            The loss before the first iteration.
+
+        Raises:
+            TypeError: `closure` cannot be called, or gives no tensor.
+
+        Examples:
+            >>> weight = paddle.to_tensor([5.0], stop_gradient=False)
+            >>> optimizer = paddle.optimizer.LBFGS(parameters=[weight])
+            >>> def closure():
+            ...     optimizer.clear_grad()
+            ...     loss = (weight ** 2).sum()
+            ...     loss.backward()
+            ...     return loss
+            >>> optimizer.step(closure).item()
+            25.0
+        """
         if not callable(closure):
             raise type_error("LBFGS", "step needs a function that computes the loss", type(closure).__name__)
         with recording_gradients(False):
@@ -135,15 +185,49 @@ class LBFGS(Optimizer):
     def minimize(
         self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> Any:
+        """Not there: the loss must be computed several times a step, so `step(closure)` is to be called.
+
+        Raises:
+            NotImplementedError: always.
+
+        Examples:
+            >>> optimizer = paddle.optimizer.LBFGS(parameters=[paddle.to_tensor([1.0], stop_gradient=False)])
+            >>> optimizer.minimize(paddle.to_tensor(1.0))
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: (LBFGS) the loss must be computed several times a step; call step(closure).
+        """
         raise NotImplementedError("(LBFGS) the loss must be computed several times a step; call step(closure).")
 
     # ---- state ---------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that is remembered, under the key "state"."""
+        """Everything that is remembered, under the key "state".
+
+        Examples:
+            >>> optimizer = paddle.optimizer.LBFGS(parameters=[paddle.to_tensor([1.0], stop_gradient=False)])
+            >>> list(optimizer.state_dict())
+            ['state']
+        """
         return {"state": self._memory.state()}
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes over what another one remembered.
+
+        Args:
+            state_dict: what `state_dict` gave.
+
+        Raises:
+            ValueError: the key "state" is missing.
+
+        Examples:
+            >>> optimizer = paddle.optimizer.LBFGS(parameters=[paddle.to_tensor([1.0], stop_gradient=False)])
+            >>> optimizer.set_state_dict(optimizer.state_dict())
+            >>> optimizer.set_state_dict({})
+            Traceback (most recent call last):
+                ...
+            ValueError: (LBFGS) the dictionary has no key 'state'; received [].
+        """
         if "state" not in state_dict:
             raise value_error("LBFGS", "the dictionary has no key 'state'", f"{list(state_dict)}")
         self._memory.load(state_dict["state"])

@@ -121,7 +121,31 @@ class NoParameters(ValueError, AttributeError):
 
 
 class Optimizer(FusedStorage, PaddleNames):
-    """Base: subclasses name their state and define `_update`."""
+    """The base class of optimisers: `step()` changes parameters by their gradients, `clear_grad()` ends a step.
+
+    `parameters` may be a list of dictionaries, each with the key "params" and settings of its own; a group's
+    "learning_rate" multiplies that of the optimiser.
+
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> body, head = paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 2)
+        >>> optimizer = paddle.optimizer.Adam(0.01, parameters=[
+        ...     {"params": body.parameters(), "learning_rate": 0.1},
+        ...     {"params": head.parameters(), "weight_decay": 0.01},
+        ... ])
+        >>> isinstance(optimizer, paddle.optimizer.Optimizer), optimizer.get_lr()
+        (True, 0.01)
+    """
 
     # Kinds of state with the name Paddle gives them in state dictionaries.
     _accumulator_names: tuple[str, ...] = ()
@@ -206,12 +230,32 @@ class Optimizer(FusedStorage, PaddleNames):
     # ---- learning rate -------------------------------------------------------------------------
 
     def get_lr(self) -> float:
-        """The current learning rate."""
+        """The current learning rate.
+
+        Examples:
+            >>> weight = paddle.create_parameter([1], "float32")
+            >>> paddle.optimizer.SGD(0.5, parameters=[weight]).get_lr()
+            0.5
+        """
         rate = self._learning_rate
         return rate if rate.__class__ is float else float(rate())  # type: ignore[operator]
 
     def set_lr(self, value: float) -> None:
-        """Sets the learning rate (not when a schedule does)."""
+        """Sets the learning rate.
+
+        Args:
+            value: the rate.
+
+        Raises:
+            TypeError: it is no number.
+            RuntimeError: the rate follows a schedule.
+
+        Examples:
+            >>> optimizer = paddle.optimizer.SGD(0.5, parameters=[paddle.create_parameter([1], "float32")])
+            >>> optimizer.set_lr(0.1)
+            >>> optimizer.get_lr()
+            0.1
+        """
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise type_error("set_lr", "the learning rate must be a float", type(value).__name__)
         if isinstance(self._learning_rate, LRScheduler):
@@ -224,6 +268,20 @@ class Optimizer(FusedStorage, PaddleNames):
         self._learning_rate = float(value)
 
     def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
+        """Lets the learning rate follow a schedule from now on.
+
+        Args:
+            scheduler: the schedule.
+
+        Raises:
+            TypeError: it is no `LRScheduler`.
+
+        Examples:
+            >>> optimizer = paddle.optimizer.SGD(0.5, parameters=[paddle.create_parameter([1], "float32")])
+            >>> optimizer.set_lr_scheduler(paddle.optimizer.lr.ExponentialDecay(0.2, gamma=0.5))
+            >>> optimizer.get_lr()
+            0.2
+        """
         if not isinstance(scheduler, LRScheduler):
             raise type_error("set_lr_scheduler", "an LRScheduler is needed", type(scheduler).__name__)
         self._learning_rate = scheduler
@@ -232,7 +290,16 @@ class Optimizer(FusedStorage, PaddleNames):
 
     @boundary
     def step(self) -> None:
-        """Changes all parameters that have gradients."""
+        """Changes all parameters that have gradients.
+
+        Examples:
+            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> optimizer = paddle.optimizer.SGD(0.25, parameters=[weight])
+            >>> (weight ** 2).sum().backward()
+            >>> optimizer.step()
+            >>> weight.tolist()
+            [0.5]
+        """
         with recording_gradients(False):
             for group in self._param_groups:
                 active, grads = [], []
@@ -400,7 +467,21 @@ class Optimizer(FusedStorage, PaddleNames):
             keep_layout(state)
 
     def lay_out_states(self, function: Any) -> None:
-        """Has states laid out by `function(name, parameter, state)`, those that exist and those to come."""
+        """Has states laid out over devices by a function, those that exist and those to come.
+
+        Args:
+            function: called with a state's name, its parameter and the state.
+
+        Examples:
+            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> optimizer = paddle.optimizer.Adam(parameters=[weight])
+            >>> seen = []
+            >>> optimizer.lay_out_states(lambda name, parameter, state: seen.append(name))
+            >>> (weight ** 2).sum().backward()
+            >>> optimizer.step()
+            >>> sorted(seen)
+            ['moment1', 'moment2']
+        """
         self._lay_out_state = function
         for state in self._states.values():
             for name, accumulator in state.accumulators.items():
@@ -420,9 +501,25 @@ class Optimizer(FusedStorage, PaddleNames):
         parameters: Any = None,
         no_grad_set: Any = None,
     ) -> tuple[list[Any], list[tuple[Any, Tensor]]]:
-        """`step()`, after `loss.backward()`; gives the (parameter, gradient) pairs as well.
+        """`step()`, after `loss.backward()`. In a static program the gradients are computed here.
 
-        In a static program the gradients are computed here.
+        Args:
+            loss: the loss.
+            startup_program: accepted for compatibility.
+            parameters: in a static program, those to change; all of them if left out.
+            no_grad_set: in a static program, those that get no gradient.
+
+        Returns:
+            A list, and the (parameter, gradient) pairs.
+
+        Examples:
+            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> optimizer = paddle.optimizer.SGD(0.25, parameters=[weight])
+            >>> loss = (weight ** 2).sum()
+            >>> loss.backward()
+            >>> _, pairs = optimizer.minimize(loss)
+            >>> weight.tolist(), pairs[0][1].tolist()
+            ([0.5], [2.0])
         """
         if not isinstance(loss, Tensor):
             raise failed_check(type(self).__name__, "the loss must be a Tensor", type(loss).__name__)
@@ -440,7 +537,22 @@ class Optimizer(FusedStorage, PaddleNames):
         no_grad_set: Any = None,
         callbacks: Any = None,
     ) -> list[tuple[Any, Tensor]]:
-        """The (parameter, gradient) pairs that `loss.backward()` left; in a static program, those it would give."""
+        """The (parameter, gradient) pairs that `loss.backward()` left; in a static program, those it would give.
+
+        Args:
+            loss: the loss.
+            startup_program: accepted for compatibility.
+            parameters: in a static program, those whose gradients are wanted.
+            no_grad_set: in a static program, those that get no gradient.
+            callbacks: accepted for compatibility.
+
+        Examples:
+            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> loss = (weight ** 2).sum()
+            >>> loss.backward()
+            >>> [grad.tolist() for _, grad in paddle.optimizer.SGD(0.25, parameters=[weight]).backward(loss)]
+            [[2.0]]
+        """
         program = LOCAL.segment.owner
         if program is not None:
             wanted = parameters if parameters is not None else self._parameter_list or None
@@ -456,7 +568,17 @@ class Optimizer(FusedStorage, PaddleNames):
         ]
 
     def apply_gradients(self, params_grads: Sequence[tuple[Any, Tensor]]) -> list[Any]:
-        """A step with the given gradients instead of the parameters' own."""
+        """A step with the given gradients instead of the parameters' own.
+
+        Args:
+            params_grads: (parameter, gradient) pairs.
+
+        Examples:
+            >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+            >>> _ = paddle.optimizer.SGD(0.5, parameters=[weight]).apply_gradients([(weight, paddle.to_tensor([4.0]))])
+            >>> weight.tolist()
+            [-1.0]
+        """
         given = {id(parameter): grad for parameter, grad in params_grads}
         with recording_gradients(False):
             for group in self._param_groups:
@@ -470,6 +592,17 @@ class Optimizer(FusedStorage, PaddleNames):
         """Sets all gradients to zeros (or takes them away): the end of a step.
 
         The work recorded since the last one runs here, when nobody needs the gradients any more.
+
+        Args:
+            set_to_zero: False takes them away, so that `grad` is None.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> optimizer = paddle.optimizer.SGD(0.5, parameters=layer.parameters())
+            >>> layer(paddle.ones([1, 2])).sum().backward()
+            >>> optimizer.clear_grad()
+            >>> layer.bias.grad.tolist()
+            [0.0]
         """
         for parameter in self._parameter_list:
             if isinstance(parameter, Parameter):
@@ -483,12 +616,38 @@ class Optimizer(FusedStorage, PaddleNames):
     clear_gradients = clear_grad
 
     def zero_grad(self, set_to_none: bool = True) -> None:
+        """Takes all gradients away, under PyTorch's name.
+
+        Args:
+            set_to_none: False sets them to zeros instead.
+
+        Examples:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> optimizer = paddle.optimizer.SGD(0.5, parameters=layer.parameters())
+            >>> layer(paddle.ones([1, 2])).sum().backward()
+            >>> optimizer.zero_grad()
+            >>> layer.bias.grad is None
+            True
+        """
         self.clear_grad(not set_to_none)
 
     def append_regularization_ops(
         self, parameters_and_grads: Sequence[tuple[Any, Tensor]], regularization: Any = None
     ) -> list[tuple[Any, Tensor]]:
-        """The pairs with the term of the parameter's own regularizer, or else of `regularization`, in the gradients."""
+        """The pairs, with the term of the parameter's own regularizer, or else of `regularization`, in the gradients.
+
+        Args:
+            parameters_and_grads: (parameter, gradient) pairs.
+            regularization: an `L1Decay`, an `L2Decay` or a number.
+
+        Examples:
+            >>> weight = paddle.to_tensor([4.0], stop_gradient=False)
+            >>> optimizer = paddle.optimizer.SGD(0.5, parameters=[weight])
+            >>> pairs = [(weight, paddle.to_tensor([1.0]))]
+            >>> pairs = optimizer.append_regularization_ops(pairs, paddle.regularizer.L2Decay(0.5))
+            >>> pairs[0][1].tolist()
+            [3.0]
+        """
         found = []
         with recording_gradients(False):
             for parameter, grad in parameters_and_grads:
@@ -502,7 +661,16 @@ class Optimizer(FusedStorage, PaddleNames):
     # ---- state ---------------------------------------------------------------------------------
 
     def get_opti_var_name_list(self) -> list[str]:
-        """The names of all states, as in `state_dict`."""
+        """The names of all states, as in `state_dict`.
+
+        Examples:
+            >>> weight = paddle.create_parameter([1], "float32", name="scale")
+            >>> optimizer = paddle.optimizer.Momentum(parameters=[weight])
+            >>> weight.sum().backward()
+            >>> optimizer.step()
+            >>> optimizer.get_opti_var_name_list()
+            ['scale_velocity_0']
+        """
         return [key for key in self.state_dict() if key not in ("LR_Scheduler", "master_weights")]
 
     def _settled_states(self) -> list[ParameterState]:
@@ -519,7 +687,16 @@ class Optimizer(FusedStorage, PaddleNames):
         """Takes back what `_scalar_state` gave."""
 
     def state_dict(self) -> dict[str, Any]:
-        """States by Paddle's names (`linear_0.w_0_moment1_0`), and the schedule's state."""
+        """States by Paddle's names (`linear_0.w_0_moment1_0`), and the schedule's state.
+
+        Examples:
+            >>> weight = paddle.create_parameter([1], "float32", name="scale")
+            >>> optimizer = paddle.optimizer.Adam(parameters=[weight])
+            >>> weight.sum().backward()
+            >>> optimizer.step()
+            >>> sorted(optimizer.state_dict())
+            ['scale_beta1_pow_acc_0', 'scale_beta2_pow_acc_0', 'scale_moment1_0', 'scale_moment2_0']
+        """
         states = self._settled_states()
         found: dict[str, Any] = {}
         for name in self._accumulator_names:
@@ -542,7 +719,18 @@ class Optimizer(FusedStorage, PaddleNames):
         return found
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes the states of a dictionary that `state_dict` gave, here or in Paddle."""
+        """Takes the states of a dictionary that `state_dict` gave, here or in Paddle.
+
+        Args:
+            state_dict: the dictionary.
+
+        Examples:
+            >>> weight = paddle.create_parameter([1], "float32", name="scale")
+            >>> optimizer = paddle.optimizer.Momentum(parameters=[weight])
+            >>> optimizer.set_state_dict({"scale_velocity_0": np.array([3.0], "float32")})
+            >>> optimizer.state_dict()["scale_velocity_0"].tolist()
+            [3.0]
+        """
         schedule = state_dict.get("LR_Scheduler")
         if isinstance(self._learning_rate, LRScheduler) and schedule is not None:
             self._learning_rate.set_state_dict(schedule)

@@ -22,13 +22,45 @@ class WeightDecay:
 
 @public(module="regularizer")
 class L1Decay(WeightDecay):
-    """coeff * sum |w|: adds coeff * sign(w) to the gradient."""
+    """`coeff * sum |w|` as a term of the loss: adds `coeff * sign(w)` to the gradient.
+
+    Args:
+        coeff: how strong it is.
+
+    Raises:
+        ValueError: `coeff` is negative.
+
+    Examples:
+        >>> weight = paddle.to_tensor([4.0], stop_gradient=False)
+        >>> decay = paddle.regularizer.L1Decay(0.5)
+        >>> optimizer = paddle.optimizer.SGD(1.0, parameters=[weight], weight_decay=decay)
+        >>> (weight * 0).sum().backward()
+        >>> optimizer.step()
+        >>> weight.tolist()
+        [3.5]
+    """
 
     kind = "l1"
 
 
 @public(module="regularizer")
 class L2Decay(WeightDecay):
-    """coeff / 2 * sum w²: adds coeff * w to the gradient."""
+    """`coeff / 2 * sum w²` as a term of the loss: adds `coeff * w` to the gradient.
+
+    Args:
+        coeff: how strong it is.
+
+    Raises:
+        ValueError: `coeff` is negative.
+
+    Examples:
+        >>> weight = paddle.to_tensor([4.0], stop_gradient=False)
+        >>> decay = paddle.regularizer.L2Decay(0.5)
+        >>> optimizer = paddle.optimizer.SGD(1.0, parameters=[weight], weight_decay=decay)
+        >>> (weight * 0).sum().backward()
+        >>> optimizer.step()
+        >>> weight.tolist()
+        [2.0]
+    """
 
     kind = "l2"

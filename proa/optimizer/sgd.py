@@ -10,7 +10,28 @@ from .updates import momentum_update, sgd_update
 
 
 class SGD(Optimizer):
-    """`w -= learning_rate * gradient`."""
+    """Gradient descent: `w -= learning_rate * gradient`.
+
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        multi_precision: keeps float32 copies of half-precision parameters and updates those.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.SGD(learning_rate=0.1, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.8]
+    """
 
     def __init__(
         self,
@@ -30,9 +51,31 @@ class SGD(Optimizer):
 
 
 class Momentum(Optimizer):
-    """`v = momentum * v + gradient; w -= learning_rate * v`.
+    """Gradient descent with momentum: `v = momentum * v + gradient; w -= learning_rate * v`.
 
-    With `use_nesterov` the step is `learning_rate * (gradient + momentum * v)`.
+    Args:
+        learning_rate: a number, or a scheduler of `paddle.optimizer.lr`.
+        momentum: the share of the old velocity at each step.
+        parameters: those to change: a list, or a list of dictionaries (groups with settings of their own).
+        use_nesterov: steps by `learning_rate * (gradient + momentum * v)` instead.
+        weight_decay: the strength of L2 decay, or an `L1Decay` or `L2Decay`.
+        grad_clip: how gradients are clipped first (`paddle.nn.ClipGradByGlobalNorm`, for instance).
+        multi_precision: keeps float32 copies of half-precision parameters and updates those.
+        rescale_grad: the factor of gradients before anything else.
+        use_multi_tensor: accepted for compatibility; parameters are updated together anyway.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: a number is out of its range, or a parameter is given twice.
+        TypeError: something is of another type.
+
+    Examples:
+        >>> weight = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> optimizer = paddle.optimizer.Momentum(learning_rate=0.1, momentum=0.9, parameters=[weight])
+        >>> (weight ** 2).sum().backward()  # the gradient is 2
+        >>> optimizer.step()
+        >>> print(weight.numpy().round(4))
+        [0.8]
     """
 
     _accumulator_names = ("velocity",)

@@ -6,7 +6,14 @@ from enum import Enum
 
 
 class ProfilerState(Enum):
-    """What the profiler does during a step."""
+    """What the profiler does during a step.
+
+    `RECORD_AND_RETURN` is the last step of a recording: it is handed over when the step ends.
+
+    Examples:
+        >>> [state.name for state in paddle.profiler.ProfilerState]
+        ['CLOSED', 'READY', 'RECORD', 'RECORD_AND_RETURN']
+    """
 
     CLOSED = 0
     READY = 1
@@ -15,7 +22,12 @@ class ProfilerState(Enum):
 
 
 class ProfilerTarget(Enum):
-    """Whose work is recorded. CPU: the host; any other: the accelerator's own trace as well."""
+    """Whose work is recorded. CPU: the host; any other: the accelerator's own trace as well.
+
+    Examples:
+        >>> [target.name for target in paddle.profiler.ProfilerTarget]
+        ['CPU', 'GPU', 'XPU', 'CUSTOM_DEVICE']
+    """
 
     CPU = 0
     GPU = 1
@@ -24,7 +36,12 @@ class ProfilerTarget(Enum):
 
 
 class SortedKeys(Enum):
-    """By what the rows of a summary are ordered."""
+    """By what the rows of a summary are ordered.
+
+    Examples:
+        >>> paddle.profiler.SortedKeys.CPUTotal.value
+        0
+    """
 
     CPUTotal = 0
     CPUAvg = 1
@@ -37,7 +54,12 @@ class SortedKeys(Enum):
 
 
 class SummaryView(Enum):
-    """The tables of a summary."""
+    """The tables of a summary.
+
+    Examples:
+        >>> paddle.profiler.SummaryView.OperatorView.name
+        'OperatorView'
+    """
 
     DeviceView = 0
     OverView = 1
@@ -51,7 +73,12 @@ class SummaryView(Enum):
 
 
 class TracerEventType(Enum):
-    """Kinds of events, by Paddle's numbers; the last two are this package's own."""
+    """Kinds of events, by Paddle's numbers; the last two are this package's own.
+
+    Examples:
+        >>> [kind.name for kind in paddle.profiler.TracerEventType][-2:]
+        ['Compilation', 'CompiledProgram']
+    """
 
     Operator = 0
     Dataloader = 1

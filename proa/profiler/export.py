@@ -73,7 +73,26 @@ def _exporter(function: str, suffix: str, kind: str, dir_name: Any, worker_name:
 
 
 def export_chrome_tracing(dir_name: str, worker_name: str | None = None) -> Callable[[Any], None]:
-    """For `on_trace_ready`: writes each recording into a folder, as JSON that Perfetto opens."""
+    """For `on_trace_ready`: writes each recording into a folder, as JSON that Perfetto opens.
+
+    Args:
+        dir_name: the folder.
+        worker_name: what files begin with; the machine's and the process's name if left out.
+
+    Returns:
+        A function of a Profiler.
+
+    Raises:
+        TypeError: `dir_name` is no path.
+
+    Examples:
+        >>> import os
+        >>> ready = paddle.profiler.export_chrome_tracing("log", worker_name="first")
+        >>> with paddle.profiler.Profiler(on_trace_ready=ready):
+        ...     _ = (paddle.ones([2]) + 1).numpy()
+        >>> os.listdir("log")[0].startswith("first_time_")
+        True
+    """
     return _exporter("export_chrome_tracing", "json", "json", dir_name, worker_name)
 
 
@@ -81,6 +100,23 @@ def export_protobuf(dir_name: str, worker_name: str | None = None) -> Callable[[
     """For `on_trace_ready`: writes each recording into a folder, compactly; `load_profiler_result` reads it again.
 
     The content is the compressed JSON of `export_chrome_tracing`, which Perfetto opens too; not Paddle's own messages.
+
+    Args:
+        dir_name: the folder.
+        worker_name: what files begin with; the machine's and the process's name if left out.
+
+    Returns:
+        A function of a Profiler.
+
+    Raises:
+        TypeError: `dir_name` is no path.
+
+    Examples:
+        >>> import os
+        >>> with paddle.profiler.Profiler(on_trace_ready=paddle.profiler.export_protobuf("log")):
+        ...     _ = (paddle.ones([2]) + 1).numpy()
+        >>> os.listdir("log")[0].endswith(".pb")
+        True
     """
     return _exporter("export_protobuf", "pb", "pb", dir_name, worker_name)
 
@@ -111,7 +147,23 @@ class ProfilerResult:
 
 
 def load_profiler_result(filename: str) -> ProfilerResult:
-    """Reads what `export_protobuf`, `export_chrome_tracing` or `Profiler.export` wrote."""
+    """Reads what `export_protobuf`, `export_chrome_tracing` or `Profiler.export` wrote.
+
+    Args:
+        filename: the file.
+
+    Returns:
+        A recording, with `get_data()` for its events, `get_extra_info()` and `save(path)`.
+
+    Raises:
+        ValueError: the file is no recording, or it is damaged.
+
+    Examples:
+        >>> with paddle.profiler.Profiler(on_trace_ready=lambda profiler: profiler.export("trace.pb", "pb")):
+        ...     _ = (paddle.ones([2]) + 1).numpy()
+        >>> sorted(paddle.profiler.load_profiler_result("trace.pb").get_extra_info())
+        ['host', 'process']
+    """
     with open(filename, "rb") as file:
         data = file.read()
     try:

@@ -19,17 +19,34 @@ _RECORDING = (ProfilerState.RECORD, ProfilerState.RECORD_AND_RETURN)
 
 
 class Profiler:
-    """Records what happens in chosen steps: the user's events, layers, operations, compilations, compiled programs.
+    """Records what happens in chosen steps: your events, layers, operations, compilations, compiled programs.
 
-        with Profiler(scheduler=(3, 5), on_trace_ready=export_chrome_tracing("log")) as profiler:
-            for batch in loader:
-                train(batch)
-                profiler.step()
-        profiler.summary()
+    Nothing is paid for while no step is being recorded; while one is, compiled programs on a CPU are waited for, so that an
+    event is as long as the work.
 
-    `targets` with anything but CPU adds the accelerator's own trace. `timer_only` records nothing and only times steps
-    (`step_info`). `record_shapes`, `profile_memory` and `with_flops` add what they say. Nothing is paid for while no
-    step is being recorded; while one is, compiled programs on a CPU are waited for, so that an event is as long as the work.
+    Args:
+        targets: `ProfilerTarget`s; anything but CPU adds the accelerator's own trace.
+        scheduler: a pair (first step, behind the last), a function of the step that gives a `ProfilerState`
+            (`make_scheduler`), or None for all steps.
+        on_trace_ready: called with the profiler when a recording is whole; writes it to `./profiler_log/` if left out.
+        record_shapes: notes the shapes of operands.
+        profile_memory: notes the memory in use.
+        timer_only: records nothing and only times steps (`step_info`).
+        emit_nvtx: accepted for compatibility.
+        custom_device_types: accepted for compatibility.
+        with_flops: notes the operations that compiled programs count.
+
+    Raises:
+        TypeError: `targets` or `scheduler` are of another type.
+
+    Examples:
+        >>> from proa.profiler import Profiler, export_chrome_tracing
+        >>> with Profiler(scheduler=(1, 3), on_trace_ready=export_chrome_tracing("log")) as profiler:
+        ...     for _ in range(4):
+        ...         _ = (paddle.ones([2, 2]) @ paddle.ones([2, 2])).numpy()
+        ...         profiler.step()
+        >>> sorted({event.name for event in profiler.recording.events if event.name.startswith("ProfileStep")})
+        ['ProfileStep#1', 'ProfileStep#2']
     """
 
     def __init__(
@@ -75,7 +92,15 @@ class Profiler:
     # ---- steps ---------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begins with the first step."""
+        """Begins with the first step.
+
+        Examples:
+            >>> profiler = paddle.profiler.Profiler(on_trace_ready=lambda profiler: None)
+            >>> profiler.start()
+            >>> profiler.current_state.name
+            'RECORD'
+            >>> profiler.stop()
+        """
         self._timer.begin()
         self.step_num = 0
         if self.timer_only:
@@ -86,7 +111,19 @@ class Profiler:
         self._step_begin = perf_counter_ns()
 
     def step(self, num_samples: int | None = None) -> None:
-        """The step is over; the next one begins."""
+        """The step is over; the next one begins.
+
+        Args:
+            num_samples: how many samples the step had, for `step_info`.
+
+        Examples:
+            >>> profiler = paddle.profiler.Profiler(timer_only=True)
+            >>> profiler.start()
+            >>> profiler.step(num_samples=32)
+            >>> profiler.step_num
+            1
+            >>> profiler.stop()
+        """
         self._timer.step(num_samples)
         self.step_num += 1
         if self.timer_only:
@@ -101,7 +138,14 @@ class Profiler:
         self._step_begin = perf_counter_ns()
 
     def stop(self) -> None:
-        """Ends profiling; what was being recorded is handed over."""
+        """Ends profiling; what was being recorded is handed over.
+
+        Examples:
+            >>> profiler = paddle.profiler.Profiler(on_trace_ready=lambda profiler: print("a recording"))
+            >>> profiler.start()
+            >>> profiler.stop()
+            a recording
+        """
         if self.timer_only or self.current_state is ProfilerState.CLOSED:
             return
         if self.current_state in _RECORDING:
@@ -110,7 +154,19 @@ class Profiler:
         self.current_state = ProfilerState.CLOSED
 
     def step_info(self, unit: str | None = None) -> str:
-        """Mean time of a step and samples (or steps) a second, since this was last asked."""
+        """Mean time of a step and samples (or steps) a second, since this was last asked.
+
+        Args:
+            unit: what the samples are called.
+
+        Examples:
+            >>> profiler = paddle.profiler.Profiler(timer_only=True)
+            >>> profiler.start()
+            >>> profiler.step(num_samples=32)
+            >>> "images" in profiler.step_info("images")
+            True
+            >>> profiler.stop()
+        """
         return self._timer.info(unit)
 
     _is_recording = False
@@ -143,7 +199,22 @@ class Profiler:
     # ---- results -------------------------------------------------------------------------------
 
     def export(self, path: str = "", format: str = "json") -> None:
-        """Writes the last recording: "json" for Perfetto, "pb" the same, compressed."""
+        """Writes the last recording to a file.
+
+        Args:
+            path: the file.
+            format: "json" for Perfetto, "pb" for the same, compressed.
+
+        Raises:
+            ValueError: the format is unknown, or there is no path.
+            RuntimeError: nothing was recorded.
+
+        Examples:
+            >>> with paddle.profiler.Profiler(on_trace_ready=lambda profiler: profiler.export("trace.json")):
+            ...     _ = (paddle.ones([2]) + 1).numpy()
+            >>> len(paddle.profiler.load_profiler_result("trace.json").get_data()) > 0
+            True
+        """
         if format not in ("json", "pb"):
             raise value_error("export", 'format must be "json" or "pb"', repr(format))
         if not path:
@@ -158,7 +229,29 @@ class Profiler:
         time_unit: str = "ms",
         views: SummaryView | list[SummaryView] | None = None,
     ) -> None:
-        """Prints tables of the last recording: by kind of event, layer, operation, kernel, and of memory."""
+        """Prints tables of the last recording: by kind of event, layer, operation, kernel, and of memory.
+
+        Args:
+            sorted_by: by what rows are ordered.
+            op_detail: adds a row for operations that ran inside compiled programs only.
+            thread_sep: tables for each thread.
+            time_unit: 's', 'ms', 'us' or 'ns'.
+            views: the tables wanted; all of them if left out.
+
+        Raises:
+            ValueError: the unit is unknown.
+            RuntimeError: nothing was recorded.
+
+        Examples:
+            >>> import contextlib, io
+            >>> with paddle.profiler.Profiler(on_trace_ready=lambda profiler: None) as profiler:
+            ...     _ = (paddle.ones([2]) + 1).numpy()
+            >>> printed = io.StringIO()
+            >>> with contextlib.redirect_stdout(printed):
+            ...     profiler.summary(views=paddle.profiler.SummaryView.OperatorView)
+            >>> "Operator" in printed.getvalue()
+            True
+        """
         if time_unit not in _UNITS:
             raise value_error("summary", f"time_unit must be one of {list(_UNITS)}", repr(time_unit))
         wanted = list(SummaryView) if views is None else [views] if isinstance(views, SummaryView) else list(views)

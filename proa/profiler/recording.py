@@ -171,7 +171,22 @@ def in_profiler_mode() -> bool:
 
 
 class RecordEvent(ContextDecorator):
-    """Gives a stretch of the user's code a name in the recording: a `with` block, a decorator, or `begin` and `end`."""
+    """Gives a stretch of your code a name in the recording: a `with` block, a decorator, or `begin` and `end`.
+
+    Args:
+        name: the name.
+        event_type: the kind of event.
+
+    Raises:
+        TypeError: the name is no string.
+
+    Examples:
+        >>> with paddle.profiler.Profiler(on_trace_ready=lambda profiler: None) as profiler:
+        ...     with paddle.profiler.RecordEvent("loading"):
+        ...         _ = sum(range(100))
+        >>> "loading" in [event.name for event in profiler.recording.events]
+        True
+    """
 
     def __init__(self, name: str, event_type: TracerEventType = TracerEventType.PythonUserDefined) -> None:
         if not isinstance(name, str):
@@ -181,12 +196,25 @@ class RecordEvent(ContextDecorator):
         self._begins: list[int] = []
 
     def begin(self) -> None:
-        """The stretch begins here."""
+        """The stretch begins here.
+
+        Examples:
+            >>> event = paddle.profiler.RecordEvent("loading")
+            >>> with paddle.profiler.Profiler(on_trace_ready=lambda profiler: None) as profiler:
+            ...     event.begin()
+            ...     event.end()
+            >>> "loading" in [event.name for event in profiler.recording.events]
+            True
+        """
         if _ACTIVE:
             self._begins.append(perf_counter_ns())
 
     def end(self) -> None:
-        """It ends here; without a beginning in the recording nothing happens."""
+        """The stretch ends here; without a beginning in the recording nothing happens.
+
+        Examples:
+            >>> paddle.profiler.RecordEvent("loading").end()
+        """
         if self._begins:
             begin = self._begins.pop()
             for recording in _ACTIVE:

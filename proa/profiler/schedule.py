@@ -12,9 +12,27 @@ Schedule = Callable[[int], ProfilerState]
 
 
 def make_scheduler(*, closed: int, ready: int, record: int, repeat: int = 0, skip_first: int = 0) -> Schedule:
-    """A schedule: after `skip_first` steps come rounds of `closed`, `ready` and `record` steps.
+    """Which steps a Profiler records: after `skip_first` steps come rounds of `closed`, `ready` and `record` steps.
 
-    `repeat` is the number of rounds; 0 means without end. At the end of each round the recording is handed over.
+    At the end of each round the recording is handed over.
+
+    Args:
+        closed: the steps of a round in which nothing is done.
+        ready: the steps that warm up.
+        record: the steps that are recorded, at least 1.
+        repeat: the number of rounds; 0 means without end.
+        skip_first: the steps before the first round.
+
+    Returns:
+        A function of the step's number that gives a `ProfilerState`.
+
+    Raises:
+        AssertionError: one is no number of steps.
+
+    Examples:
+        >>> schedule = paddle.profiler.make_scheduler(closed=1, ready=1, record=2, repeat=1)
+        >>> [schedule(step).name for step in range(5)]
+        ['CLOSED', 'READY', 'RECORD', 'RECORD_AND_RETURN', 'CLOSED']
     """
     counts = {"closed": closed, "ready": ready, "record": record, "repeat": repeat, "skip_first": skip_first}
     for name, count in counts.items():

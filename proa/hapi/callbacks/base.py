@@ -14,6 +14,17 @@ class Callback:
 
     `self.model` is the Model, `self.params` a dictionary of the loop's settings. `logs` holds the values of the last
     batch; a loss or metric in it is read from the device when one looks at it, so look only as often as needed.
+
+    Examples:
+        >>> class Rates(paddle.callbacks.Callback):
+        ...     def on_epoch_end(self, epoch, logs=None):
+        ...         print(epoch, self.model._optimizer.get_lr())
+        >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+        >>> model.prepare(paddle.optimizer.SGD(0.5, parameters=model.parameters()), paddle.nn.MSELoss())
+        >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+        >>> model.fit(data, epochs=2, verbose=0, callbacks=Rates())
+        0 0.5
+        1 0.5
     """
 
     def __init__(self) -> None:
@@ -21,54 +32,278 @@ class Callback:
         self.params: dict[str, Any] = {}
 
     def set_params(self, params: dict[str, Any]) -> None:
-        """Called once before the loop with its settings: epochs, steps, verbose, metrics …"""
+        """Called once before the loop with its settings.
+
+        Args:
+            params: epochs, steps, verbose, metrics and others, by name.
+
+        Examples:
+            >>> callback = paddle.callbacks.Callback()
+            >>> callback.set_params({"epochs": 3})
+            >>> callback.params["epochs"]
+            3
+        """
         self.params = params
 
     def set_model(self, model: Any) -> None:
-        """Called once before the loop with the Model."""
+        """Called once before the loop with the Model.
+
+        Args:
+            model: the Model.
+
+        Examples:
+            >>> callback = paddle.callbacks.Callback()
+            >>> callback.set_model(paddle.Model(paddle.nn.Linear(2, 1)))
+            >>> callback.model.network
+            Linear(in_features=2, out_features=1, dtype=float32)
+        """
         self.model = model
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Before the first epoch."""
+        """Before the first epoch; subclasses define it.
+
+        Args:
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_train_begin(self, logs=None):
+            ...         print("on_train_begin")
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+            >>> model.fit(data, batch_size=2, verbose=0, callbacks=Told())
+            on_train_begin
+        """
 
     def on_train_end(self, logs: Any = None) -> None:
-        """After the last epoch."""
+        """After the last epoch; subclasses define it.
+
+        Args:
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_train_end(self, logs=None):
+            ...         print("on_train_end")
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+            >>> model.fit(data, batch_size=2, verbose=0, callbacks=Told())
+            on_train_end
+        """
 
     def on_eval_begin(self, logs: Any = None) -> None:
-        """Before an evaluation; `logs` has `steps` and `metrics`."""
+        """Before an evaluation; `logs` has `steps` and `metrics`; subclasses define it.
+
+        Args:
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_eval_begin(self, logs=None):
+            ...         print("on_eval_begin")
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+            >>> _ = model.evaluate(data, batch_size=2, verbose=0, callbacks=Told())
+            on_eval_begin
+        """
 
     def on_eval_end(self, logs: Any = None) -> None:
-        """After an evaluation; `logs` has its results."""
+        """After an evaluation; `logs` has its results; subclasses define it.
+
+        Args:
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_eval_end(self, logs=None):
+            ...         print("on_eval_end")
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+            >>> _ = model.evaluate(data, batch_size=2, verbose=0, callbacks=Told())
+            on_eval_end
+        """
 
     def on_predict_begin(self, logs: Any = None) -> None:
-        """Before a prediction; `logs` has `steps`."""
+        """Before a prediction; `logs` has `steps`; subclasses define it.
+
+        Args:
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_predict_begin(self, logs=None):
+            ...         print("on_predict_begin")
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32")])
+            >>> _ = model.predict(data, batch_size=2, verbose=0, callbacks=Told())
+            on_predict_begin
+        """
 
     def on_predict_end(self, logs: Any = None) -> None:
-        """After a prediction."""
+        """After a prediction; subclasses define it.
+
+        Args:
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_predict_end(self, logs=None):
+            ...         print("on_predict_end")
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32")])
+            >>> _ = model.predict(data, batch_size=2, verbose=0, callbacks=Told())
+            on_predict_end
+        """
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        """Before an epoch, counted from 0."""
+        """Before an epoch; subclasses define it.
+
+        Args:
+            epoch: its number, from 0.
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_epoch_begin(self, epoch, logs=None):
+            ...         print("on_epoch_begin", epoch)
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+            >>> model.fit(data, batch_size=2, verbose=0, callbacks=Told())
+            on_epoch_begin 0
+        """
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """After an epoch's training, before its evaluation."""
+        """After an epoch's training, before its evaluation; subclasses define it.
+
+        Args:
+            epoch: its number, from 0.
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_epoch_end(self, epoch, logs=None):
+            ...         print("on_epoch_end", epoch)
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+            >>> model.fit(data, batch_size=2, verbose=0, callbacks=Told())
+            on_epoch_end 0
+        """
 
     def on_train_batch_begin(self, step: int, logs: Any = None) -> None:
-        """Before a batch of training, counted from 0 in every epoch."""
+        """Before a batch of training; subclasses define it.
+
+        Args:
+            step: its number, from 0 in every epoch.
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_train_batch_begin(self, step, logs=None):
+            ...         print("on_train_batch_begin", step)
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+            >>> model.fit(data, batch_size=2, verbose=0, callbacks=Told())
+            on_train_batch_begin 0
+        """
 
     def on_train_batch_end(self, step: int, logs: Any = None) -> None:
-        """After a batch of training."""
+        """After a batch of training; subclasses define it.
+
+        Args:
+            step: its number, from 0 in every epoch.
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_train_batch_end(self, step, logs=None):
+            ...         print("on_train_batch_end", step)
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+            >>> model.fit(data, batch_size=2, verbose=0, callbacks=Told())
+            on_train_batch_end 0
+        """
 
     def on_eval_batch_begin(self, step: int, logs: Any = None) -> None:
-        """Before a batch of evaluation."""
+        """Before a batch of evaluation; subclasses define it.
+
+        Args:
+            step: its number, from 0 in every epoch.
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_eval_batch_begin(self, step, logs=None):
+            ...         print("on_eval_batch_begin", step)
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+            >>> _ = model.evaluate(data, batch_size=2, verbose=0, callbacks=Told())
+            on_eval_batch_begin 0
+        """
 
     def on_eval_batch_end(self, step: int, logs: Any = None) -> None:
-        """After a batch of evaluation."""
+        """After a batch of evaluation; subclasses define it.
+
+        Args:
+            step: its number, from 0 in every epoch.
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_eval_batch_end(self, step, logs=None):
+            ...         print("on_eval_batch_end", step)
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+            >>> _ = model.evaluate(data, batch_size=2, verbose=0, callbacks=Told())
+            on_eval_batch_end 0
+        """
 
     def on_predict_batch_begin(self, step: int, logs: Any = None) -> None:
-        """Before a batch of prediction."""
+        """Before a batch of prediction; subclasses define it.
+
+        Args:
+            step: its number, from 0 in every epoch.
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_predict_batch_begin(self, step, logs=None):
+            ...         print("on_predict_batch_begin", step)
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32")])
+            >>> _ = model.predict(data, batch_size=2, verbose=0, callbacks=Told())
+            on_predict_batch_begin 0
+        """
 
     def on_predict_batch_end(self, step: int, logs: Any = None) -> None:
-        """After a batch of prediction."""
+        """After a batch of prediction; subclasses define it.
+
+        Args:
+            step: its number, from 0 in every epoch.
+            logs: losses and metrics so far, by name.
+
+        Examples:
+            >>> class Told(paddle.callbacks.Callback):
+            ...     def on_predict_batch_end(self, step, logs=None):
+            ...         print("on_predict_batch_end", step)
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+            >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32")])
+            >>> _ = model.predict(data, batch_size=2, verbose=0, callbacks=Told())
+            on_predict_batch_end 0
+        """
 
 
 class CallbackList:

@@ -47,10 +47,23 @@ class _Loop:
 
 
 class ProgBarLogger(Callback):
-    """Shows loss and metrics every `log_freq` steps.
+    """Shows loss and metrics every `log_freq` steps. Values are read from the device only for the steps that are shown.
 
-    `verbose` 0 is silent, 1 a bar on one line (in a file or pipe: lines), 2 a line each time, 3 with timings. Values are
-    read from the device only for the steps that are shown.
+    Args:
+        log_freq: the steps from one showing to the next.
+        verbose: 0 is silent, 1 a bar on one line (in a file or pipe: lines), 2 a line each time, 3 with timings.
+
+    Raises:
+        ValueError: `log_freq` is no positive integer, or `verbose` is none of these.
+
+    Examples:
+        >>> model = paddle.Model(paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(0.0)))
+        >>> model.prepare(paddle.optimizer.SGD(0.5, parameters=model.parameters()), paddle.nn.MSELoss())
+        >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+        >>> model.fit(data, batch_size=2, callbacks=paddle.callbacks.ProgBarLogger())
+        The loss value printed in the log is the current step, and the metric is the average value of previous steps.
+        Epoch 1/1
+        step 1/1 - loss: 1.0000 - ...
     """
 
     def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
@@ -67,53 +80,198 @@ class ProgBarLogger(Callback):
     # ---- training ----------------------------------------------------------------------------------------------
 
     def on_train_begin(self, logs: Any = None) -> None:
+        """Says what the numbers mean.
+
+        Examples:
+            >>> paddle.callbacks.ProgBarLogger().on_train_begin()
+            The loss value printed in the log is the current step, and the metric is the average value of previous steps.
+        """
         self._names = list(self.params.get("metrics") or [])
         if self.verbose:
             print(_HINT)
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Says which epoch begins.
+
+        Examples:
+            >>> callback = paddle.callbacks.ProgBarLogger()
+            >>> callback.set_params({"epochs": 3, "steps": 2})
+            >>> callback.on_epoch_begin(0)
+            Epoch 1/3
+        """
         if self.verbose and self.params.get("epochs"):
             print(f"Epoch {epoch + 1}/{self.params['epochs']}")
         self._loop = _Loop(self.params.get("steps"), self.verbose)
 
     def on_train_batch_begin(self, step: int, logs: Any = None) -> None:
+        """Notes the time.
+
+        Examples:
+            >>> callback = paddle.callbacks.ProgBarLogger()
+            >>> callback.set_params({"epochs": 1, "steps": 2, "metrics": ["loss"]})
+            >>> callback.on_train_begin()
+            The loss value printed in the log is the current step, and the metric is the average value of previous steps.
+            >>> callback.on_epoch_begin(0)
+            Epoch 1/1
+            >>> callback.on_train_batch_begin(0)
+            >>> callback.on_train_batch_end(0, {"loss": [0.5]})
+            step 1/2 - loss: 0.5000 - ...
+        """
         self._begin_batch()
 
     def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+        """Shows the values, where the step is one to be shown.
+
+        Examples:
+            >>> callback = paddle.callbacks.ProgBarLogger()
+            >>> callback.set_params({"epochs": 1, "steps": 2, "metrics": ["loss"]})
+            >>> callback.on_train_begin()
+            The loss value printed in the log is the current step, and the metric is the average value of previous steps.
+            >>> callback.on_epoch_begin(0)
+            Epoch 1/1
+            >>> callback.on_train_batch_begin(0)
+            >>> callback.on_train_batch_end(0, {"loss": [0.5]})
+            step 1/2 - loss: 0.5000 - ...
+        """
         self._end_batch(step, logs)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Shows the values of the last step.
+
+        Examples:
+            >>> callback = paddle.callbacks.ProgBarLogger()
+            >>> callback.set_params({"epochs": 1, "steps": 2, "metrics": ["loss"]})
+            >>> callback.on_train_begin()
+            The loss value printed in the log is the current step, and the metric is the average value of previous steps.
+            >>> callback.on_epoch_begin(0)
+            Epoch 1/1
+            >>> callback.on_train_batch_begin(0)
+            >>> callback.on_train_batch_end(0, {"loss": [0.5]})
+            step 1/2 - loss: 0.5000 - ...
+            >>> callback.on_train_batch_end(1, {"loss": [0.25]})
+            >>> callback.on_epoch_end(0, {"loss": [0.25]})
+            step 2/2 - loss: 0.2500 - ...
+        """
         self._finish(logs)
 
     def on_train_end(self, logs: Any = None) -> None:
+        """Ends the showing.
+
+        Examples:
+            >>> paddle.callbacks.ProgBarLogger().on_train_end()
+        """
         self._loop = None
 
     # ---- evaluation and prediction -----------------------------------------------------------------------------
 
     def on_eval_begin(self, logs: Any = None) -> None:
+        """Says that an evaluation begins.
+
+        Examples:
+            >>> paddle.callbacks.ProgBarLogger().on_eval_begin({"steps": 2})
+            Eval begin...
+        """
         self._begin("Eval", logs)
 
     def on_eval_batch_begin(self, step: int, logs: Any = None) -> None:
+        """Notes the time.
+
+        Examples:
+            >>> callback = paddle.callbacks.ProgBarLogger()
+            >>> callback.on_eval_begin({"steps": 1, "metrics": ["loss"]})
+            Eval begin...
+            >>> callback.on_eval_batch_begin(0)
+            >>> callback.on_eval_batch_end(0, {"batch_size": 4})
+            >>> callback.on_eval_end({"loss": [0.5]})
+            step 1/1 - loss: 0.5000 - ...
+            Eval samples: 4
+        """
         self._begin_batch()
 
     def on_eval_batch_end(self, step: int, logs: Any = None) -> None:
+        """Shows the values, where the step is one to be shown.
+
+        Examples:
+            >>> callback = paddle.callbacks.ProgBarLogger()
+            >>> callback.on_eval_begin({"steps": 1, "metrics": ["loss"]})
+            Eval begin...
+            >>> callback.on_eval_batch_begin(0)
+            >>> callback.on_eval_batch_end(0, {"batch_size": 4})
+            >>> callback.on_eval_end({"loss": [0.5]})
+            step 1/1 - loss: 0.5000 - ...
+            Eval samples: 4
+        """
         self._end_batch(step, logs)
 
     def on_eval_end(self, logs: Any = None) -> None:
+        """Shows the results, and how many samples there were.
+
+        Examples:
+            >>> callback = paddle.callbacks.ProgBarLogger()
+            >>> callback.on_eval_begin({"steps": 1, "metrics": ["loss"]})
+            Eval begin...
+            >>> callback.on_eval_batch_begin(0)
+            >>> callback.on_eval_batch_end(0, {"batch_size": 4})
+            >>> callback.on_eval_end({"loss": [0.5]})
+            step 1/1 - loss: 0.5000 - ...
+            Eval samples: 4
+        """
         self._finish(logs, "Eval")
         # The training goes on with its own names.
         self._names = list(self.params.get("metrics") or [])
 
     def on_predict_begin(self, logs: Any = None) -> None:
+        """Says that a prediction begins.
+
+        Examples:
+            >>> paddle.callbacks.ProgBarLogger().on_predict_begin({"steps": 2})
+            Predict begin...
+        """
         self._begin("Predict", logs)
 
     def on_predict_batch_begin(self, step: int, logs: Any = None) -> None:
+        """Notes the time.
+
+        Examples:
+            >>> callback = paddle.callbacks.ProgBarLogger()
+            >>> callback.on_predict_begin({"steps": 1, "metrics": ["loss"]})
+            Predict begin...
+            >>> callback.on_predict_batch_begin(0)
+            >>> callback.on_predict_batch_end(0, {"batch_size": 4})
+            >>> callback.on_predict_end({"loss": [0.5]})
+            step 1/1 - loss: 0.5000 - ...
+            Predict samples: 4
+        """
         self._begin_batch()
 
     def on_predict_batch_end(self, step: int, logs: Any = None) -> None:
+        """Shows how far the prediction is, where the step is one to be shown.
+
+        Examples:
+            >>> callback = paddle.callbacks.ProgBarLogger()
+            >>> callback.on_predict_begin({"steps": 1, "metrics": ["loss"]})
+            Predict begin...
+            >>> callback.on_predict_batch_begin(0)
+            >>> callback.on_predict_batch_end(0, {"batch_size": 4})
+            >>> callback.on_predict_end({"loss": [0.5]})
+            step 1/1 - loss: 0.5000 - ...
+            Predict samples: 4
+        """
         self._end_batch(step, logs)
 
     def on_predict_end(self, logs: Any = None) -> None:
+        """Says how many samples there were.
+
+        Examples:
+            >>> callback = paddle.callbacks.ProgBarLogger()
+            >>> callback.on_predict_begin({"steps": 1, "metrics": ["loss"]})
+            Predict begin...
+            >>> callback.on_predict_batch_begin(0)
+            >>> callback.on_predict_batch_end(0, {"batch_size": 4})
+            >>> callback.on_predict_end({"loss": [0.5]})
+            step 1/1 - loss: 0.5000 - ...
+            Predict samples: 4
+        """
         self._finish(logs, "Predict")
 
     # ---- all three ---------------------------------------------------------------------------------------------
@@ -149,7 +307,11 @@ class ProgBarLogger(Callback):
         self._loop = None
 
     def interrupted(self) -> None:
-        """Called when the loop fails or is interrupted."""
+        """Ends an unfinished line; called when the loop fails or is interrupted.
+
+        Examples:
+            >>> paddle.callbacks.ProgBarLogger().interrupted()
+        """
         if self._loop is not None:
             self._loop.bar.close()
             self._loop = None

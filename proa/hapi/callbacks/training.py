@@ -14,9 +14,26 @@ from .base import Callback
 
 
 class ModelCheckpoint(Callback):
-    """Saves the model and the optimiser to `save_dir`: every `save_freq` epochs as `0`, `1` …, at the end as `final`.
+    """Saves the model and the optimiser: every `save_freq` epochs as `0`, `1` …, at the end as `final`.
 
     A checkpoint is written beside its place and moved there when it is whole: an interrupted save leaves the old one.
+
+    Args:
+        save_freq: the epochs from one checkpoint to the next.
+        save_dir: the folder; nothing is saved if it is left out.
+
+    Raises:
+        ValueError: `save_freq` is no positive integer.
+
+    Examples:
+        >>> import contextlib, io, os
+        >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+        >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
+        >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+        >>> with contextlib.redirect_stdout(io.StringIO()):
+        ...     model.fit(data, verbose=0, callbacks=paddle.callbacks.ModelCheckpoint(save_dir="saved"))
+        >>> sorted(os.listdir("saved"))
+        ['0.pdparams', 'final.pdparams']
     """
 
     def __init__(self, save_freq: int = 1, save_dir: str | os.PathLike[str] | None = None) -> None:
@@ -28,13 +45,37 @@ class ModelCheckpoint(Callback):
         self.epoch = 0
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Notes the number of the epoch.
+
+        Examples:
+            >>> callback = paddle.callbacks.ModelCheckpoint()
+            >>> callback.on_epoch_begin(3)
+            >>> callback.epoch
+            3
+        """
         self.epoch = epoch
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Saves, where the epoch is one to be saved.
+
+        Examples:
+            >>> callback = paddle.callbacks.ModelCheckpoint(save_dir="saved")
+            >>> callback.set_model(paddle.Model(paddle.nn.Linear(2, 1)))
+            >>> callback.on_epoch_end(0)
+            save checkpoint at .../saved/0
+        """
         if epoch % self.save_freq == 0:
             self._save(str(epoch))
 
     def on_train_end(self, logs: Any = None) -> None:
+        """Saves as `final`.
+
+        Examples:
+            >>> callback = paddle.callbacks.ModelCheckpoint(save_dir="saved")
+            >>> callback.set_model(paddle.Model(paddle.nn.Linear(2, 1)))
+            >>> callback.on_train_end()
+            save checkpoint at .../saved/final
+        """
         self._save("final")
 
     def _save(self, name: str) -> None:
@@ -46,7 +87,25 @@ class ModelCheckpoint(Callback):
 
 
 class LRScheduler(Callback):
-    """Steps the optimiser's schedule after every batch (`by_step`) or after every epoch (`by_epoch`)."""
+    """Steps the optimiser's schedule after every batch or after every epoch; `fit` adds one for batches itself.
+
+    Args:
+        by_step: after every batch.
+        by_epoch: after every epoch.
+
+    Raises:
+        ValueError: both are True.
+
+    Examples:
+        >>> schedule = paddle.optimizer.lr.ExponentialDecay(1.0, gamma=0.5)
+        >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+        >>> model.prepare(paddle.optimizer.SGD(schedule, parameters=model.parameters()), paddle.nn.MSELoss())
+        >>> data = paddle.io.TensorDataset([np.ones([4, 2], "float32"), np.ones([4, 1], "float32")])
+        >>> by_epoch = paddle.callbacks.LRScheduler(by_step=False, by_epoch=True)
+        >>> model.fit(data, epochs=2, verbose=0, callbacks=by_epoch)
+        >>> schedule()
+        0.25
+    """
 
     def __init__(self, by_step: bool = True, by_epoch: bool = False) -> None:
         super().__init__()
@@ -56,10 +115,33 @@ class LRScheduler(Callback):
         self.by_epoch = by_epoch
 
     def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+        """Steps the schedule, where it goes by batches.
+
+        Examples:
+            >>> schedule = paddle.optimizer.lr.ExponentialDecay(1.0, gamma=0.5)
+            >>> callback, model = paddle.callbacks.LRScheduler(), paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(schedule, parameters=model.parameters()))
+            >>> callback.set_model(model)
+            >>> callback.on_train_batch_end(0)
+            >>> schedule()
+            0.5
+        """
         if self.by_step:
             self._advance()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Steps the schedule, where it goes by epochs.
+
+        Examples:
+            >>> schedule = paddle.optimizer.lr.ExponentialDecay(1.0, gamma=0.5)
+            >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+            >>> model.prepare(paddle.optimizer.SGD(schedule, parameters=model.parameters()))
+            >>> callback = paddle.callbacks.LRScheduler(by_step=False, by_epoch=True)
+            >>> callback.set_model(model)
+            >>> callback.on_epoch_end(0)
+            >>> schedule()
+            0.5
+        """
         if self.by_epoch:
             self._advance()
 
@@ -107,11 +189,27 @@ class _Watch(Callback):
 
 
 class EarlyStopping(_Watch):
-    """Ends the training when `monitor` has not improved by `min_delta` in `patience` evaluations in a row.
+    """Ends the training when a value has not improved in `patience` evaluations in a row.
 
-    `mode` says whether less ("min") or more ("max") is better; "auto" takes more for accuracies. With `baseline`, it has
-    to be better than that from the start. The best model is saved as `best_model` in the `save_dir` of `fit`. As in
-    Paddle, `patience=0` ends the training after the first evaluation, whatever it gives.
+    The best model is saved as `best_model` in the `save_dir` of `fit`. As in Paddle, `patience=0` ends the training after
+    the first evaluation, whatever it gives.
+
+    Args:
+        monitor: the name of a loss or metric.
+        mode: whether less ('min') or more ('max') is better; 'auto' takes more for accuracies.
+        patience: how many evaluations without improvement end the training.
+        verbose: 0 is silent.
+        min_delta: by how much a value must be better.
+        baseline: what the first value must be better than.
+        save_best_model: whether the best model is saved.
+
+    Examples:
+        >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+        >>> model.prepare(paddle.optimizer.SGD(0.0, parameters=model.parameters()), paddle.nn.MSELoss())
+        >>> data = paddle.io.TensorDataset([np.ones([2, 2], "float32"), np.ones([2, 1], "float32")])
+        >>> stop = paddle.callbacks.EarlyStopping("loss", patience=2)
+        >>> model.fit(data, data, epochs=10, verbose=0, callbacks=stop)
+        Epoch 3: Early stopping.
     """
 
     def __init__(
@@ -135,11 +233,33 @@ class EarlyStopping(_Watch):
         self.best_value = math.inf
 
     def on_train_begin(self, logs: Any = None) -> None:
+        """Forgets what was seen before.
+
+        Examples:
+            >>> callback = paddle.callbacks.EarlyStopping(mode="max")
+            >>> callback.on_train_begin()
+            >>> callback.best_value
+            -inf
+        """
         self.wait_epoch = 0
         self.stopped_epoch = 0
         self.best_value = self._worst() if self.baseline is None else self.baseline
 
     def on_eval_end(self, logs: Any = None) -> None:
+        """Looks at the value, and ends the training where it is time.
+
+        Args:
+            logs: the results of the evaluation, by name.
+
+        Examples:
+            >>> callback = paddle.callbacks.EarlyStopping("loss", patience=1, verbose=0)
+            >>> callback.set_model(paddle.Model(paddle.nn.Linear(2, 1)))
+            >>> callback.on_train_begin()
+            >>> callback.on_eval_end({"loss": 1.0})
+            >>> callback.on_eval_end({"loss": 2.0})
+            >>> callback.model.stop_training, callback.best_value
+            (True, 1.0)
+        """
         value = self._value(logs)
         if value is None:
             return
@@ -163,9 +283,32 @@ class EarlyStopping(_Watch):
 
 
 class ReduceLROnPlateau(_Watch):
-    """Multiplies the learning rate by `factor` when `monitor` has not improved in `patience` evaluations in a row.
+    """Multiplies the learning rate by `factor` when a value has not improved in `patience` evaluations in a row.
 
-    After that, `cooldown` evaluations are not counted. The rate never falls below `min_lr`.
+    Args:
+        monitor: the name of a loss or metric.
+        factor: the factor, below 1.
+        patience: how many evaluations without improvement reduce the rate.
+        verbose: 0 is silent.
+        mode: whether less ('min') or more ('max') is better; 'auto' takes more for accuracies.
+        min_delta: by how much a value must be better.
+        cooldown: the evaluations after a reduction that are not counted.
+        min_lr: the lowest rate.
+
+    Raises:
+        ValueError: `factor` is not below 1.
+
+    Examples:
+        >>> model = paddle.Model(paddle.nn.Linear(2, 1))
+        >>> optimizer = paddle.optimizer.SGD(1.0, parameters=model.parameters())
+        >>> model.prepare(optimizer, paddle.nn.MSELoss())
+        >>> callback = paddle.callbacks.ReduceLROnPlateau(patience=1, factor=0.5, verbose=0)
+        >>> callback.set_model(model)
+        >>> callback.on_train_begin()
+        >>> for loss in (3.0, 3.0):
+        ...     callback.on_eval_end({"loss": loss})
+        >>> optimizer.get_lr()
+        0.5
     """
 
     def __init__(
@@ -193,14 +336,39 @@ class ReduceLROnPlateau(_Watch):
         self.best = math.inf
 
     def on_train_begin(self, logs: Any = None) -> None:
+        """Forgets what was seen before.
+
+        Examples:
+            >>> callback = paddle.callbacks.ReduceLROnPlateau()
+            >>> callback.on_train_begin()
+            >>> callback.best
+            inf
+        """
         self.cooldown_counter = self.wait = self.epoch = 0
         self.best = self._worst()
 
     def in_cooldown(self) -> bool:
-        """Whether evaluations are not counted at present."""
+        """Whether evaluations are not counted at present.
+
+        Examples:
+            >>> paddle.callbacks.ReduceLROnPlateau(cooldown=2).in_cooldown()
+            False
+        """
         return self.cooldown_counter > 0
 
     def on_eval_end(self, logs: Any = None) -> None:
+        """Looks at the value, and reduces the rate where it is time.
+
+        Args:
+            logs: the results of the evaluation, by name.
+
+        Examples:
+            >>> callback = paddle.callbacks.ReduceLROnPlateau(patience=3)
+            >>> callback.on_train_begin()
+            >>> callback.on_eval_end({"loss": 2.0})
+            >>> callback.best
+            2.0
+        """
         value = self._value(logs)
         self.epoch += 1
         if value is None:

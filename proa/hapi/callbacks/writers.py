@@ -84,7 +84,15 @@ def _import(where: str, *names: str) -> Any:
 
 
 class VisualDL(_Writer):
-    """Writes the curves of training and evaluation for VisualDL to the folder `log_dir`."""
+    """Writes the curves of training and evaluation for VisualDL. The package `visualdl` is needed when it first writes.
+
+    Args:
+        log_dir: the folder.
+
+    Examples:
+        >>> paddle.callbacks.VisualDL("curves").log_dir
+        'curves'
+    """
 
     def __init__(self, log_dir: str) -> None:
         super().__init__()
@@ -92,6 +100,14 @@ class VisualDL(_Writer):
         self._writer: Any = None
 
     def on_train_begin(self, logs: Any = None) -> None:
+        """Opens the file.
+
+        Examples:
+            >>> callback = paddle.callbacks.VisualDL("curves")
+            >>> callback.on_train_begin()  # doctest: +SKIP
+            >>> callback.train_step
+            0
+        """
         super().on_train_begin(logs)
         self._open()
 
@@ -111,10 +127,23 @@ class VisualDL(_Writer):
 
 
 class TensorBoard(_Writer):
-    """Writes the curves of training and evaluation as TensorBoard event files to the folder `log_dir`.
+    """Writes the curves of training and evaluation as TensorBoard event files.
 
-    Uses the package tensorboardX, or tensorboard itself. `update_freq` writes (and so reads from the device) every so many
-    steps of training only.
+    The package `tensorboardX`, or `tensorboard` itself, is needed.
+
+    Args:
+        log_dir: the folder.
+        update_freq: writes (and so reads from the device) every so many steps of training only.
+
+    Raises:
+        ValueError: `update_freq` is no positive integer.
+        ImportError: neither package is installed.
+
+    Examples:
+        >>> paddle.callbacks.TensorBoard("curves", update_freq=0)
+        Traceback (most recent call last):
+            ...
+        ValueError: (TensorBoard) update_freq must be a positive integer; received update_freq: 0.
     """
 
     def __init__(self, log_dir: str | os.PathLike[str] = "runs", update_freq: int = 1) -> None:
@@ -127,6 +156,14 @@ class TensorBoard(_Writer):
         self._module = _import("TensorBoard", "tensorboardX", "tensorboard.summary.writer.event_file_writer")
 
     def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+        """Writes the values of the step, where it is one to be written.
+
+        Examples:
+            >>> callback = paddle.callbacks.TensorBoard("curves", update_freq=10)  # doctest: +SKIP
+            >>> callback.on_train_batch_end(0, {"loss": [0.5]})  # doctest: +SKIP
+            >>> issubclass(paddle.callbacks.TensorBoard, paddle.callbacks.Callback)
+            True
+        """
         if (self.train_step + 1) % self.update_freq == 0:
             super().on_train_batch_end(step, logs)
         else:
@@ -164,7 +201,21 @@ class _EventFile:
 
 
 class WandbCallback(_Writer):
-    """Logs training and evaluation to Weights & Biases; the arguments are those of `wandb.init`."""
+    """Logs training and evaluation to Weights & Biases. The package `wandb` is needed.
+
+    Args:
+        project, entity, name, dir, mode, job_type: those of `wandb.init`.
+        kwargs: its other arguments.
+        name: a label; it changes nothing.
+
+    Raises:
+        ImportError: the package is not installed.
+
+    Examples:
+        >>> callback = paddle.callbacks.WandbCallback(project="digits", mode="offline")  # doctest: +SKIP
+        >>> issubclass(paddle.callbacks.WandbCallback, paddle.callbacks.Callback)
+        True
+    """
 
     def __init__(
         self,
@@ -185,12 +236,25 @@ class WandbCallback(_Writer):
 
     @property
     def run(self) -> Any:
-        """The run that is written to: the one that is open, or a new one."""
+        """The run that is written to: the one that is open, or a new one.
+
+        Examples:
+            >>> paddle.callbacks.WandbCallback(project="digits").run.name  # doctest: +SKIP
+            >>> isinstance(paddle.callbacks.WandbCallback.run, property)
+            True
+        """
         if self._run is None:
             self._run = self.wandb.run if self.wandb.run is not None else self.wandb.init(**self.wandb_args)
         return self._run
 
     def on_train_begin(self, logs: Any = None) -> None:
+        """Notes the numbers of epochs and steps in the run.
+
+        Examples:
+            >>> paddle.callbacks.WandbCallback(project="digits").on_train_begin()  # doctest: +SKIP
+            >>> callable(paddle.callbacks.WandbCallback.on_train_begin)
+            True
+        """
         super().on_train_begin(logs)
         self.run.config.update({"epochs": self.epochs, "steps": self.steps}, allow_val_change=True)
 

@@ -19,7 +19,24 @@ def _require_batch_size(where: str, batch_size: Any) -> None:
 
 
 class BatchSampler(Sampler):
-    """Batches of the indices of `dataset` (in order or shuffled) or of a `sampler`."""
+    """Batches of indices: lists of them.
+
+    Args:
+        dataset: what the indices belong to.
+        sampler: an order of indices, in the place of a dataset.
+        shuffle: takes the dataset in a random order.
+        batch_size: the indices of a batch.
+        drop_last: leaves a last batch out that does not fill.
+
+    Raises:
+        AssertionError: both or neither of dataset and sampler are given, or an option is of another type.
+
+    Examples:
+        >>> list(paddle.io.BatchSampler(range(5), batch_size=2))
+        [[0, 1], [2, 3], [4]]
+        >>> list(paddle.io.BatchSampler(sampler=[4, 2, 0], batch_size=2, drop_last=True))
+        [[4, 2]]
+    """
 
     _acc_steps = 1  # how many batches one update takes, for samplers that resume in the middle of one
 
@@ -63,10 +80,25 @@ class BatchSampler(Sampler):
 
 
 class DistributedBatchSampler(BatchSampler):
-    """Batches of one process's share of a dataset that `num_replicas` processes work on together.
+    """Batches of one process's share of a dataset that several processes work on together.
 
     The order is a function of `epoch`, the same on every process; the last indices are filled up with the first so that
     all processes have equally many.
+
+    Args:
+        dataset: what the indices belong to.
+        batch_size: the indices of a batch.
+        num_replicas: the number of processes; that of `paddle.distributed` if left out.
+        rank: the number of this process; that of `paddle.distributed` if left out.
+        shuffle: takes the dataset in a random order.
+        drop_last: leaves a last batch out that does not fill.
+
+    Raises:
+        AssertionError: a number is out of its range.
+
+    Examples:
+        >>> [list(paddle.io.DistributedBatchSampler(range(6), 2, num_replicas=2, rank=rank)) for rank in (0, 1)]
+        [[[0, 1], [4]], [[2, 3], [5]]]
     """
 
     def __init__(
@@ -124,7 +156,18 @@ class DistributedBatchSampler(BatchSampler):
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
     def set_epoch(self, epoch: int) -> None:
-        """Chooses the order of the next pass."""
+        """Chooses the order of the next pass.
+
+        Args:
+            epoch: the number of the pass.
+
+        Examples:
+            >>> sampler = paddle.io.DistributedBatchSampler(range(6), 6, num_replicas=1, rank=0, shuffle=True)
+            >>> first = list(sampler)
+            >>> sampler.set_epoch(0)
+            >>> list(sampler) == first
+            True
+        """
         self.epoch = epoch
 
 

@@ -17,13 +17,35 @@ Allocate = Callable[[tuple[int, ...], np.dtype], np.ndarray]
 
 
 def default_collate_fn(batch: Sequence[Any]) -> Any:
-    """A list of samples as one batch: arrays and tensors are stacked, numbers become arrays, lists and dicts go field by
-    field, text stays a list."""
+    """A list of samples as one batch.
+
+    Arrays and tensors are stacked, numbers become arrays, lists and dicts go field by field, text stays a list.
+
+    Args:
+        batch: the samples.
+
+    Raises:
+        ValueError: their shapes or numbers of fields differ.
+        TypeError: something of another kind is in them.
+
+    Examples:
+        >>> paddle.io.default_collate_fn([{"x": np.array([1, 2]), "name": "a"}, {"x": np.array([3, 4]), "name": "b"}])
+        {'x': array([[1, 2],
+               [3, 4]]), 'name': ['a', 'b']}
+    """
     return collate(batch, np.empty)
 
 
 def default_convert_fn(batch: Any) -> Any:
-    """A sample as it is given out when there are no batches: lists for tuples, everything else unchanged."""
+    """A sample as it is given out when there are no batches: lists for tuples, everything else unchanged.
+
+    Args:
+        batch: the sample.
+
+    Examples:
+        >>> paddle.io.default_convert_fn((1, {"names": ("a", "b")}))
+        [1, {'names': ['a', 'b']}]
+    """
     if isinstance(batch, (str, bytes, np.ndarray, Tensor)):
         return batch
     if isinstance(batch, Mapping):

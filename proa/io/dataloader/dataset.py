@@ -20,7 +20,19 @@ def require(condition: bool, where: str, what: str, received: str = "", fix: str
 
 
 class Dataset:
-    """Samples by index: subclasses write `__getitem__(self, index)` and `__len__(self)`."""
+    """Samples by index: subclasses define `__getitem__(self, index)` and `__len__(self)`.
+
+    Examples:
+        >>> class Squares(paddle.io.Dataset):
+        ...     def __getitem__(self, index):
+        ...         return index, index ** 2
+        ...     def __len__(self):
+        ...         return 4
+        >>> for batch in paddle.io.DataLoader(Squares(), batch_size=2):
+        ...     print([field.tolist() for field in batch])
+        [[0, 1], [0, 1]]
+        [[2, 3], [4, 9]]
+    """
 
     def __getitem__(self, index: Any) -> Any:
         raise NotImplementedError(
@@ -36,9 +48,16 @@ class NoLength(RuntimeError, TypeError):
 
 
 class IterableDataset(Dataset):
-    """Samples as a stream: subclasses write `__iter__(self)`.
+    """Samples as a stream: subclasses define `__iter__(self)`.
 
     In a loader with workers every worker runs the whole `__iter__`; `get_worker_info()` says which part is its own.
+
+    Examples:
+        >>> class Countdown(paddle.io.IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter([3, 2, 1])
+        >>> [batch.tolist() for batch in paddle.io.DataLoader(Countdown(), batch_size=2)]
+        [[3, 2], [1]]
     """
 
     def __iter__(self) -> Iterator[Any]:
@@ -54,7 +73,19 @@ class IterableDataset(Dataset):
 
 
 class TensorDataset(Dataset):
-    """Tensors (or arrays) of equal first dimension; sample i is the tuple of their i-th entries."""
+    """Tensors (or arrays) of equal first dimension; sample i is the tuple of their i-th entries.
+
+    Args:
+        tensors: the tensors.
+
+    Raises:
+        AssertionError: their first dimensions differ.
+
+    Examples:
+        >>> data = paddle.io.TensorDataset([np.array([1, 2, 3]), np.array([10, 20, 30])])
+        >>> len(data), tuple(int(field) for field in data[1])
+        (3, (2, 20))
+    """
 
     def __init__(self, tensors: Sequence[Any]) -> None:
         for tensor in tensors:
@@ -74,7 +105,20 @@ class TensorDataset(Dataset):
 
 
 class ComposeDataset(Dataset):
-    """Datasets of equal length side by side: the fields of their samples are joined into one."""
+    """Datasets of equal length side by side: the fields of their samples are joined into one.
+
+    Args:
+        datasets: the datasets.
+
+    Raises:
+        AssertionError: their lengths differ, or one is a stream.
+
+    Examples:
+        >>> left = paddle.io.TensorDataset([np.array([1, 2])])
+        >>> right = paddle.io.TensorDataset([np.array([10, 20]), np.array([100, 200])])
+        >>> tuple(int(field) for field in paddle.io.ComposeDataset([left, right])[1])
+        (2, 20, 200)
+    """
 
     def __init__(self, datasets: list[Dataset]) -> None:
         self.datasets = list(datasets)
@@ -99,7 +143,23 @@ class ComposeDataset(Dataset):
 
 
 class ChainDataset(IterableDataset):
-    """Streams one behind the other."""
+    """Streams one behind the other.
+
+    Args:
+        datasets: the streams.
+
+    Raises:
+        AssertionError: one is no `IterableDataset`.
+
+    Examples:
+        >>> class Count(paddle.io.IterableDataset):
+        ...     def __init__(self, end):
+        ...         self.end = end
+        ...     def __iter__(self):
+        ...         return iter(range(self.end))
+        >>> list(paddle.io.ChainDataset([Count(2), Count(3)]))
+        [0, 1, 0, 1, 2]
+    """
 
     def __init__(self, datasets: list[IterableDataset]) -> None:
         self.datasets = list(datasets)
@@ -115,14 +175,35 @@ class ChainDataset(IterableDataset):
 
 
 class ConcatDataset(Dataset):
-    """Datasets one behind the other."""
+    """Datasets one behind the other.
+
+    Args:
+        datasets: the datasets.
+
+    Raises:
+        AssertionError: there is none, or one is a stream.
+
+    Examples:
+        >>> parts = [paddle.io.TensorDataset([np.array(numbers)]) for numbers in ([1, 2], [3])]
+        >>> data = paddle.io.ConcatDataset(parts)
+        >>> len(data), int(data[2][0])
+        (3, 3)
+    """
 
     datasets: list[Dataset]
     cumulative_sizes: list[int]
 
     @staticmethod
     def cumsum(sequence: Iterable[Any]) -> list[int]:
-        """Where each of the datasets ends."""
+        """Where each of some datasets ends.
+
+        Args:
+            sequence: things with a length.
+
+        Examples:
+            >>> paddle.io.ConcatDataset.cumsum([[1, 2], [3], [4, 5]])
+            [2, 3, 5]
+        """
         return list(itertools.accumulate(len(dataset) for dataset in sequence))
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
@@ -151,7 +232,16 @@ class ConcatDataset(Dataset):
 
 
 class Subset(Dataset):
-    """The samples of a dataset that are named by `indices`, in that order."""
+    """The samples of a dataset that are named by `indices`, in that order.
+
+    Args:
+        dataset: the dataset.
+        indices: the indices.
+
+    Examples:
+        >>> list(paddle.io.Subset([10, 20, 30, 40], [3, 0]))
+        [40, 10]
+    """
 
     def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
         self.dataset = dataset
@@ -165,7 +255,21 @@ class Subset(Dataset):
 
 
 def random_split(dataset: Dataset, lengths: Sequence[int | float], generator: Any | None = None) -> list[Subset]:
-    """Splits a dataset at random into parts of the given lengths (or fractions that sum to 1)."""
+    """Splits a dataset at random into parts.
+
+    Args:
+        dataset: the dataset.
+        lengths: the lengths of the parts, or fractions that sum to 1.
+        generator: a generator to draw from; that of `paddle.seed` if left out.
+
+    Raises:
+        ValueError: the lengths do not sum to that of the dataset.
+
+    Examples:
+        >>> train, test = paddle.io.random_split(list(range(10)), [0.8, 0.2])
+        >>> len(train), len(test), sorted([*train, *test]) == list(range(10))
+        (8, 2, True)
+    """
     from ...ops.create.random import randperm
 
     total = len(dataset)

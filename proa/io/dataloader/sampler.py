@@ -14,7 +14,18 @@ from .dataset import require
 
 
 class Sampler:
-    """An order of indices: subclasses write `__iter__` (and `__len__`)."""
+    """An order of indices: subclasses define `__iter__` (and `__len__`).
+
+    Args:
+        data_source: what the indices belong to.
+
+    Examples:
+        >>> class Backwards(paddle.io.Sampler):
+        ...     def __iter__(self):
+        ...         return iter(range(len(self.data_source) - 1, -1, -1))
+        >>> list(Backwards(["a", "b", "c"]))
+        [2, 1, 0]
+    """
 
     def __init__(self, data_source: Any = None) -> None:
         self.data_source = data_source
@@ -24,7 +35,15 @@ class Sampler:
 
 
 class SequenceSampler(Sampler):
-    """0, 1, 2, …"""
+    """The indices in order: 0, 1, 2, …
+
+    Args:
+        data_source: what the indices belong to.
+
+    Examples:
+        >>> list(paddle.io.SequenceSampler(["a", "b", "c"]))
+        [0, 1, 2]
+    """
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self.data_source)))
@@ -34,9 +53,21 @@ class SequenceSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """A random order, or `num_samples` drawn with or without replacement.
+    """The indices in a random order, or some of them. It draws from NumPy's global state, as Paddle's does.
 
-    `generator` is an iterator of indices to use instead.
+    Args:
+        data_source: what the indices belong to.
+        replacement: whether an index may be drawn again.
+        num_samples: how many are drawn; as many as there are if left out.
+        generator: an iterator of indices to use instead.
+
+    Raises:
+        ValueError: `num_samples` is not positive, or too many without replacement.
+        TypeError: `replacement` is no bool.
+
+    Examples:
+        >>> sorted(paddle.io.RandomSampler(["a", "b", "c"]))
+        [0, 1, 2]
     """
 
     def __init__(
@@ -62,6 +93,12 @@ class RandomSampler(Sampler):
 
     @property
     def num_samples(self) -> int:
+        """How many indices are drawn.
+
+        Examples:
+            >>> paddle.io.RandomSampler(["a", "b", "c"], replacement=True, num_samples=5).num_samples
+            5
+        """
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -79,7 +116,18 @@ class RandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """The given indices in a random order."""
+    """The given indices in a random order.
+
+    Args:
+        indices: the indices.
+
+    Raises:
+        ValueError: there are none.
+
+    Examples:
+        >>> sorted(paddle.io.SubsetRandomSampler([2, 5, 7]))
+        [2, 5, 7]
+    """
 
     def __init__(self, indices: Sequence[int]) -> None:
         if len(indices) == 0:
@@ -95,7 +143,21 @@ class SubsetRandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """`num_samples` indices, index i with a probability in proportion to `weights[i]`."""
+    """Indices drawn with probabilities in proportion to weights.
+
+    Args:
+        weights: a weight for each index.
+        num_samples: how many are drawn.
+        replacement: whether an index may be drawn again.
+
+    Raises:
+        ValueError: `num_samples` is not positive.
+        AssertionError: a weight is negative or not finite, or too few are positive.
+
+    Examples:
+        >>> set(paddle.io.WeightedRandomSampler([0.0, 1.0, 0.0], num_samples=5))
+        {1}
+    """
 
     def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:

@@ -22,7 +22,15 @@ _info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """Which worker of a `DataLoader` this process is; None in the main process."""
+    """Which worker of a `DataLoader` this process is; None in the main process.
+
+    Returns:
+        An object with `id`, `num_workers`, the worker's own `dataset` and a `seed` of its own; or None.
+
+    Examples:
+        >>> paddle.io.get_worker_info() is None
+        True
+    """
     return _info
 
 

@@ -28,7 +28,20 @@ def _state(value: float, size: int = 1) -> Tensor:
 
 
 class FakeQuantAbsMax(Layer):
-    """Rounds to a grid that reaches to the largest absolute value."""
+    """Rounds to a grid that reaches to the largest absolute value; gradients pass unchanged.
+
+    Args:
+        name: a label; it changes nothing.
+        quant_bits: the number of bits.
+        dtype: accepted for compatibility.
+        quant_on_weight: keeps the scale in the layer's state.
+        reduce_type: accepted for compatibility.
+
+    Examples:
+        >>> layer = paddle.nn.quant.quant_layers.FakeQuantAbsMax(quant_bits=3)
+        >>> layer(paddle.to_tensor([3.0, 1.4, -0.4])).tolist()
+        [3.0, 1.0, 0.0]
+    """
 
     def __init__(
         self,
@@ -46,6 +59,13 @@ class FakeQuantAbsMax(Layer):
             self._scale = None
 
     def forward(self, input: Any) -> Any:
+        """The rounded tensor.
+
+        Examples:
+            >>> layer = paddle.nn.quant.quant_layers.FakeQuantAbsMax(quant_bits=2)
+            >>> layer.forward(paddle.to_tensor([2.0, 0.9])).tolist()
+            [2.0, 0.0]
+        """
         with recording_gradients(False):
             scale = input.detach().abs().max()
             if self._scale is not None:
@@ -54,7 +74,26 @@ class FakeQuantAbsMax(Layer):
 
 
 class FakeQuantChannelWiseAbsMax(Layer):
-    """`FakeQuantAbsMax` with a grid for each channel."""
+    """`FakeQuantAbsMax` of a weight, with a grid for each channel.
+
+    Args:
+        name: a label; it changes nothing.
+        channel_num: the number of channels.
+        quant_bits: the number of bits.
+        quant_axis: the axis of the channels.
+        dtype: accepted for compatibility.
+        quant_on_weight: must be True.
+        reduce_type: accepted for compatibility.
+
+    Raises:
+        ValueError: `quant_on_weight` is not True.
+
+    Examples:
+        >>> from proa.nn.quant.quant_layers import FakeQuantChannelWiseAbsMax
+        >>> layer = FakeQuantChannelWiseAbsMax(channel_num=2, quant_bits=2, quant_on_weight=True)
+        >>> layer(paddle.to_tensor([[1.0, 0.4], [8.0, 5.0]])).tolist()
+        [[1.0, 0.0], [8.0, 8.0]]
+    """
 
     def __init__(
         self,
@@ -73,6 +112,14 @@ class FakeQuantChannelWiseAbsMax(Layer):
         self.register_buffer("_scale", _state(0.0, int(channel_num or 1)))
 
     def forward(self, input: Any) -> Any:
+        """The rounded weight.
+
+        Examples:
+            >>> from proa.nn.quant.quant_layers import FakeQuantChannelWiseAbsMax
+            >>> layer = FakeQuantChannelWiseAbsMax(channel_num=1, quant_bits=2, quant_on_weight=True)
+            >>> layer.forward(paddle.to_tensor([[4.0, 1.0]])).tolist()
+            [[4.0, 0.0]]
+        """
         axes = [axis for axis in range(input._aval.ndim) if axis != self._quant_axis]
         with recording_gradients(False):
             scale = input.detach().abs().max(axes, keepdim=True)
@@ -101,7 +148,20 @@ class _MovingAverage(Layer):
 
 
 class FakeQuantMovingAverageAbsMax(_MovingAverage):
-    """Rounds to a grid whose reach is averaged over the steps of training."""
+    """Rounds to a grid whose reach is averaged over the steps of training.
+
+    Args:
+        name: a label; it changes nothing.
+        moving_rate: the share of the old average at each step.
+        quant_bits: the number of bits.
+        dtype: accepted for compatibility.
+        reduce_type: accepted for compatibility.
+
+    Examples:
+        >>> layer = paddle.nn.quant.quant_layers.FakeQuantMovingAverageAbsMax(quant_bits=8)
+        >>> layer(paddle.to_tensor([1.0, 0.5])).shape
+        paddle.Size([2])
+    """
 
     def __init__(
         self,
@@ -115,13 +175,34 @@ class FakeQuantMovingAverageAbsMax(_MovingAverage):
         self._quant_bits = quant_bits
 
     def forward(self, input: Any) -> Any:
+        """The rounded tensor; while training the average takes its largest absolute value in.
+
+        Examples:
+            >>> layer = paddle.nn.quant.quant_layers.FakeQuantMovingAverageAbsMax(quant_bits=2)
+            >>> layer.forward(paddle.to_tensor([1.0, 0.2])).tolist()
+            [1.0, 0.0]
+        """
         if self.training:
             self._follow(input)
         return _rounded(input, self._scale.detach(), self._quant_bits)  # type: ignore[attr-defined]
 
 
 class MovingAverageAbsMaxScale(_MovingAverage):
-    """Gives its input back and follows its scale."""
+    """Gives its input back and follows its largest absolute value, averaged over the steps of training.
+
+    Args:
+        name: a label; it changes nothing.
+        moving_rate: the share of the old average at each step.
+        dtype: accepted for compatibility.
+        reduce_type: accepted for compatibility.
+
+    Examples:
+        >>> layer = paddle.nn.quant.quant_layers.MovingAverageAbsMaxScale()
+        >>> layer(paddle.to_tensor([1.0, -1.0])).tolist()
+        [1.0, -1.0]
+        >>> print(layer._scale.numpy().round(4))
+        [1.]
+    """
 
     def __init__(
         self, name: str | None = None, moving_rate: float = 0.9, dtype: str = "float32", reduce_type: str | None = None
@@ -129,6 +210,12 @@ class MovingAverageAbsMaxScale(_MovingAverage):
         super().__init__(moving_rate)
 
     def forward(self, input: Any) -> Any:
+        """The input itself.
+
+        Examples:
+            >>> paddle.nn.quant.quant_layers.MovingAverageAbsMaxScale().forward(paddle.to_tensor([3.0])).tolist()
+            [3.0]
+        """
         if self.training:
             self._follow(input)
         return input
@@ -185,6 +272,13 @@ class _Quantized(Layer):
         self._weight_preprocess = weight_pre_layer() if weight_pre_layer is not None else None
 
     def forward(self, input: Any) -> Any:
+        """What the layer computes with its input and weight rounded.
+
+        Examples:
+            >>> layer = paddle.nn.quant.quant_layers.QuantizedLinear(paddle.nn.Linear(3, 2))
+            >>> layer.forward(paddle.ones([4, 3])).shape
+            paddle.Size([4, 2])
+        """
         if self._act_preprocess is not None:
             input = self._act_preprocess(input)
         weight = self.weight if self._weight_preprocess is None else self._weight_preprocess(self.weight)
@@ -195,21 +289,62 @@ class _Quantized(Layer):
 
 
 class QuantizedLinear(_Quantized):
-    """Linear with rounded input and weight."""
+    """A Linear layer whose input and weight are rounded, for training that knows of the rounding.
+
+    Args:
+        layer: the Linear layer, whose parameters it takes over.
+        weight_bits: the bits of the weight.
+        activation_bits: the bits of the input.
+        moving_rate: the share of the old average, where reaches are averaged.
+        weight_quantize_type: 'abs_max', 'moving_average_abs_max' or 'channel_wise_abs_max'.
+        activation_quantize_type: 'abs_max' or 'moving_average_abs_max'.
+        weight_pre_layer: makes a layer that the weight goes through first.
+        act_pre_layer: makes a layer that the input goes through first.
+        weight_quant_layer: makes the layer that rounds the weight.
+        act_quant_layer: makes the layer that rounds the input.
+
+    Raises:
+        ValueError: a kind of quantiser is unknown.
+
+    Examples:
+        >>> linear = paddle.nn.Linear(3, 2)
+        >>> layer = paddle.nn.quant.quant_layers.QuantizedLinear(linear)
+        >>> x = paddle.ones([1, 3])
+        >>> bool(((layer(x) - linear(x)).abs() < 0.05).all())
+        True
+    """
 
     _axis = 1
 
 
 class QuantizedColumnParallelLinear(QuantizedLinear):
-    """`QuantizedLinear` of a layer whose outputs are divided among devices."""
+    """`QuantizedLinear` of a layer whose outputs are divided among devices; it takes the same arguments.
+
+    Examples:
+        >>> layer = paddle.nn.quant.quant_layers.QuantizedColumnParallelLinear(paddle.nn.Linear(3, 2))
+        >>> layer(paddle.ones([4, 3])).shape
+        paddle.Size([4, 2])
+    """
 
 
 class QuantizedRowParallelLinear(QuantizedLinear):
-    """`QuantizedLinear` of a layer whose inputs are divided among devices."""
+    """`QuantizedLinear` of a layer whose inputs are divided among devices; it takes the same arguments.
+
+    Examples:
+        >>> layer = paddle.nn.quant.quant_layers.QuantizedRowParallelLinear(paddle.nn.Linear(3, 2))
+        >>> layer(paddle.ones([4, 3])).shape
+        paddle.Size([4, 2])
+    """
 
 
 class QuantizedConv2D(_Quantized):
-    """Conv2D with rounded input and weight."""
+    """A Conv2D layer whose input and weight are rounded; it takes the arguments of `QuantizedLinear`.
+
+    Examples:
+        >>> layer = paddle.nn.quant.quant_layers.QuantizedConv2D(paddle.nn.Conv2D(3, 4, 3, padding=1))
+        >>> layer(paddle.ones([1, 3, 8, 8])).shape
+        paddle.Size([1, 4, 8, 8])
+    """
 
     def _compute(self, input: Any, weight: Any) -> Any:
         o = self._layer_options
@@ -219,11 +354,28 @@ class QuantizedConv2D(_Quantized):
 
 
 class QuantizedConv2DTranspose(_Quantized):
-    """Conv2DTranspose with rounded input and weight."""
+    """A Conv2DTranspose layer whose input and weight are rounded; it takes the arguments of `QuantizedLinear`.
+
+    Examples:
+        >>> layer = paddle.nn.quant.quant_layers.QuantizedConv2DTranspose(paddle.nn.Conv2DTranspose(3, 4, 2, stride=2))
+        >>> layer(paddle.ones([1, 3, 8, 8])).shape
+        paddle.Size([1, 4, 16, 16])
+    """
 
     _axis = 1
 
     def forward(self, input: Any, output_size: Any = None) -> Any:
+        """The transposed convolution of the rounded input.
+
+        Args:
+            input: the input.
+            output_size: accepted for compatibility.
+
+        Examples:
+            >>> layer = paddle.nn.quant.quant_layers.QuantizedConv2DTranspose(paddle.nn.Conv2DTranspose(1, 1, 2))
+            >>> layer.forward(paddle.ones([1, 1, 2, 2])).shape
+            paddle.Size([1, 1, 3, 3])
+        """
         return super().forward(input)
 
     def _compute(self, input: Any, weight: Any) -> Any:
@@ -235,7 +387,16 @@ class QuantizedConv2DTranspose(_Quantized):
 
 
 class QuantizedMatmul(Layer):
-    """A matrix product of two rounded tensors."""
+    """A matrix product of two rounded tensors.
+
+    It takes the arguments of `QuantizedLinear`, of which it uses those of the input.
+
+    Examples:
+        >>> layer = paddle.nn.quant.quant_layers.QuantizedMatmul()
+        >>> print(layer(paddle.ones([2, 3]), paddle.ones([3, 1])).numpy().round(3))
+        [[3.]
+         [3.]]
+    """
 
     def __init__(
         self,
@@ -260,11 +421,38 @@ class QuantizedMatmul(Layer):
     def forward(
         self, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None
     ) -> Any:
+        """The product of the rounded tensors.
+
+        Args:
+            x: the first tensor.
+            y: the second.
+            transpose_x: swaps the last two axes of `x` first.
+            transpose_y: swaps the last two axes of `y` first.
+            name: a label; it changes nothing.
+
+        Examples:
+            >>> layer = paddle.nn.quant.quant_layers.QuantizedMatmul()
+            >>> layer.forward(paddle.ones([2, 3]), paddle.ones([4, 3]), transpose_y=True).shape
+            paddle.Size([2, 4])
+        """
         return self._fake_quant_x(x).matmul(self._fake_quant_y(y), transpose_x, transpose_y)
 
 
 class MAOutputScaleLayer(Layer):
-    """A layer whose output's scale is followed."""
+    """A layer whose output's largest absolute value is followed.
+
+    Args:
+        layer: the layer.
+        moving_rate: the share of the old average at each step.
+        name: a label; it changes nothing.
+        dtype: accepted for compatibility.
+        reduce_type: accepted for compatibility.
+
+    Examples:
+        >>> layer = paddle.nn.quant.quant_layers.MAOutputScaleLayer(paddle.nn.ReLU())
+        >>> layer(paddle.to_tensor([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
 
     def __init__(
         self,
@@ -279,13 +467,34 @@ class MAOutputScaleLayer(Layer):
         self._ma_output_scale = MovingAverageAbsMaxScale(name, moving_rate, dtype)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the layer gives; several outputs are not followed.
+
+        Examples:
+            >>> layer = paddle.nn.quant.quant_layers.MAOutputScaleLayer(paddle.nn.ReLU())
+            >>> layer.forward(paddle.to_tensor([-1.0])).tolist()
+            [0.0]
+        """
         out = self._layer(*inputs, **kwargs)
         # Several outputs have several scales: they are left alone.
         return out if isinstance(out, (list, tuple, dict)) else self._ma_output_scale(out)
 
 
 class FakeQuantMAOutputScaleLayer(Layer):
-    """A layer whose output is rounded with a moving scale."""
+    """A layer whose output is rounded, to a grid whose reach is averaged over the steps of training.
+
+    Args:
+        layer: the layer.
+        weight_bits: accepted for compatibility.
+        activation_bits: the bits of the output.
+        moving_rate: the share of the old average at each step.
+        name: a label; it changes nothing.
+        reduce_type: accepted for compatibility.
+
+    Examples:
+        >>> layer = paddle.nn.quant.quant_layers.FakeQuantMAOutputScaleLayer(paddle.nn.ReLU(), activation_bits=2)
+        >>> layer(paddle.to_tensor([1.0, 0.2])).tolist()
+        [1.0, 0.0]
+    """
 
     def __init__(
         self,
@@ -303,5 +512,12 @@ class FakeQuantMAOutputScaleLayer(Layer):
         self._fake_quant_output = FakeQuantMovingAverageAbsMax(name, moving_rate, activation_bits)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """The rounded output; several outputs are given as they are.
+
+        Examples:
+            >>> layer = paddle.nn.quant.quant_layers.FakeQuantMAOutputScaleLayer(paddle.nn.ReLU())
+            >>> layer.forward(paddle.to_tensor([-1.0, -2.0])).tolist()
+            [0.0, 0.0]
+        """
         out = self._layer(*inputs, **kwargs)
         return out if isinstance(out, (list, tuple, dict)) else self._fake_quant_output(out)

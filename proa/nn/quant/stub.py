@@ -8,13 +8,27 @@ from ..layer import Layer
 
 
 class Stub(Layer):
-    """Gives its input back until a quantisation configuration replaces it with its observer."""
+    """A place in a model for an observer: it gives its input back until `paddle.quantization` replaces it.
+
+    Args:
+        observer: what it is replaced with; that of the configuration if left out.
+
+    Examples:
+        >>> paddle.nn.quant.Stub()(paddle.to_tensor([1.0])).tolist()
+        [1.0]
+    """
 
     def __init__(self, observer: Any = None) -> None:
         super().__init__()
         self._observer = observer
 
     def forward(self, input: Any) -> Any:
+        """The input itself.
+
+        Examples:
+            >>> paddle.nn.quant.Stub().forward(paddle.to_tensor([1.0, 2.0])).tolist()
+            [1.0, 2.0]
+        """
         return input
 
 

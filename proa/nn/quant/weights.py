@@ -36,7 +36,25 @@ def _check(where: str, algo: str, group_size: int) -> int:
 def weight_quantize(
     x: Tensor, algo: str = "weight_only_int8", arch: int | None = None, group_size: int = -1
 ) -> tuple[Tensor, Tensor]:
-    """A weight [in, out] as whole numbers, and the scale of each output (and of each group of inputs)."""
+    """A weight [in, out] as whole numbers, and the scale of each output (and of each group of inputs).
+
+    Args:
+        x: the weight, with two axes.
+        algo: 'weight_only_int8', 'weight_only_int4' or 'llm.int8'.
+        arch: accepted for compatibility.
+        group_size: how many inputs share a scale: 64 or 128; -1 for all of them.
+
+    Returns:
+        The numbers as int8, [out, in] (for 4 bits two in a byte, [out / 2, in]), and the scales.
+
+    Raises:
+        ValueError: an option is unknown, or the weight does not divide into groups or pairs.
+
+    Examples:
+        >>> numbers, scales = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, 127.0], [-0.5, 0.0]]))
+        >>> numbers.tolist(), scales.numpy().round(5).tolist()[1]
+        ([[127, -64], [127, 0]], 1.0)
+    """
     where = "weight_quantize"
     bits = _check(where, algo, group_size)
     aval = require_tensor(where, "x", x)._aval
@@ -71,7 +89,25 @@ def _byte(value: int, like: Tensor) -> Tensor:
 def weight_dequantize(
     x: Tensor, scale: Tensor, algo: str = "weight_only_int8", out_dtype: Any = "float16", group_size: int = -1
 ) -> Tensor:
-    """The weight [in, out] that `weight_quantize` was given, up to rounding."""
+    """The weight [in, out] that `weight_quantize` was given, up to rounding.
+
+    Args:
+        x: the numbers.
+        scale: the scales.
+        algo: as `weight_quantize` was given.
+        out_dtype: the data type of the result.
+        group_size: as `weight_quantize` was given.
+
+    Raises:
+        ValueError: the scales do not fit.
+
+    Examples:
+        >>> weight = paddle.to_tensor([[1.0, 127.0], [-0.5, 0.0]])
+        >>> numbers, scales = paddle.nn.quant.weight_quantize(weight)
+        >>> print(paddle.nn.quant.weight_dequantize(numbers, scales, out_dtype="float32").numpy().round(2))
+        [[  1.  127. ]
+         [ -0.5   0. ]]
+    """
     where = "weight_dequantize"
     bits = _check(where, algo, group_size)
     _check_groups(where, x, scale, group_size)
@@ -100,7 +136,26 @@ def weight_only_linear(
     arch: int | None = None,
     group_size: int = -1,
 ) -> Tensor:
-    """x @ weight + bias, for a weight from `weight_quantize`; it is made floats again while it is multiplied."""
+    """`x @ weight + bias`, for a weight from `weight_quantize`; it is made floats again while it is multiplied.
+
+    Args:
+        x: the input, whose last axis has `in` elements.
+        weight: the numbers.
+        bias: what is added.
+        weight_scale: the scales; they are needed.
+        weight_dtype: 'int8' or 'int4'.
+        arch: accepted for compatibility.
+        group_size: as `weight_quantize` was given.
+
+    Raises:
+        ValueError: the scales are missing or do not fit, or an option is unknown.
+
+    Examples:
+        >>> numbers, scales = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, 127.0], [-0.5, 0.0]]))
+        >>> out = paddle.nn.quant.weight_only_linear(paddle.ones([1, 2]), numbers, weight_scale=scales)
+        >>> print(out.numpy().round(2))
+        [[  0.5 127. ]]
+    """
     where = "weight_only_linear"
     if weight_dtype not in ("int8", "int4"):
         raise value_error(where, "weight_dtype must be 'int8' or 'int4'", f"weight_dtype: {weight_dtype!r}")
@@ -114,10 +169,25 @@ def weight_only_linear(
 def llm_int8_linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, weight_scale: Tensor | None = None, threshold: float = 6.0
 ) -> Tensor:
-    """x @ weight + bias in whole numbers, for an 8-bit weight.
+    """`x @ weight + bias` in whole numbers, for an 8-bit weight.
 
     Rows of x are rounded to bytes, each on a grid of its own. Inputs that reach `threshold` anywhere would spoil the grid
     of all others: they are multiplied as floats. Where a gradient is wanted, so is everything.
+
+    Args:
+        x: the input, whose last axis has `in` elements.
+        weight: the numbers from `weight_quantize`.
+        bias: what is added.
+        weight_scale: the scales; they are needed.
+        threshold: the size from which inputs are multiplied as floats.
+
+    Raises:
+        ValueError: the scales are missing, or the shapes do not fit.
+
+    Examples:
+        >>> numbers, scales = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, 127.0], [-0.5, 0.0]]), "llm.int8")
+        >>> print(paddle.nn.quant.llm_int8_linear(paddle.ones([1, 2]), numbers, weight_scale=scales).numpy().round(1))
+        [[  0.5 127. ]]
     """
     where = "llm_int8_linear"
     if weight_scale is None:

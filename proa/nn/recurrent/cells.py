@@ -17,12 +17,40 @@ from ..sizes import whole_sizes
 
 
 class RNNCellBase(Layer):
-    """Base of cells: `forward(inputs, states)` gives (outputs, new states)."""
+    """The base class of recurrent cells: `forward(inputs, states)` gives (outputs, new states).
+
+    A subclass that defines `state_shape` gets its initial states from `get_initial_states`, and runs over sequences in
+    `paddle.nn.RNN`.
+
+    Examples:
+        >>> class Sum(paddle.nn.RNNCellBase):
+        ...     @property
+        ...     def state_shape(self):
+        ...         return (2,)
+        ...     def forward(self, inputs, states):
+        ...         return states + inputs, states + inputs
+        >>> outputs, last = paddle.nn.RNN(Sum())(paddle.ones([1, 3, 2]))
+        >>> outputs.tolist(), last.tolist()
+        ([[[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]], [[3.0, 3.0]])
+    """
 
     def get_initial_states(
         self, batch_ref: Any, shape: Any = None, dtype: Any = None, init_value: float = 0.0, batch_dim_idx: int = 0
     ) -> Any:
-        """States full of `init_value`, for the batch size of `batch_ref`; structured like `shape` (`state_shape`)."""
+        """States full of `init_value`, for the batch size of a tensor.
+
+        Args:
+            batch_ref: a tensor, or a nest of tensors, with that batch size.
+            shape: the shapes of the states without the batch; `state_shape` if left out.
+            dtype: their data type; that of the cell if left out.
+            init_value: what they are full of.
+            batch_dim_idx: the axis of the batch in `batch_ref`.
+
+        Examples:
+            >>> hidden, cell = paddle.nn.LSTMCell(3, 4).get_initial_states(paddle.ones([2, 3]))
+            >>> hidden.shape, cell.shape
+            (paddle.Size([2, 4]), paddle.Size([2, 4]))
+        """
         while isinstance(batch_ref, (list, tuple)):
             batch_ref = batch_ref[0]
         size = batch_ref._aval.shape[batch_dim_idx]
@@ -40,10 +68,26 @@ class RNNCellBase(Layer):
 
     @property
     def state_shape(self) -> Any:
+        """The shapes of the states, without the batch; subclasses define it.
+
+        Examples:
+            >>> paddle.nn.RNNCellBase().state_shape
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: (RNNCellBase) a cell needs state_shape for its initial states.
+        """
         raise NotImplementedError(f"({type(self).__name__}) a cell needs state_shape for its initial states.")
 
     @property
     def state_dtype(self) -> Any:
+        """The data types of the states; subclasses may define it.
+
+        Examples:
+            >>> paddle.nn.RNNCellBase().state_dtype
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: (RNNCellBase) a cell needs state_dtype for its initial states.
+        """
         raise NotImplementedError(f"({type(self).__name__}) a cell needs state_dtype for its initial states.")
 
 
@@ -91,21 +135,56 @@ class _GatedCell(RNNCellBase):
 
     @property
     def state_shape(self) -> Any:
+        """The shape of the state, without the batch.
+
+        Examples:
+            >>> paddle.nn.GRUCell(3, 4).state_shape
+            (4,)
+        """
         return (self.hidden_size,)
 
     def project(self, inputs: Tensor) -> Tensor:
-        """The input's part of the gates."""
+        """The input's part of the gates: `inputs @ weight_ih.T + bias_ih`.
+
+        Examples:
+            >>> paddle.nn.GRUCell(3, 4).project(paddle.ones([2, 3])).shape
+            paddle.Size([2, 12])
+        """
         return matmul(inputs, self.weight_ih, False, True) + self.bias_ih  # type: ignore[operator]
 
     def _recurrent(self, hidden: Tensor) -> Any:
         return matmul(hidden, self.weight_hh, False, True) + self.bias_hh  # type: ignore[operator]
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.LSTMCell(3, 4)
+            LSTMCell(3, 4)
+        """
         return f"{self.input_size}, {self.hidden_size}"
 
 
 class SimpleRNNCell(_GatedCell):
-    """h' = activation(W_ih x + b_ih + W_hh h + b_hh)."""
+    """One step of a simple recurrent layer: `h' = activation(W_ih x + b_ih + W_hh h + b_hh)`.
+
+    Args:
+        input_size: the size of the input.
+        hidden_size: the size of the state.
+        activation: 'tanh' or 'relu'.
+        weight_ih_attr, weight_hh_attr: how the weights of the input and of the state are made (`ParamAttr`).
+        bias_ih_attr, bias_hh_attr: the same for the biases.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: `hidden_size` is not positive, or the activation is unknown.
+
+    Examples:
+        >>> cell = paddle.nn.SimpleRNNCell(3, 4)
+        >>> output, state = cell(paddle.ones([2, 3]))
+        >>> output.shape, state.shape
+        (paddle.Size([2, 4]), paddle.Size([2, 4]))
+    """
 
     _num_gates = 1
 
@@ -131,17 +210,52 @@ class SimpleRNNCell(_GatedCell):
         return f"RNN_{self.activation.upper()}"
 
     def forward(self, inputs: Tensor, states: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The output and the new state, which are the same tensor.
+
+        Args:
+            inputs: [batch, input_size].
+            states: [batch, hidden_size]; zeros if left out.
+
+        Examples:
+            >>> output, state = paddle.nn.SimpleRNNCell(3, 4).forward(paddle.ones([2, 3]), paddle.zeros([2, 4]))
+            >>> output is state
+            True
+        """
         hidden = self.get_initial_states(inputs) if states is None else states
         new = self._activation_fn(self.project(inputs) + self._recurrent(hidden))  # type: ignore[operator]
         return new, new
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.SimpleRNNCell(3, 4, activation="relu")
+            SimpleRNNCell(3, 4, activation=relu)
+        """
         text = super().extra_repr()
         return text if self.activation == "tanh" else f"{text}, activation={self.activation}"
 
 
 class LSTMCell(_GatedCell):
-    """Long short-term memory: input, forget and output gates around a cell that goes on."""
+    """One step of a long short-term memory: input, forget and output gates around a cell that goes on.
+
+    Args:
+        input_size: the size of the input.
+        hidden_size: the size of the states.
+        weight_ih_attr, weight_hh_attr: how the weights of the input and of the state are made (`ParamAttr`).
+        bias_ih_attr, bias_hh_attr: the same for the biases.
+        proj_size: the size that the output is projected to; 0 leaves it as it is.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: `hidden_size` is not positive, or `proj_size` is not below it.
+
+    Examples:
+        >>> cell = paddle.nn.LSTMCell(3, 4)
+        >>> output, (hidden, memory) = cell(paddle.ones([2, 3]))
+        >>> output.shape, hidden.shape, memory.shape
+        (paddle.Size([2, 4]), paddle.Size([2, 4]), paddle.Size([2, 4]))
+    """
 
     _kind, _num_gates = "LSTM", 4
 
@@ -168,9 +282,26 @@ class LSTMCell(_GatedCell):
 
     @property
     def state_shape(self) -> Any:
+        """The shapes of hidden state and cell, without the batch.
+
+        Examples:
+            >>> paddle.nn.LSTMCell(3, 4).state_shape
+            ((4,), (4,))
+        """
         return ((self.proj_size or self.hidden_size,), (self.hidden_size,))
 
     def forward(self, inputs: Tensor, states: Any = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """The output, and the new (hidden, cell).
+
+        Args:
+            inputs: [batch, input_size].
+            states: (hidden, cell); zeros if left out.
+
+        Examples:
+            >>> output, (hidden, memory) = paddle.nn.LSTMCell(3, 4, proj_size=2).forward(paddle.ones([5, 3]))
+            >>> output.shape, memory.shape
+            (paddle.Size([5, 2]), paddle.Size([5, 4]))
+        """
         hidden, cell = self.get_initial_states(inputs) if states is None else states
         gates: Any = self.project(inputs) + self._recurrent(hidden)  # type: ignore[operator]
         i, f, g, o = gates.split(4, -1)
@@ -182,7 +313,24 @@ class LSTMCell(_GatedCell):
 
 
 class GRUCell(_GatedCell):
-    """A gated recurrent unit: reset and update gates."""
+    """One step of a gated recurrent unit, with a reset and an update gate.
+
+    Args:
+        input_size: the size of the input.
+        hidden_size: the size of the state.
+        weight_ih_attr, weight_hh_attr: how the weights of the input and of the state are made (`ParamAttr`).
+        bias_ih_attr, bias_hh_attr: the same for the biases.
+        name: a label; it changes nothing.
+
+    Raises:
+        ValueError: `hidden_size` is not positive.
+
+    Examples:
+        >>> cell = paddle.nn.GRUCell(3, 4)
+        >>> output, state = cell(paddle.ones([2, 3]))
+        >>> output.shape, cell.weight_ih.shape
+        (paddle.Size([2, 4]), paddle.Size([12, 3]))
+    """
 
     _kind, _num_gates = "GRU", 3
 
@@ -199,6 +347,16 @@ class GRUCell(_GatedCell):
         super().__init__(input_size, hidden_size, weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
 
     def forward(self, inputs: Tensor, states: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The output and the new state, which are the same tensor.
+
+        Args:
+            inputs: [batch, input_size].
+            states: [batch, hidden_size]; zeros if left out.
+
+        Examples:
+            >>> paddle.nn.GRUCell(3, 4).forward(paddle.ones([2, 3]))[0].shape
+            paddle.Size([2, 4])
+        """
         hidden: Any = self.get_initial_states(inputs) if states is None else states
         inner: Any = self.project(inputs)
         xr, xz, xc = inner.split(3, -1)

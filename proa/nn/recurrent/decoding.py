@@ -41,7 +41,28 @@ class Decoder:
 
 
 class BeamSearchDecoder(Decoder):
-    """Keeps the `beam_size` most probable beginnings at every step of a recurrent cell."""
+    """Keeps the `beam_size` most probable beginnings at every step of a recurrent cell; `dynamic_decode` runs it.
+
+    Args:
+        cell: the cell.
+        start_token: the token that sequences start with.
+        end_token: the token that ends them.
+        beam_size: how many beginnings are kept.
+        embedding_fn: makes the cell's input of tokens.
+        output_fn: makes scores of all tokens of the cell's output.
+
+    Raises:
+        ValueError: `beam_size` is not positive.
+
+    Examples:
+        >>> decoder = paddle.nn.BeamSearchDecoder(
+        ...     paddle.nn.GRUCell(4, 4), start_token=0, end_token=1, beam_size=2,
+        ...     embedding_fn=paddle.nn.Embedding(6, 4), output_fn=paddle.nn.Linear(4, 6),
+        ... )
+        >>> outputs, states = paddle.nn.dynamic_decode(decoder, inits=paddle.zeros([3, 4]), max_step_num=5)
+        >>> outputs.shape[0], outputs.shape[2]
+        (3, 2)
+    """
 
     OutputWrapper = namedtuple("OutputWrapper", ("scores", "predicted_ids", "parent_ids"))
     StateWrapper = namedtuple("StateWrapper", ("cell_states", "log_probs", "finished", "lengths"))
@@ -63,7 +84,16 @@ class BeamSearchDecoder(Decoder):
 
     @staticmethod
     def tile_beam_merge_with_batch(x: Tensor, beam_size: int) -> Tensor:
-        """[batch, …] with every row `beam_size` times: [batch * beam, …]."""
+        """[batch, …] with every row `beam_size` times: [batch * beam, …].
+
+        Args:
+            x: the tensor.
+            beam_size: how often.
+
+        Examples:
+            >>> paddle.nn.BeamSearchDecoder.tile_beam_merge_with_batch(paddle.to_tensor([[1], [2]]), 2).tolist()
+            [[1], [1], [2], [2]]
+        """
         return x.repeat_interleave(beam_size, 0)  # type: ignore[attr-defined]
 
     def _split_batch_beams(self, x: Any) -> Any:
@@ -83,6 +113,17 @@ class BeamSearchDecoder(Decoder):
         return x.take_along_axis(places.expand([*indices._aval.shape, *x._aval.shape[2:]]), 1)
 
     def initialize(self, initial_cell_states: Any) -> tuple[Any, Any, Any]:
+        """The first inputs, the first states, and which sequences have ended (none).
+
+        Args:
+            initial_cell_states: the states of the cell, [batch, …].
+
+        Examples:
+            >>> decoder = paddle.nn.BeamSearchDecoder(paddle.nn.GRUCell(4, 4), start_token=0, end_token=1, beam_size=2)
+            >>> inputs, states, finished = decoder.initialize(paddle.zeros([3, 4]))
+            >>> inputs.shape, finished.any().item()
+            (paddle.Size([3, 2]), False)
+        """
         leading = initial_cell_states
         while isinstance(leading, (list, tuple)):
             leading = leading[0]
@@ -98,6 +139,28 @@ class BeamSearchDecoder(Decoder):
         return inputs, self.StateWrapper(states, scores, finished, lengths), finished
 
     def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> tuple[Any, Any, Any, Any]:
+        """One step of the search.
+
+        Args:
+            time: the number of the step.
+            inputs: what the step before gave, or `initialize`.
+            states: the same.
+            kwargs: what else the cell takes.
+
+        Returns:
+            The tokens with their scores and the beams they continue, the new states, the next inputs, and which beams have
+            ended.
+
+        Examples:
+            >>> decoder = paddle.nn.BeamSearchDecoder(
+            ...     paddle.nn.GRUCell(4, 4), start_token=0, end_token=1, beam_size=2,
+            ...     embedding_fn=paddle.nn.Embedding(6, 4), output_fn=paddle.nn.Linear(4, 6),
+            ... )
+            >>> inputs, states, finished = decoder.initialize(paddle.zeros([3, 4]))
+            >>> found, states, inputs, finished = decoder.step(0, inputs, states)
+            >>> found.predicted_ids.shape
+            paddle.Size([3, 2])
+        """
         merged = _mapped(self._merge_batch_beams, inputs)
         cell_states = _mapped(self._merge_batch_beams, states.cell_states)
         outputs, new_states = self.cell(merged, cell_states, **kwargs)
@@ -127,10 +190,31 @@ class BeamSearchDecoder(Decoder):
         return self.OutputWrapper(best, ids, parents), self.StateWrapper(carried, best, finished, lengths)
 
     def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Any) -> tuple[Any, Any]:
+        """The tokens of the whole sequences, [time, batch, beam], traced back from the end; and the states.
+
+        Args:
+            outputs: the outputs of all steps.
+            final_states: the last states.
+            sequence_lengths: how long the sequences are.
+
+        Examples:
+            >>> steps = paddle.nn.BeamSearchDecoder.OutputWrapper(
+            ...     None, paddle.to_tensor([[[4, 5]], [[6, 7]]]), paddle.to_tensor([[[0, 0]], [[1, 0]]])
+            ... )
+            >>> decoder = paddle.nn.BeamSearchDecoder(None, start_token=0, end_token=1, beam_size=2)
+            >>> decoder.finalize(steps, None, None)[0].tolist()
+            [[[5, 4]], [[6, 7]]]
+        """
         return F.gather_tree(outputs.predicted_ids, outputs.parent_ids), final_states
 
     @property
     def tracks_own_finished(self) -> bool:
+        """Whether `step` reports all beams that have ended: it does.
+
+        Examples:
+            >>> paddle.nn.BeamSearchDecoder(None, start_token=0, end_token=1, beam_size=2).tracks_own_finished
+            True
+        """
         return True
 
 
@@ -152,9 +236,34 @@ def dynamic_decode(
     return_length: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Calls the decoder's `step` until every sequence has ended, or `max_step_num` steps were taken.
+    """Calls a decoder's `step` until every sequence has ended, or enough steps were taken.
 
-    Gives (outputs, final states), and the lengths with `return_length`.
+    Args:
+        decoder: a `BeamSearchDecoder`, or another object with `initialize`, `step` and perhaps `finalize`.
+        inits: what `initialize` takes.
+        max_step_num: the number of the last step, counted from 0; no limit if left out.
+        output_time_major: gives [time, batch, …] instead of [batch, time, …].
+        impute_finished: keeps the states of sequences that have ended.
+        is_test: accepted for compatibility.
+        return_length: gives the lengths too.
+        kwargs: what else `step` takes.
+
+    Returns:
+        The outputs and the last states, and the lengths with `return_length`.
+
+    Raises:
+        ValueError: all sequences had ended before the first step.
+
+    Examples:
+        >>> decoder = paddle.nn.BeamSearchDecoder(
+        ...     paddle.nn.GRUCell(4, 4), start_token=0, end_token=1, beam_size=2,
+        ...     embedding_fn=paddle.nn.Embedding(6, 4), output_fn=paddle.nn.Linear(4, 6),
+        ... )
+        >>> outputs, states, lengths = paddle.nn.dynamic_decode(
+        ...     decoder, inits=paddle.zeros([3, 4]), max_step_num=5, return_length=True
+        ... )
+        >>> lengths.shape
+        paddle.Size([3, 2])
     """
     inputs, states, finished = decoder.initialize(inits)
     collected: list[Any] = []

@@ -80,7 +80,18 @@ def _stack(parts: Any) -> Tensor:
 
 
 class RNN(Layer):
-    """Runs a cell over a sequence [batch, time, …] (or [time, batch, …])."""
+    """Runs a cell over a sequence [batch, time, …] (or [time, batch, …]).
+
+    Args:
+        cell: the cell.
+        is_reverse: runs from the end.
+        time_major: the time is the first axis.
+
+    Examples:
+        >>> outputs, last = paddle.nn.RNN(paddle.nn.GRUCell(3, 4))(paddle.ones([2, 5, 3]))
+        >>> outputs.shape, last.shape
+        (paddle.Size([2, 5, 4]), paddle.Size([2, 4]))
+    """
 
     def __init__(self, cell: RNNCellBase, is_reverse: bool = False, time_major: bool = False) -> None:
         super().__init__()
@@ -92,6 +103,23 @@ class RNN(Layer):
     def forward(
         self, inputs: Any, initial_states: Any = None, sequence_length: Tensor | None = None, **kwargs: Any
     ) -> tuple[Any, Any]:
+        """The outputs of all steps, and the last states.
+
+        Args:
+            inputs: the sequence.
+            initial_states: the states to start with; zeros if left out.
+            sequence_length: the length of each sequence of the batch; behind it states stay as they are.
+            kwargs: what else the cell takes.
+
+        Raises:
+            ValueError: there is no step.
+
+        Examples:
+            >>> layer = paddle.nn.RNN(paddle.nn.SimpleRNNCell(3, 4))
+            >>> outputs, last = layer.forward(paddle.ones([2, 5, 3]), sequence_length=paddle.to_tensor([5, 2]))
+            >>> bool(((last[1] - outputs[1, 1]).abs() < 1e-6).all())
+            True
+        """
         leading = inputs
         while isinstance(leading, (list, tuple)):
             leading = leading[0]
@@ -110,7 +138,22 @@ class RNN(Layer):
 
 
 class BiRNN(Layer):
-    """Two cells over a sequence, one of them backwards; their outputs side by side."""
+    """Two cells over a sequence, one of them backwards; their outputs side by side.
+
+    Args:
+        cell_fw: the cell that runs forwards.
+        cell_bw: the cell that runs backwards.
+        time_major: the time is the first axis.
+
+    Raises:
+        ValueError: the cells have different input sizes.
+
+    Examples:
+        >>> layer = paddle.nn.BiRNN(paddle.nn.GRUCell(3, 4), paddle.nn.GRUCell(3, 4))
+        >>> outputs, (first, last) = layer(paddle.ones([2, 5, 3]))
+        >>> outputs.shape, first.shape
+        (paddle.Size([2, 5, 8]), paddle.Size([2, 4]))
+    """
 
     def __init__(self, cell_fw: RNNCellBase, cell_bw: RNNCellBase, time_major: bool = False) -> None:
         super().__init__()
@@ -124,6 +167,20 @@ class BiRNN(Layer):
     def forward(
         self, inputs: Any, initial_states: Any = None, sequence_length: Tensor | None = None, **kwargs: Any
     ) -> tuple[Any, Any]:
+        """The outputs of all steps, and the last states of both cells.
+
+        Args:
+            inputs: the sequence.
+            initial_states: those of both cells; zeros if left out.
+            sequence_length: the length of each sequence of the batch.
+            kwargs: what else the cells take.
+
+        Examples:
+            >>> layer = paddle.nn.BiRNN(paddle.nn.LSTMCell(3, 4), paddle.nn.LSTMCell(3, 4))
+            >>> outputs, states = layer.forward(paddle.ones([2, 5, 3]))
+            >>> outputs.shape, len(states)
+            (paddle.Size([2, 5, 8]), 2)
+        """
         if initial_states is None:
             initial_states = (None, None)
         if len(initial_states) != 2:
@@ -147,10 +204,21 @@ def _joined(a: Tensor, b: Tensor) -> Tensor:
 
 
 class RNNBase(LayerList):
-    """A stack of cells, one or two directions; the parameters are also kept under flat names (`weight_ih_l0` …)."""
+    """A stack of recurrent layers, in one or two directions: what `SimpleRNN`, `LSTM` and `GRU` share.
+
+    The parameters are also there under flat names (`weight_ih_l0`, `weight_ih_l0_reverse`, …).
+
+    Examples:
+        >>> isinstance(paddle.nn.LSTM(3, 4), paddle.nn.layer.rnn.RNNBase)
+        True
+    """
 
     def flatten_parameters(self) -> None:
-        """Parameters need not lie side by side."""
+        """Does nothing: parameters need not lie side by side.
+
+        Examples:
+            >>> paddle.nn.LSTM(3, 4).flatten_parameters()
+        """
 
     def __init__(
         self,
@@ -211,6 +279,21 @@ class RNNBase(LayerList):
         return [layer.cell_fw, layer.cell_bw] if isinstance(layer, BiRNN) else [layer.cell]
 
     def forward(self, inputs: Tensor, initial_states: Any = None, sequence_length: Tensor | None = None) -> Any:
+        """The outputs of the last layer at all steps, and the last states of all layers.
+
+        Args:
+            inputs: [batch, time, input_size], or [time, batch, input_size] with `time_major`.
+            initial_states: [layers * directions, batch, hidden_size], for an LSTM a pair of them; zeros if left out.
+            sequence_length: the length of each sequence of the batch; outputs behind it are zeros.
+
+        Raises:
+            ValueError: a shape does not fit.
+
+        Examples:
+            >>> outputs, last = paddle.nn.GRU(3, 4, num_layers=2).forward(paddle.ones([2, 5, 3]))
+            >>> outputs.shape, last.shape
+            (paddle.Size([2, 5, 4]), paddle.Size([2, 2, 4]))
+        """
         where = type(self).__name__
         if inputs._aval.ndim != 3 or inputs._aval.shape[2] != self.input_size:
             order = "[time, batch, size]" if self.time_major else "[batch, time, size]"
@@ -259,6 +342,12 @@ class RNNBase(LayerList):
         return [(parts[0][i], parts[1][i]) for i in range(len(cells))]
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the layer is printed.
+
+        Examples:
+            >>> paddle.nn.GRU(3, 4, num_layers=2).extra_repr()
+            '3, 4, num_layers=2'
+        """
         text = f"{self.input_size}, {self.hidden_size}"
         if self.num_layers != 1:
             text += f", num_layers={self.num_layers}"
@@ -275,7 +364,25 @@ def _run_projected(cell: Any, sequence: Tensor, states: Any, lengths: Tensor | N
 
 
 class SimpleRNN(RNNBase):
-    """A stack of simple recurrent layers."""
+    """A stack of simple recurrent layers.
+
+    Args:
+        input_size: the size of the input.
+        hidden_size: the size of the states.
+        num_layers: how many layers.
+        direction: 'forward', or 'bidirect' for a second set that runs backwards.
+        time_major: the time is the first axis.
+        dropout: the probability of dropout between layers while training.
+        activation: 'tanh' or 'relu'.
+        weight_ih_attr, weight_hh_attr: how the weights of the input and of the state are made (`ParamAttr`).
+        bias_ih_attr, bias_hh_attr: the same for the biases.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> outputs, last = paddle.nn.SimpleRNN(3, 4, num_layers=2)(paddle.ones([2, 5, 3]))
+        >>> outputs.shape, last.shape
+        (paddle.Size([2, 5, 4]), paddle.Size([2, 2, 4]))
+    """
 
     def __init__(
         self,
@@ -302,7 +409,25 @@ class SimpleRNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """A stack of LSTM layers; the states are (hidden, cell)."""
+    """A stack of long short-term memory layers; the states are (hidden, cell).
+
+    Args:
+        input_size: the size of the input.
+        hidden_size: the size of the states.
+        num_layers: how many layers.
+        direction: 'forward', or 'bidirect' for a second set that runs backwards.
+        time_major: the time is the first axis.
+        dropout: the probability of dropout between layers while training.
+        weight_ih_attr, weight_hh_attr: how the weights of the input and of the state are made (`ParamAttr`).
+        bias_ih_attr, bias_hh_attr: the same for the biases.
+        proj_size: the size that outputs are projected to; 0 leaves them as they are.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> outputs, (hidden, cell) = paddle.nn.LSTM(3, 4, direction="bidirect")(paddle.ones([2, 5, 3]))
+        >>> outputs.shape, hidden.shape
+        (paddle.Size([2, 5, 8]), paddle.Size([2, 2, 4]))
+    """
 
     def __init__(
         self,
@@ -326,7 +451,24 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """A stack of GRU layers."""
+    """A stack of gated recurrent units.
+
+    Args:
+        input_size: the size of the input.
+        hidden_size: the size of the states.
+        num_layers: how many layers.
+        direction: 'forward', or 'bidirect' for a second set that runs backwards.
+        time_major: the time is the first axis.
+        dropout: the probability of dropout between layers while training.
+        weight_ih_attr, weight_hh_attr: how the weights of the input and of the state are made (`ParamAttr`).
+        bias_ih_attr, bias_hh_attr: the same for the biases.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> outputs, last = paddle.nn.GRU(3, 4, time_major=True)(paddle.ones([5, 2, 3]))
+        >>> outputs.shape, last.shape
+        (paddle.Size([5, 2, 4]), paddle.Size([1, 2, 4]))
+    """
 
     def __init__(
         self,

@@ -26,7 +26,26 @@ def additive_mask(mask: Any, dtype: Any) -> Any:
 
 
 class MultiHeadAttention(Layer):
-    """Projects query, key and value, attends in `num_heads` heads, and projects the result."""
+    """Projects query, key and value, attends in `num_heads` heads, and projects the result.
+
+    Args:
+        embed_dim: the size of queries and of the result.
+        num_heads: the number of heads; it divides `embed_dim`.
+        dropout: the probability of dropping attention weights while training.
+        kdim: the size of keys; `embed_dim` if left out.
+        vdim: the size of values; `embed_dim` if left out.
+        need_weights: gives the attention weights too.
+        weight_attr: how the weight is made: a `ParamAttr`, an initializer or a name.
+        bias_attr: the same for the bias; False leaves the bias out.
+
+    Raises:
+        AssertionError: `num_heads` does not divide `embed_dim`.
+
+    Examples:
+        >>> attention = paddle.nn.MultiHeadAttention(8, 2)
+        >>> attention(paddle.ones([3, 5, 8])).shape
+        paddle.Size([3, 5, 8])
+    """
 
     Cache = collections.namedtuple("Cache", ["k", "v"])
     StaticCache = collections.namedtuple("StaticCache", ["k", "v"])
@@ -64,14 +83,38 @@ class MultiHeadAttention(Layer):
         return x.reshape([0, 0, self.num_heads, self.head_dim])
 
     def compute_kv(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values with the heads first, as caches hold them: [batch, heads, sequence, size]."""
+        """Projected keys and values with the heads first, as caches hold them: [batch, heads, sequence, size].
+
+        Args:
+            key: the keys, [batch, sequence, kdim].
+            value: the values, [batch, sequence, vdim].
+
+        Examples:
+            >>> keys, values = paddle.nn.MultiHeadAttention(8, 2).compute_kv(paddle.ones([3, 5, 8]), paddle.ones([3, 5, 8]))
+            >>> keys.shape
+            paddle.Size([3, 2, 5, 4])
+        """
         return tuple(  # type: ignore[return-value]
             transpose_to(self._heads(projection(x)), (0, 2, 1, 3))
             for projection, x in ((self.k_proj, key), (self.v_proj, value))
         )
 
     def gen_cache(self, key: Tensor, value: Tensor | None = None, type: Any = Cache) -> Any:
-        """A cache: of fixed keys and values (StaticCache), of given ones, or an empty one to be filled (Cache)."""
+        """A cache for decoding step by step.
+
+        Args:
+            key: what the cache is for.
+            value: the values that belong to `key`, where both are taken as they are.
+            type: `Cache` grows with every call and starts empty; `StaticCache` holds the projected keys and values of `key`
+                and `value` for all calls.
+
+        Examples:
+            >>> attention = paddle.nn.MultiHeadAttention(8, 2)
+            >>> cache = attention.gen_cache(paddle.ones([3, 5, 8]))
+            >>> out, cache = attention(paddle.ones([3, 1, 8]), cache=cache)
+            >>> cache.k.shape
+            paddle.Size([3, 2, 1, 4])
+        """
         if type is MultiHeadAttention.StaticCache:
             return self.StaticCache(*self.compute_kv(key, key if value is None else value))
         if value is None:
@@ -102,6 +145,21 @@ class MultiHeadAttention(Layer):
         attn_mask: Tensor | None = None,
         cache: Any = None,
     ) -> Any:
+        """The attention's result; then the weights with `need_weights`, then the new cache where one is given.
+
+        Args:
+            query: [batch, sequence, embed_dim].
+            key: [batch, keys, kdim]; the query if left out.
+            value: [batch, keys, vdim]; the query if left out.
+            attn_mask: what is added to the scores; booleans and integers hide places where they are 0.
+            cache: what `gen_cache` or the call before gave.
+
+        Examples:
+            >>> attention = paddle.nn.MultiHeadAttention(8, 2, need_weights=True)
+            >>> out, weights = attention.forward(paddle.ones([3, 5, 8]), paddle.ones([3, 7, 8]), paddle.ones([3, 7, 8]))
+            >>> out.shape, weights.shape
+            (paddle.Size([3, 5, 8]), paddle.Size([3, 2, 5, 7]))
+        """
         key = query if key is None else key
         value = query if value is None else value
         queries = self._heads(self.q_proj(query))

@@ -46,7 +46,26 @@ def _repeated(layer: Layer, count: int) -> LayerList:
 
 
 class TransformerEncoderLayer(Layer):
-    """Self-attention and a feed-forward part, each with dropout, a residual and a norm (before or behind)."""
+    """Self-attention and a feed-forward part, each with dropout, a residual and a norm.
+
+    Args:
+        d_model: the size of the features.
+        nhead: the number of heads.
+        dim_feedforward: the inner size of the feed-forward part.
+        dropout: the probability of dropout behind both parts.
+        activation: the function between the two linear layers, by its name in `paddle.nn.functional`.
+        attn_dropout: the dropout of attention weights; `dropout` if left out.
+        act_dropout: the dropout behind the activation; `dropout` if left out.
+        normalize_before: puts the norms before the parts instead of behind them.
+        weight_attr: how weights are made; a list has one for the attention and one for the feed-forward part.
+        bias_attr: the same for the biases.
+        layer_norm_eps: the epsilon of the norms.
+
+    Examples:
+        >>> layer = paddle.nn.TransformerEncoderLayer(8, nhead=2, dim_feedforward=16)
+        >>> layer(paddle.ones([3, 5, 8])).shape
+        paddle.Size([3, 5, 8])
+    """
 
     def __init__(
         self,
@@ -81,6 +100,18 @@ class TransformerEncoderLayer(Layer):
         self.activation = getattr(F, activation)
 
     def forward(self, src: Any, src_mask: Tensor | None = None, cache: Any = None) -> Any:
+        """The layer's result, and the new cache where one is given.
+
+        Args:
+            src: [batch, sequence, d_model].
+            src_mask: what is added to the scores; booleans and integers hide places where they are 0.
+            cache: what `gen_cache` or the call before gave.
+
+        Examples:
+            >>> layer = paddle.nn.TransformerEncoderLayer(8, 2, 16)
+            >>> layer.forward(paddle.ones([1, 4, 8]), src_mask=paddle.tril(paddle.ones([4, 4], dtype="bool"))).shape
+            paddle.Size([1, 4, 8])
+        """
         mask = additive_mask(src_mask, src._aval.dtype)
         inner = self.norm1(src) if self.normalize_before else src
         if cache is None:
@@ -95,11 +126,34 @@ class TransformerEncoderLayer(Layer):
         return x if cache is None else (x, cache)
 
     def gen_cache(self, src: Tensor) -> Any:
+        """An empty cache for decoding step by step.
+
+        Args:
+            src: a tensor of the batch size.
+
+        Examples:
+            >>> paddle.nn.TransformerEncoderLayer(8, 2, 16).gen_cache(paddle.ones([3, 5, 8])).k.shape
+            paddle.Size([3, 2, 0, 4])
+        """
         return self.self_attn.gen_cache(src, type=MultiHeadAttention.Cache)
 
 
 class TransformerEncoder(Layer):
-    """A stack of encoder layers: the given one, and others made like it."""
+    """A stack of encoder layers: the given one, and others made with the same arguments.
+
+    Args:
+        encoder_layer: the first layer.
+        num_layers: how many layers there are.
+        norm: a layer behind the last one.
+
+    Raises:
+        ValueError: `num_layers` is not positive.
+
+    Examples:
+        >>> encoder = paddle.nn.TransformerEncoder(paddle.nn.TransformerEncoderLayer(8, 2, 16), num_layers=2)
+        >>> encoder(paddle.ones([3, 5, 8])).shape
+        paddle.Size([3, 5, 8])
+    """
 
     def __init__(self, encoder_layer: Layer, num_layers: int, norm: Layer | None = None) -> None:
         super().__init__()
@@ -110,6 +164,20 @@ class TransformerEncoder(Layer):
         self.num_layers, self.norm = num_layers, norm
 
     def forward(self, src: Any, src_mask: Tensor | None = None, cache: Any = None) -> Any:
+        """The result of the last layer, and the new caches where caches are given.
+
+        Args:
+            src: [batch, sequence, d_model].
+            src_mask: what is added to the scores; booleans and integers hide places where they are 0.
+            cache: what `gen_cache` or the call before gave.
+
+        Examples:
+            >>> encoder = paddle.nn.TransformerEncoder(paddle.nn.TransformerEncoderLayer(8, 2, 16), 2)
+            >>> step = paddle.ones([3, 1, 8])
+            >>> out, caches = encoder.forward(step, cache=encoder.gen_cache(step))
+            >>> out.shape, len(caches)
+            (paddle.Size([3, 1, 8]), 2)
+        """
         mask = additive_mask(src_mask, src._aval.dtype)
         caches = []
         for number, layer in enumerate(self.layers):
@@ -123,11 +191,40 @@ class TransformerEncoder(Layer):
         return src if cache is None else (src, caches)
 
     def gen_cache(self, src: Tensor) -> list[Any]:
+        """An empty cache for each layer.
+
+        Args:
+            src: a tensor of the batch size.
+
+        Examples:
+            >>> encoder = paddle.nn.TransformerEncoder(paddle.nn.TransformerEncoderLayer(8, 2, 16), 2)
+            >>> len(encoder.gen_cache(paddle.ones([3, 5, 8])))
+            2
+        """
         return [layer.gen_cache(src) for layer in self.layers]  # type: ignore[attr-defined]
 
 
 class TransformerDecoderLayer(Layer):
-    """Self-attention, attention to the encoder's result, and a feed-forward part."""
+    """Self-attention, attention to the encoder's result, and a feed-forward part.
+
+    Args:
+        d_model: the size of the features.
+        nhead: the number of heads.
+        dim_feedforward: the inner size of the feed-forward part.
+        dropout: the probability of dropout behind each part.
+        activation: the function between the two linear layers, by its name in `paddle.nn.functional`.
+        attn_dropout: the dropout of attention weights; `dropout` if left out.
+        act_dropout: the dropout behind the activation; `dropout` if left out.
+        normalize_before: puts the norms before the parts instead of behind them.
+        weight_attr: how weights are made; a list has one for each of the three parts.
+        bias_attr: the same for the biases.
+        layer_norm_eps: the epsilon of the norms.
+
+    Examples:
+        >>> layer = paddle.nn.TransformerDecoderLayer(8, nhead=2, dim_feedforward=16)
+        >>> layer(paddle.ones([3, 4, 8]), paddle.ones([3, 5, 8])).shape
+        paddle.Size([3, 4, 8])
+    """
 
     def __init__(
         self,
@@ -172,6 +269,22 @@ class TransformerDecoderLayer(Layer):
         memory_mask: Tensor | None = None,
         cache: Any = None,
     ) -> Any:
+        """The layer's result, and the new caches where caches are given.
+
+        Args:
+            tgt: [batch, sequence, d_model].
+            memory: the encoder's result, [batch, source, d_model].
+            tgt_mask: what is added to the scores of the self-attention; booleans and integers hide places where they are 0.
+            memory_mask: the same for the attention to `memory`.
+            cache: what `gen_cache` or the call before gave.
+
+        Examples:
+            >>> layer = paddle.nn.TransformerDecoderLayer(8, 2, 16)
+            >>> memory = paddle.ones([3, 5, 8])
+            >>> out, cache = layer.forward(paddle.ones([3, 1, 8]), memory, cache=layer.gen_cache(memory))
+            >>> out.shape, cache[0].k.shape
+            (paddle.Size([3, 1, 8]), paddle.Size([3, 2, 1, 4]))
+        """
         kind = tgt._aval.dtype
         before = self.normalize_before
         own_mask, other_mask = additive_mask(tgt_mask, kind), additive_mask(memory_mask, kind)
@@ -197,13 +310,36 @@ class TransformerDecoderLayer(Layer):
         return x if cache is None else (x, (own_cache, other_cache))
 
     def gen_cache(self, memory: Tensor) -> tuple[Any, Any]:
-        """An empty cache for the layer's own sequence, and one of the encoder's result."""
+        """An empty cache for the layer's own sequence, and one of the encoder's result.
+
+        Args:
+            memory: the encoder's result.
+
+        Examples:
+            >>> own, other = paddle.nn.TransformerDecoderLayer(8, 2, 16).gen_cache(paddle.ones([3, 5, 8]))
+            >>> own.k.shape, other.k.shape
+            (paddle.Size([3, 2, 0, 4]), paddle.Size([3, 2, 5, 4]))
+        """
         own = self.self_attn.gen_cache(memory, type=MultiHeadAttention.Cache)
         return own, self.cross_attn.gen_cache(memory, memory, type=MultiHeadAttention.StaticCache)
 
 
 class TransformerDecoder(Layer):
-    """A stack of decoder layers: the given one, and others made like it."""
+    """A stack of decoder layers: the given one, and others made with the same arguments.
+
+    Args:
+        decoder_layer: the first layer.
+        num_layers: how many layers there are.
+        norm: a layer behind the last one.
+
+    Raises:
+        ValueError: `num_layers` is not positive.
+
+    Examples:
+        >>> decoder = paddle.nn.TransformerDecoder(paddle.nn.TransformerDecoderLayer(8, 2, 16), num_layers=2)
+        >>> decoder(paddle.ones([3, 4, 8]), paddle.ones([3, 5, 8])).shape
+        paddle.Size([3, 4, 8])
+    """
 
     def __init__(self, decoder_layer: Layer, num_layers: int, norm: Layer | None = None) -> None:
         super().__init__()
@@ -221,6 +357,20 @@ class TransformerDecoder(Layer):
         memory_mask: Tensor | None = None,
         cache: Any = None,
     ) -> Any:
+        """The result of the last layer, and the new caches where caches are given.
+
+        Args:
+            tgt: [batch, sequence, d_model].
+            memory: the encoder's result, [batch, source, d_model].
+            tgt_mask: what is added to the scores of the self-attention; booleans and integers hide places where they are 0.
+            memory_mask: the same for the attention to `memory`.
+            cache: what `gen_cache` or the call before gave.
+
+        Examples:
+            >>> decoder = paddle.nn.TransformerDecoder(paddle.nn.TransformerDecoderLayer(8, 2, 16), 2)
+            >>> decoder.forward(paddle.ones([1, 4, 8]), paddle.ones([1, 5, 8])).shape
+            paddle.Size([1, 4, 8])
+        """
         kind = tgt._aval.dtype
         own_mask, other_mask = additive_mask(tgt_mask, kind), additive_mask(memory_mask, kind)
         caches = []
@@ -235,13 +385,45 @@ class TransformerDecoder(Layer):
         return tgt if cache is None else (tgt, caches)
 
     def gen_cache(self, memory: Tensor, do_zip: bool = False) -> list[Any]:
-        """A cache for each layer; with `do_zip` all own ones, then all of the encoder's result."""
+        """A pair of caches for each layer.
+
+        Args:
+            memory: the encoder's result.
+            do_zip: gives all own caches, then all of the encoder's result.
+
+        Examples:
+            >>> decoder = paddle.nn.TransformerDecoder(paddle.nn.TransformerDecoderLayer(8, 2, 16), 3)
+            >>> len(decoder.gen_cache(paddle.ones([1, 5, 8]))), len(decoder.gen_cache(paddle.ones([1, 5, 8]), do_zip=True))
+            (3, 2)
+        """
         caches = [layer.gen_cache(memory) for layer in self.layers]  # type: ignore[attr-defined]
         return list(zip(*caches, strict=True)) if do_zip else caches
 
 
 class Transformer(Layer):
-    """An encoder and a decoder."""
+    """An encoder and a decoder.
+
+    Args:
+        d_model: the size of the features.
+        nhead: the number of heads.
+        num_encoder_layers: the layers of the encoder.
+        num_decoder_layers: the layers of the decoder.
+        dim_feedforward: the inner size of the feed-forward parts.
+        dropout: the probability of dropout.
+        activation: the function inside the feed-forward parts, by its name in `paddle.nn.functional`.
+        attn_dropout: the dropout of attention weights; `dropout` if left out.
+        act_dropout: the dropout behind the activation; `dropout` if left out.
+        normalize_before: puts the norms before the parts instead of behind them.
+        weight_attr: how weights are made: one for all, or a list of 1, 2 or 3.
+        bias_attr: the same for the biases.
+        custom_encoder: a layer to be used as the encoder.
+        custom_decoder: a layer to be used as the decoder.
+
+    Examples:
+        >>> model = paddle.nn.Transformer(8, 2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16)
+        >>> model(paddle.ones([3, 5, 8]), paddle.ones([3, 4, 8])).shape
+        paddle.Size([3, 4, 8])
+    """
 
     def __init__(
         self,
@@ -302,6 +484,21 @@ class Transformer(Layer):
         tgt_mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
     ) -> Any:
+        """The decoder's result.
+
+        Args:
+            src: the source, [batch, source, d_model].
+            tgt: the target, [batch, target, d_model].
+            src_mask: what is added to the encoder's scores; booleans and integers hide places where they are 0.
+            tgt_mask: the same for the decoder's self-attention.
+            memory_mask: the same for its attention to the encoder's result.
+
+        Examples:
+            >>> model = paddle.nn.Transformer(8, 2, 1, 1, 16)
+            >>> mask = model.generate_square_subsequent_mask(4)
+            >>> model.forward(paddle.ones([3, 5, 8]), paddle.ones([3, 4, 8]), tgt_mask=mask).shape
+            paddle.Size([3, 4, 8])
+        """
         memory = self.encoder(src, src_mask=additive_mask(src_mask, src._aval.dtype))
         kind = tgt._aval.dtype
         return self.decoder(
@@ -309,5 +506,13 @@ class Transformer(Layer):
         )
 
     def generate_square_subsequent_mask(self, length: int) -> Tensor:
-        """A mask to add that hides what comes later: 0 on and below the diagonal, -inf above."""
+        """A mask to add that hides what comes later: 0 on and below the diagonal, -inf above.
+
+        Args:
+            length: the length of the sequence.
+
+        Examples:
+            >>> paddle.nn.Transformer(8, 2, 1, 1, 16).generate_square_subsequent_mask(2).tolist()
+            [[0.0, -inf], [0.0, 0.0]]
+        """
         return tensor_from_data(np.triu(np.full((int(length),) * 2, -np.inf, "float32"), 1))

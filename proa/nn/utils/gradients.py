@@ -23,7 +23,29 @@ def _with_grads(parameters: Any) -> list[Any]:
 def clip_grad_norm_(
     parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
-    """Scales all gradients together so that their joint norm is at most `max_norm`; gives the norm before."""
+    """Scales all gradients together, in place, so that their joint norm is at most `max_norm`.
+
+    Args:
+        parameters: a tensor, or several; those without a gradient are left out.
+        max_norm: the largest norm.
+        norm_type: the p of the norm; infinity for the largest absolute value.
+        error_if_nonfinite: raises where the norm is NaN or infinite.
+
+    Returns:
+        The norm before.
+
+    Raises:
+        ValueError: `norm_type` is negative.
+        RuntimeError: the norm is not finite, and `error_if_nonfinite` is True.
+
+    Examples:
+        >>> weight = paddle.to_tensor([3.0, 4.0], stop_gradient=False)
+        >>> (weight ** 2 / 2).sum().backward()  # the gradient is the weight
+        >>> paddle.nn.utils.clip_grad_norm_([weight], max_norm=1.0).item()
+        5.0
+        >>> print(weight.grad.numpy().round(3))
+        [0.6 0.8]
+    """
     chosen = _with_grads(parameters)
     limit, order = float(max_norm), float(norm_type)
     if order not in (0.0, 1.0, 2.0, float("inf")) and order <= 0:
@@ -48,7 +70,22 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Any, clip_value: float) -> None:
-    """Cuts every element of the gradients to [-clip_value, clip_value]."""
+    """Cuts every element of the gradients to [-clip_value, clip_value], in place.
+
+    Args:
+        parameters: a tensor, or several; those without a gradient are left out.
+        clip_value: the largest absolute value.
+
+    Raises:
+        ValueError: `clip_value` is negative.
+
+    Examples:
+        >>> weight = paddle.to_tensor([3.0, 0.5], stop_gradient=False)
+        >>> (weight ** 2 / 2).sum().backward()
+        >>> paddle.nn.utils.clip_grad_value_([weight], 1.0)
+        >>> weight.grad.tolist()
+        [1.0, 0.5]
+    """
     limit = float(clip_value)
     if limit < 0:
         raise value_error("clip_grad_value_", "clip_value cannot be negative", f"clip_value: {clip_value}")

@@ -62,7 +62,25 @@ def _hooks_of(layer: Layer, kind: type) -> Any:
 
 
 def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Layer:
-    """Splits a weight into a direction and a length, `name_v` and `name_g`, that train instead of it."""
+    """Splits a weight into a direction and a length, `name_v` and `name_g`, that train instead of it.
+
+    Args:
+        layer: the layer; it is changed in place.
+        name: the parameter.
+        dim: the axis along which there is a length each; None or -1 for one length of the whole.
+
+    Returns:
+        The layer.
+
+    Raises:
+        ValueError: there is no such parameter, or `dim` is none of its axes.
+        RuntimeError: it is split already.
+
+    Examples:
+        >>> layer = paddle.nn.utils.weight_norm(paddle.nn.Linear(3, 2), dim=1)
+        >>> [(name, parameter.shape) for name, parameter in layer.named_parameters()]
+        [('bias', paddle.Size([2])), ('weight_v', paddle.Size([3, 2])), ('weight_g', paddle.Size([2]))]
+    """
     if any(hook.name == name for _, hook in _hooks_of(layer, _WeightNorm)):
         raise runtime_error("weight_norm", f"there is a weight norm on {name!r} already")
     weight = layer._parameters.get(name)
@@ -84,7 +102,23 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
 
 
 def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
-    """Makes one parameter of the weight again."""
+    """Makes one parameter of a weight again that `weight_norm` has split.
+
+    Args:
+        layer: the layer; it is changed in place.
+        name: the parameter.
+
+    Returns:
+        The layer.
+
+    Raises:
+        ValueError: it was not split.
+
+    Examples:
+        >>> layer = paddle.nn.utils.weight_norm(paddle.nn.Linear(3, 2))
+        >>> [name for name, _ in paddle.nn.utils.remove_weight_norm(layer).named_parameters()]
+        ['bias', 'weight']
+    """
     for number, hook in _hooks_of(layer, _WeightNorm):
         if hook.name == name:
             weight = hook.weight(layer)
@@ -125,7 +159,30 @@ class _SpectralNorm:
 def spectral_norm(
     layer: Layer, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Layer:
-    """Keeps a weight's largest singular value at 1; the parameter that trains is `name_orig`."""
+    """Keeps a weight's largest singular value at 1; the parameter that trains is `name_orig`.
+
+    Args:
+        layer: the layer; it is changed in place.
+        name: the parameter.
+        n_power_iterations: rounds of power iteration at each call while training.
+        eps: the smallest divisor.
+        dim: the axis of the outputs; found from the kind of layer if left out.
+
+    Returns:
+        The layer.
+
+    Raises:
+        ValueError: there is no such parameter, or a number is not positive.
+        RuntimeError: it has a spectral norm already.
+
+    Examples:
+        >>> layer = paddle.nn.utils.spectral_norm(paddle.nn.Linear(3, 2), n_power_iterations=20)
+        >>> _ = layer(paddle.ones([1, 3]))
+        >>> round(paddle.linalg.svd(layer.weight)[1].max().item(), 3)
+        1.0
+        >>> [name for name, _ in layer.named_parameters()]
+        ['bias', 'weight_orig']
+    """
     if n_power_iterations <= 0:
         raise value_error("spectral_norm", "n_power_iterations must be positive", f"{n_power_iterations}")
     if any(hook.name == name for _, hook in _hooks_of(layer, _SpectralNorm)):

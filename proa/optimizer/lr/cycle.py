@@ -23,7 +23,27 @@ def _need_whole(where: str, name: str, value: Any) -> None:
 class OneCycleLR(LRScheduler):
     """Up from `max_learning_rate / divide_factor` to the maximum, then down to `end_learning_rate`, in `total_steps`.
 
-    `phase_pct` is the share of the way up. With `three_phase` the way down first mirrors the way up.
+    Args:
+        max_learning_rate: the highest rate.
+        total_steps: the steps of the whole.
+        divide_factor: by how much the first rate is lower.
+        end_learning_rate: the last rate.
+        phase_pct: the share of the way up.
+        anneal_strategy: 'cos' or 'linear'.
+        three_phase: the way down first mirrors the way up.
+        last_epoch: the epoch to go on from; -1 starts afresh.
+        verbose: prints the rate at every step.
+
+    Examples:
+        >>> schedule = paddle.optimizer.lr.OneCycleLR(
+        ...     1.0, total_steps=6, divide_factor=4.0, end_learning_rate=0.0, phase_pct=0.5, anneal_strategy="linear"
+        ... )
+        >>> rates = []
+        >>> for _ in range(6):
+        ...     rates.append(round(schedule(), 4))
+        ...     schedule.step()
+        >>> rates
+        [0.25, 0.625, 1.0, 0.6667, 0.3333, 0.0]
     """
 
     def __init__(
@@ -62,6 +82,15 @@ class OneCycleLR(LRScheduler):
         super().__init__(first, last_epoch, verbose)
 
     def get_lr(self) -> float:
+        """The rate of the present step.
+
+        Raises:
+            ValueError: the schedule has fewer steps.
+
+        Examples:
+            >>> paddle.optimizer.lr.OneCycleLR(1.0, total_steps=6, divide_factor=4.0).get_lr()
+            0.25
+        """
         step = self.last_epoch
         if step > self.total_steps:
             raise value_error("OneCycleLR", f"the schedule has {self.total_steps} steps", f"step {step}")
@@ -77,8 +106,27 @@ class OneCycleLR(LRScheduler):
 class CyclicLR(LRScheduler):
     """Up to `max_learning_rate` in `step_size_up` steps, down in `step_size_down`, again and again.
 
-    The height of a cycle is 1 ("triangular"), halves each time ("triangular2"), shrinks with every step by `exp_gamma`
-    ("exp_range"), or is `scale_fn` of the cycle's number or (`scale_mode="iterations"`) of the step's.
+    Args:
+        base_learning_rate: the lowest rate.
+        max_learning_rate: the highest rate.
+        step_size_up: the steps of the way up.
+        step_size_down: those of the way down; as many if left out.
+        mode: 'triangular' keeps the height of the cycles, 'triangular2' halves it each time, 'exp_range' shrinks it with
+            every step.
+        exp_gamma: the factor of 'exp_range'.
+        scale_fn: the height as a function of the cycle's number, in the place of `mode`.
+        scale_mode: 'iterations' gives that function the step's number instead.
+        last_epoch: the epoch to go on from; -1 starts afresh.
+        verbose: prints the rate at every step.
+
+    Examples:
+        >>> schedule = paddle.optimizer.lr.CyclicLR(0.0, 1.0, step_size_up=2, mode="triangular2")
+        >>> rates = []
+        >>> for _ in range(8):
+        ...     rates.append(schedule())
+        ...     schedule.step()
+        >>> rates
+        [0.0, 0.5, 1.0, 0.5, 0.0, 0.25, 0.5, 0.25]
     """
 
     def __init__(
@@ -130,6 +178,12 @@ class CyclicLR(LRScheduler):
         return self.gamma**place if self.mode == "exp_range" else 1.0
 
     def get_lr(self) -> float:
+        """The rate of the present step.
+
+        Examples:
+            >>> paddle.optimizer.lr.CyclicLR(0.0, 1.0, step_size_up=4, last_epoch=0).get_lr()
+            0.25
+        """
         cycle = 1 + self.last_epoch // self.cycle_size
         share = 1 + self.last_epoch / self.cycle_size - cycle
         rising = share <= self.step_up_pct
@@ -140,7 +194,22 @@ class CyclicLR(LRScheduler):
 class CosineAnnealingWarmRestarts(LRScheduler):
     """Down to `eta_min` along a cosine in `T_0` epochs, then again from the top, each time `T_mult` times as long.
 
-    `step(epoch)` takes fractions of epochs as well.
+    Args:
+        learning_rate: the rate at the top.
+        T_0: the epochs of the first way down.
+        T_mult: by how much each further one is longer.
+        eta_min: the rate at the bottom.
+        last_epoch: the epoch to go on from; -1 starts afresh.
+        verbose: prints the rate at every step.
+
+    Examples:
+        >>> schedule = paddle.optimizer.lr.CosineAnnealingWarmRestarts(1.0, T_0=2, T_mult=2)
+        >>> rates = []
+        >>> for _ in range(7):
+        ...     rates.append(round(schedule(), 4))
+        ...     schedule.step()
+        >>> rates
+        [1.0, 0.5, 1.0, 0.8536, 0.5, 0.1464, 1.0]
     """
 
     def __init__(
@@ -161,11 +230,27 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
+        """The rate of the present epoch.
+
+        Examples:
+            >>> paddle.optimizer.lr.CosineAnnealingWarmRestarts(1.0, T_0=2).get_lr()
+            1.0
+        """
         share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return self.eta_min + (self.base_lr - self.eta_min) * share
 
     def step(self, epoch: float | None = None) -> None:
-        """Goes on by one, or to `epoch`."""
+        """Goes on by one, or to an epoch, which may be a fraction.
+
+        Args:
+            epoch: the epoch; the next one if left out.
+
+        Examples:
+            >>> schedule = paddle.optimizer.lr.CosineAnnealingWarmRestarts(1.0, T_0=2)
+            >>> schedule.step(0.5)
+            >>> round(schedule(), 4)
+            0.8536
+        """
         where = type(self).__name__
         if epoch is None:
             self.T_cur += 1
@@ -193,6 +278,18 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_cur = epoch - start
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes on from where a saved schedule was, in its period.
+
+        Args:
+            state_dict: what `state_dict` gave.
+
+        Examples:
+            >>> schedule = paddle.optimizer.lr.CosineAnnealingWarmRestarts(1.0, T_0=2)
+            >>> schedule.set_state_dict({"last_epoch": 3, "last_lr": 0.5})
+            >>> schedule.step()
+            >>> schedule()
+            1.0
+        """
         super().set_state_dict(state_dict)
         # Paddle's state says nothing about the period, and goes on in the wrong place; whole epochs tell it.
         self._go_to(max(self.last_epoch, 0))
@@ -203,7 +300,24 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 class LinearLR(LRScheduler):
     """The factor of the learning rate goes from `start_factor` to `end_factor` in `total_steps`.
 
-    Each learning rate is computed from the one before, so `step(epoch)` is meant for going on from there.
+    Each rate is computed from the one before, so `step(epoch)` is meant for going on from there.
+
+    Args:
+        learning_rate: the rate that the factors multiply.
+        total_steps: how many steps it takes.
+        start_factor: the first factor, above 0 and at most 1.
+        end_factor: the last factor, from 0 to 1.
+        last_epoch: the epoch to go on from; -1 starts afresh.
+        verbose: prints the rate at every step.
+
+    Examples:
+        >>> schedule = paddle.optimizer.lr.LinearLR(1.0, total_steps=4, start_factor=0.5)
+        >>> rates = []
+        >>> for _ in range(6):
+        ...     rates.append(round(schedule(), 4))
+        ...     schedule.step()
+        >>> rates
+        [0.5, 0.625, 0.75, 0.875, 1.0, 1.0]
     """
 
     def __init__(
@@ -223,6 +337,12 @@ class LinearLR(LRScheduler):
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
+        """The rate of the present step.
+
+        Examples:
+            >>> paddle.optimizer.lr.LinearLR(1.0, total_steps=4, start_factor=0.5).get_lr()
+            0.5
+        """
         if self.last_epoch == 0:
             return self.base_lr * self.start_factor
         if self.last_epoch > self.total_steps:

@@ -12,10 +12,28 @@ from .base import LRScheduler, need
 
 
 class ReduceOnPlateau(LRScheduler):
-    """Times `factor` when `metrics` have not become better for more than `patience` steps.
+    """Times `factor` when a number has not become better for more than `patience` steps.
 
-    Better is lower (mode "min") or higher ("max") by `threshold`, as a share of the best ("rel") or as it is ("abs").
-    After a reduction nothing is watched for `cooldown` steps. Changes below `epsilon` are left out.
+    Args:
+        learning_rate: the rate at the start.
+        mode: 'min' where less is better, 'max' where more is.
+        factor: the factor, below 1.
+        patience: how many steps without improvement are let pass.
+        threshold: by how much a number must be better.
+        threshold_mode: 'rel' takes the threshold as a share of the best number, 'abs' as it is.
+        cooldown: the steps after a reduction in which nothing is watched.
+        min_lr: the lowest rate.
+        epsilon: smaller changes of the rate are left out.
+        verbose: prints the rate at every step.
+
+    Examples:
+        >>> schedule = paddle.optimizer.lr.ReduceOnPlateau(1.0, factor=0.5, patience=1)
+        >>> rates = []
+        >>> for loss in [3.0, 2.0, 2.0, 2.0, 2.0]:
+        ...     schedule.step(loss)
+        ...     rates.append(schedule())
+        >>> rates
+        [1.0, 1.0, 1.0, 0.5, 0.5]
     """
 
     def __init__(
@@ -47,10 +65,34 @@ class ReduceOnPlateau(LRScheduler):
         self.cooldown_counter = self.num_bad_epochs = 0
 
     def state_keys(self) -> None:
+        """Names the attributes that `state_dict` saves, as `self.keys`.
+
+        Examples:
+            >>> schedule = paddle.optimizer.lr.ReduceOnPlateau(1.0)
+            >>> schedule.state_keys()
+            >>> schedule.keys
+            ['cooldown_counter', 'best', 'num_bad_epochs', 'last_epoch', 'last_lr']
+        """
         self.keys = ["cooldown_counter", "best", "num_bad_epochs", "last_epoch", "last_lr"]
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Goes on by one (or to `epoch`) and looks at `metrics`: a number, or a tensor with one."""
+        """Goes on by one (or to an epoch) and looks at the number.
+
+        Args:
+            metrics: a number, or a tensor with one.
+            epoch: the epoch; the next one if left out.
+
+        Raises:
+            ValueError: the tensor has several numbers.
+            TypeError: it is no number.
+
+        Examples:
+            >>> schedule = paddle.optimizer.lr.ReduceOnPlateau(1.0, patience=0, factor=0.1)
+            >>> schedule.step(2.0)
+            >>> schedule.step(paddle.to_tensor(3.0))
+            >>> schedule()
+            0.1
+        """
         now = _single(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.cooldown_counter > 0:
