@@ -6,6 +6,7 @@ import inspect
 
 import pytest
 
+import proa.onnx  # noqa: F401 - its functions are public once it is imported
 from proa.eager.declare import PUBLIC
 from proa.eager.samples import SampleSet
 from tests.parity.settings import attached_samples
