@@ -383,12 +383,30 @@ class Config:
         return "\n".join([*lines, line])
 
 
+# The options of the first table that do something after all.
+_EFFECTS = {
+    "switch_ir_optim": "Whether passes may change the graph; `switch_ir_optim(False)` is `set_optimization_level(0)`.",
+    "exp_disable_mixed_precision_ops": "The operations that stay in float32 where the others are computed in fewer bits.",
+}
+
+
+def _described(summary: str, *lines: Any) -> str:
+    """A docstring: the summary, statements to run, and what the last one gives."""
+    *statements, value = lines
+    shown = "".join(f"        >>> {statement}\n" for statement in statements)
+    return f"{summary}\n\n    Examples:\n{shown}        {value!r}\n    "
+
+
 def _accepting(method: str, option: str, default: Any) -> Any:
     def accept(self: Config, *args: Any, **kwargs: Any) -> None:
         given = [*args, *kwargs.values()]
         self._options[option] = given[0] if len(given) == 1 else tuple(given) or default
 
-    accept.__name__, accept.__doc__ = method, "Accepted and remembered; no engine here needs such an option."
+    accept.__name__ = method
+    accept.__doc__ = _described(
+        _EFFECTS.get(method, "Accepted and remembered; no engine here needs such an option."),
+        "config = paddle.inference.Config()", f"config.{method}()", f"{option!r} in config.summary()", True,
+    )  # fmt: skip
     return accept
 
 
@@ -400,7 +418,11 @@ def _without_engine(method: str, engine: str) -> Any:
             f"(Config.{method}) there is no {engine} here; the model runs with {self.engine()}.", stacklevel=2
         )
 
-    refuse.__name__, refuse.__doc__ = method, f"Warns that {engine} is not there."
+    refuse.__name__ = method
+    refuse.__doc__ = _described(
+        f"Warns that {engine} is not there; the model runs with the engine that was set.",
+        "config = paddle.inference.Config()", f"config.{method}()", "config.engine()", "xla",
+    )  # fmt: skip
     return refuse
 
 
@@ -408,7 +430,8 @@ def _answering(method: str, option: str, default: Any) -> Any:
     def answer(self: Config) -> Any:
         return self._options.get(option, default)
 
-    answer.__name__, answer.__doc__ = method, "What was set, or the default."
+    answer.__name__ = method
+    answer.__doc__ = _described("What was set, or the default.", f"paddle.inference.Config().{method}()", default)
     return answer
 
 

@@ -203,9 +203,27 @@ def _methods_of(axis: str) -> dict[str, Callable[[HybridCommunicateGroup], Any]]
     }
 
 
+# What each of these gives: in words, then in a job of one process.
+_GIVES = {
+    "group": ("This process's group along the axis `{axis}`.", ".ranks", "[0]"),
+    "rank": ("This process's number in its group along the axis `{axis}`.", "", "0"),
+    "group_src_rank": (
+        "The first process of this one's group along the axis `{axis}`, by its number in the job.",
+        "",
+        "0",
+    ),
+    "world_size": ("How many processes there are along the axis `{axis}`.", "", "1"),
+}
+
 for _axis, _method in _METHODS.items():
     for _what, _function in _methods_of(_axis).items():
         _function.__name__ = f"get_{_method}_{_what}"
+        _summary, _part, _value = _GIVES[_what]
+        _function.__doc__ = (
+            f"{_summary.format(axis=_axis)}\n\n    Examples:\n"
+            "        >>> groups = paddle.distributed.fleet.HybridCommunicateGroup()\n"
+            f"        >>> groups.{_function.__name__}(){_part}\n        {_value}\n    "
+        )
         if _function.__name__ not in vars(HybridCommunicateGroup):
             setattr(HybridCommunicateGroup, _function.__name__, _function)
 
