@@ -16,7 +16,14 @@ from ..ir.xla import started_jax
 
 
 def synchronize(device: Any = None) -> None:
-    """Runs everything recorded by this thread and waits until it is done."""
+    """Runs everything recorded by this thread and waits until it is done.
+
+    Examples:
+        >>> total = paddle.ones([3]).sum()
+        >>> paddle.device.synchronize()
+        >>> float(total)
+        3.0
+    """
     flush_current()
     if forking.State.started and not forking.State.lost:
         jax = started_jax()
@@ -27,29 +34,80 @@ def synchronize(device: Any = None) -> None:
 
 
 class Stream:
-    """A stream of work on a device; all work of a device is in order already."""
+    """A stream of work on a device; all work of a device is in order already.
+
+    Args:
+        device: where the work is done; None: the current device.
+        priority: kept; it changes nothing.
+        stream_base: taken; it changes nothing.
+
+    Examples:
+        >>> paddle.device.Stream().query()
+        True
+    """
 
     def __init__(self, device: Any = None, priority: int = 2, stream_base: Any = None) -> None:
         self.device = device if device is not None else LOCAL.place
         self.priority = priority
 
     def wait_event(self, event: Event) -> None:
+        """Waits until an event's work is done.
+
+        Examples:
+            >>> stream = paddle.device.Stream()
+            >>> stream.wait_event(stream.record_event())
+            >>> stream.query()
+            True
+        """
         event.synchronize()
 
     def wait_stream(self, stream: Stream) -> None:
+        """Waits until another stream's work is done.
+
+        Examples:
+            >>> stream = paddle.device.Stream()
+            >>> stream.wait_stream(paddle.device.Stream())
+            >>> stream.query()
+            True
+        """
         stream.synchronize()
 
     def record_event(self, event: Event | None = None) -> Event:
+        """Marks this moment of the stream.
+
+        Args:
+            event: what to record; None: a new Event.
+
+        Returns:
+            The event.
+
+        Examples:
+            >>> paddle.device.Stream().record_event().query()
+            True
+        """
         event = event if event is not None else Event()
         event.record(self)
         return event
 
     def query(self) -> bool:
-        """Whether all work is done (it is, after the wait that asking implies)."""
+        """Whether all work is done (it is, after the wait that asking implies).
+
+        Examples:
+            >>> paddle.device.Stream().query()
+            True
+        """
         self.synchronize()
         return True
 
     def synchronize(self) -> None:
+        """Waits until all work of the stream is done.
+
+        Examples:
+            >>> stream = paddle.device.Stream()
+            >>> stream.synchronize()
+            >>> stream.query()
+            True
+        """
         synchronize(self.device)
 
     def __repr__(self) -> str:
@@ -57,24 +115,72 @@ class Stream:
 
 
 class Event:
-    """A moment in a stream."""
+    """A moment in a stream; the time between two of them can be asked for.
+
+    Args:
+        enable_timing: taken; events know their time always.
+        blocking: taken; it changes nothing.
+        interprocess: taken; it changes nothing.
+
+    Examples:
+        >>> start, end = paddle.device.Event(), paddle.device.Event()
+        >>> start.record()
+        >>> total = paddle.ones([100]).sum()
+        >>> end.record()
+        >>> start.elapsed_time(end) > 0
+        True
+    """
 
     def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
         self.device: Any = None
         self._time: float | None = None
 
     def record(self, stream: Stream | None = None) -> None:
+        """Waits for the work before it, and notes the time.
+
+        Examples:
+            >>> event = paddle.device.Event()
+            >>> event.record()
+            >>> event.query()
+            True
+        """
         synchronize(self.device)
         self._time = time.perf_counter()
 
     def query(self) -> bool:
+        """Whether the event was recorded.
+
+        Examples:
+            >>> paddle.device.Event().query()
+            False
+        """
         return self._time is not None
 
     def synchronize(self) -> None:
+        """Waits until the work before the event is done.
+
+        Examples:
+            >>> event = paddle.device.Stream().record_event()
+            >>> event.synchronize()
+            >>> event.query()
+            True
+        """
         synchronize(self.device)
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds between two recorded events."""
+        """Milliseconds between two recorded events.
+
+        Raises:
+            RuntimeError: one of them was not recorded.
+
+        Examples:
+            >>> start, end = paddle.device.Event(), paddle.device.Event()
+            >>> start.record()
+            >>> start.elapsed_time(end)
+            Traceback (most recent call last):
+                ...
+            RuntimeError: (elapsed_time) both events must be recorded first.
+        """
         if self._time is None or end_event._time is None:
             raise RuntimeError("(elapsed_time) both events must be recorded first.")
         return (end_event._time - self._time) * 1000.0
@@ -85,19 +191,47 @@ class _Current:
 
 
 def current_stream(device: Any = None) -> Stream:
+    """The stream that work goes to now.
+
+    Examples:
+        >>> isinstance(paddle.device.current_stream(), paddle.device.Stream)
+        True
+    """
     if _Current.stream is None:
         _Current.stream = Stream(device)
     return _Current.stream
 
 
 def set_stream(stream: Stream) -> Stream:
+    """Makes a stream the current one.
+
+    Returns:
+        The stream that was current before.
+
+    Examples:
+        >>> stream = paddle.device.Stream()
+        >>> before = paddle.device.set_stream(stream)
+        >>> paddle.device.current_stream() is stream
+        True
+        >>> paddle.device.set_stream(before) is stream
+        True
+    """
     before = current_stream()
     _Current.stream = stream
     return before
 
 
 class stream_guard:
-    """`with stream_guard(stream):` makes a stream the current one; None changes nothing."""
+    """`with stream_guard(stream):` makes a stream the current one; None changes nothing.
+
+    Examples:
+        >>> stream = paddle.device.Stream()
+        >>> with paddle.device.stream_guard(stream):
+        ...     print(paddle.device.current_stream() is stream)
+        True
+        >>> paddle.device.current_stream() is stream
+        False
+    """
 
     def __init__(self, stream: Stream | None = None) -> None:
         self.stream = stream
@@ -112,28 +246,64 @@ class stream_guard:
 
 
 class StreamContext(stream_guard):
-    """The same as `stream_guard`, under PyTorch's name."""
+    """The same as `stream_guard`, under PyTorch's name.
+
+    Examples:
+        >>> stream = paddle.device.Stream()
+        >>> with paddle.device.StreamContext(stream):
+        ...     print(paddle.device.current_stream() is stream)
+        True
+    """
 
 
 def stream(stream: Stream | None) -> StreamContext:
-    """`with stream(s):` makes `s` the current stream."""
+    """`with stream(s):` makes `s` the current stream.
+
+    Examples:
+        >>> chosen = paddle.device.Stream()
+        >>> with paddle.device.stream(chosen):
+        ...     print(paddle.device.current_stream() is chosen)
+        True
+    """
     return StreamContext(stream)
 
 
 def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
-    """A stream for one that another library made: its work is waited for whenever this one waits."""
+    """A stream for one that another library made: its work is waited for whenever this one waits.
+
+    Args:
+        data_ptr: the other library's stream, as a number.
+        device: its device; None: the current one.
+
+    Raises:
+        TypeError: `data_ptr` is not an integer.
+
+    Examples:
+        >>> paddle.device.get_stream_from_external(0).query()
+        True
+    """
     if not isinstance(data_ptr, int):
         raise TypeError(f"(get_stream_from_external) data_ptr must be an integer; received {type(data_ptr).__name__}.")
     return Stream(device)
 
 
 def is_current_stream_capturing() -> bool:
-    """Whether work is being captured into a CUDA graph: never, XLA makes its own."""
+    """Whether work is being captured into a CUDA graph: never, XLA makes its own.
+
+    Examples:
+        >>> paddle.device.is_current_stream_capturing()
+        False
+    """
     return False
 
 
 def ipc_collect() -> None:
-    """Nothing: no device memory is shared between processes here."""
+    """Nothing: no device memory is shared between processes here.
+
+    Examples:
+        >>> print(paddle.device.ipc_collect())
+        None
+    """
 
 
 PUBLIC.update(Stream=Stream, Event=Event)
