@@ -179,7 +179,12 @@ def global_group() -> Group:
 
 
 def resolve(where: str, group: Group | None) -> Group | None:
-    """The group that is meant; None, with a warning, where this process is not in it."""
+    """The group that is meant; None, with a warning, where this process is not in it.
+
+    Examples:
+        >>> paddle.distributed.sharding.resolve("example", None).ranks
+        [0]
+    """
     if group is None:
         found = global_group()
         if found.nranks > 1 and not job.is_joined():
@@ -216,8 +221,8 @@ def new_group(
     Args:
         ranks: the numbers of the processes; None: all.
         backend: taken; XLA's own collectives carry the messages.
-        timeout: how long a collective of the group may take (a timedelta, or seconds); ...
-            milliseconds, unless given.
+        timeout: how long a collective of the group may take (a timedelta, or seconds); half an hour, or
+            `PADDLE_PG_TIMEOUT` milliseconds, unless given.
         nccl_comm_init_option: taken; it changes nothing.
         nccl_config: taken; it changes nothing.
 

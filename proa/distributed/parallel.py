@@ -24,6 +24,24 @@ class DataParallel(Layer):
     is set. `strategy` and `last_comm_buffer_size` are kept and change nothing.
 
     In a job of one process there is nothing to average, and nothing is done.
+
+    Args:
+        layers: the model.
+        strategy: kept; it changes nothing.
+        comm_buffer_size: how many megabytes of gradients are averaged at once.
+        last_comm_buffer_size: kept; it changes nothing.
+        find_unused_parameters: whether some parameters may get no gradient.
+        group: the processes that take part; None: all.
+
+    Raises:
+        TypeError: `layers` is not a Layer.
+
+    Examples:
+        >>> model = paddle.DataParallel(paddle.nn.Linear(2, 3))
+        >>> model(paddle.ones([4, 2])).shape
+        paddle.Size([4, 3])
+        >>> sorted(model.state_dict())
+        ['bias', 'weight']
     """
 
     @boundary
@@ -66,11 +84,25 @@ class DataParallel(Layer):
             after_backward(self, self.apply_collective_grads)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the wrapped model gives.
+
+        Examples:
+            >>> paddle.DataParallel(paddle.nn.Linear(2, 3)).forward(paddle.ones([4, 2])).shape
+            paddle.Size([4, 3])
+        """
         return self._layers(*inputs, **kwargs)
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Gradients of this block are only accumulated, as in the rounds before an update."""
+        """Gradients of this block are only accumulated, as in the rounds before an update.
+
+        Examples:
+            >>> model = paddle.DataParallel(paddle.nn.Linear(2, 3))
+            >>> with model.no_sync():
+            ...     model(paddle.ones([4, 2])).sum().backward()
+            >>> model._layers.bias.grad.tolist()
+            [4.0, 4.0, 4.0]
+        """
         before, self.grad_need_sync = self.grad_need_sync, False
         try:
             yield
@@ -78,11 +110,25 @@ class DataParallel(Layer):
             self.grad_need_sync = before
 
     def scale_loss(self, loss: Tensor) -> Tensor:
-        """The loss as it is: gradients are means already. Kept for old scripts."""
+        """The loss as it is: gradients are means already. Kept for old scripts.
+
+        Examples:
+            >>> model = paddle.DataParallel(paddle.nn.Linear(2, 3))
+            >>> float(model.scale_loss(paddle.to_tensor(0.5)))
+            0.5
+        """
         return loss
 
     def apply_collective_grads(self) -> None:
-        """Gives every parameter the mean of all processes' gradients. Backward passes outside `no_sync()` end with it."""
+        """Gives every parameter the mean of all processes' gradients. Backward passes outside `no_sync()` end with it.
+
+        Examples:
+            >>> model = paddle.DataParallel(paddle.nn.Linear(2, 3))
+            >>> model(paddle.ones([4, 2])).sum().backward()
+            >>> model.apply_collective_grads()  # in a job of one process the mean is the gradient
+            >>> model._layers.bias.grad.tolist()
+            [4.0, 4.0, 4.0]
+        """
         group = resolve("DataParallel", self.group)
         if group is not None and group.nranks > 1:
             average_gradients(self._trained(), group, self.comm_buffer_size, self.find_unused_parameters)
@@ -95,13 +141,31 @@ class DataParallel(Layer):
         use_hook: bool = True,
         keep_vars: bool = True,
     ) -> dict[str, Tensor]:
-        """That of the wrapped model, under the model's own names."""
+        """That of the wrapped model, under the model's own names.
+
+        Examples:
+            >>> sorted(paddle.DataParallel(paddle.nn.Linear(2, 3)).state_dict())
+            ['bias', 'weight']
+        """
         return self._layers.state_dict(destination, include_sublayers, structured_name_prefix, use_hook, keep_vars)
 
     def set_state_dict(
         self, state_dict: dict[str, Any], use_structured_name: bool = True
     ) -> tuple[list[str], list[str]]:
-        """Gives the wrapped model its numbers."""
+        """Gives the wrapped model its numbers.
+
+        Args:
+            state_dict: numbers by name.
+            use_structured_name: whether names are those of `state_dict`, or those of the parameters themselves.
+
+        Returns:
+            The names that were missing, and those that were not expected.
+
+        Examples:
+            >>> model = paddle.DataParallel(paddle.nn.Linear(2, 3))
+            >>> model.set_state_dict(paddle.nn.Linear(2, 3).state_dict())
+            ([], [])
+        """
         return self._layers.set_state_dict(state_dict, use_structured_name)
 
     set_dict = set_state_dict
