@@ -28,8 +28,15 @@ _GIVEN: dict[int, tuple[weakref.ref[Tensor], Any]] = {}
 
 @public()
 def to_dlpack(x: Tensor) -> Any:
-    """A DLPack capsule of the tensor's value. Other libraries must not write into it; `from_dlpack` gives a tensor that
-    shares changes with `x`."""
+    """A DLPack capsule of the tensor's value.
+
+    Other libraries must not write into it; `from_dlpack` gives a tensor that shares changes with `x`.
+
+    Examples:
+        >>> capsule = paddle.utils.dlpack.to_dlpack(paddle.to_tensor([1.0, 2.0]))
+        >>> paddle.utils.dlpack.from_dlpack(capsule).tolist()
+        [1.0, 2.0]
+    """
     array = jax_value(require_tensor("to_dlpack", "x", x)._data())
     capsule = array.__dlpack__()
     address = _Capsule(capsule).address
