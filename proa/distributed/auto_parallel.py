@@ -4,8 +4,9 @@ plans how a model is best trained on many devices (see `planner/`).
 Examples:
     >>> model = paddle.nn.Sequential(paddle.nn.Linear(8, 32), paddle.nn.Linear(32, 8))
     >>> adam = paddle.optimizer.Adam(parameters=model.parameters())
-    >>> x = paddle.static.InputSpec([32, 8])
-    >>> plan = paddle.distributed.auto_parallel(model, [x], optimizer=adam, devices=4, device="h200")
+    >>> batch = [paddle.static.InputSpec([32, 8]), paddle.static.InputSpec([32, 8])]
+    >>> loss = paddle.nn.functional.mse_loss
+    >>> plan = paddle.distributed.auto_parallel(model, batch, loss, adam, devices=4, device="h200")
     >>> plan.choice.devices
     4
 """

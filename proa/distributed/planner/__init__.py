@@ -41,7 +41,7 @@ def auto_parallel(
     Args:
         model: a Layer.
         inputs: one batch (tensors, arrays or InputSpecs): the model's inputs, and with `loss` a label at the end.
-        loss: a function of the outputs and the label; None: the sum of the outputs is differentiated.
+        loss: a function of the outputs and the label; None: the model gives its loss itself.
         optimizer: an optimiser of the model's parameters, or None.
         devices: how many there are.
         device: the name of a data sheet, or a file with one.
@@ -52,11 +52,15 @@ def auto_parallel(
     Returns:
         A `Plan`.
 
+    Raises:
+        ValueError: what the step ends in has more than one element, or nothing fits into the memory.
+
     Examples:
         >>> model = paddle.nn.Linear(8, 8)
-        >>> x = paddle.static.InputSpec([32, 8])
-        >>> paddle.distributed.auto_parallel(model, [x], devices=4, fixed={"model": 2}).choice.model
-        2
+        >>> batch = [paddle.static.InputSpec([32, 8]), paddle.static.InputSpec([32, 8])]
+        >>> loss = paddle.nn.functional.mse_loss
+        >>> paddle.distributed.auto_parallel(model, batch, loss, devices=4, fixed={"stage": 0}).choice.stage
+        0
     """
     given = [inputs] if isinstance(inputs, Tensor) or not isinstance(inputs, (list, tuple)) else list(inputs)
     return plan_traced(trace(model, loss, optimizer, given), devices, device, memory, batch_size, fixed)
