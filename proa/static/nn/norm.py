@@ -35,7 +35,7 @@ def batch_norm(
         name: a label; it changes nothing.
         moving_mean_name: what the mean's variable is called.
         moving_variance_name: what the variance's is called.
-        do_model_average_for_mean_and_var: whether averages include them.
+        do_model_average_for_mean_and_var: taken; it changes nothing.
         use_global_stats: as `is_test`, in training too.
 
     Examples:

@@ -33,7 +33,7 @@ def nce(
         name: a label; it changes nothing.
         sampler: how: "uniform", "log_uniform" or "custom_dist".
         custom_dist: the classes' probabilities, for the last one.
-        seed: of the draws.
+        seed: taken; draws follow `paddle.seed`.
         is_sparse: taken; it changes nothing.
 
     Examples:
