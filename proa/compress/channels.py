@@ -37,16 +37,26 @@ def prune_channels(
     importance: str = "l2",
     multiple_of: int = 1,
 ) -> Layer:
-    """A copy of the model without the share `ratio` of its channels: smaller layers, fewer multiplications.
+    """A copy of the model without some of its channels: smaller layers, fewer multiplications.
 
-    `inputs` is an example of what the model is called with (a tensor, or several in a list). The model is captured, and
-    channels are followed through residuals, batch norms, depthwise convolutions, concatenations and flattening; channels
-    that are joined by any of these go together. Of each such group the channels go whose filters are smallest (`"l2"` or
-    `"l1"`), at least one stays, and what is left is a multiple of `multiple_of` where that is possible. The model's own
-    results keep their size, and so do those of layers in `exclude` (objects or names). Train the result further: it has
-    lost something.
+    The model is captured, and channels are followed through residuals, batch norms, depthwise convolutions, concatenations
+    and flattening; channels that are joined by any of these go together. Of each such group the channels go whose filters
+    are smallest, and at least one stays. The model's own results keep their size. Train the result further: it has lost
+    something.
 
-        small = proa.compress.prune_channels(model, paddle.zeros([1, 3, 224, 224]), 0.5, exclude=["fc"])
+    Args:
+        model: a Layer.
+        inputs: an example of what it is called with (a tensor, or several in a list).
+        ratio: the share of channels that go.
+        exclude: layers (objects or names) whose results keep their size.
+        importance: how filters are measured, "l2" or "l1".
+        multiple_of: what is left is a multiple of this where that is possible.
+
+    Examples:
+        >>> model = paddle.nn.Sequential(paddle.nn.Linear(4, 8), paddle.nn.ReLU(), paddle.nn.Linear(8, 2))
+        >>> small = paddle.compress.prune_channels(model, paddle.zeros([1, 4]), 0.5)
+        >>> [parameter.shape for parameter in small.parameters()]
+        [paddle.Size([4, 4]), paddle.Size([4]), paddle.Size([4, 2]), paddle.Size([2])]
     """
     examples = _checked(model, inputs, ratio, importance, multiple_of)
     left = excluded_ids(_WHERE, model, exclude)

@@ -12,8 +12,20 @@ from ..nn.layer import Layer
 
 
 def distillation_loss(student: Any, teacher: Any, temperature: float = 4.0) -> Any:
-    """How far the student's answers (logits [..., classes]) are from the teacher's: the mean divergence of both
-    distributions at a temperature, times its square, so that gradients keep their size."""
+    """How far the student's answers are from the teacher's.
+
+    It is the mean divergence of both distributions at a temperature, times its square, so that gradients keep their size.
+
+    Args:
+        student: logits, `[..., classes]`.
+        teacher: the same of the teacher.
+        temperature: how much both are softened.
+
+    Examples:
+        >>> logits = paddle.to_tensor([[1.0, 2.0]])
+        >>> float(paddle.compress.distillation_loss(logits, logits))
+        0.0
+    """
     if not temperature > 0:
         raise value_error("distillation_loss", "temperature must be positive", f"temperature: {temperature!r}")
     if list(student.shape) != list(teacher.shape):
@@ -29,7 +41,17 @@ def distillation_loss(student: Any, teacher: Any, temperature: float = 4.0) -> A
 
 
 def feature_loss(student: Any, teacher: Any) -> Any:
-    """The mean squared difference of two layers' results, each divided by its root mean square."""
+    """The mean squared difference of two layers' results, each divided by its root mean square.
+
+    Args:
+        student: a tensor.
+        teacher: one of the same shape.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> float(paddle.compress.feature_loss(x, x * 3)) < 1e-6
+        True
+    """
 
     def scaled(x: Any) -> Any:
         return x / ((x * x).mean() + 1e-12).sqrt()
@@ -40,13 +62,24 @@ def feature_loss(student: Any, teacher: Any) -> Any:
 class Distiller(Layer):
     """Student and teacher called together; `forward` gives the student's answer, `loss` what training minimises.
 
-    `features` names pairs of layers (in the student: in the teacher) whose results are compared, too; where their sizes
-    differ, a layer in `adapters` (by the student's name) brings the student's to the teacher's. Parameters of the adapters
-    are trained with the student's; the teacher is left as it is, in evaluation mode.
+    Parameters of the adapters are trained with the student's; the teacher is left as it is, in evaluation mode.
 
-        distiller = proa.compress.Distiller(student, teacher)
-        optimizer = paddle.optimizer.Adam(parameters=distiller.parameters())
-        loss = distiller.loss(images, labels, F.cross_entropy)
+    Args:
+        student: the model that learns.
+        teacher: the model that it learns from.
+        temperature: how much answers are softened.
+        weight: how much the teacher's answers count beside the truth, from 0 to 1.
+        features: pairs of layers (in the student: in the teacher) whose results are compared, too.
+        feature_weight: how much these count.
+        adapters: layers, by the student's names, that bring the student's results to the size of the teacher's.
+
+    Examples:
+        >>> student, teacher = paddle.nn.Linear(4, 3), paddle.nn.Linear(4, 3)
+        >>> distiller = paddle.compress.Distiller(student, teacher)
+        >>> adam = paddle.optimizer.Adam(parameters=distiller.parameters())
+        >>> loss = distiller.loss(paddle.ones([2, 4]), paddle.to_tensor([0, 1]), paddle.nn.functional.cross_entropy)
+        >>> loss.shape
+        paddle.Size([])
     """
 
     def __init__(
@@ -83,14 +116,38 @@ class Distiller(Layer):
 
     @property
     def teacher(self) -> Layer:
+        """The model that the student learns from.
+
+        Examples:
+            >>> student, teacher = paddle.nn.Linear(4, 3), paddle.nn.Linear(4, 3)
+            >>> paddle.compress.Distiller(student, teacher).teacher is teacher
+            True
+        """
         return self._teacher[0]
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """The student's answer.
+
+        Examples:
+            >>> student, teacher = paddle.nn.Linear(4, 3), paddle.nn.Linear(4, 3)
+            >>> paddle.compress.Distiller(student, teacher)(paddle.ones([2, 4])).shape
+            paddle.Size([2, 3])
+        """
         return self.student(*inputs, **kwargs)
 
     def loss(self, inputs: Any, labels: Any = None, criterion: Callable[[Any, Any], Any] | None = None) -> Any:
-        """What the student has to learn: the teacher's answers, its features, and with `labels` and `criterion` the
-        truth as well, weighed 1 - `weight`."""
+        """What the student has to learn: the teacher's answers, its features, and perhaps the truth.
+
+        Args:
+            inputs: what both are called with.
+            labels: the truth, which is weighed 1 - `weight`; None: it does not count.
+            criterion: a function of the student's answer and the labels.
+
+        Examples:
+            >>> model = paddle.nn.Linear(4, 3)
+            >>> round(float(paddle.compress.Distiller(model, model).loss(paddle.ones([2, 4]))), 6)
+            0.0
+        """
         given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
         self.teacher.eval()
         with recording_gradients(False):

@@ -15,20 +15,48 @@ from ..nn.utils.masked import MaskedOptimizer
 
 
 class Masks(dict[str, Tensor]):
-    """Masks by the names of parameters: one where a weight stays, zero where it is gone."""
+    """Masks by the names of parameters: one where a weight stays, zero where it is gone.
+
+    `prune_weights` gives them.
+
+    Examples:
+        >>> model = paddle.nn.Linear(4, 4)
+        >>> masks = paddle.compress.prune_weights(model, 0.5)
+        >>> [int(mask.sum()) for mask in masks.values()]
+        [8]
+    """
 
     def __init__(self, masks: dict[str, Tensor], parameters: list[Any]) -> None:
         super().__init__(masks)
         self._parameters = parameters
 
     def apply(self) -> None:
-        """Makes the weights zero again, after a step of training for instance."""
+        """Makes the weights zero again, after a step of training for instance.
+
+        Examples:
+            >>> model = paddle.nn.Linear(4, 4)
+            >>> masks = paddle.compress.prune_weights(model, 0.5)
+            >>> model.weight.set_value(paddle.ones([4, 4]))
+            >>> masks.apply()
+            >>> float(model.weight.sum())
+            8.0
+        """
         with recording_gradients(False):
             for parameter in self._parameters:
                 parameter.set_value(parameter.detach() * self[parameter.name])
 
     def decorate(self, optimizer: Any) -> MaskedOptimizer:
-        """The optimiser, keeping these weights zero after each step."""
+        """The optimiser, keeping these weights zero after each step.
+
+        Examples:
+            >>> model = paddle.nn.Linear(4, 4)
+            >>> masks = paddle.compress.prune_weights(model, 0.5)
+            >>> sgd = masks.decorate(paddle.optimizer.SGD(0.1, parameters=model.parameters()))
+            >>> model(paddle.ones([1, 4])).sum().backward()
+            >>> sgd.step()
+            >>> paddle.compress.sparsity_of(model)
+            0.5
+        """
         return MaskedOptimizer(optimizer, self)
 
 
@@ -45,13 +73,24 @@ def excluded_ids(where: str, model: Layer, exclude: Iterable[Any]) -> set[int]:
 
 
 def prune_weights(model: Layer, sparsity: float, *, scope: str = "global", exclude: Iterable[Any] = ()) -> Masks:
-    """Makes the share `sparsity` of the model's weights zero, those of the smallest size, and gives the masks.
+    """Makes a share of the model's weights zero, those of the smallest size.
 
-    Weights are parameters of two axes or more: biases and norms stay. With `scope="global"` all are compared with each
-    other, with `"layer"` each tensor loses the same share. A model that was pruned may be pruned further.
+    Weights are parameters of two axes or more: biases and norms stay. A model that was pruned may be pruned further.
 
-        masks = proa.compress.prune_weights(model, 0.8)
-        optimizer = masks.decorate(optimizer)          # fine-tune: they stay zero
+    Args:
+        model: a Layer, which is changed.
+        sparsity: the share, from 0 to 1.
+        scope: "global" compares all weights with each other; with "layer" each tensor loses the same share.
+        exclude: layers (objects or names) that are left alone.
+
+    Returns:
+        The `Masks`; `masks.decorate(optimizer)` keeps the weights zero while the model is trained further.
+
+    Examples:
+        >>> model = paddle.nn.Linear(4, 4)
+        >>> masks = paddle.compress.prune_weights(model, 0.75)
+        >>> paddle.compress.sparsity_of(model)
+        0.75
     """
     where = "prune_weights"
     if not isinstance(model, Layer):
@@ -90,7 +129,14 @@ def _largest(values: np.ndarray, sparsity: float) -> np.ndarray:
 
 
 def sparsity_of(model: Layer) -> float:
-    """The share of zeros among the model's weights of two axes or more."""
+    """The share of zeros among the model's weights of two axes or more.
+
+    Examples:
+        >>> model = paddle.nn.Linear(4, 4)
+        >>> masks = paddle.compress.prune_weights(model, 0.5)
+        >>> paddle.compress.sparsity_of(model)
+        0.5
+    """
     weights = [np.asarray(p.numpy()) for p in model.parameters() if len(p.shape) > 1]
     total = sum(weight.size for weight in weights)
     return 1.0 - sum(int(np.count_nonzero(weight)) for weight in weights) / total if total else 0.0

@@ -26,6 +26,25 @@ def convert(
     `output` ends in ".proa", or is the prefix of Paddle's files; without it the result lies beside the model. `inputs` are
     arrays to compare with (a list, or the path of an `.npz`); without them some are made up. Nothing but the certificate
     (`OUTPUT-certificate.json`) is written unless the results agree.
+
+    Args:
+        path: the model's file.
+        output: where the result goes.
+        inputs: what both are run with.
+        rtol: the largest difference allowed, relative to the reference.
+        atol: the largest difference allowed, besides.
+
+    Returns:
+        A `Certificate`.
+
+    Raises:
+        NotEquivalent: the results do not agree.
+
+    Examples:
+        >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+        >>> paddle.onnx.export(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+        >>> paddle.convert.convert("model.onnx", "model.proa").agrees
+        True
     """
     path = os.fspath(path)
     if not os.path.exists(path):

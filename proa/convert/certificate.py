@@ -34,7 +34,15 @@ class ResultCheck:
 
 @dataclass
 class Certificate:
-    """What was converted, what was compared, and the verdict."""
+    """What was converted, what was compared, and the verdict.
+
+    `convert` gives one.
+
+    Examples:
+        >>> certificate = paddle.convert.Certificate("model.onnx", "onnx", agrees=True)
+        >>> certificate.agrees
+        True
+    """
 
     source: str
     kind: str
@@ -55,16 +63,38 @@ class Certificate:
 
     @property
     def largest_error(self) -> float:
+        """The largest difference of all results; NaN where nothing was compared.
+
+        Examples:
+            >>> paddle.convert.Certificate("model.onnx", "onnx").largest_error
+            nan
+        """
         errors = [check.largest_error for checks in self.checks for check in checks if check.largest_error is not None]
         return max(errors, default=float("nan"))
 
     def describe_inputs(self, names: Sequence[str], arrays: Sequence[np.ndarray]) -> None:
+        """Notes what a comparison was made with: names, shapes, data types and checksums.
+
+        Examples:
+            >>> certificate = paddle.convert.Certificate("model.onnx", "onnx")
+            >>> certificate.describe_inputs(["x"], [np.zeros((2, 3), "float32")])
+            >>> certificate.inputs[0][0]["shape"]
+            [2, 3]
+        """
         self.inputs.append([
             {"name": name, "shape": list(array.shape), "dtype": str(array.dtype), "sha256": _digest(array)}
             for name, array in zip(names, arrays, strict=True)
         ])  # fmt: skip
 
     def write(self, path: str) -> None:
+        """Writes the certificate as JSON, whole or not at all.
+
+        Examples:
+            >>> import json
+            >>> paddle.convert.Certificate("model.onnx", "onnx").write("certificate.json")
+            >>> json.load(open("certificate.json"))["kind"]
+            'onnx'
+        """
         content = asdict(self)
         content["largest_error"] = None if np.isnan(self.largest_error) else self.largest_error
         write_whole(path, json.dumps(_finite(content), indent=2, allow_nan=False).encode() + b"\n")

@@ -48,7 +48,12 @@ class Source:
 
 
 class NotEquivalent(RuntimeError):
-    """The converted model gives other results; nothing was written but the certificate."""
+    """The converted model gives other results; nothing was written but the certificate.
+
+    Examples:
+        >>> issubclass(paddle.convert.NotEquivalent, RuntimeError)
+        True
+    """
 
 
 def convert_source(

@@ -31,6 +31,13 @@ class ConvertedLayer(Layer):
     is captured as a Graph; where a gradient is wanted its operations are recorded one by one, as those of any layer. A model
     whose results have sizes that depend on values runs operation by operation (`reason` says why). It stays what the file
     holds, a model for evaluation: `train()` brings back neither dropout nor the statistics of a batch.
+
+    Examples:
+        >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+        >>> paddle.onnx.export(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+        >>> layer = paddle.convert.from_onnx("model.onnx")
+        >>> layer(paddle.ones([4, 2])).shape
+        paddle.Size([4, 3])
     """
 
     def __init__(
@@ -56,9 +63,25 @@ class ConvertedLayer(Layer):
 
     @property
     def input_names(self) -> list[str]:
+        """The names of the inputs, in order.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.onnx.export(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> paddle.convert.from_onnx("model.onnx").input_names
+            ['x']
+        """
         return [f"input_{n}" if spec is None else str(spec.name) for n, spec in enumerate(self.input_spec)]
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
+        """The model's results, from its inputs in order or by name.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.onnx.export(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> paddle.convert.from_onnx("model.onnx")(x=paddle.ones([4, 2])).shape
+            paddle.Size([4, 3])
+        """
         tensors = self._tensors(inputs, named)
         if LOCAL.segment.captures:
             return self._results(self._run(tensors))

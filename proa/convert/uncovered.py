@@ -14,7 +14,15 @@ class Uncovered:
 
 
 class UncoveredOperators(NotImplementedError):
-    """The model needs operators that nothing translates."""
+    """The model needs operators that nothing translates.
+
+    Its `missing` names each of them and where it stands.
+
+    Examples:
+        >>> from proa.convert.uncovered import Uncovered
+        >>> paddle.convert.UncoveredOperators("onnx", [Uncovered("Strange", "node_3")]).missing[0].operator
+        'Strange'
+    """
 
     def __init__(self, where: str, missing: list[Uncovered]) -> None:
         self.missing = missing

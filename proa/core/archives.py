@@ -7,7 +7,17 @@ import tarfile
 
 
 def unpack_tar(packed: tarfile.TarFile, folder: str | os.PathLike[str]) -> None:
-    """Unpacks an open archive into a folder; `tarfile.TarError` if it reaches beyond it."""
+    """Unpacks an open archive into a folder; `tarfile.TarError` if it reaches beyond it.
+
+    Examples:
+        >>> import os, tarfile
+        >>> with open("a.txt", "w") as file, tarfile.open("a.tar", "w") as packed:
+        ...     packed.add("a.txt")
+        >>> with tarfile.open("a.tar") as packed:
+        ...     paddle.utils.download.unpack_tar(packed, "unpacked")
+        >>> os.listdir("unpacked")
+        ['a.txt']
+    """
     if hasattr(tarfile, "data_filter"):
         packed.extractall(folder, filter="data")
         return

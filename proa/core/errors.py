@@ -100,7 +100,16 @@ def user_location(depth: int = 1) -> tuple[str, int]:
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the user's line, through however many frames of the package the call came."""
+    """A warning at the user's line, through however many frames of the package the call came.
+
+    Examples:
+        >>> import warnings
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always")
+        ...     paddle.distributed.sharding.warn("(example) look here.")
+        >>> str(caught[0].message)
+        '(example) look here.'
+    """
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     level = 2
     while frame is not None and is_own(frame.f_code.co_filename):

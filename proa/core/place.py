@@ -295,7 +295,12 @@ CPU = make_place("cpu", 0)
 
 
 def parse_place(device: object) -> Place:
-    """The place that a string (`'gpu:1'`), a place or a PJRT device stands for; does not check that it exists."""
+    """The place that a string (`'gpu:1'`), a place or a PJRT device stands for; does not check that it exists.
+
+    Examples:
+        >>> paddle.utils.dlpack.parse_place("cpu")
+        Place(cpu)
+    """
     if isinstance(device, Place):
         return make_place(device.kind, device.index)
     if isinstance(device, str):

@@ -67,7 +67,15 @@ def _visible_context(error: BaseException) -> BaseException | None:
 
 
 def boundary(function: Function) -> Function:
-    """Trims the errors of a function that users call now and then; what is called often has a `try` of its own."""
+    """Trims the errors of a function that users call now and then; what is called often has a `try` of its own.
+
+    Examples:
+        >>> @paddle.distributed.sharding.boundary
+        ... def half(x):
+        ...     return x / 2
+        >>> half(3)
+        1.5
+    """
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:

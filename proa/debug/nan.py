@@ -35,7 +35,12 @@ _KEPT_RUNS = 8
 
 @dataclass
 class OperandStatistics:
-    """What an operation was given, or what it gave, in figures."""
+    """What an operation was given, or what it gave, in figures.
+
+    Examples:
+        >>> print(paddle.debug.OperandStatistics("x", "float32", [3], -1.0, 2.0, num_nan=1, num_inf=0))
+        float32[3], finite elements from -1 to 2, 1 NaN, 0 infinite
+    """
 
     name: str
     dtype: str
@@ -55,7 +60,17 @@ class OperandStatistics:
 
 @dataclass
 class NanReport:
-    """Where a NaN or infinity came from; prints as a small table."""
+    """Where a NaN or infinity came from; prints as a small table.
+
+    Examples:
+        >>> x = paddle.to_tensor([-1.0, 4.0])
+        >>> try:
+        ...     with paddle.debug.nan():
+        ...         y = float(paddle.sqrt(x).sum())
+        ... except FloatingPointError as error:
+        ...     print(error.report.operation)
+        sqrt
+    """
 
     operation: str
     layer: str | None  # path below the outermost layer; in a backward pass, of the layer whose values it works on
@@ -154,6 +169,15 @@ class nan(contextlib.ContextDecorator):
 
     The error is a FloatingPointError whose `report` is a `NanReport`; the block's own object has it as `report` too.
     Work inside is slower: each result is checked, and steps are compiled anew with their checks.
+
+    Examples:
+        >>> x = paddle.to_tensor([-1.0, 4.0])
+        >>> try:
+        ...     with paddle.debug.nan():
+        ...         y = float(paddle.sqrt(x).sum())
+        ... except FloatingPointError as error:
+        ...     print(error.report.operation, error.report.phase)
+        sqrt forward
     """
 
     def __init__(self) -> None:

@@ -1,11 +1,12 @@
 """Devices: choosing one, counting them, their memory, streams and events (`paddle.device`).
 
-Everything comes from PJRT: any installed plug-in is usable by its platform's name, `set_device("name:0")`.
-Called, it is a device: `paddle.device("cpu")`.
+Everything comes from PJRT: any installed plug-in is usable by its platform's name, `set_device("name:0")`. The module can be
+called: `paddle.device("cuda:1")` is a `Device`.
 
 Examples:
-    >>> paddle.device("cpu").type
-    'cpu'
+    >>> device = paddle.device("cuda:1")
+    >>> device.type, device.index
+    ('cuda', 1)
 """
 
 import sys as _sys

@@ -40,9 +40,20 @@ __all__ = [
 
 
 def device_count() -> int:
-    """The number of GPUs that can be used."""
+    """The number of GPUs that can be used.
+
+    Examples:
+        >>> paddle.cuda.device_count() >= 0
+        True
+    """
     return _platforms().get("gpu", 0)
 
 
 def is_available() -> bool:
+    """Whether there is a GPU that can be used.
+
+    Examples:
+        >>> paddle.cuda.is_available() == (paddle.cuda.device_count() > 0)
+        True
+    """
     return device_count() > 0

@@ -20,7 +20,22 @@ _KNOWN = ("cpu", "gpu", "cuda", "xpu")
 
 
 class Device(str):
-    """A device: equal to its name ('cpu', 'cuda:0'), with `type` and `index`; in a `with` it is the current one."""
+    """A device: equal to its name ('cpu', 'cuda:0'), with `type` and `index`; in a `with` it is the current one.
+
+    Args:
+        type: a name, the number of a GPU, or a place.
+        index: which of that type, where the name does not say it.
+
+    Raises:
+        ValueError: no plug-in offers such a device.
+
+    Examples:
+        >>> device = paddle.device.Device("cuda", 1)
+        >>> device, device.type, device.index
+        ('cuda:1', 'cuda', 1)
+        >>> paddle.ones([2]).device == "cpu"
+        True
+    """
 
     type: str
     index: int | None
@@ -84,7 +99,13 @@ def _leave() -> None:
 
 
 class device:
-    """`with paddle.device.device("gpu:1"):` new tensors go there; None changes nothing."""
+    """`with paddle.device.device("gpu:1"):` new tensors go there; None changes nothing.
+
+    Examples:
+        >>> with paddle.device.device("cpu"):
+        ...     print(paddle.ones([2]).place)
+        Place(cpu)
+    """
 
     def __init__(self, device: Any = None) -> None:
         self.device = make_place("gpu", device) if isinstance(device, int) and device >= 0 else device
@@ -146,7 +167,12 @@ def set_default_device(device: Any) -> None:
 
 
 def current_device() -> int:
-    """The number of the current device; 0 on the CPU."""
+    """The number of the current device; 0 on the CPU.
+
+    Examples:
+        >>> paddle.device.current_device()
+        0
+    """
     return LOCAL.place.index
 
 

@@ -78,25 +78,54 @@ def _platforms() -> dict[str, int]:
 
 
 def get_all_device_type() -> list[str]:
+    """The kinds of device that there are, the CPU first.
+
+    Examples:
+        >>> paddle.device.get_all_device_type()[0]
+        'cpu'
+    """
     return list(_platforms())
 
 
 def get_all_custom_device_type() -> list[str]:
+    """The kinds of device that plug-ins offer beside CPU and GPU.
+
+    Examples:
+        >>> paddle.device.get_all_custom_device_type()
+        []
+    """
     return [kind for kind in _platforms() if kind not in ("cpu", "gpu")]
 
 
 def get_available_device() -> list[str]:
+    """The devices that there are, by their names, the CPU first.
+
+    Examples:
+        >>> paddle.device.get_available_device()[0]
+        'cpu'
+    """
     return [
         kind if kind == "cpu" else f"{kind}:{index}" for kind, count in _platforms().items() for index in range(count)
     ]
 
 
 def get_available_custom_device() -> list[str]:
+    """The devices of plug-ins other than CPU and GPU, by their names.
+
+    Examples:
+        >>> paddle.device.get_available_custom_device()
+        []
+    """
     return [name for name in get_available_device() if name.split(":")[0] not in ("cpu", "gpu")]
 
 
 def device_count(device: str | None = None) -> int:
-    """How many devices of a kind there are (of the current kind by default; the CPU counts as one)."""
+    """How many devices of a kind there are (of the current kind by default; the CPU counts as one).
+
+    Examples:
+        >>> paddle.device.device_count("cpu")
+        1
+    """
     kind = LOCAL.place.kind if device is None else parse_place(device).kind
     return _platforms().get(kind, 0)
 
@@ -122,6 +151,15 @@ def _device_of(device: Any) -> Any:
 
 
 def get_device_properties(device: Any = None) -> DeviceProperties:
+    """What is known of a device: `name`, `major`, `minor`, `total_memory` (bytes), `multi_processor_count`; 0 where unknown.
+
+    Args:
+        device: a name, a place, or the number of a GPU; None: the current device.
+
+    Examples:
+        >>> paddle.device.get_device_properties("cpu")
+        DeviceProperties(name='cpu', major=0, minor=0, total_memory=0, multi_processor_count=0)
+    """
     found = _device_of(device)
     capability = str(getattr(found, "compute_capability", "0.0")).split(".")
     statistics = found.memory_stats() or {}
@@ -135,10 +173,28 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
 
 
 def get_device_name(device: Any = None) -> str:
+    """What a device is called by its driver.
+
+    Args:
+        device: a name, a place, or the number of a GPU; None: the current device.
+
+    Examples:
+        >>> paddle.device.get_device_name("cpu")
+        'cpu'
+    """
     return _device_of(device).device_kind
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """The compute capability of a GPU as (major, minor); (0, 0) on the CPU.
+
+    Args:
+        device: a name, a place, or the number of a GPU; None: the current device.
+
+    Examples:
+        >>> paddle.device.get_device_capability("cpu")
+        (0, 0)
+    """
     properties = get_device_properties(device)
     return properties.major, properties.minor
 
@@ -162,12 +218,25 @@ def get_cudnn_version() -> int | None:
 
 
 def is_available() -> bool:
-    """Whether there is a device besides the CPU."""
+    """Whether there is a device besides the CPU.
+
+    Examples:
+        >>> paddle.device.is_available() == (len(paddle.device.get_available_device()) > 1)
+        True
+    """
     return len(_platforms()) > 1
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether bfloat16 can be used: everywhere, on a GPU before Ampere (and on the CPU) by emulation."""
+    """Whether bfloat16 can be used: everywhere, on a GPU before Ampere (and on the CPU) by emulation.
+
+    Args:
+        including_emulation: whether emulation counts.
+
+    Examples:
+        >>> paddle.device.is_bf16_supported()
+        True
+    """
     if including_emulation:
         return True
     return LOCAL.place.kind == "gpu" and get_device_properties().major >= 8

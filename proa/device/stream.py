@@ -16,7 +16,14 @@ from ..ir.xla import started_jax
 
 
 def synchronize(device: Any = None) -> None:
-    """Runs everything recorded by this thread and waits until it is done."""
+    """Runs everything recorded by this thread and waits until it is done.
+
+    Examples:
+        >>> total = paddle.ones([3]).sum()
+        >>> paddle.device.synchronize()
+        >>> float(total)
+        3.0
+    """
     flush_current()
     if forking.State.started and not forking.State.lost:
         jax = started_jax()
@@ -188,19 +195,47 @@ class _Current:
 
 
 def current_stream(device: Any = None) -> Stream:
+    """The stream that work goes to now.
+
+    Examples:
+        >>> isinstance(paddle.device.current_stream(), paddle.device.Stream)
+        True
+    """
     if _Current.stream is None:
         _Current.stream = Stream(device)
     return _Current.stream
 
 
 def set_stream(stream: Stream) -> Stream:
+    """Makes a stream the current one.
+
+    Returns:
+        The stream that was current before.
+
+    Examples:
+        >>> stream = paddle.device.Stream()
+        >>> before = paddle.device.set_stream(stream)
+        >>> paddle.device.current_stream() is stream
+        True
+        >>> paddle.device.set_stream(before) is stream
+        True
+    """
     before = current_stream()
     _Current.stream = stream
     return before
 
 
 class stream_guard:
-    """`with stream_guard(stream):` makes a stream the current one; None changes nothing."""
+    """`with stream_guard(stream):` makes a stream the current one; None changes nothing.
+
+    Examples:
+        >>> stream = paddle.device.Stream()
+        >>> with paddle.device.stream_guard(stream):
+        ...     print(paddle.device.current_stream() is stream)
+        True
+        >>> paddle.device.current_stream() is stream
+        False
+    """
 
     def __init__(self, stream: Stream | None = None) -> None:
         self.stream = stream
@@ -215,28 +250,64 @@ class stream_guard:
 
 
 class StreamContext(stream_guard):
-    """The same as `stream_guard`, under PyTorch's name."""
+    """The same as `stream_guard`, under PyTorch's name.
+
+    Examples:
+        >>> stream = paddle.device.Stream()
+        >>> with paddle.device.StreamContext(stream):
+        ...     print(paddle.device.current_stream() is stream)
+        True
+    """
 
 
 def stream(stream: Stream | None) -> StreamContext:
-    """`with stream(s):` makes `s` the current stream."""
+    """`with stream(s):` makes `s` the current stream.
+
+    Examples:
+        >>> chosen = paddle.device.Stream()
+        >>> with paddle.device.stream(chosen):
+        ...     print(paddle.device.current_stream() is chosen)
+        True
+    """
     return StreamContext(stream)
 
 
 def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
-    """A stream for one that another library made: its work is waited for whenever this one waits."""
+    """A stream for one that another library made: its work is waited for whenever this one waits.
+
+    Args:
+        data_ptr: the other library's stream, as a number.
+        device: its device; None: the current one.
+
+    Raises:
+        TypeError: `data_ptr` is not an integer.
+
+    Examples:
+        >>> paddle.device.get_stream_from_external(0).query()
+        True
+    """
     if not isinstance(data_ptr, int):
         raise TypeError(f"(get_stream_from_external) data_ptr must be an integer; received {type(data_ptr).__name__}.")
     return Stream(device)
 
 
 def is_current_stream_capturing() -> bool:
-    """Whether work is being captured into a CUDA graph: never, XLA makes its own."""
+    """Whether work is being captured into a CUDA graph: never, XLA makes its own.
+
+    Examples:
+        >>> paddle.device.is_current_stream_capturing()
+        False
+    """
     return False
 
 
 def ipc_collect() -> None:
-    """Nothing: no device memory is shared between processes here."""
+    """Nothing: no device memory is shared between processes here.
+
+    Examples:
+        >>> print(paddle.device.ipc_collect())
+        None
+    """
 
 
 PUBLIC.update(Stream=Stream, Event=Event)

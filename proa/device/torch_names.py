@@ -13,27 +13,61 @@ from . import cuda, handle, memory, random_state, select, stream
 
 
 def set_device(device: Any) -> None:
-    """Makes a GPU (by its number or name) the place of new tensors."""
+    """Makes a GPU (by its number or name) the place of new tensors.
+
+    Raises:
+        ValueError: the device is not there.
+
+    Examples:
+        >>> paddle.cuda.set_device("cpu")
+        >>> paddle.get_device()
+        'cpu'
+    """
     select.set_device(make_place("gpu", device) if isinstance(device, int) else device)
 
 
 def current_device() -> int:
-    """The number of the current device; 0 on the CPU."""
+    """The number of the current device; 0 on the CPU.
+
+    Examples:
+        >>> paddle.cuda.current_device()
+        0
+    """
     return LOCAL.place.index
 
 
 def is_initialized() -> bool:
-    """Whether a GPU is in use: XLA has been started and new tensors go to one."""
+    """Whether a GPU is in use: XLA has been started and new tensors go to one.
+
+    Examples:
+        >>> paddle.cuda.is_initialized()
+        False
+    """
     return "jax" in sys.modules and LOCAL.place is not CPU
 
 
 def cudart() -> Any:
-    """RuntimeError: XLA calls the CUDA runtime itself."""
+    """RuntimeError: XLA calls the CUDA runtime itself.
+
+    Examples:
+        >>> paddle.cuda.cudart()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: (cudart) the CUDA runtime is XLA's own affair and cannot be called from here.
+    """
     raise runtime_error("cudart", "the CUDA runtime is XLA's own affair and cannot be called from here")
 
 
 def check_error(res: int) -> None:
-    """RuntimeError if a status code of the CUDA runtime says that something failed."""
+    """RuntimeError if a status code of the CUDA runtime says that something failed.
+
+    Examples:
+        >>> paddle.cuda.check_error(0)
+        >>> paddle.cuda.check_error(2)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: (check_error) the CUDA runtime reports a failure; received status 2.
+    """
     if int(res) != 0:
         raise runtime_error("check_error", "the CUDA runtime reports a failure", f"status {int(res)}")
 

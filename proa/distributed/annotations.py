@@ -25,7 +25,20 @@ _AUTO_DP, _ALIGN = "FLAGS_enable_auto_dp", "FLAGS_enable_auto_parallel_align_mod
 
 
 class DistAttr:
-    """How a tensor lies, dimension by dimension: the name of the axis that cuts it, or None."""
+    """How a tensor lies, dimension by dimension: the name of the axis that cuts it, or None.
+
+    Args:
+        mesh: a ProcessMesh.
+        sharding_specs: one entry for each dimension.
+
+    Raises:
+        ValueError: an axis cuts two dimensions, or is not there.
+
+    Examples:
+        >>> mesh = paddle.distributed.ProcessMesh([[0, 1], [2, 3]], ["x", "y"])
+        >>> paddle.distributed.DistAttr(mesh, ["x", None]).placements
+        [Shard(dim=0), Replicate()]
+    """
 
     def __init__(self, mesh: ProcessMesh, sharding_specs: Sequence[str | None]) -> None:
         if not isinstance(mesh, ProcessMesh):
@@ -36,7 +49,13 @@ class DistAttr:
 
     @property
     def dims_mapping(self) -> list[int]:
-        """The axis that cuts each dimension, by number; -1: none."""
+        """The axis that cuts each dimension, by number; -1: none.
+
+        Examples:
+            >>> mesh = paddle.distributed.ProcessMesh([[0, 1], [2, 3]], ["x", "y"])
+            >>> paddle.distributed.DistAttr(mesh, ["y", None]).dims_mapping
+            [1, -1]
+        """
         return [-1 if name is None else self.process_mesh.axis(name) for name in self.sharding_specs]
 
     def __repr__(self) -> str:
@@ -59,7 +78,24 @@ def shard_op(
     op: Callable[..., Any], process_mesh: ProcessMesh | None = None, in_shard_specs: Any = None, out_shard_specs: Any = None,
     **kwargs: Any,
 ) -> Callable[..., Any]:  # fmt: skip
-    """The function with its inputs and outputs laid out as specs say, one list of axis names a tensor (None: whole)."""
+    """The function with its inputs and outputs laid out as specs say, one list of axis names a tensor (None: whole).
+
+    Args:
+        op: a function of tensors.
+        process_mesh: the mesh; None: what `set_mesh` was given.
+        in_shard_specs: one list for each input.
+        out_shard_specs: one list for each result.
+        **kwargs: named arguments of the function.
+
+    Raises:
+        ValueError: no mesh is known.
+
+    Examples:
+        >>> mesh = paddle.distributed.ProcessMesh([0], ["x"])
+        >>> add = paddle.distributed.shard_op(paddle.add, mesh, [["x", None], ["x", None]], [["x", None]])
+        >>> add(paddle.ones([2, 2]), paddle.ones([2, 2])).tolist()
+        [[2.0, 2.0], [2.0, 2.0]]
+    """
     mesh = process_mesh or get_mesh()
     if mesh is None:
         raise value_error("shard_op", "no mesh is known", "process_mesh: None", "pass one, or call dist.set_mesh()")
@@ -89,6 +125,25 @@ def split(
 
     A linear layer is cut by rows (`axis=0`) or columns (`axis=1`), an embedding by rows. With `gather_out=False` the result
     of columns stays cut.
+
+    Args:
+        x: the input.
+        size: the weight's rows and columns.
+        operation: "linear" or "embedding".
+        axis: the axis of the weight that is cut.
+        num_partitions: into how many parts.
+        gather_out: whether the result is put together.
+        weight_attr: the weight's ParamAttr.
+        bias_attr: the bias's; False: no bias.
+        name: a label; it changes nothing.
+
+    Returns:
+        What the new layer gives.
+
+    Examples:
+        >>> paddle.distributed.set_mesh(paddle.distributed.ProcessMesh([0], ["mp"]))
+        >>> paddle.distributed.split(paddle.ones([2, 4]), (4, 3), "linear", axis=1).shape
+        paddle.Size([2, 3])
     """
     mesh = get_mesh()
     if mesh is None:
@@ -121,19 +176,51 @@ def split(
 
 
 def enable_auto_dp() -> None:
-    """Says that data is to be cut over the axis `dp` wherever a model is parallelized, as it is anyway."""
+    """Says that data is to be cut over the axis `dp` wherever a model is parallelized, as it is anyway.
+
+    Examples:
+        >>> import os
+        >>> paddle.distributed.enable_auto_dp()
+        >>> os.environ.pop("FLAGS_enable_auto_dp")
+        '1'
+    """
     os.environ[_AUTO_DP] = "1"
 
 
 def in_auto_parallel_align_mode() -> bool:
-    """Whether runs are made to be compared bit by bit with those of one device."""
+    """Whether runs are made to be compared bit by bit with those of one device.
+
+    Examples:
+        >>> paddle.distributed.in_auto_parallel_align_mode()
+        False
+    """
     return (os.environ.get(_ALIGN) or "0").lower() in ("1", "true")
 
 
 def to_distributed(
     model: Layer, optimizer: Any, dataloader: Any, device_num: int, node_num: int | None = 1, config: Any = None
 ) -> tuple[Layer, Any, ShardDataloader]:
-    """Model, optimiser and loader for all devices: data parallel, with the optimiser's states cut over them."""
+    """Model, optimiser and loader for all devices: data parallel, with the optimiser's states cut over them.
+
+    Args:
+        model: a Layer.
+        optimizer: its optimiser.
+        dataloader: what its data come from.
+        device_num: how many devices each machine has.
+        node_num: how many machines there are.
+        config: taken; it changes nothing.
+
+    Raises:
+        ValueError: there are not so many devices.
+
+    Examples:
+        >>> model = paddle.nn.Linear(2, 1)
+        >>> optimizer = paddle.optimizer.SGD(0.1, parameters=model.parameters())
+        >>> data = paddle.io.DataLoader([np.ones(2, "float32")] * 4, batch_size=2)
+        >>> model, optimizer, loader = paddle.distributed.to_distributed(model, optimizer, data, 1)
+        >>> [model(batch[0] if isinstance(batch, list) else batch).shape for batch in loader]
+        [paddle.Size([2, 1]), paddle.Size([2, 1])]
+    """
     count = device_num * (node_num or 1)
     there = len(started_jax().devices())
     if count > there:

@@ -1,5 +1,15 @@
 """`paddle.distributed.auto_parallel`: Paddle's module of that name, which can be called here: `auto_parallel(model, …)`
-plans how a model is best trained on many devices (see `planner/`)."""
+plans how a model is best trained on many devices (see `planner/`).
+
+Examples:
+    >>> model = paddle.nn.Sequential(paddle.nn.Linear(8, 32), paddle.nn.Linear(32, 8))
+    >>> adam = paddle.optimizer.Adam(parameters=model.parameters())
+    >>> batch = [paddle.static.InputSpec([32, 8]), paddle.static.InputSpec([32, 8])]
+    >>> loss = paddle.nn.functional.mse_loss
+    >>> plan = paddle.distributed.auto_parallel(model, batch, loss, adam, devices=4, device="h200")
+    >>> plan.choice.devices
+    4
+"""
 
 from __future__ import annotations
 

@@ -24,7 +24,12 @@ from .objects import all_gather_object, broadcast_object_list, recv_object_list,
 
 
 class ReduceOp:
-    """What a reduction does with the numbers of the processes."""
+    """What a reduction does with the numbers of the processes.
+
+    Examples:
+        >>> paddle.distributed.ReduceOp.SUM, paddle.distributed.ReduceOp.AVG
+        (0, 4)
+    """
 
     SUM = 0
     MAX = 1
@@ -51,7 +56,23 @@ def reduction_of(where: str, op: Any, *tensors: Tensor) -> str:
 def all_reduce(
     tensor: Tensor, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:  # fmt: skip
-    """Reduces a tensor over the processes, in place."""
+    """Reduces a tensor over the processes, in place.
+
+    Args:
+        tensor: what each process has; the result takes its place.
+        op: `ReduceOp.SUM`, `MAX`, `MIN`, `PROD` or `AVG`.
+        group: the processes that take part; None: all.
+        sync_op: taken; the result is there when it is used.
+
+    Returns:
+        A task with `wait()`; None where this process is not in the group.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> task = paddle.distributed.all_reduce(x)  # in a job of one process the sum is the tensor
+        >>> x.tolist()
+        [1.0, 2.0]
+    """
     require_tensors("all_reduce", tensor)
     reduction = reduction_of("all_reduce", op, tensor)
     found = resolve("all_reduce", group)
@@ -67,7 +88,21 @@ def all_reduce(
 def reduce(
     tensor: Tensor, dst: int, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:  # fmt: skip
-    """As `all_reduce`, for process `dst`; the others' tensors stay as they are."""
+    """As `all_reduce`, for process `dst`; the others' tensors stay as they are.
+
+    Args:
+        tensor: what each process has.
+        dst: the process that gets the result.
+        op: what is done with the numbers.
+        group: the processes that take part; None: all.
+        sync_op: taken; the result is there when it is used.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> task = paddle.distributed.reduce(x, dst=0, op=paddle.distributed.ReduceOp.MAX)
+        >>> x.tolist()
+        [1.0, 2.0]
+    """
     require_tensors("reduce", tensor)
     reduction = reduction_of("reduce", op, tensor)
     found = resolve("reduce", group)
@@ -84,7 +119,23 @@ def reduce(
 
 @boundary
 def broadcast(tensor: Tensor, src: int, group: Group | None = None, sync_op: bool = True) -> Task | None:
-    """Gives every process the tensor of process `src`, in place."""
+    """Gives every process the tensor of process `src`, in place.
+
+    Args:
+        tensor: what is given, or what it is put into.
+        src: the process that gives.
+        group: the processes that take part; None: all.
+        sync_op: taken; the result is there when it is used.
+
+    Raises:
+        ValueError: `src` is not in the group.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> task = paddle.distributed.broadcast(x, src=0)
+        >>> x.tolist()
+        [1.0, 2.0]
+    """
     require_tensors("broadcast", tensor)
     found = resolve("broadcast", group)
     if found is None:
@@ -121,7 +172,20 @@ def rows(tensor: Tensor, count: int, shape: tuple[int, ...]) -> list[Tensor]:
 def all_gather(
     tensor_list: list[Tensor], tensor: Tensor, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:
-    """Fills a list with the tensors of all processes; they have the same shape everywhere."""
+    """Fills a list with the tensors of all processes; they have the same shape everywhere.
+
+    Args:
+        tensor_list: an empty list, or one with a tensor for each process.
+        tensor: what this process gives.
+        group: the processes that take part; None: all.
+        sync_op: taken; the result is there when it is used.
+
+    Examples:
+        >>> gathered = []
+        >>> task = paddle.distributed.all_gather(gathered, paddle.to_tensor([1.0, 2.0]))
+        >>> [x.tolist() for x in gathered]
+        [[1.0, 2.0]]
+    """
     require_tensors("all_gather", tensor)
     found = resolve("all_gather", group)
     if found is None:
@@ -139,7 +203,21 @@ def all_gather(
 def gather(
     tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int = 0, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:  # fmt: skip
-    """As `all_gather`, for process `dst`."""
+    """As `all_gather`, for process `dst`.
+
+    Args:
+        tensor: what this process gives.
+        gather_list: a list to fill at process `dst`; None elsewhere.
+        dst: the process that gets all tensors.
+        group: the processes that take part; None: all.
+        sync_op: taken; the result is there when it is used.
+
+    Examples:
+        >>> gathered = []
+        >>> task = paddle.distributed.gather(paddle.to_tensor([1.0, 2.0]), gathered, dst=0)
+        >>> [x.tolist() for x in gathered]
+        [[1.0, 2.0]]
+    """
     require_tensors("gather", tensor)
     found = resolve("gather", group)
     if found is None:
@@ -181,7 +259,21 @@ def scatter(
     tensor: Tensor, tensor_list: Sequence[Tensor] | None = None, src: int = 0, group: Group | None = None,
     sync_op: bool = True,
 ) -> Task | None:  # fmt: skip
-    """Gives each process one tensor of the list of process `src`, in place."""
+    """Gives each process one tensor of the list of process `src`, in place.
+
+    Args:
+        tensor: what this process's part is put into.
+        tensor_list: at process `src`, one tensor for each process.
+        src: the process that gives.
+        group: the processes that take part; None: all.
+        sync_op: taken; the result is there when it is used.
+
+    Examples:
+        >>> part = paddle.zeros([2])
+        >>> task = paddle.distributed.scatter(part, [paddle.to_tensor([1.0, 2.0])], src=0)
+        >>> part.tolist()
+        [1.0, 2.0]
+    """
     require_tensors("scatter", tensor)
     found = resolve("scatter", group)
     if found is None:
@@ -201,7 +293,21 @@ def scatter(
 def reduce_scatter(
     tensor: Tensor, tensor_list: Sequence[Tensor], op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:  # fmt: skip
-    """Reduces the lists of all processes and gives each process one tensor of the result."""
+    """Reduces the lists of all processes and gives each process one tensor of the result.
+
+    Args:
+        tensor: what this process's part is put into.
+        tensor_list: one tensor for each process.
+        op: what is done with the numbers.
+        group: the processes that take part; None: all.
+        sync_op: taken; the result is there when it is used.
+
+    Examples:
+        >>> part = paddle.zeros([2])
+        >>> task = paddle.distributed.reduce_scatter(part, [paddle.to_tensor([1.0, 2.0])])
+        >>> part.tolist()
+        [1.0, 2.0]
+    """
     require_tensors("reduce_scatter", tensor)
     reduction = reduction_of("reduce_scatter", op, tensor)
     found = resolve("reduce_scatter", group)
@@ -219,7 +325,20 @@ def reduce_scatter(
 def alltoall(
     out_tensor_list: list[Tensor], in_tensor_list: Sequence[Tensor], group: Group | None = None, sync_op: bool = True
 ) -> Task | None:  # fmt: skip
-    """Process i gets the i-th tensor of every process's list. Tensors may have different shapes."""
+    """Process i gets the i-th tensor of every process's list. Tensors may have different shapes.
+
+    Args:
+        out_tensor_list: an empty list, or one with a tensor for each process.
+        in_tensor_list: one tensor for each process.
+        group: the processes that take part; None: all.
+        sync_op: taken; the result is there when it is used.
+
+    Examples:
+        >>> received = []
+        >>> task = paddle.distributed.alltoall(received, [paddle.to_tensor([1.0, 2.0])])
+        >>> [x.tolist() for x in received]
+        [[1.0, 2.0]]
+    """
     require_tensors("alltoall", *in_tensor_list, *out_tensor_list)
     found = resolve("alltoall", group)
     if found is None:
@@ -254,7 +373,22 @@ def alltoall_single(
     group: Group | None = None,
     sync_op: bool = True,
 ) -> Task | None:
-    """As `alltoall`, with the pieces of one tensor along axis 0; all processes give sizes of pieces, or none does."""
+    """As `alltoall`, with the pieces of one tensor along axis 0; all processes give sizes of pieces, or none does.
+
+    Args:
+        out_tensor: what the pieces that come are put into.
+        in_tensor: the pieces that go.
+        in_split_sizes: how long each piece that goes is; None: equal ones.
+        out_split_sizes: how long each piece that comes is; None: equal ones.
+        group: the processes that take part; None: all.
+        sync_op: taken; the result is there when it is used.
+
+    Examples:
+        >>> received = paddle.zeros([2])
+        >>> task = paddle.distributed.alltoall_single(received, paddle.to_tensor([1.0, 2.0]))
+        >>> received.tolist()
+        [1.0, 2.0]
+    """
     require_tensors("alltoall_single", out_tensor, in_tensor)
     found = resolve("alltoall_single", group)
     if found is None:
@@ -275,7 +409,14 @@ def alltoall_single(
 
 @boundary
 def wait(tensor: Tensor, group: Group | None = None, use_calc_stream: bool = True) -> None:
-    """Waits until the tensor is computed. (A collective is done when its function, or its task's `wait()`, returns.)"""
+    """Waits until the tensor is computed. (A collective is done when its function, or its task's `wait()`, returns.)
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0]) + 1
+        >>> paddle.distributed.wait(x)
+        >>> x.tolist()
+        [2.0, 3.0]
+    """
     require_tensors("wait", tensor)
     if resolve("wait", group) is not None:
         value_of(tensor)

@@ -25,6 +25,16 @@ class DistModel:
     """A model in one of the modes `train()`, `eval()` and `predict()`; calling it does a step of that mode.
 
     A step is recorded and compiled as a whole when it is first run; a pipeline's stages are programs of their own.
+
+    `paddle.distributed.to_static` makes one.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> optimizer = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
+        >>> model = paddle.distributed.to_static(layer, None, paddle.nn.MSELoss(), optimizer)
+        >>> before = float(model(paddle.ones([4, 2]), paddle.ones([4, 1])))
+        >>> float(model(paddle.ones([4, 2]), paddle.ones([4, 1]))) < before
+        True
     """
 
     def __init__(
@@ -56,19 +66,46 @@ class DistModel:
     # ---- modes -------------------------------------------------------------------------------------------------
 
     def train(self) -> None:
-        """From now on a call changes the parameters and gives the loss."""
+        """From now on a call changes the parameters and gives the loss.
+
+        Raises:
+            ValueError: there is no loss or no optimiser.
+
+        Examples:
+            >>> paddle.distributed.to_static(paddle.nn.Linear(2, 1)).train()
+            Traceback (most recent call last):
+                ...
+            ValueError: (DistModel.train) this mode needs loss and optimizer; received no loss.
+        """
         self._require("train", loss=self._loss, optimizer=self._optimizer)
         self._layer.train()
         self._mode = "train"
 
     def eval(self) -> None:
-        """From now on a call gives the loss."""
+        """From now on a call gives the loss.
+
+        Raises:
+            ValueError: there is no loss.
+
+        Examples:
+            >>> model = paddle.distributed.to_static(paddle.nn.Linear(2, 1), None, paddle.nn.MSELoss())
+            >>> model.eval()
+            >>> model(paddle.ones([4, 2]), paddle.ones([4, 1])).shape
+            paddle.Size([])
+        """
         self._require("eval", loss=self._loss)
         self._layer.eval()
         self._mode = "eval"
 
     def predict(self) -> None:
-        """From now on a call gives the outputs of the model."""
+        """From now on a call gives the outputs of the model.
+
+        Examples:
+            >>> model = paddle.distributed.to_static(paddle.nn.Linear(2, 1), None, paddle.nn.MSELoss())
+            >>> model.predict()
+            >>> model(paddle.ones([4, 2])).shape
+            paddle.Size([4, 1])
+        """
         self._layer.eval()
         self._mode = "predict"
 
@@ -139,7 +176,19 @@ class DistModel:
     # ---- states and programs -----------------------------------------------------------------------------------
 
     def state_dict(self, mode: str = "all", split_fusion: bool = True) -> dict[str, Any]:
-        """Parameters (`mode="param"`), the optimiser's states (`"opt"`), or both (`"all"`)."""
+        """Parameters (`mode="param"`), the optimiser's states (`"opt"`), or both (`"all"`).
+
+        Args:
+            mode: which.
+            split_fusion: taken; nothing is fused.
+
+        Raises:
+            ValueError: `mode` is another one.
+
+        Examples:
+            >>> sorted(paddle.distributed.to_static(paddle.nn.Linear(2, 1)).state_dict("param"))
+            ['bias', 'weight']
+        """
         if mode not in ("all", "param", "opt"):
             raise value_error("DistModel.state_dict", "mode is 'all', 'param' or 'opt'", repr(mode))
         found: dict[str, Any] = {}
@@ -150,7 +199,14 @@ class DistModel:
         return found
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes parameters and states of such a dictionary; they are laid out as those that are there."""
+        """Takes parameters and states of such a dictionary; they are laid out as those that are there.
+
+        Examples:
+            >>> model = paddle.distributed.to_static(paddle.nn.Linear(2, 1))
+            >>> model.set_state_dict({"bias": paddle.to_tensor([5.0])})
+            >>> model.state_dict()["bias"].tolist()
+            [5.0]
+        """
         own = self._layer.state_dict()
         self._layer.set_state_dict({key: value for key, value in state_dict.items() if key in own})
         rest = {key: value for key, value in state_dict.items() if key not in own}
@@ -158,7 +214,20 @@ class DistModel:
             self._optimizer.set_state_dict(rest)
 
     def dist_main_program(self, mode: str | None = None) -> Any:
-        """The Program of a mode (its forward part, with the layouts in it), after a call in that mode."""
+        """The Program of a mode (its forward part, with the layouts in it), after a call in that mode.
+
+        Args:
+            mode: "train", "eval" or "predict"; None: the present one.
+
+        Raises:
+            RuntimeError: there was no call in that mode.
+
+        Examples:
+            >>> model = paddle.distributed.to_static(paddle.nn.Linear(2, 1))
+            >>> outputs = model(paddle.ones([4, 2]))
+            >>> model.dist_main_program() is not None
+            True
+        """
         mode = self._mode if mode is None else mode
         if mode not in _MODES:
             raise value_error("DistModel", f"a mode is one of {list(_MODES)}", repr(mode))
@@ -171,7 +240,12 @@ class DistModel:
     serial_main_program = dist_main_program
 
     def dist_startup_program(self, mode: str | None = None) -> None:
-        """None: parameters are there when the model is."""
+        """None: parameters are there when the model is.
+
+        Examples:
+            >>> print(paddle.distributed.to_static(paddle.nn.Linear(2, 1)).dist_startup_program())
+            None
+        """
 
     serial_startup_program = dist_startup_program
 
@@ -180,5 +254,19 @@ def to_static(
     layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Strategy | None = None,
     input_spec: Any = None,
 ) -> DistModel:  # fmt: skip
-    """The model as a `DistModel`, in the mode that its arguments allow: train, eval or predict."""
+    """The model as a `DistModel`, in the mode that its arguments allow: train, eval or predict.
+
+    Args:
+        layer: the model.
+        loader: what its data come from; kept.
+        loss: a Layer or function of its outputs and a label.
+        optimizer: an optimiser of its parameters.
+        strategy: a `Strategy`.
+        input_spec: taken; it is not needed.
+
+    Examples:
+        >>> model = paddle.distributed.to_static(paddle.nn.Linear(2, 1))
+        >>> model(paddle.ones([4, 2])).shape
+        paddle.Size([4, 1])
+    """
     return DistModel(layer, loader, loss, optimizer, strategy, None, input_spec)

@@ -39,12 +39,28 @@ def shard_tensor(
     data: Any, mesh: ProcessMesh | None = None, placements: Sequence[Placement] | None = None, dtype: Any = None,
     place: Any = None, stop_gradient: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """Data as a tensor on a mesh: `placements[i]` says how it lies on axis `i`.
+    """Data as a tensor on a mesh.
 
     A parameter is laid out itself and stays the same object, so an optimiser that has it already goes on with it. Any other
     tensor stays as it is, and the result has its history.
 
-        layer.weight = dist.shard_tensor(layer.weight, mesh, [dist.Replicate(), dist.Shard(1)])
+    Args:
+        data: a tensor, an array, numbers.
+        mesh: the mesh; None: what `set_mesh` was given.
+        placements: how it lies on each axis; None, or left out: whole on each device.
+        dtype: the data type; None: that of the data.
+        place: taken; the mesh says where.
+        stop_gradient: whether no gradient is wanted; None: as the data say.
+
+    Raises:
+        ValueError: the mesh has devices that are not there, or a placement cuts a dimension that is not there.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], ["dp"])
+        >>> x = dist.shard_tensor([[1.0, 2.0], [3.0, 4.0]], mesh, [dist.Shard(0)])
+        >>> x.placements, x.tolist()
+        ([Shard(dim=0)], [[1.0, 2.0], [3.0, 4.0]])
     """
     mesh = get_mesh() if mesh is None else mesh
     require_devices("shard_tensor", mesh)
@@ -90,7 +106,20 @@ def from_parts(pieces: Tensor, mesh: ProcessMesh, placements: tuple[Placement, .
 
 @boundary
 def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placement]) -> Tensor:
-    """The same value, laid out anew: on other axes, reduced or in parts, or on another mesh. Gradients flow back."""
+    """The same value, laid out anew: on other axes, reduced or in parts, or on another mesh. Gradients flow back.
+
+    Args:
+        dist_tensor: a tensor.
+        mesh: the mesh that it is to lie on.
+        placements: how it is to lie on each axis.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], ["dp"])
+        >>> x = dist.shard_tensor([[1.0, 2.0]], mesh, [dist.Shard(0)])
+        >>> dist.reshard(x, mesh, [dist.Replicate()]).placements
+        [Replicate()]
+    """
     require_devices("reshard", mesh)
     if not isinstance(dist_tensor, Tensor):
         raise type_error(
@@ -107,7 +136,14 @@ def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placeme
 
 @boundary
 def unshard_dtensor(dist_tensor: Tensor) -> Tensor:
-    """The whole, as an ordinary tensor."""
+    """The whole, as an ordinary tensor.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> x = dist.shard_tensor([1.0, 2.0], dist.ProcessMesh([0], ["dp"]), [dist.Shard(0)])
+        >>> dist.unshard_dtensor(x).tolist()
+        [1.0, 2.0]
+    """
     layout = found_layout(dist_tensor)
     if layout is None:
         return dist_tensor
@@ -120,7 +156,13 @@ def unshard_dtensor(dist_tensor: Tensor) -> Tensor:
 def dtensor_from_fn(
     fn: Callable[..., Any], mesh: ProcessMesh, placements: Sequence[Placement], *args: Any, **kwargs: Any
 ) -> Tensor:
-    """`fn(*args, **kwargs)`, on the mesh."""
+    """`fn(*args, **kwargs)`, on the mesh.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> dist.dtensor_from_fn(paddle.ones, dist.ProcessMesh([0], ["dp"]), [dist.Replicate()], [2]).tolist()
+        [1.0, 1.0]
+    """
     return shard_tensor(fn(*args, **kwargs), mesh, placements)
 
 
@@ -130,6 +172,17 @@ def dtensor_from_local(local_tensor: Any, mesh: ProcessMesh, placements: Sequenc
 
     A process with several devices gives the same part for each of them, or a list with a part for each, in the order of
     the mesh.
+
+    Args:
+        local_tensor: the part, or a list of parts.
+        mesh: the mesh.
+        placements: how the whole lies on each axis.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], ["dp"])
+        >>> dist.dtensor_from_local(paddle.ones([2, 3]), mesh, [dist.Shard(0)]).shape
+        paddle.Size([2, 3])
     """
     require_devices("dtensor_from_local", mesh)
     pieces = list(local_tensor) if isinstance(local_tensor, (list, tuple)) else [local_tensor]
@@ -146,7 +199,17 @@ def dtensor_from_local(local_tensor: Any, mesh: ProcessMesh, placements: Sequenc
 def dtensor_to_local(
     dist_tensor: Tensor, mesh: ProcessMesh | None = None, placements: Sequence[Placement] | None = None
 ) -> Tensor:
-    """The part that this process (its first device) has, as an ordinary tensor; gradients flow back."""
+    """The part that this process (its first device) has, as an ordinary tensor; gradients flow back.
+
+    Raises:
+        ValueError: the tensor lies on no mesh.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> x = dist.shard_tensor([1.0, 2.0], dist.ProcessMesh([0], ["dp"]), [dist.Shard(0)])
+        >>> dist.dtensor_to_local(x).tolist()
+        [1.0, 2.0]
+    """
     return locals_of(dist_tensor, _required("dtensor_to_local", dist_tensor), first=True)[0]
 
 

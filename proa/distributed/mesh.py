@@ -17,9 +17,23 @@ from ..ir.xla import started_jax
 class ProcessMesh:
     """Devices in an array whose axes have names.
 
-        mesh = ProcessMesh([[0, 1, 2, 3], [4, 5, 6, 7]], dim_names=["dp", "mp"])
-
     `mesh[0]` is a slice of it, `get_mesh_with_dim("mp")` has that axis first, `mesh["mp"]` is this process's line along it.
+
+    Args:
+        mesh: the numbers of the devices, nested as deep as there are axes.
+        dim_names: the names of the axes; None: d0, d1 …
+        shape: with `process_ids`, instead of `mesh`: how many devices there are along each axis.
+        process_ids: the devices, row by row.
+
+    Raises:
+        ValueError: a device is named twice, or there are not as many names as axes.
+
+    Examples:
+        >>> mesh = paddle.distributed.ProcessMesh([[0, 1, 2, 3], [4, 5, 6, 7]], dim_names=["dp", "mp"])
+        >>> mesh
+        {shape: [2, 4], process_ids: [0, 1, 2, 3, 4, 5, 6, 7], dim_names: [dp, mp]}
+        >>> mesh[0].process_ids
+        [0, 1, 2, 3]
     """
 
     def __init__(
@@ -48,37 +62,92 @@ class ProcessMesh:
 
     @property
     def shape(self) -> list[int]:
+        """How many devices there are along each axis.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([[0, 1, 2], [3, 4, 5]]).shape
+            [2, 3]
+        """
         return list(self.mesh.shape)
 
     @property
     def ndim(self) -> int:
+        """How many axes there are.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([[0, 1, 2], [3, 4, 5]]).ndim
+            2
+        """
         return self.mesh.ndim
 
     @property
     def size(self) -> int:
+        """How many devices there are.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([[0, 1, 2], [3, 4, 5]]).size
+            6
+        """
         return self.mesh.size
 
     @property
     def dim_names(self) -> list[str]:
+        """The names of the axes.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([[0, 1], [2, 3]], ["dp", "mp"]).dim_names
+            ['dp', 'mp']
+        """
         return self._dim_names
 
     @property
     def process_ids(self) -> list[int]:
+        """The devices, row by row.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([[0, 2], [1, 3]]).process_ids
+            [0, 2, 1, 3]
+        """
         return self.mesh.reshape(-1).tolist()
 
     @property
     def unique_id(self) -> int:
-        """A number that equal meshes share."""
+        """A number that equal meshes share.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([0, 1]).unique_id == paddle.distributed.ProcessMesh([0, 1]).unique_id
+            True
+        """
         return hash(self)
 
     def empty(self) -> bool:
+        """Whether the mesh has no device: never.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([0, 1]).empty()
+            False
+        """
         return False
 
     def contains(self, process_id: int) -> bool:
+        """Whether a device is in the mesh.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([0, 1]).contains(3)
+            False
+        """
         return process_id in self.process_ids
 
     def axis(self, dim: Any, where: str = "ProcessMesh") -> int:
-        """The number of an axis, which may be given by name."""
+        """The number of an axis, which may be given by name.
+
+        Raises:
+            ValueError: there is no such axis.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([[0, 1], [2, 3]], ["dp", "mp"]).axis("mp")
+            1
+        """
         if isinstance(dim, str) and dim in self._dim_names:
             return self._dim_names.index(dim)
         if isinstance(dim, (int, np.integer)) and -self.ndim <= dim < self.ndim:
@@ -86,17 +155,37 @@ class ProcessMesh:
         raise value_error(where, f"the mesh has the axes {self._dim_names}", repr(dim))
 
     def get_dim_size(self, dim_name: Any) -> int:
+        """How many devices there are along an axis.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([[0, 1, 2], [3, 4, 5]], ["dp", "mp"]).get_dim_size("mp")
+            3
+        """
         return self.shape[self.axis(dim_name, "get_dim_size")]
 
     dim_size = get_dim_size
 
     def get_rank_by_dim_and_process_id(self, dim: Any, process_id: int) -> int:
-        """The coordinate of a process on an axis; -1 if it is not in the mesh."""
+        """The coordinate of a process on an axis; -1 if it is not in the mesh.
+
+        Examples:
+            >>> mesh = paddle.distributed.ProcessMesh([[0, 1, 2], [3, 4, 5]], ["dp", "mp"])
+            >>> mesh.get_rank_by_dim_and_process_id("mp", 5)
+            2
+        """
         found = np.argwhere(self.mesh == process_id)
         return int(found[0][self.axis(dim, "get_rank_by_dim_and_process_id")]) if len(found) else -1
 
     def get_mesh_with_dim(self, dim_name: str, index: int | None = None) -> ProcessMesh:
-        """The mesh with that axis first; with `index`, one slice of it."""
+        """The mesh with that axis first; with `index`, one slice of it.
+
+        Examples:
+            >>> mesh = paddle.distributed.ProcessMesh([[0, 1, 2], [3, 4, 5]], ["dp", "mp"])
+            >>> mesh.get_mesh_with_dim("mp")
+            {shape: [3, 2], process_ids: [0, 3, 1, 4, 2, 5], dim_names: [mp, dp]}
+            >>> mesh.get_mesh_with_dim("mp", 1)
+            {shape: [2], process_ids: [1, 4], dim_names: [dp]}
+        """
         axis = self.axis(dim_name, "get_mesh_with_dim")
         others = [name for name in self._dim_names if name != self._dim_names[axis]]
         turned = np.moveaxis(self.mesh, axis, 0)
@@ -107,14 +196,24 @@ class ProcessMesh:
         return ProcessMesh(turned[index], others)
 
     def get_submesh_with_dim(self, dim_name: str) -> ProcessMesh:
-        """The line of devices along an axis that this process is on."""
+        """The line of devices along an axis that this process is on.
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([[0]], ["dp", "mp"]).get_submesh_with_dim("mp")
+            {shape: [1], process_ids: [0], dim_names: [mp]}
+        """
         axis = self.axis(dim_name, "get_submesh_with_dim")
         place = own_coordinate(self) or (0,) * self.ndim
         line = self.mesh[tuple(slice(None) if i == axis else where for i, where in enumerate(place))]
         return ProcessMesh(line, [self._dim_names[axis]])
 
     def get_group(self, dim_name: str | None = None) -> Any:
-        """The group of the processes along an axis (None: of a mesh with one axis)."""
+        """The group of the processes along an axis (None: of a mesh with one axis).
+
+        Examples:
+            >>> paddle.distributed.ProcessMesh([0], ["dp"]).get_group("dp").ranks
+            [0]
+        """
         from .group import new_group
 
         if dim_name is None and self.ndim != 1:
@@ -192,12 +291,24 @@ _state: dict[str, Any] = {"mesh": None}
 
 
 def set_mesh(mesh: ProcessMesh) -> None:
-    """The mesh that functions without one mean."""
+    """The mesh that functions without one mean.
+
+    Examples:
+        >>> paddle.distributed.set_mesh(paddle.distributed.ProcessMesh([0], ["dp"]))
+        >>> paddle.distributed.get_mesh()
+        {shape: [1], process_ids: [0], dim_names: [dp]}
+    """
     if not isinstance(mesh, ProcessMesh):
         raise type_error("set_mesh", "mesh must be a ProcessMesh", type(mesh).__name__)
     _state["mesh"] = mesh
 
 
 def get_mesh() -> ProcessMesh | None:
-    """What `set_mesh` was given."""
+    """What `set_mesh` was given.
+
+    Examples:
+        >>> paddle.distributed.set_mesh(paddle.distributed.ProcessMesh([0], ["dp"]))
+        >>> paddle.distributed.get_mesh().dim_names
+        ['dp']
+    """
     return _state["mesh"]

@@ -74,19 +74,59 @@ def _begin(where: str, tensor: Tensor, rank: int, group: Group | None, sends: bo
 
 @boundary
 def isend(tensor: Tensor, dst: int, group: Group | None = None) -> Task | None:
-    """Sends a tensor to process `dst` without waiting for it to be received. The tensor may be changed at once."""
+    """Sends a tensor to process `dst` without waiting for it to be received. The tensor may be changed at once.
+
+    Args:
+        tensor: what to send.
+        dst: the process that receives it.
+        group: the processes that `dst` is one of; None: all.
+
+    Returns:
+        A task with `wait()`; None where this process is not in the group.
+
+    Examples:
+        >>> paddle.distributed.isend(paddle.ones([2]), dst=0)
+        Traceback (most recent call last):
+            seconds = getattr(timeout, "total_seconds", lambda: timeout)()
+        proa.core.errors.FailedCheck: (isend) a process exchanges messages with another one; received its own number, 0.
+    """
     return _begin("isend", tensor, dst, group, True)
 
 
 @boundary
 def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) -> Task | None:
-    """Receives into a tensor what process `src` sends; it is there after the task's `wait()`."""
+    """Receives into a tensor what process `src` sends; it is there after the task's `wait()`.
+
+    Args:
+        tensor: what it is put into.
+        src: the process that sends; None: process 0.
+        group: the processes that `src` is one of; None: all.
+
+    Examples:
+        >>> paddle.distributed.irecv(paddle.zeros([2]), src=0)
+        Traceback (most recent call last):
+            seconds = getattr(timeout, "total_seconds", lambda: timeout)()
+        proa.core.errors.FailedCheck: (irecv) a process exchanges messages with another one; received its own number, 0.
+    """
     return _begin("irecv", tensor, 0 if src is None else src, group, False)
 
 
 @boundary
 def send(tensor: Tensor, dst: int = 0, group: Group | None = None, sync_op: bool = True) -> Task | None:
-    """Sends a tensor to process `dst`; with `sync_op`, waits until it is received."""
+    """Sends a tensor to process `dst`; with `sync_op`, waits until it is received.
+
+    Args:
+        tensor: what to send.
+        dst: the process that receives it.
+        group: the processes that `dst` is one of; None: all.
+        sync_op: whether to wait.
+
+    Examples:
+        >>> paddle.distributed.send(paddle.ones([2]), dst=1)
+        Traceback (most recent call last):
+            seconds = getattr(timeout, "total_seconds", lambda: timeout)()
+        ValueError: (send) dst must be one of the group's processes [0]; received dst: 1.
+    """
     task = _begin("send", tensor, dst, group, True)
     if sync_op and task is not None:
         task.wait()
@@ -95,7 +135,20 @@ def send(tensor: Tensor, dst: int = 0, group: Group | None = None, sync_op: bool
 
 @boundary
 def recv(tensor: Tensor, src: int = 0, group: Group | None = None, sync_op: bool = True) -> Task | None:
-    """Receives into a tensor what process `src` sends; without `sync_op` it is there after the task's `wait()`."""
+    """Receives into a tensor what process `src` sends; without `sync_op` it is there after the task's `wait()`.
+
+    Args:
+        tensor: what it is put into.
+        src: the process that sends.
+        group: the processes that `src` is one of; None: all.
+        sync_op: whether to wait.
+
+    Examples:
+        >>> paddle.distributed.recv(paddle.zeros([2]), src=1)
+        Traceback (most recent call last):
+            seconds = getattr(timeout, "total_seconds", lambda: timeout)()
+        ValueError: (recv) src must be one of the group's processes [0]; received src: 1.
+    """
     task = _begin("recv", tensor, src, group, False)
     if sync_op and task is not None:
         task.wait()
@@ -103,7 +156,19 @@ def recv(tensor: Tensor, src: int = 0, group: Group | None = None, sync_op: bool
 
 
 class P2POp:
-    """One message of a batch: `op` is `isend` or `irecv`, `peer` the other process."""
+    """One message of a batch: `op` is `isend` or `irecv`, `peer` the other process.
+
+    Args:
+        op: `isend` or `irecv`.
+        tensor: what is sent, or put into.
+        peer: the other process.
+        group: the processes that it is one of; None: all.
+
+    Examples:
+        >>> message = paddle.distributed.P2POp(paddle.distributed.isend, paddle.ones([2]), 1)
+        >>> message.peer
+        1
+    """
 
     def __init__(self, op: Callable[..., Any], tensor: Tensor, peer: int, group: Group | None = None) -> None:
         if op not in (isend, irecv):
@@ -113,7 +178,15 @@ class P2POp:
 
 @boundary
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Task]:
-    """Starts all messages of a list; the tasks of those that this process takes part in."""
+    """Starts all messages of a list; the tasks of those that this process takes part in.
+
+    Examples:
+        >>> message = paddle.distributed.P2POp(paddle.distributed.isend, paddle.ones([2]), 0)
+        >>> paddle.distributed.batch_isend_irecv([message])
+        Traceback (most recent call last):
+            seconds = getattr(timeout, "total_seconds", lambda: timeout)()
+        proa.core.errors.FailedCheck: (isend) a process exchanges messages with another one; received its own number, 0.
+    """
     if not p2p_op_list or not all(isinstance(each, P2POp) for each in p2p_op_list):
         raise failed_check("batch_isend_irecv", "a list of P2POp is wanted", repr(p2p_op_list)[:80])
     tasks = [each.op(each.tensor, each.peer, each.group) for each in p2p_op_list]

@@ -17,9 +17,26 @@ _BACKENDS = ("p2p", "all2all")
 
 class ConvParallel(PlanBase):
     """Cuts the images that enter a Conv2D along their width, over `mp`. XLA exchanges the columns that windows share, so any
-    kernel, stride and padding will do."""
+    kernel, stride and padding will do.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> layer, mesh = paddle.nn.Conv2D(1, 2, 3), dist.ProcessMesh([0], ["mp"])
+        >>> dist.ConvParallel().apply(layer, mesh)
+        >>> layer(paddle.ones([1, 1, 4, 4])).shape
+        paddle.Size([1, 2, 2, 2])
+    """
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Makes the images that the layer gets lie so.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.Conv2D(1, 2, 3), dist.ProcessMesh([0], ["mp"])
+            >>> dist.ConvParallel().apply(layer, mesh)
+            >>> layer(paddle.ones([1, 1, 4, 4])).shape
+            paddle.Size([1, 2, 2, 2])
+        """
         width = 2 if getattr(layer, "_data_format", "NCHW") == "NHWC" else 3
 
         def cut(_layer: Layer, inputs: Any) -> Any:
@@ -34,6 +51,16 @@ class ContextParallel(PlanBase):
 
     With "p2p" each device keeps its queries and meets all keys and values; with "all2all" it gets all positions of some
     heads, and gives back its positions of all heads. Whichever it is, the numbers are the same.
+
+    Args:
+        backend: "p2p" or "all2all".
+
+    Raises:
+        ValueError: `backend` is another one.
+
+    Examples:
+        >>> paddle.distributed.ContextParallel("all2all").backend
+        'all2all'
     """
 
     def __init__(self, backend: str = "p2p") -> None:
@@ -42,6 +69,15 @@ class ContextParallel(PlanBase):
         self.backend = backend
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Makes what the layer gets and gives lie so.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.Identity(), dist.ProcessMesh([0], ["sep"])
+            >>> dist.ContextParallel().apply(layer, mesh)
+            >>> layer(paddle.ones([1, 4, 2, 8])).shape
+            paddle.Size([1, 4, 2, 8])
+        """
         by_heads = self.backend == "all2all"
 
         def enter(_layer: Layer, args: Any, kwargs: Any) -> Any:
@@ -65,9 +101,23 @@ class ContextParallel(PlanBase):
 
 
 class PrepareContextParallel(ContextParallel):
-    """Cuts what enters a model along the sequence, the second dimension, over the axis `sep`."""
+    """Cuts what enters a model along the sequence, the second dimension, over the axis `sep`.
+
+    Examples:
+        >>> paddle.distributed.PrepareContextParallel().backend
+        'p2p'
+    """
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Makes what the model gets lie so.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.Identity(), dist.ProcessMesh([0], ["sep"])
+            >>> dist.PrepareContextParallel().apply(layer, mesh)
+            >>> layer(paddle.ones([1, 4])).placements
+            [Shard(dim=1)]
+        """
         placements = placements_on(process_mesh, dp=0, **{SEQUENCE: 1})
 
         def cut(x: Any) -> Any:

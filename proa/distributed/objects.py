@@ -49,7 +49,19 @@ def _read(where: str, name: str, group: Group, writer: int) -> Any:
 
 @boundary
 def all_gather_object(object_list: list[Any], obj: Any, group: Group | None = None) -> None:
-    """Fills a list with the objects of all processes, in the order of the group."""
+    """Fills a list with the objects of all processes, in the order of the group.
+
+    Args:
+        object_list: the list to fill.
+        obj: what this process gives; it must be possible to pickle it.
+        group: the processes that take part; None: all.
+
+    Examples:
+        >>> gathered = []
+        >>> paddle.distributed.all_gather_object(gathered, {"loss": 0.5})
+        >>> gathered
+        [{'loss': 0.5}]
+    """
     found = resolve("all_gather_object", group)
     if found is None:
         return
@@ -66,7 +78,14 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Group | None = No
 
 @boundary
 def broadcast_object_list(object_list: list[Any], src: int, group: Group | None = None) -> None:
-    """Gives every process the objects of process `src`, in place."""
+    """Gives every process the objects of process `src`, in place.
+
+    Examples:
+        >>> settings = ["adam", 0.1]
+        >>> paddle.distributed.broadcast_object_list(settings, src=0)
+        >>> settings
+        ['adam', 0.1]
+    """
     found = resolve("broadcast_object_list", group)
     if found is None:
         return
@@ -84,7 +103,20 @@ def broadcast_object_list(object_list: list[Any], src: int, group: Group | None 
 def scatter_object_list(
     out_object_list: list[Any], in_object_list: Sequence[Any] | None = None, src: int = 0, group: Group | None = None
 ) -> None:  # fmt: skip
-    """Gives each process one object of the list of process `src`."""
+    """Gives each process one object of the list of process `src`.
+
+    Args:
+        out_object_list: a list that gets this process's object.
+        in_object_list: at process `src`, one object for each process.
+        src: the process that gives.
+        group: the processes that take part; None: all.
+
+    Examples:
+        >>> part = []
+        >>> paddle.distributed.scatter_object_list(part, ["first shard"], src=0)
+        >>> part
+        ['first shard']
+    """
     found = resolve("scatter_object_list", group)
     if found is None:
         return
@@ -118,7 +150,14 @@ def _message_name(sender: int, receiver: int) -> str:
 def send_object_list(
     object_list: list[Any], dst: int | None = None, group: Group | None = None, dst_in_group: int | None = None
 ) -> None:
-    """Sends objects to process `dst` (or the one at `dst_in_group` of the group), which calls `recv_object_list`."""
+    """Sends objects to process `dst` (or the one at `dst_in_group` of the group), which calls `recv_object_list`.
+
+    Examples:
+        >>> paddle.distributed.send_object_list(["done"], dst=0)
+        Traceback (most recent call last):
+            f"({where}) waited {group.milliseconds / 1000:g} s for process {writer}; received nothing from it; see that "
+        proa.core.errors.FailedCheck: (send_object_list) a process exchanges messages with another one; ...
+    """
     found = resolve("send_object_list", group)
     if found is not None:
         receiver = _other("send_object_list", found, dst, dst_in_group, "dst")
@@ -129,7 +168,14 @@ def send_object_list(
 def recv_object_list(
     object_list: list[Any], src: int | None = None, group: Group | None = None, src_in_group: int | None = None
 ) -> None:
-    """Receives the objects that process `src` (or the one at `src_in_group` of the group) sends, in place."""
+    """Receives the objects that process `src` (or the one at `src_in_group` of the group) sends, in place.
+
+    Examples:
+        >>> paddle.distributed.recv_object_list([None], src=0)
+        Traceback (most recent call last):
+            f"({where}) waited {group.milliseconds / 1000:g} s for process {writer}; received nothing from it; see that "
+        proa.core.errors.FailedCheck: (recv_object_list) a process exchanges messages with another one; ...
+    """
     found = resolve("recv_object_list", group)
     if found is not None:
         sender = _other("recv_object_list", found, src, src_in_group, "src")

@@ -34,6 +34,24 @@ def parallelize(
 
     Names are regular expressions over whole names of layers, or of a `weight` or `bias`. The model stays the same object:
     its parameters are laid out, and hooks lay out what enters and leaves its layers.
+
+    Args:
+        model: a Layer, which is given back.
+        optimizer: its optimiser, or None.
+        mesh: the mesh; None: what `set_mesh` was given.
+        config: what is done, as above.
+
+    Raises:
+        ValueError: `config` has another key.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 4), paddle.nn.Linear(4, 2))
+        >>> plan = {"0": dist.ColWiseParallel(), "1": dist.RowWiseParallel()}
+        >>> mesh = dist.ProcessMesh([0], ["mp"])
+        >>> model, optimizer = dist.parallelize(model, None, mesh, {"mp_config": {"parallelize_plan": plan}})
+        >>> model[0].weight.placements, model[1].weight.placements
+        ([Shard(dim=1)], [Shard(dim=0)])
     """
     mesh = get_mesh() if mesh is None else mesh
     config = dict(config or {})

@@ -31,7 +31,14 @@ _INSTEAD = {
 
 
 class PassContext:
-    """What passes leave for those after them."""
+    """What passes leave for those after them.
+
+    Examples:
+        >>> context = paddle.distributed.passes.PassContext()
+        >>> context.set_attr("level", 2)
+        >>> context.get_attr("level")
+        2
+    """
 
     def __init__(self) -> None:
         self._applied_passes: list[Pass] = []
@@ -39,12 +46,32 @@ class PassContext:
 
     @property
     def passes(self) -> tuple[Pass, ...]:
+        """The passes that were applied.
+
+        Examples:
+            >>> paddle.distributed.passes.PassContext().passes
+            ()
+        """
         return tuple(self._applied_passes)
 
     def set_attr(self, key: str, value: Any) -> None:
+        """Keeps a value under a name.
+
+        Examples:
+            >>> context = paddle.distributed.passes.PassContext()
+            >>> context.set_attr("level", 2)
+            >>> context.get_attr("level")
+            2
+        """
         self._attrs[key] = value
 
     def get_attr(self, key: str, default: Any = None) -> Any:
+        """The value of that name, or `default`.
+
+        Examples:
+            >>> paddle.distributed.passes.PassContext().get_attr("level", 0)
+            0
+        """
         return self._attrs.get(key, default)
 
 
@@ -70,7 +97,24 @@ class Pass:
 
 
 def new_pass(name: str, pass_attrs: dict[str, Any] = {}) -> Pass:  # noqa: B006  (Paddle's signature; it is copied)
-    """The pass of that name."""
+    """The pass of that name.
+
+    Args:
+        name: one of those that XLA makes by itself; they change nothing.
+        pass_attrs: settings, which are kept.
+
+    Raises:
+        NotImplementedError: something else does what the pass does; the message says what.
+        ValueError: there is no such pass.
+
+    Examples:
+        >>> paddle.distributed.passes.new_pass("fuse_gemm_epilogue").name
+        'fuse_gemm_epilogue'
+        >>> paddle.distributed.passes.new_pass("auto_parallel_recompute")
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: (new_pass) programs are not changed by the pass 'auto_parallel_recompute' here; ...
+    """
     if not isinstance(name, str):
         raise type_error("new_pass", "name must be a string", type(name).__name__)
     if name in _DONE_BY_XLA:
@@ -82,7 +126,18 @@ def new_pass(name: str, pass_attrs: dict[str, Any] = {}) -> Pass:  # noqa: B006 
 
 
 class PassManager:
-    """Several passes, one after another."""
+    """Several passes, one after another.
+
+    Args:
+        passes: what `new_pass` gave.
+        context: where they leave what they did; None: a new one.
+        auto_solve_conflict: taken; there is none.
+
+    Examples:
+        >>> fuse = paddle.distributed.passes.new_pass("fuse_bn_act")
+        >>> paddle.distributed.passes.PassManager([fuse]).names
+        ['fuse_bn_act']
+    """
 
     def __init__(
         self, passes: Sequence[Pass], context: PassContext | None = None, auto_solve_conflict: bool = True
@@ -91,21 +146,46 @@ class PassManager:
         self._context = PassContext() if context is None else context
 
     def apply(self, main_programs: Any, startup_programs: Any) -> PassContext:
-        """Applies all of them."""
+        """Applies all of them.
+
+        Examples:
+            >>> fuse = paddle.distributed.passes.new_pass("fuse_bn_act")
+            >>> context = paddle.distributed.passes.PassManager([fuse]).apply([], [])
+            >>> [each.name for each in context.passes]
+            ['fuse_bn_act']
+        """
         for each in self._passes:
             each.apply(main_programs, startup_programs, self._context)
         return self._context
 
     @property
     def context(self) -> PassContext:
+        """Where the passes leave what they did.
+
+        Examples:
+            >>> paddle.distributed.passes.PassManager([]).context.passes
+            ()
+        """
         return self._context
 
     @property
     def names(self) -> list[str]:
+        """The names of the passes.
+
+        Examples:
+            >>> paddle.distributed.passes.PassManager([paddle.distributed.passes.new_pass("build_cinn")]).names
+            ['build_cinn']
+        """
         return [each.name for each in self._passes]
 
     @property
     def passes(self) -> tuple[Pass, ...]:
+        """The passes.
+
+        Examples:
+            >>> len(paddle.distributed.passes.PassManager([paddle.distributed.passes.new_pass("build_cinn")]).passes)
+            1
+        """
         return tuple(self._passes)
 
 

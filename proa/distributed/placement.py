@@ -10,7 +10,12 @@ from ..core.errors import type_error, value_error
 
 
 class ReduceType(IntEnum):
-    """What the parts of a partial tensor become whole by."""
+    """What the parts of a partial tensor become whole by.
+
+    Examples:
+        >>> paddle.distributed.ReduceType.kRedMax
+        <ReduceType.kRedMax: 1>
+    """
 
     kRedSum = 0
     kRedMax = 1
@@ -22,15 +27,38 @@ class ReduceType(IntEnum):
 
 
 class Placement:
-    """How a tensor lies on one axis of a mesh."""
+    """How a tensor lies on one axis of a mesh: `Replicate`, `Shard` or `Partial`.
+
+    Examples:
+        >>> isinstance(paddle.distributed.Shard(0), paddle.distributed.Placement)
+        True
+    """
 
     def is_shard(self, dim: int | None = None) -> bool:
+        """Whether the tensor is cut, along dimension `dim` if that is given.
+
+        Examples:
+            >>> paddle.distributed.Replicate().is_shard()
+            False
+        """
         return False
 
     def is_replicated(self) -> bool:
+        """Whether every device has the whole.
+
+        Examples:
+            >>> paddle.distributed.Shard(0).is_replicated()
+            False
+        """
         return False
 
     def is_partial(self) -> bool:
+        """Whether each device has a part that is still to be reduced.
+
+        Examples:
+            >>> paddle.distributed.Shard(0).is_partial()
+            False
+        """
         return False
 
     def __eq__(self, other: object) -> bool:
@@ -41,9 +69,20 @@ class Placement:
 
 
 class Replicate(Placement):
-    """Every device has the whole."""
+    """Every device has the whole.
+
+    Examples:
+        >>> paddle.distributed.Replicate()
+        Replicate()
+    """
 
     def is_replicated(self) -> bool:
+        """True: every device has the whole.
+
+        Examples:
+            >>> paddle.distributed.Replicate().is_replicated()
+            True
+        """
         return True
 
     def __repr__(self) -> str:
@@ -51,7 +90,15 @@ class Replicate(Placement):
 
 
 class Shard(Placement):
-    """The tensor is cut along a dimension."""
+    """The tensor is cut along a dimension.
+
+    Args:
+        dim: the dimension; a negative one is counted from the end.
+
+    Examples:
+        >>> paddle.distributed.Shard(1)
+        Shard(dim=1)
+    """
 
     def __init__(self, dim: int) -> None:
         if isinstance(dim, bool) or not isinstance(dim, int):
@@ -59,9 +106,21 @@ class Shard(Placement):
         self.dim = dim
 
     def get_dim(self) -> int:
+        """The dimension that is cut.
+
+        Examples:
+            >>> paddle.distributed.Shard(1).get_dim()
+            1
+        """
         return self.dim
 
     def is_shard(self, dim: int | None = None) -> bool:
+        """True, unless `dim` is given and another one is cut.
+
+        Examples:
+            >>> paddle.distributed.Shard(1).is_shard(), paddle.distributed.Shard(1).is_shard(0)
+            (True, False)
+        """
         return dim is None or dim == self.dim
 
     def __repr__(self) -> str:
@@ -69,15 +128,35 @@ class Shard(Placement):
 
 
 class Partial(Placement):
-    """Each device has a part that is still to be reduced."""
+    """Each device has a part that is still to be reduced.
+
+    Args:
+        reduce_type: how; a `ReduceType`.
+
+    Examples:
+        >>> paddle.distributed.Partial(paddle.distributed.ReduceType.kRedMax)
+        Partial(reduce_type=MAX)
+    """
 
     def __init__(self, reduce_type: int = ReduceType.kRedSum) -> None:
         self._reduce_type = ReduceType(reduce_type)
 
     def reduce_type(self) -> ReduceType:
+        """How the parts become whole.
+
+        Examples:
+            >>> paddle.distributed.Partial().reduce_type().name
+            'kRedSum'
+        """
         return self._reduce_type
 
     def is_partial(self) -> bool:
+        """True: each device has a part.
+
+        Examples:
+            >>> paddle.distributed.Partial().is_partial()
+            True
+        """
         return True
 
     def __repr__(self) -> str:

@@ -20,7 +20,12 @@ from .placement import Placement, Replicate, Shard
 
 
 class SplitPoint(Enum):
-    """Where a pipeline is cut: before a layer, or behind it."""
+    """Where a pipeline is cut: before a layer, or behind it.
+
+    Examples:
+        >>> paddle.distributed.SplitPoint.END
+        <SplitPoint.END: 1>
+    """
 
     BEGINNING = 0
     END = 1
@@ -80,6 +85,16 @@ class ColWiseParallel(PlanBase):
     """Cuts the weight along its second dimension and the bias with it: each device computes some of the features.
 
     With `gather_output` the result is whole on each device again.
+
+    Args:
+        gather_output: whether the result is put together.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> layer, mesh = paddle.nn.Linear(4, 4), dist.ProcessMesh([0], ["mp"])
+        >>> dist.ColWiseParallel().apply(layer, mesh)
+        >>> layer.weight.placements, layer.bias.placements
+        ([Shard(dim=1)], [Shard(dim=0)])
     """
 
     takes_parameters = True
@@ -88,6 +103,20 @@ class ColWiseParallel(PlanBase):
         self.gather_output = gather_output
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Lays the parameters of a layer out over the axis `mp`.
+
+        Args:
+            layer: a layer with a `weight` and perhaps a `bias`.
+            process_mesh: the mesh.
+            shard_param_list: only these of its parameters; None: both.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.Linear(4, 4), dist.ProcessMesh([0], ["mp"])
+            >>> dist.ColWiseParallel().apply(layer, mesh)
+            >>> layer.weight.placements
+            [Shard(dim=1)]
+        """
         self._lay_out(layer, process_mesh, shard_param_list, {"weight": {2: 1}, "bias": {1: 0}})
         if self.gather_output:
             layer.register_forward_post_hook(
@@ -101,6 +130,16 @@ class RowWiseParallel(PlanBase):
     """Cuts the weight along its first dimension: each device sums up some of the features, then all sums are added.
 
     With `is_input_parallel=False` the input, whole on each device, is cut first.
+
+    Args:
+        is_input_parallel: whether the input is cut already.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> layer, mesh = paddle.nn.Linear(4, 4), dist.ProcessMesh([0], ["mp"])
+        >>> dist.RowWiseParallel().apply(layer, mesh)
+        >>> layer.weight.placements
+        [Shard(dim=0)]
     """
 
     takes_parameters = True
@@ -109,6 +148,20 @@ class RowWiseParallel(PlanBase):
         self.is_input_parallel = is_input_parallel
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Lays the weight of a layer out over the axis `mp`.
+
+        Args:
+            layer: a layer with a `weight`.
+            process_mesh: the mesh.
+            shard_param_list: only these of its parameters; None: all.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.Linear(4, 4), dist.ProcessMesh([0], ["mp"])
+            >>> dist.RowWiseParallel().apply(layer, mesh)
+            >>> layer(paddle.ones([2, 4])).shape
+            paddle.Size([2, 4])
+        """
         self._lay_out(layer, process_mesh, shard_param_list, {"weight": {2: 0}})
         if not self.is_input_parallel:
             layer.register_forward_pre_hook(
@@ -153,41 +206,106 @@ class SequenceParallelBegin(PlanBase):
     """Behind this layer activations are cut along the sequence.
 
     With `need_transpose` they come as `[batch, sequence, …]` and go on as `[sequence, batch, …]`.
+
+    Args:
+        need_transpose: whether the first two dimensions change places.
+
+    Examples:
+        >>> paddle.distributed.SequenceParallelBegin().need_transpose
+        True
     """
 
     def __init__(self, need_transpose: bool = True) -> None:
         self.need_transpose = need_transpose
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Makes what the layer gives lie so.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.Linear(4, 4), dist.ProcessMesh([0], ["mp"])
+            >>> dist.SequenceParallelBegin().apply(layer, mesh)
+            >>> layer(paddle.ones([2, 3, 4])).shape
+            paddle.Size([3, 2, 4])
+        """
         _hook(layer, after=_cut_sequence(process_mesh, self.need_transpose, batch_first=False))
 
 
 class SequenceParallelEnd(PlanBase):
-    """Before this layer activations are put together along the sequence, and turned back with `need_transpose`."""
+    """Before this layer activations are put together along the sequence, and turned back with `need_transpose`.
+
+    Args:
+        need_transpose: whether the first two dimensions change places.
+
+    Examples:
+        >>> paddle.distributed.SequenceParallelEnd(need_transpose=False).need_transpose
+        False
+    """
 
     def __init__(self, need_transpose: bool = True) -> None:
         self.need_transpose = need_transpose
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Makes what the layer gets lie so.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.Linear(4, 4), dist.ProcessMesh([0], ["mp"])
+            >>> dist.SequenceParallelEnd().apply(layer, mesh)
+            >>> layer(paddle.ones([3, 2, 4])).shape
+            paddle.Size([2, 3, 4])
+        """
         _hook(layer, before=_whole_sequence(process_mesh, self.need_transpose, batch_first=False))
 
 
 class SequenceParallelEnable(PlanBase):
-    """Inside this layer activations, `[batch, sequence, …]`, are cut along the sequence."""
+    """Inside this layer activations, `[batch, sequence, …]`, are cut along the sequence.
+
+    Examples:
+        >>> plan = {"norm": paddle.distributed.SequenceParallelEnable()}
+        >>> isinstance(plan["norm"], paddle.distributed.SequenceParallelEnable)
+        True
+    """
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Makes what the layer gets and gives lie so.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.LayerNorm(4), dist.ProcessMesh([0], ["mp"])
+            >>> dist.SequenceParallelEnable().apply(layer, mesh)
+            >>> layer(paddle.ones([2, 3, 4])).shape
+            paddle.Size([2, 3, 4])
+        """
         _hook(
             layer, _cut_sequence(process_mesh, False, batch_first=True), _whole_sequence(process_mesh, False, True)
         )  # fmt: skip
 
 
 class SequenceParallelDisable(PlanBase):
-    """Inside this layer activations are whole along the sequence; around it they are cut."""
+    """Inside this layer activations are whole along the sequence; around it they are cut.
+
+    Args:
+        need_transpose: whether the first two dimensions change places, and back.
+
+    Examples:
+        >>> paddle.distributed.SequenceParallelDisable().need_transpose
+        True
+    """
 
     def __init__(self, need_transpose: bool = True) -> None:
         self.need_transpose = need_transpose
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Makes what the layer gets and gives lie so.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.Linear(4, 4), dist.ProcessMesh([0], ["mp"])
+            >>> dist.SequenceParallelDisable().apply(layer, mesh)
+            >>> layer(paddle.ones([3, 2, 4])).shape
+            paddle.Size([3, 2, 4])
+        """
         turned = self.need_transpose
         _hook(layer, _whole_sequence(process_mesh, turned, False), _cut_sequence(process_mesh, turned, False))
 
@@ -196,7 +314,16 @@ class SequenceParallelDisable(PlanBase):
 
 
 class PrepareLayerInput(PlanBase):
-    """`fn(mesh)` gives a hook that is called with the layer and its inputs, and gives the inputs."""
+    """`fn(mesh)` gives a hook that is called with the layer and its inputs, and gives the inputs.
+
+    Raises:
+        TypeError: `fn` is not a function.
+
+    Examples:
+        >>> plan = paddle.distributed.PrepareLayerInput(lambda mesh: lambda layer, inputs: inputs)
+        >>> plan.fn("mesh")("layer", (1,))
+        (1,)
+    """
 
     def __init__(self, fn: Callable[[ProcessMesh], Any] | None = None) -> None:
         if not callable(fn):
@@ -204,11 +331,35 @@ class PrepareLayerInput(PlanBase):
         self.fn = fn
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Registers the hook.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.Identity(), dist.ProcessMesh([0], ["dp"])
+            >>> dist.PrepareLayerInput(lambda mesh: lambda layer, inputs: (inputs[0] * 2,)).apply(layer, mesh)
+            >>> layer(paddle.to_tensor([1.0])).tolist()
+            [2.0]
+        """
         layer.register_forward_pre_hook(self.fn(process_mesh))
 
 
 class PrepareLayerOutput(PrepareLayerInput):
-    """`fn(mesh)` gives a hook that is called with the layer, its inputs and its outputs, and gives the outputs."""
+    """`fn(mesh)` gives a hook that is called with the layer, its inputs and its outputs, and gives the outputs.
+
+    Examples:
+        >>> plan = paddle.distributed.PrepareLayerOutput(lambda mesh: lambda layer, inputs, outputs: outputs)
+        >>> plan.fn("mesh")("layer", (1,), 2)
+        2
+    """
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: list[str] | None = None) -> None:
+        """Registers the hook.
+
+        Examples:
+            >>> dist = paddle.distributed
+            >>> layer, mesh = paddle.nn.Identity(), dist.ProcessMesh([0], ["dp"])
+            >>> dist.PrepareLayerOutput(lambda mesh: lambda layer, inputs, outputs: outputs * 2).apply(layer, mesh)
+            >>> layer(paddle.to_tensor([1.0])).tolist()
+            [2.0]
+        """
         layer.register_forward_post_hook(self.fn(process_mesh))

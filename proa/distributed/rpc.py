@@ -166,6 +166,22 @@ def init_rpc(
     """Takes part under a name. All processes of the job call this, and it ends when all have.
 
     Without `rank`, `world_size` and `master_endpoint` they are those of the launcher.
+
+    Args:
+        name: what this process is called.
+        rank: its number.
+        world_size: how many processes there are.
+        master_endpoint: where they meet, as "host:port".
+
+    Raises:
+        RuntimeError: it takes part already.
+        ValueError: two processes have one name.
+
+    Examples:
+        >>> paddle.distributed.rpc.init_rpc("worker0")
+        >>> paddle.distributed.rpc.rpc_sync("worker0", max, (2, 3))
+        3
+        >>> paddle.distributed.rpc.shutdown()
     """
     if _state["agent"] is not None:
         raise runtime_error("init_rpc", f"this process takes part already, as {_agent('init_rpc').own.name}")
@@ -216,7 +232,25 @@ def rpc_async(
     to: str, fn: Callable[..., Any], args: tuple[Any, ...] | None = None, kwargs: dict[str, Any] | None = None,
     timeout: float = -1,
 ) -> Future:  # fmt: skip
-    """Begins `fn(*args, **kwargs)` in the process called `to`; `timeout` in seconds (0 or less: none)."""
+    """Begins `fn(*args, **kwargs)` in the process called `to`; `timeout` in seconds (0 or less: none).
+
+    Args:
+        to: the name of a process.
+        fn: a function that both processes can import.
+        args: its arguments.
+        kwargs: its named arguments.
+        timeout: how long it may take.
+
+    Returns:
+        A future: `wait()` gives the result, or raises what the function raised.
+
+    Examples:
+        >>> paddle.distributed.rpc.init_rpc("worker0")
+        >>> future = paddle.distributed.rpc.rpc_async("worker0", max, (2, 3))
+        >>> future.wait()
+        3
+        >>> paddle.distributed.rpc.shutdown()
+    """
     agent = _agent("rpc_async")
     worker = get_worker_info(to)
     request = pickle.dumps((fn, tuple(args or ()), dict(kwargs or {})))  # now: arguments may change afterwards
@@ -229,12 +263,36 @@ def rpc_sync(
     to: str, fn: Callable[..., Any], args: tuple[Any, ...] | None = None, kwargs: dict[str, Any] | None = None,
     timeout: float = -1,
 ) -> Any:  # fmt: skip
-    """The result of `fn(*args, **kwargs)` in the process called `to`."""
+    """The result of `fn(*args, **kwargs)` in the process called `to`.
+
+    Args:
+        to: the name of a process.
+        fn: a function that both processes can import.
+        args: its arguments.
+        kwargs: its named arguments.
+        timeout: how many seconds it may take (0 or less: any number).
+
+    Examples:
+        >>> paddle.distributed.rpc.init_rpc("worker0")
+        >>> paddle.distributed.rpc.rpc_sync("worker0", sorted, ([3, 1, 2],))
+        [1, 2, 3]
+        >>> paddle.distributed.rpc.shutdown()
+    """
     return rpc_async(to, fn, args, kwargs, timeout).wait()
 
 
 def get_worker_info(name: str) -> WorkerInfo:
-    """The process of that name."""
+    """The process of that name.
+
+    Raises:
+        ValueError: there is none.
+
+    Examples:
+        >>> paddle.distributed.rpc.init_rpc("worker0")
+        >>> paddle.distributed.rpc.get_worker_info("worker0").rank
+        0
+        >>> paddle.distributed.rpc.shutdown()
+    """
     workers = _agent("get_worker_info").workers
     if name not in workers:
         raise value_error("get_worker_info", f"the processes are called {', '.join(workers)}", f"name: {name!r}")
@@ -242,18 +300,41 @@ def get_worker_info(name: str) -> WorkerInfo:
 
 
 def get_all_worker_infos() -> list[WorkerInfo]:
-    """All processes, by their numbers."""
+    """All processes, by their numbers.
+
+    Examples:
+        >>> paddle.distributed.rpc.init_rpc("worker0")
+        >>> [worker.name for worker in paddle.distributed.rpc.get_all_worker_infos()]
+        ['worker0']
+        >>> paddle.distributed.rpc.shutdown()
+    """
     return sorted(_agent("get_all_worker_infos").workers.values(), key=lambda worker: worker.rank)
 
 
 def get_current_worker_info() -> WorkerInfo:
-    """This process."""
+    """This process.
+
+    Examples:
+        >>> paddle.distributed.rpc.init_rpc("worker0")
+        >>> paddle.distributed.rpc.get_current_worker_info().name
+        'worker0'
+        >>> paddle.distributed.rpc.shutdown()
+    """
     return _agent("get_current_worker_info").own
 
 
 @boundary
 def shutdown() -> None:
-    """Takes no part any more. It waits for this process's own calls, then for all processes to come here."""
+    """Takes no part any more. It waits for this process's own calls, then for all processes to come here.
+
+    Examples:
+        >>> paddle.distributed.rpc.init_rpc("worker0")
+        >>> paddle.distributed.rpc.shutdown()
+        >>> paddle.distributed.rpc.get_all_worker_infos()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: (get_all_worker_infos) this process takes no part in calls; call rpc.init_rpc(name) first.
+    """
     agent = _state["agent"]
     if agent is None:
         return

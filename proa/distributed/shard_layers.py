@@ -28,6 +28,21 @@ def shard_layer(
     """The layer with its parameters on a mesh: as `shard_fn(name, sublayer, mesh)` lays them out, the others whole.
 
     `input_fn(inputs, mesh)` and `output_fn(outputs, mesh)` see what goes in and comes out.
+
+    Args:
+        layer: a Layer, which is given back.
+        process_mesh: the mesh.
+        shard_fn: called for the layer and all that it has; None: all parameters lie whole on each device.
+        input_fn: changes the inputs.
+        output_fn: changes the outputs.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> def columns(name, layer, mesh):
+        ...     layer.weight = dist.shard_tensor(layer.weight, mesh, [dist.Shard(1)])
+        >>> layer = dist.shard_layer(paddle.nn.Linear(2, 4), dist.ProcessMesh([0], ["mp"]), columns)
+        >>> layer.weight.placements, layer.bias.placements
+        ([Shard(dim=1)], [Replicate()])
     """
     if not isinstance(layer, Layer):
         raise type_error("shard_layer", "layer must be a Layer", type(layer).__name__)
@@ -83,6 +98,20 @@ class LocalLayer(Layer):
 
     `out_dist_attrs` has a mesh and placements for each result (`Partial` where devices have addends of it). Gradients lie
     as their tensors do, so that `grad_dist_attrs` needs not be looked at.
+
+    Args:
+        out_dist_attrs: a mesh and placements for each result.
+        grad_dist_attrs: taken; it is not needed.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], ["dp"])
+        >>> class Total(dist.LocalLayer):
+        ...     def forward(self, x):
+        ...         return x.sum()
+        >>> total = Total([(mesh, [dist.Partial()])])
+        >>> float(total(dist.shard_tensor([1.0, 2.0], mesh, [dist.Shard(0)])))
+        3.0
     """
 
     def __init__(
@@ -106,6 +135,20 @@ def local_map(
 
     `in_placements` says how inputs must lie; one that lies otherwise is laid out anew with `reshard_inputs`, and an error
     without it.
+
+    Args:
+        func: a function of tensors.
+        out_placements: how each result lies (None: an ordinary tensor).
+        in_placements: how each input must lie; None: in any way.
+        process_mesh: the mesh; None: that of the inputs.
+        reshard_inputs: whether inputs are laid out anew.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], ["dp"])
+        >>> total = dist.local_map(lambda x: x.sum(), [[dist.Partial()]])
+        >>> float(total(dist.shard_tensor([1.0, 2.0], mesh, [dist.Shard(0)])))
+        3.0
     """
 
     def call(*inputs: Any, **kwargs: Any) -> Any:

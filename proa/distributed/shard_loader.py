@@ -83,6 +83,21 @@ def shard_dataloader(
 
     The batch size is that of the whole batch. With several meshes (a pipeline), the first is that of the first part of a
     batch, and so on. With `is_dataset_splitted` each process's loader gives its own part of the batch.
+
+    Args:
+        dataloader: a DataLoader.
+        meshes: a mesh, or one for each part of a batch.
+        input_keys: where batches are dictionaries, the order of their parts.
+        shard_dims: the axis that cuts batches, or one for each mesh.
+        is_dataset_splitted: whether each process loads its own part.
+        dense_tensor_idx: parts that stay ordinary tensors.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> loader = paddle.io.DataLoader([np.ones(2, "float32")] * 4, batch_size=2)
+        >>> loader = dist.shard_dataloader(loader, dist.ProcessMesh([0], ["dp"]), shard_dims="dp")
+        >>> len(loader)
+        2
     """
     if not hasattr(dataloader, "__iter__"):
         raise type_error("shard_dataloader", "a DataLoader is wrapped", type(dataloader).__name__)

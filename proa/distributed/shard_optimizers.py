@@ -69,17 +69,56 @@ class _ShardingStage:
 
 
 class ShardingStage1(_ShardingStage):
-    """The states of an optimiser are cut over an axis of the mesh."""
+    """The states of an optimiser are cut over an axis of the mesh.
+
+    Args:
+        sharding_mesh_dim: the axis, by name or number.
+        mesh: the mesh; None: that of the parameters, or what `set_mesh` was given.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> model = paddle.nn.Linear(2, 1)
+        >>> adam = paddle.optimizer.Adam(parameters=model.parameters())
+        >>> adam = dist.shard_optimizer(adam, dist.ShardingStage1("dp", dist.ProcessMesh([0], ["dp"])))
+        >>> model.weight.placements
+        [Replicate()]
+    """
 
 
 class ShardingStage2(_ShardingStage):
-    """States and gradients are cut over an axis of the mesh."""
+    """States and gradients are cut over an axis of the mesh.
+
+    Args:
+        sharding_mesh_dim: the axis, by name or number.
+        mesh: the mesh; None: that of the parameters, or what `set_mesh` was given.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> model = paddle.nn.Linear(2, 1)
+        >>> adam = paddle.optimizer.Adam(parameters=model.parameters())
+        >>> adam = dist.shard_optimizer(adam, dist.ShardingStage2("dp", dist.ProcessMesh([0], ["dp"])))
+        >>> model.weight.placements
+        [Replicate()]
+    """
 
     cuts_gradients = True
 
 
 class ShardingStage3(_ShardingStage):
-    """States, gradients and parameters are cut over an axis of the mesh."""
+    """States, gradients and parameters are cut over an axis of the mesh.
+
+    Args:
+        sharding_mesh_dim: the axis, by name or number.
+        mesh: the mesh; None: that of the parameters, or what `set_mesh` was given.
+
+    Examples:
+        >>> dist = paddle.distributed
+        >>> model = paddle.nn.Linear(2, 1)
+        >>> adam = paddle.optimizer.Adam(parameters=model.parameters())
+        >>> adam = dist.shard_optimizer(adam, dist.ShardingStage3("dp", dist.ProcessMesh([0], ["dp"])))
+        >>> model.weight.placements
+        [Shard(dim=0)]
+    """
 
     cuts_gradients = cuts_parameters = True
 
@@ -117,10 +156,21 @@ class ShardOptimizer:
 def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
     """The optimiser with its states on the mesh of its parameters.
 
-    `shard_fn(key, parameter, state)` lays a state out and gives it back; `ShardingStage1`, `2` and `3` are such functions,
-    and without one states lie as their parameters do.
+    Args:
+        optimizer: an optimiser.
+        shard_fn: `shard_fn(key, parameter, state)` lays a state out and gives it back; `ShardingStage1`, `2` and `3`
+            are such functions, and without one states lie as their parameters do.
+        gradient_accumulation_steps: how many calls of a `DistModel` make one update.
 
-        optimizer = dist.shard_optimizer(optimizer, dist.ShardingStage1("dp"))
+    Examples:
+        >>> dist = paddle.distributed
+        >>> model = paddle.nn.Linear(2, 1)
+        >>> adam = paddle.optimizer.Adam(0.1, parameters=model.parameters())
+        >>> adam = dist.shard_optimizer(adam, dist.ShardingStage1("dp", dist.ProcessMesh([0], ["dp"])))
+        >>> model(paddle.ones([4, 2])).sum().backward()
+        >>> adam.step()
+        >>> model.bias.placements
+        [Replicate()]
     """
     inner = optimizer._inner_opt if isinstance(optimizer, ShardOptimizer) else optimizer
     if not hasattr(inner, "lay_out_states"):
@@ -129,5 +179,11 @@ def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_
 
 
 def shard_scaler(scaler: Any) -> Any:
-    """The scaler as it is: gradients are whole values, so that it finds an infinity wherever it lies."""
+    """The scaler as it is: gradients are whole values, so that it finds an infinity wherever it lies.
+
+    Examples:
+        >>> scaler = paddle.amp.GradScaler()
+        >>> paddle.distributed.shard_scaler(scaler) is scaler
+        True
+    """
     return scaler

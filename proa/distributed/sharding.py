@@ -13,6 +13,8 @@ from .fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_gradscaler import 
 from .fleet.meta_parallel.sharding import GroupShardedOptimizer, GroupShardedStage2, GroupShardedStage3
 from .group import Group, resolve
 
+__all__ = ["group_sharded_parallel", "save_group_sharded_model"]
+
 
 @boundary
 def group_sharded_parallel(
@@ -26,6 +28,30 @@ def group_sharded_parallel(
     elements as well (see `GroupShardedStage3` for `exclude_layer`). `dp_group`: processes of other such groups that train
     the same parameters. Gradients are means over all of them. `offload` is not done; the other settings change nothing.
     In a job of one process all three are given back as they are.
+
+    Args:
+        model: a Layer.
+        optimizer: its optimiser.
+        level: what is divided.
+        scaler: a GradScaler, or None.
+        group: the processes that divide; None: all.
+        offload: not done.
+        sync_buffers: taken; it changes nothing.
+        buffer_max_size: taken; it changes nothing.
+        segment_size: the smallest parameter that is divided.
+        sync_comm: taken; it changes nothing.
+        dp_group: see above.
+        exclude_layer: layers whose parameters stay whole.
+
+    Raises:
+        ValueError: `level` is another one.
+
+    Examples:
+        >>> model = paddle.nn.Linear(2, 1)
+        >>> adam = paddle.optimizer.Adam(parameters=model.parameters())
+        >>> whole, optimizer, scaler = paddle.distributed.sharding.group_sharded_parallel(model, adam, "os_g")
+        >>> whole is model, optimizer is adam
+        (True, True)
     """
     if level not in ("os", "os_g", "p_g_os"):
         raise value_error("group_sharded_parallel", "level must be 'os', 'os_g' or 'p_g_os'", repr(level))
@@ -47,6 +73,17 @@ def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> 
 
     Called in all processes; the first one writes the model, whole. Each writes the optimiser states it has, in a job of
     several into a file that ends in its number.
+
+    Args:
+        model: what `group_sharded_parallel` gave.
+        output: the folder.
+        optimizer: the optimiser that it gave, or None.
+
+    Examples:
+        >>> import os
+        >>> paddle.distributed.sharding.save_group_sharded_model(paddle.nn.Linear(2, 1), "saved")
+        >>> os.listdir("saved")
+        ['model.pdmodel']
     """
     state = model.whole_state_dict() if isinstance(model, GroupShardedStage3) else model.state_dict()
     os.makedirs(output, exist_ok=True)

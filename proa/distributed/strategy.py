@@ -63,7 +63,16 @@ class _Part:
 class Strategy:
     """Settings of `dist.to_static`, in parts: `sharding`, `gradient_merge`, `pipeline`, `amp`, `fused_passes`.
 
-    strategy = dist.Strategy({"pipeline": {"enable": True, "accumulate_steps": 4}})
+    Args:
+        config: a dictionary of parts, which are dictionaries of settings.
+
+    Raises:
+        ValueError: there is no such part or setting.
+
+    Examples:
+        >>> strategy = paddle.distributed.Strategy({"pipeline": {"enable": True, "accumulate_steps": 4}})
+        >>> strategy.pipeline.accumulate_steps, strategy.amp.enable
+        (4, False)
     """
 
     def __init__(self, config: dict[str, Any] | None = None) -> None:
@@ -78,6 +87,12 @@ class Strategy:
         self.full_graph = True
 
     def to_dict(self) -> dict[str, Any]:
+        """All settings, as a dictionary of dictionaries.
+
+        Examples:
+            >>> paddle.distributed.Strategy().to_dict()["gradient_merge"]
+            {'enable': False, 'k_steps': 1, 'avg': True}
+        """
         return {name: getattr(self, name).to_dict() for name in _DEFAULTS}
 
     def __repr__(self) -> str:

@@ -20,6 +20,14 @@ from .messages import require_tensors
 def all_reduce(
     tensor: Tensor, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:  # fmt: skip
+    """As `paddle.distributed.all_reduce`; XLA chooses the stream.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> task = paddle.distributed.communication.stream.all_reduce(x)
+        >>> x.tolist()
+        [1.0, 2.0]
+    """
     return collective.all_reduce(tensor, op, group, sync_op)
 
 
@@ -34,7 +42,14 @@ def _fit(where: str, tensor: Tensor, whole: Tensor) -> None:
 def all_gather(
     tensor_or_tensor_list: Any, tensor: Tensor, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:  # fmt: skip
-    """Into a list, or into one tensor that holds the gathered ones one after another."""
+    """As `paddle.distributed.all_gather`: into a list, or into one tensor that holds the gathered ones one after another.
+
+    Examples:
+        >>> whole = paddle.zeros([2])
+        >>> task = paddle.distributed.communication.stream.all_gather(whole, paddle.to_tensor([1.0, 2.0]))
+        >>> whole.tolist()
+        [1.0, 2.0]
+    """
     if not isinstance(tensor_or_tensor_list, Tensor):
         return collective.all_gather(tensor_or_tensor_list, tensor, group, sync_op)
     require_tensors("all_gather", tensor)
@@ -50,6 +65,14 @@ def all_gather(
 def broadcast(
     tensor: Tensor, src: int, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
+    """As `paddle.distributed.broadcast`; XLA chooses the stream.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> task = paddle.distributed.communication.stream.broadcast(x, src=0)
+        >>> x.tolist()
+        [1.0, 2.0]
+    """
     return collective.broadcast(tensor, src, group, sync_op)
 
 
@@ -57,6 +80,14 @@ def reduce(
     tensor: Tensor, dst: int = 0, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
+    """As `paddle.distributed.reduce`; XLA chooses the stream.
+
+    Examples:
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> task = paddle.distributed.communication.stream.reduce(x, dst=0)
+        >>> x.tolist()
+        [1.0, 2.0]
+    """
     return collective.reduce(tensor, dst, op, group, sync_op)
 
 
@@ -65,7 +96,14 @@ def reduce_scatter(
     tensor: Tensor, tensor_or_tensor_list: Any, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
-    """From a list, or from one tensor that is divided along axis 0."""
+    """As `paddle.distributed.reduce_scatter`: from a list, or from one tensor that is divided along axis 0.
+
+    Examples:
+        >>> part = paddle.zeros([2])
+        >>> task = paddle.distributed.communication.stream.reduce_scatter(part, paddle.to_tensor([1.0, 2.0]))
+        >>> part.tolist()
+        [1.0, 2.0]
+    """
     if not isinstance(tensor_or_tensor_list, Tensor):
         return collective.reduce_scatter(tensor, tensor_or_tensor_list, op, group, sync_op)
     require_tensors("reduce_scatter", tensor)
@@ -86,7 +124,14 @@ def scatter(
     tensor: Tensor, tensor_or_tensor_list: Any = None, src: int = 0, group: Any = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
-    """From a list, or from one tensor that is divided along axis 0; both at process `src`."""
+    """As `paddle.distributed.scatter`: from a list, or from one tensor that is divided along axis 0; both at process `src`.
+
+    Examples:
+        >>> part = paddle.zeros([2])
+        >>> task = paddle.distributed.communication.stream.scatter(part, paddle.to_tensor([1.0, 2.0]))
+        >>> part.tolist()
+        [1.0, 2.0]
+    """
     found = resolve("scatter", group)
     if found is None:
         return None
@@ -104,6 +149,14 @@ def gather(
     tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int = 0, group: Any = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
+    """As `paddle.distributed.gather`; XLA chooses the stream.
+
+    Examples:
+        >>> gathered = []
+        >>> task = paddle.distributed.communication.stream.gather(paddle.to_tensor([1.0, 2.0]), gathered)
+        >>> [x.tolist() for x in gathered]
+        [[1.0, 2.0]]
+    """
     return collective.gather(tensor, gather_list, dst, group, sync_op)
 
 
@@ -111,6 +164,14 @@ def alltoall(
     out_tensor_or_tensor_list: Any, in_tensor_or_tensor_list: Any, group: Any = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
+    """As `paddle.distributed.alltoall` for lists, as `alltoall_single` for tensors; XLA chooses the stream.
+
+    Examples:
+        >>> received = []
+        >>> task = paddle.distributed.communication.stream.alltoall(received, [paddle.to_tensor([1.0, 2.0])])
+        >>> [x.tolist() for x in received]
+        [[1.0, 2.0]]
+    """
     if isinstance(out_tensor_or_tensor_list, Tensor):
         return collective.alltoall_single(
             out_tensor_or_tensor_list, in_tensor_or_tensor_list, None, None, group, sync_op
@@ -122,16 +183,40 @@ def alltoall_single(
     out_tensor: Tensor, in_tensor: Tensor, out_split_sizes: Sequence[int] | None = None,
     in_split_sizes: Sequence[int] | None = None, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
+    """As `paddle.distributed.alltoall_single`; XLA chooses the stream.
+
+    Examples:
+        >>> received = paddle.zeros([2])
+        >>> task = paddle.distributed.communication.stream.alltoall_single(received, paddle.to_tensor([1.0, 2.0]))
+        >>> received.tolist()
+        [1.0, 2.0]
+    """
     return collective.alltoall_single(out_tensor, in_tensor, in_split_sizes, out_split_sizes, group, sync_op)
 
 
 def send(
     tensor: Tensor, dst: int = 0, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
+    """As `paddle.distributed.send`; XLA chooses the stream.
+
+    Examples:
+        >>> paddle.distributed.communication.stream.send(paddle.ones([2]), dst=1)
+        Traceback (most recent call last):
+            part = operations.reduce_scatter_op(part, tuple(found.ranks), reduction)
+        ValueError: (send) dst must be one of the group's processes [0]; received dst: 1.
+    """
     return collective.send(tensor, dst, group, sync_op)
 
 
 def recv(
     tensor: Tensor, src: int = 0, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
+    """As `paddle.distributed.recv`; XLA chooses the stream.
+
+    Examples:
+        >>> paddle.distributed.communication.stream.recv(paddle.zeros([2]), src=1)
+        Traceback (most recent call last):
+            part = operations.reduce_scatter_op(part, tuple(found.ranks), reduction)
+        ValueError: (recv) src must be one of the group's processes [0]; received src: 1.
+    """
     return collective.recv(tensor, src, group, sync_op)

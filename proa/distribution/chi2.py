@@ -8,6 +8,8 @@ from .arguments import require_all, tensors
 from .functions import paddle
 from .gamma import Gamma
 
+__all__ = ["Chi2"]
+
 
 class Chi2(Gamma):
     """The sum of `df` squared standard normal numbers: a gamma distribution.

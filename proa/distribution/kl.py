@@ -31,6 +31,8 @@ from .normal import Normal
 from .poisson import Poisson
 from .uniform import Uniform
 
+__all__ = ["kl_divergence", "register_kl"]
+
 Rule = Callable[[Any, Any], Any]
 _RULES: dict[tuple[type, type], Rule] = {}
 

@@ -13,6 +13,8 @@ from .distribution import Distribution, without_gradient
 from .functions import paddle
 from .noise import standard_normal
 
+__all__ = ["LKJCholesky"]
+
 
 class LKJCholesky(Distribution):
     """Lower triangular roots of correlation matrices, with density proportional to det^(concentration - 1).

@@ -15,7 +15,16 @@ _lock = new_lock()
 
 
 class UniqueNameGenerator:
-    """Counters by key, and a prefix for the names made from them."""
+    """Counters by key, and a prefix for the names made from them.
+
+    Args:
+        prefix: what names begin with.
+
+    Examples:
+        >>> generator = paddle.utils.unique_name.UniqueNameGenerator("net/")
+        >>> generator("fc"), generator("fc")
+        ('net/fc_0', 'net/fc_1')
+    """
 
     def __init__(self, prefix: str = "") -> None:
         self.prefix = prefix

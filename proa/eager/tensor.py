@@ -674,7 +674,12 @@ def alias(source: Tensor) -> Tensor:
 
 
 def wrap(value: Any, aval: Aval | None = None) -> Tensor:
-    """A tensor around an array that exists. The array must not be changed afterwards."""
+    """A tensor around an array that exists. The array must not be changed afterwards.
+
+    Examples:
+        >>> paddle.utils.dlpack.wrap(np.array([1.0, 2.0], "float32")).tolist()
+        [1.0, 2.0]
+    """
     tensor = Tensor.__new__(Tensor)
     tensor._aval = aval if aval is not None else aval_of(value)
     tensor._value = value
@@ -695,7 +700,12 @@ def aval_of(value: Any) -> Aval:
 
 
 def jax_value(value: Any) -> Any:
-    """The value as a JAX array where it is; JAX's own default device does not matter."""
+    """The value as a JAX array where it is; JAX's own default device does not matter.
+
+    Examples:
+        >>> paddle.utils.dlpack.jax_value(np.ones(2, "float32")).shape
+        (2,)
+    """
     from ..ir.xla import started_jax
 
     jax = started_jax()

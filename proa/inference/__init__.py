@@ -23,19 +23,34 @@ from .predictor import Predictor, PredictorPool, create_predictor
 
 
 def get_version() -> str:
-    """The version whose behaviour this has, as Paddle writes it."""
+    """The version whose behaviour this has, as Paddle writes it.
+
+    Examples:
+        >>> paddle.inference.get_version().splitlines()[1]
+        'commit: proa'
+    """
     from ..version import full_version
 
     return f"version: {full_version}\ncommit: proa\nbranch: main\n"
 
 
 def get_trt_compile_version() -> tuple[int, int, int]:
-    """(0, 0, 0): there is no TensorRT here."""
+    """(0, 0, 0): there is no TensorRT here.
+
+    Examples:
+        >>> paddle.inference.get_trt_compile_version()
+        (0, 0, 0)
+    """
     return (0, 0, 0)
 
 
 def get_trt_runtime_version() -> tuple[int, int, int]:
-    """(0, 0, 0): there is no TensorRT here."""
+    """(0, 0, 0): there is no TensorRT here.
+
+    Examples:
+        >>> paddle.inference.get_trt_runtime_version()
+        (0, 0, 0)
+    """
     return (0, 0, 0)
 
 

@@ -104,7 +104,14 @@ _QUESTIONS: dict[str, tuple[str, Any]] = {
 
 
 class XpuConfig:
-    """Options of XPU devices; remembered only."""
+    """Options of XPU devices; remembered only.
+
+    Examples:
+        >>> config = paddle.inference.XpuConfig()
+        >>> config.l3_size = 1024
+        >>> config.l3_size
+        1024
+    """
 
     def __init__(self) -> None:
         self.device_id = 0
@@ -183,7 +190,20 @@ class Config:
     # ---- the model -----------------------------------------------------------------------------------------------
 
     def set_model(self, *args: Any) -> None:
-        """A folder or the files' common beginning; or the program's and the parameters' file."""
+        """Says which model to run.
+
+        Args:
+            *args: a folder, or the files' common beginning; or the program's and the parameters' file.
+
+        Raises:
+            TypeError: they are not one or two paths.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.set_model("resnet.json", "resnet.pdiparams")
+            >>> config.prog_file(), config.params_file()
+            ('resnet.json', 'resnet.pdiparams')
+        """
         if not 1 <= len(args) <= 2 or not all(isinstance(part, (str, os.PathLike)) for part in args):
             raise type_error("Config", "a folder, or a program's and a parameters' file are needed", repr(args))
         paths = [os.fspath(part) for part in args]
@@ -192,7 +212,20 @@ class Config:
         self._buffers = None
 
     def set_model_buffer(self, prog: bytes, prog_size: int, params: bytes, params_size: int) -> None:
-        """The content of the two files instead of their paths."""
+        """The content of the two files instead of their paths.
+
+        Args:
+            prog: the program.
+            prog_size: how many of its bytes count.
+            params: the parameters.
+            params_size: how many of their bytes count.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.set_model_buffer(b"program", 7, b"numbers", 7)
+            >>> config.model_from_memory()
+            True
+        """
         if not isinstance(prog, (bytes, bytearray)) or not isinstance(params, (bytes, bytearray)):
             raise type_error(
                 "Config.set_model_buffer", "bytes are needed", f"{type(prog).__name__}, {type(params).__name__}"
@@ -200,21 +233,61 @@ class Config:
         self._buffers = (bytes(prog[:prog_size]), bytes(params[:params_size]))
 
     def set_prog_file(self, path: str) -> None:
+        """Says where the program is.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.set_prog_file("resnet.json")
+            >>> config.prog_file()
+            'resnet.json'
+        """
         self._program = os.fspath(path)
 
     def set_params_file(self, path: str) -> None:
+        """Says where the parameters are.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.set_params_file("resnet.pdiparams")
+            >>> config.params_file()
+            'resnet.pdiparams'
+        """
         self._params = os.fspath(path)
 
     def model_dir(self) -> str:
+        """The folder, or the files' common beginning; empty where two files were named.
+
+        Examples:
+            >>> paddle.inference.Config("models/resnet").model_dir()
+            'models/resnet'
+        """
         return self._model_dir
 
     def prog_file(self) -> str:
+        """The program's file; empty where a folder was named.
+
+        Examples:
+            >>> paddle.inference.Config("resnet.json", "resnet.pdiparams").prog_file()
+            'resnet.json'
+        """
         return self._program
 
     def params_file(self) -> str:
+        """The parameters' file; empty where a folder was named.
+
+        Examples:
+            >>> paddle.inference.Config("resnet.json", "resnet.pdiparams").params_file()
+            'resnet.pdiparams'
+        """
         return self._params
 
     def model_from_memory(self) -> bool:
+        """Whether `set_model_buffer` gave the model.
+
+        Examples:
+            >>> paddle.inference.Config("resnet.json", "resnet.pdiparams").model_from_memory()
+            False
+        """
         return self._buffers is not None
 
     # ---- the device ----------------------------------------------------------------------------------------------
@@ -222,7 +295,19 @@ class Config:
     def enable_use_gpu(
         self, memory_pool_init_size_mb: int, device_id: int = 0, precision_mode: Any = PrecisionType.Float32
     ) -> None:
-        """Runs on a GPU. Without one this warns, and the model runs on the CPU (as in Paddle)."""
+        """Runs on a GPU. Without one this warns, and the model runs on the CPU (as in Paddle).
+
+        Args:
+            memory_pool_init_size_mb: remembered; XLA has its own pool.
+            device_id: which GPU.
+            precision_mode: a `PrecisionType` to compute in.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.enable_use_gpu(256, 0)
+            >>> config.memory_pool_init_size_mb()
+            256
+        """
         from ..core.place import jax_devices
 
         self._memory_mb = int(memory_pool_init_size_mb)
@@ -241,33 +326,93 @@ class Config:
         self._place = make_place("gpu", int(device_id))
 
     def disable_gpu(self) -> None:
+        """Runs the model on the CPU.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.disable_gpu()
+            >>> config.use_gpu()
+            False
+        """
         self._place = CPU
 
     def use_gpu(self) -> bool:
+        """Whether the model runs on a GPU.
+
+        Examples:
+            >>> paddle.inference.Config().use_gpu()
+            False
+        """
         return self._place.kind == "gpu"
 
     def gpu_device_id(self) -> int:
+        """The number of the GPU; 0 where the model runs on the CPU.
+
+        Examples:
+            >>> paddle.inference.Config().gpu_device_id()
+            0
+        """
         return self._place.index if self.use_gpu() else 0
 
     def enable_custom_device(
         self, device_type: str, device_id: int = 0, precision: Any = PrecisionType.Float32
     ) -> None:
-        """Runs on the device of another PJRT plug-in ("tpu")."""
+        """Runs on the device of another PJRT plug-in ("tpu").
+
+        Args:
+            device_type: the plug-in's name.
+            device_id: which of its devices.
+            precision: taken; it changes nothing.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.enable_custom_device("cpu")
+            >>> config.use_gpu()
+            False
+        """
         self._place = make_place(device_type, int(device_id))
 
     def memory_pool_init_size_mb(self) -> int:
+        """What `enable_use_gpu` was given; 100 before.
+
+        Examples:
+            >>> paddle.inference.Config().memory_pool_init_size_mb()
+            100
+        """
         return self._memory_mb
 
     def fraction_of_gpu_memory_for_pool(self) -> float:
+        """0: no memory is set aside.
+
+        Examples:
+            >>> paddle.inference.Config().fraction_of_gpu_memory_for_pool()
+            0.0
+        """
         return 0.0
 
     def set_cpu_math_library_num_threads(self, num: int) -> None:
-        """How many threads ONNX Runtime and OpenVINO take. XLA's belong to the process (PROA_NUM_THREADS)."""
+        """How many threads ONNX Runtime and OpenVINO take. XLA's belong to the process (PROA_NUM_THREADS).
+
+        Raises:
+            ValueError: `num` is less than 1.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.set_cpu_math_library_num_threads(4)
+            >>> config.cpu_math_library_num_threads()
+            4
+        """
         if not isinstance(num, int) or num < 1:
             raise value_error("Config.set_cpu_math_library_num_threads", "a number of at least 1 is needed", repr(num))
         self._threads = num
 
     def cpu_math_library_num_threads(self) -> int:
+        """The number of threads that was set; 1 before.
+
+        Examples:
+            >>> paddle.inference.Config().cpu_math_library_num_threads()
+            1
+        """
         return 1 if self._threads is None else self._threads
 
     # ---- the engine ----------------------------------------------------------------------------------------------
@@ -278,32 +423,97 @@ class Config:
         "auto" measures what is installed when the model is first loaded on this machine, leaves out what gives other
         results than XLA, and takes the quickest (`predictor.explain()` says why). It measures with `examples` (lists of
         arrays, one list for each run); without them, with the vectors that a .proa file has recorded, or made-up ones.
+
+        Args:
+            name: the engine.
+            examples: inputs to measure with.
+
+        Raises:
+            ValueError: there is no such engine.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.set_engine("onnxruntime")
+            >>> config.engine()
+            'onnxruntime'
         """
         self._engine = check_name("Config.set_engine", name)
         self._examples = given_by_user(examples)
 
     def engine(self) -> str:
-        """The engine that was set, or the one that PROA_INFERENCE_ENGINE names."""
+        """The engine that was set, or the one that PROA_INFERENCE_ENGINE names.
+
+        Examples:
+            >>> paddle.inference.Config().engine()
+            'xla'
+        """
         return self._engine or check_name("PROA_INFERENCE_ENGINE", flags.get("FLAGS_inference_engine"))
 
     def enable_onnxruntime(self) -> None:
+        """Runs the model with ONNX Runtime.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.enable_onnxruntime()
+            >>> config.engine()
+            'onnxruntime'
+        """
         self._engine = "onnxruntime"
 
     def disable_onnxruntime(self) -> None:
+        """Runs the model with the usual engine again.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.enable_onnxruntime()
+            >>> config.disable_onnxruntime()
+            >>> config.engine()
+            'xla'
+        """
         self._engine = "" if self._engine == "onnxruntime" else self._engine
 
     def onnxruntime_enabled(self) -> bool:
+        """Whether ONNX Runtime runs the model.
+
+        Examples:
+            >>> paddle.inference.Config().onnxruntime_enabled()
+            False
+        """
         return self.engine() == "onnxruntime"
 
     def enable_openvino_engine(self, inference_precision: Any = PrecisionType.Float32) -> None:
+        """Runs the model with OpenVINO.
+
+        Args:
+            inference_precision: a `PrecisionType` to compute in: Float32, Half or Bfloat16.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.enable_openvino_engine()
+            >>> config.engine()
+            'openvino'
+        """
         self._engine = "openvino"
         self._set_precision("Config.enable_openvino_engine", inference_precision)
 
     def openvino_engine_enabled(self) -> bool:
+        """Whether OpenVINO runs the model.
+
+        Examples:
+            >>> paddle.inference.Config().openvino_engine_enabled()
+            False
+        """
         return self.engine() == "openvino"
 
     def enable_mkldnn_bfloat16(self) -> None:
-        """Products in bfloat16, sums in float32."""
+        """Products in bfloat16, sums in float32.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.enable_mkldnn_bfloat16()
+            >>> "bfloat16" in config.summary()
+            True
+        """
         self._set_precision("Config.enable_mkldnn_bfloat16", PrecisionType.Bfloat16)
         self._options["onednn_enabled"] = True
 
@@ -320,7 +530,17 @@ class Config:
             )
 
     def set_mkldnn_cache_capacity(self, capacity: int = 0) -> None:
-        """For how many shapes of its inputs a predictor keeps an executable (0: the usual number)."""
+        """For how many shapes of its inputs a predictor keeps an executable (0: the usual number).
+
+        Raises:
+            ValueError: `capacity` is negative.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.set_mkldnn_cache_capacity(8)
+            >>> "onednn_cache_capacity" in config.summary()
+            True
+        """
         if not isinstance(capacity, int) or capacity < 0:
             raise value_error("Config.set_mkldnn_cache_capacity", "a number of at least 0 is needed", repr(capacity))
         self._options["onednn_cache_capacity"] = capacity
@@ -328,7 +548,17 @@ class Config:
     set_onednn_cache_capacity = set_mkldnn_cache_capacity
 
     def set_optimization_level(self, opt_level: int = 2) -> None:
-        """0: no pass changes the graph; 1: those that only take away; more: all."""
+        """0: no pass changes the graph; 1: those that only take away; more: all.
+
+        Raises:
+            ValueError: `opt_level` is negative.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.set_optimization_level(0)
+            >>> "optimization_level" in config.summary()
+            True
+        """
         if not isinstance(opt_level, int) or opt_level < 0:
             raise value_error("Config.set_optimization_level", "a number of at least 0 is needed", repr(opt_level))
         self._options["optimization_level"] = opt_level
@@ -350,19 +580,62 @@ class Config:
     # ---- the rest ------------------------------------------------------------------------------------------------
 
     def pass_builder(self) -> PassBuilder:
+        """The list of passes, which may be changed and changes nothing.
+
+        Examples:
+            >>> passes = paddle.inference.Config().pass_builder()
+            >>> passes.append_pass("fuse")
+            >>> passes.all_passes()
+            ['fuse']
+        """
         return self._passes
 
     def xpu_config(self) -> XpuConfig:
+        """The options of XPU devices.
+
+        Examples:
+            >>> paddle.inference.Config().xpu_config().device_id
+            0
+        """
         return self._xpu
 
     def shape_range_info_collected(self) -> bool:
+        """Whether `collect_shape_range_info` was called.
+
+        Examples:
+            >>> config = paddle.inference.Config()
+            >>> config.collect_shape_range_info("shapes.pbtxt")
+            >>> config.shape_range_info_collected()
+            True
+        """
         return "shape_range_info_path" in self._options
 
     def to_native_config(self) -> Config:
+        """A copy of the Config.
+
+        Examples:
+            >>> paddle.inference.Config("models/resnet").to_native_config().model_dir()
+            'models/resnet'
+        """
         return Config(self)
 
     def summary(self) -> str:
-        """The options as a table."""
+        """The options as a table.
+
+        Examples:
+            >>> print(paddle.inference.Config("models/resnet").summary())
+            +-----------------+---------------+
+            | Option          | Value         |
+            +-----------------+---------------+
+            | model_dir       | models/resnet |
+            +-----------------+---------------+
+            | engine          | xla           |
+            | precision       | float32       |
+            | device          | cpu:0         |
+            | cpu_math_thread | 1             |
+            +-----------------+---------------+
+            +-----------------+---------------+
+        """
         rows: list[tuple[str, Any] | None] = [
             ("model_dir", self._model_dir) if self._model_dir else ("model_file", self._program),
             *([] if self._model_dir else [("params_file", self._params)]),
@@ -383,12 +656,30 @@ class Config:
         return "\n".join([*lines, line])
 
 
+# The options of the first table that do something after all.
+_EFFECTS = {
+    "switch_ir_optim": "Whether passes may change the graph; `switch_ir_optim(False)` is `set_optimization_level(0)`.",
+    "exp_disable_mixed_precision_ops": "The operations that stay in float32 where the others are computed in fewer bits.",
+}
+
+
+def _described(summary: str, *lines: Any) -> str:
+    """A docstring: the summary, statements to run, and what the last one gives."""
+    *statements, value = lines
+    shown = "".join(f"        >>> {statement}\n" for statement in statements)
+    return f"{summary}\n\n    Examples:\n{shown}        {value!r}\n    "
+
+
 def _accepting(method: str, option: str, default: Any) -> Any:
     def accept(self: Config, *args: Any, **kwargs: Any) -> None:
         given = [*args, *kwargs.values()]
         self._options[option] = given[0] if len(given) == 1 else tuple(given) or default
 
-    accept.__name__, accept.__doc__ = method, "Accepted and remembered; no engine here needs such an option."
+    accept.__name__ = method
+    accept.__doc__ = _described(
+        _EFFECTS.get(method, "Accepted and remembered; no engine here needs such an option."),
+        "config = paddle.inference.Config()", f"config.{method}()", f"{option!r} in config.summary()", True,
+    )  # fmt: skip
     return accept
 
 
@@ -400,7 +691,11 @@ def _without_engine(method: str, engine: str) -> Any:
             f"(Config.{method}) there is no {engine} here; the model runs with {self.engine()}.", stacklevel=2
         )
 
-    refuse.__name__, refuse.__doc__ = method, f"Warns that {engine} is not there."
+    refuse.__name__ = method
+    refuse.__doc__ = _described(
+        f"Warns that {engine} is not there; the model runs with the engine that was set.",
+        "config = paddle.inference.Config()", f"config.{method}()", "config.engine()", "xla",
+    )  # fmt: skip
     return refuse
 
 
@@ -408,7 +703,8 @@ def _answering(method: str, option: str, default: Any) -> Any:
     def answer(self: Config) -> Any:
         return self._options.get(option, default)
 
-    answer.__name__, answer.__doc__ = method, "What was set, or the default."
+    answer.__name__ = method
+    answer.__doc__ = _described("What was set, or the default.", f"paddle.inference.Config().{method}()", default)
     return answer
 
 

@@ -62,7 +62,16 @@ class Desks:
 
 
 class Tensor:
-    """An input or output by name: numbers are copied into it before a run and out of it afterwards."""
+    """An input or output by name: numbers are copied into it before a run and out of it afterwards.
+
+    Predictors make them (`get_input_handle`, `get_output_handle`).
+
+    Examples:
+        >>> handle = paddle.inference.Tensor("x", "float32")
+        >>> handle.copy_from_cpu(np.zeros((2, 3), "float32"))
+        >>> handle
+        <inference tensor x: float32[2, 3]>
+    """
 
     __slots__ = ("_desks", "_dtype", "_name", "_place")
 
@@ -73,6 +82,12 @@ class Tensor:
         self._desks = desks or Desks()
 
     def name(self) -> str:
+        """What the input or output is called.
+
+        Examples:
+            >>> paddle.inference.Tensor("x", "float32").name()
+            'x'
+        """
         return self._name
 
     @property
@@ -84,7 +99,17 @@ class Tensor:
         return self._desks.to_feed()[self]
 
     def reshape(self, shape: Sequence[int]) -> None:
-        """Announces the shape of what comes next. `copy_from_cpu` sets the shape by itself."""
+        """Announces the shape of what comes next. `copy_from_cpu` sets the shape by itself.
+
+        Raises:
+            ValueError: a size is negative.
+
+        Examples:
+            >>> handle = paddle.inference.Tensor("x", "float32")
+            >>> handle.reshape([1, 3])
+            >>> handle.shape()
+            [1, 3]
+        """
         sizes = [int(size) for size in shape]
         if any(size < 0 for size in sizes):
             raise value_error("Tensor.reshape", "sizes must not be negative", f"shape: {list(shape)}")
@@ -94,7 +119,17 @@ class Tensor:
             slot.value = slot.value.reshape(sizes)
 
     def copy_from_cpu(self, data: Any) -> None:
-        """Copies an array into an input."""
+        """Copies an array into an input.
+
+        Raises:
+            TypeError: it is not a NumPy array.
+
+        Examples:
+            >>> handle = paddle.inference.Tensor("x", "float32")
+            >>> handle.copy_from_cpu(np.ones((2, 3), "float32"))
+            >>> handle.shape()
+            [2, 3]
+        """
         if isinstance(data, list) and data and all(isinstance(text, str) for text in data):
             raise type_error("Tensor.copy_from_cpu", "text cannot be fed; encode it as numbers", "a list of str")
         if not isinstance(data, np.ndarray):
@@ -102,11 +137,31 @@ class Tensor:
         self._feed(tensor_from_data(data, place=self._place))  # which copies
 
     def copy_to_cpu(self) -> np.ndarray:
-        """A new array with the numbers of an output (or of an input)."""
+        """A new array with the numbers of an output (or of an input).
+
+        Raises:
+            RuntimeError: there are none yet.
+
+        Examples:
+            >>> handle = paddle.inference.Tensor("x", "float32")
+            >>> handle.copy_from_cpu(np.array([1.0, 2.0], "float32"))
+            >>> handle.copy_to_cpu().tolist()
+            [1.0, 2.0]
+        """
         return np.array(self._held("copy_to_cpu")._data())
 
     def share_external_data(self, data: Any) -> None:
-        """Takes a tensor, or an array, without copying it: it must not change before the run is over."""
+        """Takes a tensor, or an array, without copying it: it must not change before the run is over.
+
+        Raises:
+            TypeError: it is neither.
+
+        Examples:
+            >>> handle = paddle.inference.Tensor("x", "float32")
+            >>> handle.share_external_data(paddle.ones([2, 3]))
+            >>> handle.shape()
+            [2, 3]
+        """
         if isinstance(data, DataTensor):
             self._feed(data if self._place is None or data._aval.place is self._place else data.to(self._place))
         elif isinstance(data, np.ndarray):
@@ -116,27 +171,59 @@ class Tensor:
             raise type_error("Tensor.share_external_data", "a Tensor or a NumPy array is needed", type(data).__name__)
 
     def share_external_data_by_ptr_name(self, *_arguments: Any) -> None:
-        """Refused: an address cannot be checked, so it could not be read safely."""
+        """Refused: an address cannot be checked, so it could not be read safely.
+
+        Examples:
+            >>> paddle.inference.Tensor("x", "float32").share_external_data_by_ptr_name(4096, [1], "x")
+            Traceback (most recent call last):
+                ...
+            RuntimeError: (Tensor.share_external_data_by_ptr_name) memory cannot be shared by its address; ...
+        """
         raise runtime_error(
             "Tensor.share_external_data_by_ptr_name", "memory cannot be shared by its address", "",
             "use share_external_data with a tensor or an array",
         )  # fmt: skip
 
     def shape(self) -> list[int]:
+        """The shape of what the handle holds; [0] before it holds something.
+
+        Examples:
+            >>> paddle.inference.Tensor("x", "float32").shape()
+            [0]
+        """
         slot = self._slot
         if slot.value is not None:
             return list(slot.value._aval.shape)
         return [0] if slot.shape is None else list(slot.shape)
 
     def type(self) -> DataType:
+        """The data type of what the handle holds or takes.
+
+        Examples:
+            >>> paddle.inference.Tensor("x", "float32").type()
+            <PaddleDType.FLOAT32: 0>
+        """
         value = self._slot.value
         return data_type_of(self._dtype if value is None else value._aval.dtype)
 
     def lod(self) -> list[list[int]]:
+        """What `set_lod` was given.
+
+        Examples:
+            >>> paddle.inference.Tensor("x", "float32").lod()
+            []
+        """
         return self._slot.lod
 
     def set_lod(self, lod: list[list[int]]) -> None:
-        """Remembered only: sequences of different lengths are padded nowadays."""
+        """Remembered only: sequences of different lengths are padded nowadays.
+
+        Examples:
+            >>> handle = paddle.inference.Tensor("x", "float32")
+            >>> handle.set_lod([[0, 2, 5]])
+            >>> handle.lod()
+            [[0, 2, 5]]
+        """
         self._slot_to_feed.lod = lod
 
     def _feed(self, value: DataTensor) -> None:

@@ -22,7 +22,12 @@ class _Kind(IntEnum):
 
 
 class DataType(_Kind):
-    """Data types of input and output tensors."""
+    """Data types of input and output tensors.
+
+    Examples:
+        >>> paddle.inference.DataType.FLOAT32
+        <PaddleDType.FLOAT32: 0>
+    """
 
     FLOAT32 = 0
     INT64 = 1
@@ -36,7 +41,12 @@ class DataType(_Kind):
 
 
 class PlaceType(_Kind):
-    """Where a tensor lives."""
+    """Where a tensor lives.
+
+    Examples:
+        >>> paddle.inference.PlaceType.CPU
+        <PaddlePlace.CPU: 0>
+    """
 
     UNK = -1
     CPU = 0
@@ -46,7 +56,12 @@ class PlaceType(_Kind):
 
 
 class PrecisionType(_Kind):
-    """In which precision an engine computes."""
+    """In which precision an engine computes.
+
+    Examples:
+        >>> paddle.inference.PrecisionType.Half
+        <Precision.Half: 2>
+    """
 
     Float32 = 0
     Int8 = 1
@@ -75,5 +90,10 @@ def data_type_of(dtype: np.dtype | str) -> DataType:
 
 
 def get_num_bytes_of_data_type(dtype: DataType) -> int:
-    """How many bytes an element takes."""
+    """How many bytes an element takes.
+
+    Examples:
+        >>> paddle.inference.get_num_bytes_of_data_type(paddle.inference.DataType.FLOAT16)
+        2
+    """
     return _BYTES[DataType(dtype)]

@@ -27,6 +27,30 @@ def convert_to_mixed_precision(
 
     They are cast back to float32 where they are used, except for what operations in `black_list` use, which stays as it
     is; inputs and outputs keep their types.
+
+    Args:
+        model_file: the program to read.
+        params_file: its parameters.
+        mixed_model_file: the program to write.
+        mixed_params_file: its parameters.
+        mixed_precision: `PrecisionType.Half` or `PrecisionType.Bfloat16`.
+        backend: taken; the file is the same for all.
+        keep_io_types: taken; inputs and outputs keep their types.
+        black_list: operations whose parameters stay as they are.
+
+    Raises:
+        ValueError: `mixed_precision` is another one.
+
+    Examples:
+        >>> import os
+        >>> spec = paddle.static.InputSpec([None, 64], "float32", "x")
+        >>> paddle.jit.save(paddle.nn.Linear(64, 64), "model", input_spec=[spec])
+        >>> half, place = paddle.inference.PrecisionType.Half, paddle.inference.PlaceType.CPU
+        >>> paddle.inference.convert_to_mixed_precision(
+        ...     "model.json", "model.pdiparams", "half.json", "half.pdiparams", half, place
+        ... )
+        >>> os.path.getsize("half.pdiparams") < 0.6 * os.path.getsize("model.pdiparams")
+        True
     """
     from ..formats.paddle.files import read_model, write_model  # type: ignore[attr-defined]
     from ..formats.paddle.files.dtypes import numpy_dtype

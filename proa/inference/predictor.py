@@ -34,14 +34,19 @@ class Explanation(str):
 class Predictor:
     """A loaded model with handles for its inputs and outputs.
 
+    One predictor serves any number of threads.
+
+    Args:
+        config: a `Config`.
+
     Examples:
-        >>> import numpy as np
-        >>> import proa as paddle
-        >>> predictor = paddle.inference.create_predictor(paddle.inference.Config("model"))  # doctest: +SKIP
-        >>> name = predictor.get_input_names()[0]  # doctest: +SKIP
-        >>> predictor.get_input_handle(name).copy_from_cpu(np.zeros((1, 3, 224, 224), "float32"))  # doctest: +SKIP
-        >>> predictor.run()  # doctest: +SKIP
-        >>> out = predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()  # doctest: +SKIP
+        >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+        >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+        >>> predictor = paddle.inference.Predictor(paddle.inference.Config("model"))
+        >>> predictor.get_input_handle("x").copy_from_cpu(np.zeros((4, 2), "float32"))
+        >>> predictor.run()
+        >>> predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu().shape
+        (4, 3)
     """
 
     def __init__(self, config: Config, _loaded: tuple[Model, Engine, list[str]] | None = None) -> None:
@@ -58,20 +63,83 @@ class Predictor:
         self._hooks: list[tuple[str, Hook]] = []
 
     def get_input_names(self) -> list[str]:
+        """The names of the inputs, in order.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> paddle.inference.create_predictor(paddle.inference.Config("model")).get_input_names()
+            ['x']
+        """
         return [port.name for port in self._model.inputs]
 
     def get_output_names(self) -> list[str]:
+        """The names of the outputs, in order.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> len(paddle.inference.create_predictor(paddle.inference.Config("model")).get_output_names())
+            1
+        """
         return [port.name for port in self._model.outputs]
 
     def get_input_handle(self, name: str) -> Tensor:
+        """The input of that name, to copy numbers into.
+
+        Raises:
+            RuntimeError: the model has no such input.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> predictor = paddle.inference.create_predictor(paddle.inference.Config("model"))
+            >>> predictor.get_input_handle("x").name()
+            'x'
+            >>> predictor.get_input_handle("y")
+            Traceback (most recent call last):
+                ...
+            RuntimeError: (Predictor.get_input_handle) the model has no input of this name; it has x; received 'y'.
+        """
         return _named(self._inputs, name, "get_input_handle", "input")
 
     def get_output_handle(self, name: str) -> Tensor:
+        """The output of that name, to copy numbers out of.
+
+        Raises:
+            RuntimeError: the model has no such output.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> predictor = paddle.inference.create_predictor(paddle.inference.Config("model"))
+            >>> predictor.get_input_handle("x").copy_from_cpu(np.zeros((4, 2), "float32"))
+            >>> predictor.run()
+            >>> predictor.get_output_handle(predictor.get_output_names()[0]).shape()
+            [4, 3]
+        """
         return _named(self._outputs, name, "get_output_handle", "output")
 
     @boundary
     def run(self, inputs: Sequence[DataTensor] | None = None) -> Any:
-        """Runs the model on its input handles; or on a list of tensors, whose results it returns."""
+        """Runs the model.
+
+        Args:
+            inputs: a list of tensors, one for each input; None: what the input handles hold.
+
+        Returns:
+            The results as a list of tensors; None without `inputs`, since the output handles hold them.
+
+        Raises:
+            RuntimeError: an input handle holds no data.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> predictor = paddle.inference.create_predictor(paddle.inference.Config("model"))
+            >>> predictor.run([paddle.zeros([4, 2])])[0].shape
+            paddle.Size([4, 3])
+        """
         if inputs is not None:
             if not isinstance(inputs, (list, tuple)) or not all(isinstance(t, DataTensor) for t in inputs):
                 raise type_error("Predictor.run", "a list of Tensors is needed", f"inputs: {type(inputs).__name__}")
@@ -95,27 +163,81 @@ class Predictor:
         return self._engine.run(tensors)
 
     def explain(self) -> Explanation:
-        """Which engine runs the model and why, and what it keeps; text to print."""
+        """Which engine runs the model and why, and what it keeps; text to print.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> paddle.inference.create_predictor(paddle.inference.Config("model")).explain()
+            xla, as the Config says
+            ...
+        """
         return Explanation("\n".join([*self._why, *self._engine.described()]))
 
     def register_input_hook(self, hook: Hook) -> None:
-        """Calls `hook(operation, name, tensor)` before each operation for its inputs. Runs are slow then."""
+        """Calls `hook(operation, name, tensor)` before each operation for its inputs. Runs are slow then.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> predictor = paddle.inference.create_predictor(paddle.inference.Config("model"))
+            >>> seen = []
+            >>> predictor.register_input_hook(lambda operation, name, tensor: seen.append(tensor.shape))
+            >>> outputs = predictor.run([paddle.zeros([4, 2])])
+            >>> [4, 2] in seen
+            True
+        """
         self._hooks.append(("input", hook))
 
     def register_output_hook(self, hook: Hook) -> None:
-        """Calls `hook(operation, name, tensor)` after each operation for its results. Runs are slow then."""
+        """Calls `hook(operation, name, tensor)` after each operation for its results. Runs are slow then.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> predictor = paddle.inference.create_predictor(paddle.inference.Config("model"))
+            >>> seen = []
+            >>> predictor.register_output_hook(lambda operation, name, tensor: seen.append(tensor.shape))
+            >>> outputs = predictor.run([paddle.zeros([4, 2])])
+            >>> [4, 3] in seen
+            True
+        """
         self._hooks.append(("output", hook))
 
     def clone(self) -> Predictor:
-        """A predictor with handles of its own, and the same model and engine."""
+        """A predictor with handles of its own, and the same model and engine.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> predictor = paddle.inference.create_predictor(paddle.inference.Config("model"))
+            >>> predictor.clone().get_input_names() == predictor.get_input_names()
+            True
+        """
         return Predictor(self._config, self._loaded)
 
     def clear_intermediate_tensor(self) -> None:
-        """Nothing to do: no intermediate tensor outlives a run."""
+        """Nothing to do: no intermediate tensor outlives a run.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> print(paddle.inference.create_predictor(paddle.inference.Config("model")).clear_intermediate_tensor())
+            None
+        """
 
     def try_shrink_memory(self) -> int:
-        """Gives executables back that were not used last, and freed memory to the system. How many bytes less the
-        process has by that (0 where the system does not tell)."""
+        """Gives executables back that were not used last, and freed memory to the system.
+
+        Returns:
+            How many bytes less the process has by that (0 where the system does not tell).
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> paddle.inference.create_predictor(paddle.inference.Config("model")).try_shrink_memory() >= 0
+            True
+        """
         before = _resident_bytes()
         self._engine.release()
         give_back_freed_memory()
@@ -156,12 +278,44 @@ def _resident_bytes() -> int:
 
 
 def create_predictor(config: Config) -> Predictor:
-    """Loads the model that `config` names."""
+    """Loads the model that `config` names.
+
+    Args:
+        config: a `Config`.
+
+    Returns:
+        A `Predictor`.
+
+    Raises:
+        RuntimeError: the engine that it names cannot be used.
+
+    Examples:
+        >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+        >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+        >>> predictor = paddle.inference.create_predictor(paddle.inference.Config("model"))
+        >>> predictor.run([paddle.zeros([4, 2])])[0].shape
+        paddle.Size([4, 3])
+    """
     return Predictor(config)
 
 
 class PredictorPool:
-    """Several predictors of one model, for several threads; the model is loaded once."""
+    """Several predictors of one model, for several threads; the model is loaded once.
+
+    Args:
+        config: a `Config`.
+        size: how many.
+
+    Raises:
+        ValueError: `size` is less than 1.
+
+    Examples:
+        >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+        >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+        >>> pool = paddle.inference.PredictorPool(paddle.inference.Config("model"), 2)
+        >>> pool.retrieve(1).run([paddle.zeros([4, 2])])[0].shape
+        paddle.Size([4, 3])
+    """
 
     def __init__(self, config: Config, size: int = 1) -> None:
         if size < 1:
@@ -170,6 +324,22 @@ class PredictorPool:
         self._predictors = [first, *(first.clone() for _ in range(size - 1))]
 
     def retrieve(self, index: int) -> Predictor:
+        """The predictor of that number, counted from 0.
+
+        Raises:
+            IndexError: there are not so many.
+
+        Examples:
+            >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+            >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+            >>> pool = paddle.inference.PredictorPool(paddle.inference.Config("model"), 2)
+            >>> pool.retrieve(0).get_input_names()
+            ['x']
+            >>> pool.retrieve(2)
+            Traceback (most recent call last):
+                ...
+            IndexError: (PredictorPool.retrieve) the pool has 2 predictors; received index: 2.
+        """
         if not 0 <= index < len(self._predictors):
             count = len(self._predictors)
             raise index_error("PredictorPool.retrieve", f"the pool has {count} predictors", f"index: {index}")

@@ -25,6 +25,20 @@ def to_static(
     runs eagerly, with one warning. Python values that the code reads (attributes, globals, entries of containers) are looked
     at again at each call: where one has changed, the code is captured again. `build_strategy` and `backend` are accepted;
     XLA decides by itself.
+
+    Args:
+        function: a function, method or Layer; None: a decorator is given.
+        input_spec: an `InputSpec` for each input, or None.
+        build_strategy: taken; it changes nothing.
+        backend: taken; it changes nothing.
+        **kwargs: `full_graph` (False), `max_programs` (8).
+
+    Examples:
+        >>> @paddle.jit.to_static
+        ... def double(x):
+        ...     return x * 2
+        >>> double(paddle.to_tensor([1.0, 2.0])).tolist()
+        [2.0, 4.0]
     """
     unknown = sorted(set(kwargs) - _OPTIONS)
     if unknown:
@@ -58,7 +72,15 @@ def to_static(
 
 
 def not_to_static(func: Callable[..., Any] | None = None) -> Any:
-    """Marks a function that is called as it is, without conversion, when code that calls it is captured."""
+    """Marks a function that is called as it is, without conversion, when code that calls it is captured.
+
+    Examples:
+        >>> @paddle.jit.not_to_static
+        ... def as_it_is(x):
+        ...     return x + 1
+        >>> as_it_is(paddle.to_tensor([1.0])).tolist()
+        [2.0]
+    """
     if func is None:
         return not_to_static
     target = func.__func__ if isinstance(func, MethodType) else func
@@ -67,5 +89,15 @@ def not_to_static(func: Callable[..., Any] | None = None) -> Any:
 
 
 def ignore_module(modules: Any) -> None:
-    """Functions of these modules are called as they are, without conversion."""
+    """Functions of these modules are called as they are, without conversion.
+
+    Args:
+        modules: a list of modules.
+
+    Examples:
+        >>> import statistics
+        >>> paddle.jit.ignore_module([statistics])
+        >>> paddle.jit.to_static(lambda x: x * statistics.mean([1, 3]))(paddle.ones([2])).tolist()
+        [2.0, 2.0]
+    """
     ignore_modules(modules)

@@ -48,7 +48,12 @@ class ChangingSizes:
 
 @dataclass
 class Explanation:
-    """The recorder's account of itself; prints as a table."""
+    """The recorder's account of itself; prints as a table.
+
+    Examples:
+        >>> isinstance(paddle.jit.explain(), paddle.jit.Explanation)
+        True
+    """
 
     programs: list[ProgramSummary]
     cold_runs: int
@@ -62,6 +67,12 @@ class Explanation:
 
     @property
     def num_programs(self) -> int:
+        """How many compiled programs are kept.
+
+        Examples:
+            >>> paddle.jit.explain().num_programs >= 0
+            True
+        """
         return len(self.programs)
 
     def __str__(self) -> str:
@@ -86,7 +97,13 @@ class Explanation:
 
 
 def explain() -> Explanation:
-    """What the self-compiling eager mode has done so far in this process."""
+    """What the self-compiling eager mode has done so far in this process.
+
+    Examples:
+        >>> y = paddle.ones([2]) + 1
+        >>> "compiled program(s) kept" in str(paddle.jit.explain())
+        True
+    """
     statistics = report.STATISTICS
     programs = []
     for record in list(kept.PROGRAMS.values()):
@@ -125,7 +142,13 @@ def explain() -> Explanation:
 
 
 def reset_statistics() -> None:
-    """Sets the counters to zero; compiled programs stay."""
+    """Sets the counters to zero; compiled programs stay.
+
+    Examples:
+        >>> paddle.jit.reset_statistics()
+        >>> paddle.jit.explain().hits
+        0
+    """
     report.STATISTICS.__init__()
     for record in kept.PROGRAMS.values():
         record.hits = 0

@@ -14,7 +14,20 @@ _to_stdout = False
 
 
 def enable_to_static(enable_to_static_bool: bool) -> None:
-    """With False, functions decorated by `to_static` run eagerly, as they were written."""
+    """With False, functions decorated by `to_static` run eagerly, as they were written.
+
+    Examples:
+        >>> calls = []
+        >>> @paddle.jit.to_static
+        ... def double(x):
+        ...     calls.append("in Python")
+        ...     return x * 2
+        >>> paddle.jit.enable_to_static(False)
+        >>> results = [double(paddle.ones([1])) for _ in range(3)]
+        >>> paddle.jit.enable_to_static(True)
+        >>> len(calls)
+        3
+    """
     global enabled
     if not isinstance(enable_to_static_bool, bool):
         raise TypeError(f"(enable_to_static) a bool is needed; received {type(enable_to_static_bool).__name__}.")
@@ -22,7 +35,17 @@ def enable_to_static(enable_to_static_bool: bool) -> None:
 
 
 def set_code_level(level: int = 100, also_to_stdout: bool = False) -> None:
-    """From level 1 on, the converted source is shown when a function is captured (0: no longer)."""
+    """From level 1 on, the converted source is shown when a function is captured (0: no longer).
+
+    Args:
+        level: how much.
+        also_to_stdout: whether it is printed on standard output too.
+
+    Examples:
+        >>> paddle.jit.set_code_level(1)
+        >>> print(paddle.jit.set_code_level(0))
+        None
+    """
     global _code_level, _to_stdout
     if not isinstance(level, int):
         raise TypeError(f"(set_code_level) level must be an int; received {type(level).__name__}.")
@@ -30,7 +53,17 @@ def set_code_level(level: int = 100, also_to_stdout: bool = False) -> None:
 
 
 def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
-    """From level 1 on, each capture is announced."""
+    """From level 1 on, each capture is announced.
+
+    Args:
+        level: how much.
+        also_to_stdout: whether it is printed on standard output too.
+
+    Examples:
+        >>> paddle.jit.set_verbosity(1)
+        >>> print(paddle.jit.set_verbosity(0))
+        None
+    """
     global _verbosity, _to_stdout
     if not isinstance(level, int):
         raise TypeError(f"(set_verbosity) level must be an int; received {type(level).__name__}.")

@@ -49,7 +49,13 @@ _MOST_KEPT = 15
 
 
 class StaticFunction(Inspection):
-    """A function, method or `Layer.forward` that runs as a captured graph."""
+    """A function, method or `Layer.forward` that runs as a captured graph. `to_static` makes one.
+
+    Examples:
+        >>> double = paddle.jit.to_static(lambda x: x * 2)
+        >>> isinstance(double, paddle.jit.StaticFunction)
+        True
+    """
 
     def __init__(
         self,
@@ -91,17 +97,37 @@ class StaticFunction(Inspection):
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function as it was written (bound to its instance, if it is a method)."""
+        """The function as it was written (bound to its instance, if it is a method).
+
+        Examples:
+            >>> def double(x):
+            ...     return x * 2
+            >>> paddle.jit.to_static(double).dygraph_function is double
+            True
+        """
         return self._function if self._instance is None else MethodType(self._function, self._instance)
 
     dygraph_function = function
 
     @property
     def input_spec(self) -> Any:
+        """The specs that `to_static` was given.
+
+        Examples:
+            >>> double = paddle.jit.to_static(lambda x: x * 2, input_spec=[paddle.static.InputSpec([None, 2])])
+            >>> double.input_spec[0].shape
+            (-1, 2)
+        """
         return None if self._specs is None else list(self._specs)
 
     @property
     def full_graph(self) -> bool:
+        """Whether code that cannot become one graph is an error.
+
+        Examples:
+            >>> paddle.jit.to_static(lambda x: x * 2, full_graph=True).full_graph
+            True
+        """
         return self._full_graph
 
     def __get__(self, instance: Any, owner: Any = None) -> StaticFunction:
@@ -116,7 +142,14 @@ class StaticFunction(Inspection):
         return bound
 
     def rollback(self) -> Callable[..., Any]:
-        """The function as it was before; a layer gets its own `forward` back."""
+        """The function as it was before; a layer gets its own `forward` back.
+
+        Examples:
+            >>> def double(x):
+            ...     return x * 2
+            >>> paddle.jit.to_static(double).rollback() is double
+            True
+        """
         if isinstance(self._instance, Layer):
             own = self._instance.__dict__
             if own.get("forward") is self:
@@ -383,7 +416,14 @@ class StaticFunction(Inspection):
     # ---- what was captured -----------------------------------------------------------------------------------------
 
     def get_concrete_program(self, *args: Any, **kwargs: Any) -> tuple[ConcreteProgram, Graph]:
-        """The captured program for these arguments (tensors or InputSpecs), and its graph."""
+        """The captured program for these arguments (tensors or InputSpecs), and its graph.
+
+        Examples:
+            >>> double = paddle.jit.to_static(lambda x: x * 2)
+            >>> program, graph = double.get_concrete_program(paddle.ones([4, 2]))
+            >>> [given.shape for given in graph.inputs]
+            [[4, 2]]
+        """
         with settings.capturing_specs():
             arguments = self._arguments(
                 tuple(_as_tensor(a) for a in args), {k: _as_tensor(v) for k, v in kwargs.items()}
@@ -395,7 +435,13 @@ class StaticFunction(Inspection):
 
     @property
     def concrete_program(self) -> ConcreteProgram:
-        """What was captured last, or is captured now for `input_spec`."""
+        """What was captured last, or is captured now for `input_spec`.
+
+        Examples:
+            >>> double = paddle.jit.to_static(lambda x: x * 2, input_spec=[paddle.static.InputSpec([None, 2])])
+            >>> isinstance(double.concrete_program, paddle.jit.ConcreteProgram)
+            True
+        """
         if self._last is None:
             if self._specs is None:
                 raise RuntimeError(
@@ -407,6 +453,14 @@ class StaticFunction(Inspection):
         return self._last
 
     def concrete_program_specify_input_spec(self, input_spec: Any = None, **_options: Any) -> ConcreteProgram:
+        """The captured program for these specs, or for `input_spec`.
+
+        Examples:
+            >>> double = paddle.jit.to_static(lambda x: x * 2)
+            >>> program = double.concrete_program_specify_input_spec([paddle.static.InputSpec([None, 2])])
+            >>> isinstance(program, paddle.jit.ConcreteProgram)
+            True
+        """
         if input_spec is None:
             return self.concrete_program
         other = StaticFunction(
@@ -416,21 +470,49 @@ class StaticFunction(Inspection):
 
     @property
     def main_program(self) -> Any:
+        """The Program of `concrete_program`.
+
+        Examples:
+            >>> double = paddle.jit.to_static(lambda x: x * 2, input_spec=[paddle.static.InputSpec([None, 2])])
+            >>> double.main_program is not None
+            True
+        """
         return self.concrete_program.main_program
 
     program = main_program
 
     @property
     def inputs(self) -> list[Any]:
+        """The inputs of `concrete_program`.
+
+        Examples:
+            >>> double = paddle.jit.to_static(lambda x: x * 2, input_spec=[paddle.static.InputSpec([None, 2])])
+            >>> len(double.inputs)
+            1
+        """
         return self.concrete_program.inputs
 
     @property
     def outputs(self) -> list[Any]:
+        """The results of `concrete_program`.
+
+        Examples:
+            >>> double = paddle.jit.to_static(lambda x: x * 2, input_spec=[paddle.static.InputSpec([None, 2])])
+            >>> len(double.outputs)
+            1
+        """
         return self.concrete_program.outputs
 
     @property
     def code(self) -> str:
-        """The converted source."""
+        """The converted source.
+
+        Examples:
+            >>> def double(x):
+            ...     return x * 2
+            >>> "return" in paddle.jit.to_static(double).code
+            True
+        """
         if not isinstance(self._function, FunctionType) or leave_alone(self._function):
             return inspect.getsource(self._function)
         return converted_source(self._function)

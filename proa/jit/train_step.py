@@ -17,7 +17,19 @@ from ..ir.recorder import LOCAL, flush_current, one_segment
 
 
 class TrainStep:
-    """A training step that runs as one program. The first call is the warm-up: it makes the optimiser's state."""
+    """A training step that runs as one program. The first call is the warm-up: it makes the optimiser's state.
+
+    Args:
+        function: the step.
+
+    Raises:
+        TypeError: it cannot be called.
+
+    Examples:
+        >>> step = paddle.jit.TrainStep(lambda x: (x * 2).sum())
+        >>> [float(step(paddle.ones([3]))) for _ in range(2)]
+        [6.0, 6.0]
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         if not callable(function):
@@ -54,7 +66,17 @@ class TrainStep:
 
     @property
     def program(self) -> Program:
-        """The Program of the last call."""
+        """The Program of the last call.
+
+        Raises:
+            RuntimeError: the step was called less than twice.
+
+        Examples:
+            >>> step = paddle.jit.TrainStep(lambda x: (x * 2).sum())
+            >>> results = [step(paddle.ones([3])) for _ in range(2)]
+            >>> len(step.program.instructions)
+            2
+        """
         if self._program is None:
             raise RuntimeError(
                 "(train_step) there is no program yet: the first call makes the optimiser's state, the second one compiles."
@@ -63,5 +85,26 @@ class TrainStep:
 
 
 def train_step(function: Callable[..., Any] | None = None) -> Any:
-    """Makes a function (forward, backward, optimiser) one program; it returns what the function returns."""
+    """Makes a function (forward, backward, optimiser) one program; it returns what the function returns.
+
+    Args:
+        function: the step; None: a decorator is given.
+
+    Returns:
+        A `TrainStep`.
+
+    Examples:
+        >>> model = paddle.nn.Linear(2, 1)
+        >>> sgd = paddle.optimizer.SGD(0.1, parameters=model.parameters())
+        >>> @paddle.jit.train_step
+        ... def step(x, y):
+        ...     loss = ((model(x) - y) ** 2).mean()
+        ...     loss.backward()
+        ...     sgd.step()
+        ...     sgd.clear_grad()
+        ...     return loss
+        >>> losses = [float(step(paddle.ones([4, 2]), paddle.ones([4, 1]))) for _ in range(5)]
+        >>> losses[-1] < losses[0]
+        True
+    """
     return train_step if function is None else TrainStep(function)

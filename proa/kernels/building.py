@@ -28,7 +28,14 @@ _LONGEST_WAIT = 900.0  # seconds for another process that compiles the same
 
 
 def read_handlers(where: str, sources: Sequence[str]) -> dict[str, str]:
-    """The platform ("cpu" or "CUDA") of each handler that the sources define."""
+    """The platform ("cpu" or "CUDA") of each handler that the sources define.
+
+    Examples:
+        >>> with open("scale.cc", "w") as file:
+        ...     print("XLA_FFI_DEFINE_HANDLER_SYMBOL(Scale, ScaleImpl, ffi::Ffi::Bind());", file=file)
+        >>> paddle.utils.cpp_extension.read_handlers("example", ["scale.cc"])
+        {'Scale': 'cpu'}
+    """
     if not sources:
         raise value_error(where, "there are no sources")
     found: dict[str, str] = {}
@@ -83,6 +90,13 @@ def build(
     """The path of the shared library made from the sources; compiled only if they have changed.
 
     It is compiled again too when a file of `headers_of` or the compiler is another, and when the library was damaged.
+
+    Examples:
+        >>> from proa.utils.cpp_extension import build, get_build_directory
+        >>> build("example", "mine", ["scale.cc"], [], [], [], get_build_directory())  # doctest: +SKIP
+        '.../mine....so'
+        >>> callable(build)
+        True
     """
     command = [
         *compiler(where, any(s.endswith(".cu") for s in sources)),
@@ -173,7 +187,14 @@ _loaded: dict[str, ctypes.CDLL] = {}
 
 
 def register(where: str, library: str, handlers: dict[str, str]) -> dict[str, str]:
-    """Loads a library and makes its handlers known to XLA; the name by which XLA knows each."""
+    """Loads a library and makes its handlers known to XLA; the name by which XLA knows each.
+
+    Examples:
+        >>> paddle.utils.cpp_extension.register("example", "no-such.so", {"Scale": "cpu"})
+        Traceback (most recent call last):
+            ...
+        RuntimeError: (example) the library no-such.so cannot be loaded: [Errno 2] No such file or directory: ...
+    """
     from ..ir.xla import jax_module
 
     jax = jax_module()

@@ -20,6 +20,10 @@ class Rope:
 
     `dims` of a head are turned (the first ones), in pairs of neighbours if `interleaved`, otherwise the first half with the
     second. `scaling` is one of SCALINGS; `original_positions` is the length that the model was first trained for.
+
+    Examples:
+        >>> paddle.llm.Rope(dims=64).dims
+        64
     """
 
     base: float = 10000.0
@@ -48,6 +52,11 @@ class Experts:
 
     Scores are a `scoring` of the router's products ("softmax" or "sigmoid"). With `correction`, a bias is added for the
     choice, not for the weights. With `groups` above 1, experts are chosen among those of the `groups_kept` best groups.
+
+    Examples:
+        >>> experts = paddle.llm.Experts(count=8, per_token=2, intermediate_size=64, sparse=(False, True))
+        >>> paddle.llm.Config("mixtral", 100, 32, 2, 4, 64, experts=experts).is_sparse(1)
+        True
     """
 
     count: int
@@ -79,6 +88,11 @@ class Latent:
 
     A query or key has `plain_dims` elements that know no position and `rope_dims` that are turned; the latter are shared
     by all heads of the key. `query_rank` 0: queries come from the hidden state directly.
+
+    Examples:
+        >>> latent = paddle.llm.Latent(kv_rank=16, plain_dims=8, rope_dims=4, value_dims=8)
+        >>> paddle.llm.Config("deepseek", 100, 32, 2, 4, 64, latent=latent).key_dim
+        12
     """
 
     kv_rank: int
@@ -90,7 +104,16 @@ class Latent:
 
 @dataclass(frozen=True)
 class Config:
-    """The architecture of one model. Sizes of 0 follow from others (`head_dim`, `kv_heads`)."""
+    """The architecture of one model. Sizes of 0 follow from others (`head_dim`, `kv_heads`).
+
+    Raises:
+        ValueError: a size is not positive, or sizes do not fit together.
+
+    Examples:
+        >>> config = paddle.llm.Config("llama", vocab_size=100, hidden_size=32, layers=2, heads=4, intermediate_size=64)
+        >>> config.head_dim, config.kv_heads
+        (8, 4)
+    """
 
     family: str
     vocab_size: int
@@ -163,28 +186,67 @@ class Config:
 
     @property
     def key_dim(self) -> int:
-        """How long a key is: `head_dim`, or both parts of a latent one."""
+        """How long a key is: `head_dim`, or both parts of a latent one.
+
+        Examples:
+            >>> paddle.llm.Config("llama", 100, 32, 2, 4, 64).key_dim
+            8
+        """
         return self.latent.plain_dims + self.latent.rope_dims if self.latent else self.head_dim
 
     @property
     def value_dim(self) -> int:
+        """How long a value is.
+
+        Examples:
+            >>> paddle.llm.Config("llama", 100, 32, 2, 4, 64).value_dim
+            8
+        """
         return self.latent.value_dims if self.latent else self.head_dim
 
     @property
     def cached_heads(self) -> int:
-        """Heads of the keys and values that attention is handed: with a latent, every head has its own."""
+        """Heads of the keys and values that attention is handed: with a latent, every head has its own.
+
+        Examples:
+            >>> paddle.llm.Config("llama", 100, 32, 2, 4, 64, kv_heads=2).cached_heads
+            2
+        """
         return self.heads if self.latent else self.kv_heads
 
     def window(self, layer: int) -> int | None:
+        """How far back a layer looks; None: to the beginning.
+
+        Examples:
+            >>> paddle.llm.Config("llama", 100, 32, 2, 4, 64, windows=(128, None)).window(0)
+            128
+        """
         return self.windows[layer] if self.windows else None
 
     def is_sparse(self, layer: int) -> bool:
+        """Whether a layer has a mixture of experts.
+
+        Examples:
+            >>> paddle.llm.Config("llama", 100, 32, 2, 4, 64).is_sparse(0)
+            False
+        """
         return self.experts is not None and self.experts.sparse[layer]
 
     def changed(self, **changes: Any) -> Config:
+        """A copy with other fields.
+
+        Examples:
+            >>> paddle.llm.Config("llama", 100, 32, 2, 4, 64).changed(layers=3).layers
+            3
+        """
         return replace(self, **changes)
 
     def describe(self) -> str:
-        """The fields that differ from their defaults, in one line."""
+        """The fields that differ from their defaults, in one line.
+
+        Examples:
+            >>> "vocab_size=100" in paddle.llm.Config("llama", 100, 32, 2, 4, 64).describe()
+            True
+        """
         shown = (f for f in fields(self) if f.name != "source" and getattr(self, f.name) != f.default)
         return ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in shown)

@@ -26,7 +26,16 @@ from .model import check_ids
 
 
 class Encoder(Layer):
-    """`model(ids, mask)` gives logits of every token where the Config has a head, otherwise the last states."""
+    """`model(ids, mask)` gives logits of every token where the Config has a head, otherwise the last states.
+
+    Args:
+        config: a `Config`.
+
+    Examples:
+        >>> config = paddle.llm.Config("bert", 100, 32, 2, 4, 64, positions="learned", head="")
+        >>> paddle.llm.Encoder(config)(paddle.to_tensor([[1, 2, 3]])).shape
+        paddle.Size([1, 3, 32])
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__(dtype=None)
@@ -59,6 +68,11 @@ class Encoder(Layer):
         """The states behind the last block, `[batch, length, hidden_size]`.
 
         `mask` `[batch, length]` is 0 at padding; `types` and `tasks` are numbers of sentences and tasks, 0 without them.
+
+        Examples:
+            >>> config = paddle.llm.Config("bert", 100, 32, 2, 4, 64, positions="learned", head="")
+            >>> paddle.llm.Encoder(config).hidden(paddle.to_tensor([[1, 2, 3]])).shape
+            paddle.Size([1, 3, 32])
         """
         check_ids("Encoder", ids)
         x = self._embedded(ids, types, tasks)
@@ -72,19 +86,40 @@ class Encoder(Layer):
         return x
 
     def logits(self, hidden: Tensor) -> Tensor:
+        """The head: scores of every word for each token.
+
+        Examples:
+            >>> config = paddle.llm.Config("bert", 100, 32, 2, 4, 64, positions="learned", head="masked")
+            >>> model = paddle.llm.Encoder(config)
+            >>> model.logits(paddle.ones([1, 3, 32])).shape
+            paddle.Size([1, 3, 100])
+        """
         if self.head_dense is None or self.head_norm is None:
             raise value_error("Encoder.logits", "this model has no head for words", f"head: {self.config.head!r}")
         states = self.head_norm(self._activation(self.head_dense(hidden)))
         return F.linear(states, self.embedding.weight.t(), self.head_bias)
 
     def pooled(self, hidden: Any) -> Tensor:
-        """What the first token's state says about the whole text."""
+        """What the first token's state says about the whole text.
+
+        Examples:
+            >>> config = paddle.llm.Config("bert", 100, 32, 2, 4, 64, positions="learned", head="", pooler=True)
+            >>> paddle.llm.Encoder(config).pooled(paddle.ones([1, 3, 32])).shape
+            paddle.Size([1, 32])
+        """
         if self.pooler is None:
             raise value_error("Encoder.pooled", "this model has no pooler", "pooler: False", "use embed()")
         return F.tanh(self.pooler(hidden[:, 0]))
 
     def embed(self, ids: Tensor, mask: Tensor | None = None, types: Tensor | None = None) -> Tensor:
-        """One vector of length 1 for each text: the mean of its tokens' states, `[batch, hidden_size]`."""
+        """One vector of length 1 for each text: the mean of its tokens' states, `[batch, hidden_size]`.
+
+        Examples:
+            >>> config = paddle.llm.Config("bert", 100, 32, 2, 4, 64, positions="learned", head="")
+            >>> vector = paddle.llm.Encoder(config).embed(paddle.to_tensor([[1, 2, 3]]))
+            >>> vector.shape, round(float((vector**2).sum()), 3)
+            (paddle.Size([1, 32]), 1.0)
+        """
         states: Any = self.hidden(ids, mask, types)
         if mask is None:
             return F.normalize(states.mean(1), axis=-1)
@@ -94,6 +129,13 @@ class Encoder(Layer):
     def forward(
         self, ids: Tensor, mask: Tensor | None = None, types: Tensor | None = None, tasks: Tensor | None = None
     ) -> Tensor:
+        """Logits of every token where the Config has a head, otherwise the last states; the arguments are those of `hidden`.
+
+        Examples:
+            >>> config = paddle.llm.Config("bert", 100, 32, 2, 4, 64, positions="learned", head="")
+            >>> paddle.llm.Encoder(config).forward(paddle.to_tensor([[1, 2, 3]])).shape
+            paddle.Size([1, 3, 32])
+        """
         states = self.hidden(ids, mask, types, tasks)
         return self.logits(states) if self.config.head == "masked" else states
 
@@ -116,4 +158,11 @@ class Encoder(Layer):
         return words.cumsum(1) * words + self.config.position_offset - 1
 
     def extra_repr(self) -> str:
+        """What `repr` says about the model: its Config.
+
+        Examples:
+            >>> config = paddle.llm.Config("bert", 100, 32, 2, 4, 64, positions="learned", head="")
+            >>> "bert" in paddle.llm.Encoder(config).extra_repr()
+            True
+        """
         return self.config.describe()

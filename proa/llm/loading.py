@@ -38,6 +38,20 @@ def load(path: str | os.PathLike[str], dtype: Any = None, keep_quantised: bool =
 
     Floating weights come in `dtype`, or as they are stored; those of a GGUF file in float32, or with `keep_quantised` in the
     blocks that the file has them in (see `quantised/`), to run and not to be trained.
+
+    Args:
+        path: the folder or file.
+        dtype: of floating weights; None: as they are stored.
+        keep_quantised: whether a GGUF file's weights stay in its blocks.
+
+    Returns:
+        A `CausalLM`, `Encoder` or `Translator`.
+
+    Examples:
+        >>> model = paddle.llm.CausalLM(paddle.llm.Config("llama", 100, 32, 2, 4, 64))
+        >>> paddle.llm.save(model, "small")
+        >>> bool((paddle.llm.load("small").eval()(paddle.to_tensor([[1]])) == model.eval()(paddle.to_tensor([[1]]))).all())
+        True
     """
     folder = Path(path)
     if folder.is_file():
@@ -131,7 +145,19 @@ def read_tensors(folder: Path) -> tuple[Mapping[str, Any], bool]:
 
 @boundary
 def save(model: Any, folder: str | os.PathLike[str], shard_bytes: int = 5 * 10**9) -> None:
-    """Writes `config.json` and `model.safetensors` (several above `shard_bytes`), as Hugging Face's libraries read them."""
+    """Writes `config.json` and `model.safetensors` (several above `shard_bytes`), as Hugging Face's libraries read them.
+
+    Args:
+        model: a model of this package.
+        folder: where; it is made if it is not there.
+        shard_bytes: how large a file may become.
+
+    Examples:
+        >>> import os
+        >>> paddle.llm.save(paddle.llm.CausalLM(paddle.llm.Config("llama", 100, 32, 2, 4, 64)), "small")
+        >>> sorted(os.listdir("small"))
+        ['config.json', 'model.safetensors']
+    """
     target = Path(folder)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise FileExistsError(message("save", "the folder must be new or empty", repr(str(folder))))

@@ -20,7 +20,16 @@ from .layers.projection import Projection
 
 
 class CausalLM(Layer):
-    """`model(ids)` gives the logits of the token behind each one, `[batch, length, vocabulary]`."""
+    """`model(ids)` gives the logits of the token behind each one, `[batch, length, vocabulary]`.
+
+    Args:
+        config: a `Config`.
+
+    Examples:
+        >>> model = paddle.llm.CausalLM(paddle.llm.Config("llama", 100, 32, 2, 4, 64))
+        >>> model(paddle.to_tensor([[1, 2, 3]])).shape
+        paddle.Size([1, 3, 100])
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__(dtype=None)
@@ -41,6 +50,11 @@ class CausalLM(Layer):
 
         `positions` are those of the ids; without them `attend` says where the tokens stand, from 0 on by default. `attend`
         is how queries meet keys: `Causal()` by default.
+
+        Examples:
+            >>> model = paddle.llm.CausalLM(paddle.llm.Config("llama", 100, 32, 2, 4, 64))
+            >>> model.hidden(paddle.to_tensor([[1, 2, 3]])).shape
+            paddle.Size([1, 3, 32])
         """
         batch, length = check_ids("CausalLM", ids)
         attend = Causal() if attend is None else attend
@@ -54,19 +68,50 @@ class CausalLM(Layer):
         return self.norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """The head, with its cap."""
+        """The head, with its cap.
+
+        Examples:
+            >>> model = paddle.llm.CausalLM(paddle.llm.Config("llama", 100, 32, 2, 4, 64))
+            >>> model.logits(paddle.ones([1, 3, 32])).shape
+            paddle.Size([1, 3, 100])
+        """
         out: Any = self.head(hidden) if self.head is not None else F.linear(hidden, self.embedding.weight.t())
         cap = self.config.logit_cap
         return (out / cap).tanh() * cap if cap else out
 
     def forward(self, ids: Tensor, positions: Tensor | None = None, attend: Attend | None = None) -> Tensor:
+        """The logits of the token behind each one; the arguments are those of `hidden`.
+
+        Examples:
+            >>> model = paddle.llm.CausalLM(paddle.llm.Config("llama", 100, 32, 2, 4, 64))
+            >>> model.forward(paddle.to_tensor([[1, 2, 3]])).shape
+            paddle.Size([1, 3, 100])
+        """
         return self.logits(self.hidden(ids, positions, attend))
 
     def generate(
         self, ids: Tensor, max_tokens: int = 32, *, temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0,
         seed: int | None = None, ends: tuple[int, ...] | None = None,
     ) -> Tensor:  # fmt: skip
-        """The tokens that follow `ids` `[batch, length]`: the likeliest, or with a temperature drawn. It stops at `ends`."""
+        """The tokens that follow `ids` `[batch, length]`: the likeliest, or with a temperature drawn. It stops at `ends`.
+
+        Args:
+            ids: tokens, `[batch, length]`.
+            max_tokens: how many follow at most.
+            temperature: how freely they are drawn; 0: the likeliest.
+            top_k: only among so many likeliest; 0: among all.
+            top_p: only among the likeliest that have this probability together.
+            seed: of the draws; None: as `paddle.seed` says.
+            ends: tokens that end a text; None: those of the Config.
+
+        Returns:
+            The new tokens.
+
+        Examples:
+            >>> model = paddle.llm.CausalLM(paddle.llm.Config("llama", 100, 32, 2, 4, 64))
+            >>> model.generate(paddle.to_tensor([[1, 2, 3]]), max_tokens=4).shape
+            paddle.Size([1, 4])
+        """
         total, limit = check_ids("generate", ids)[1] + max_tokens, self.config.max_positions
         if self.position_embedding is not None and total > limit:
             raise value_error("generate", f"this model has {limit} positions", f"{total} tokens", "ask for fewer")
@@ -96,6 +141,13 @@ class CausalLM(Layer):
         return rope and Angles(rope, positions), local and Angles(local, positions)
 
     def extra_repr(self) -> str:
+        """What `repr` says about the model: its Config.
+
+        Examples:
+            >>> model = paddle.llm.CausalLM(paddle.llm.Config("llama", 100, 32, 2, 4, 64))
+            >>> "llama" in model.extra_repr()
+            True
+        """
         return self.config.describe()
 
 

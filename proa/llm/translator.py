@@ -39,7 +39,17 @@ class DecoderBlock(Block):
 
 
 class Translator(Layer):
-    """`model(ids, targets)` gives the logits of what follows each target, `[batch, length, vocabulary]`."""
+    """`model(ids, targets)` gives the logits of what follows each target, `[batch, length, vocabulary]`.
+
+    Args:
+        config: a `Config`.
+
+    Examples:
+        >>> shape = dict(positions="relative", relative_buckets=8, decoder_layers=2, decoder_start=0)
+        >>> model = paddle.llm.Translator(paddle.llm.Config("t5", 100, 32, 2, 4, 64, **shape))
+        >>> model(paddle.to_tensor([[1, 2, 3]]), paddle.to_tensor([[0, 4]])).shape
+        paddle.Size([1, 2, 100])
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__(dtype=None)
@@ -59,7 +69,14 @@ class Translator(Layer):
             self.head = Projection(config.hidden_size, config.vocab_size, False, config.initializer_range)
 
     def read(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The states of the text that is read, `[batch, length, hidden_size]`; `mask` is 0 at padding."""
+        """The states of the text that is read, `[batch, length, hidden_size]`; `mask` is 0 at padding.
+
+        Examples:
+            >>> shape = dict(positions="relative", relative_buckets=8, decoder_layers=2, decoder_start=0)
+            >>> model = paddle.llm.Translator(paddle.llm.Config("t5", 100, 32, 2, 4, 64, **shape))
+            >>> model.read(paddle.to_tensor([[1, 2, 3]])).shape
+            paddle.Size([1, 3, 32])
+        """
         attend = Full(mask)
         places = attend.positions(*check_ids("Translator", ids))
         x, bias = self.embedding(ids), self.reader_bias(places, places)
@@ -68,11 +85,26 @@ class Translator(Layer):
         return self.norm(x)
 
     def remember(self, states: Tensor) -> Memory:
-        """Keys and values of what was read: made once, looked at in every step."""
+        """Keys and values of what was read: made once, looked at in every step.
+
+        Examples:
+            >>> shape = dict(positions="relative", relative_buckets=8, decoder_layers=2, decoder_start=0)
+            >>> model = paddle.llm.Translator(paddle.llm.Config("t5", 100, 32, 2, 4, 64, **shape))
+            >>> len(model.remember(model.read(paddle.to_tensor([[1, 2, 3]]))))
+            2
+        """
         return [block.cross.remember(states) for block in self.writer_layers]
 
     def hidden(self, ids: Tensor, memory: Memory, mask: Tensor | None = None, attend: Attend | None = None) -> Tensor:
-        """The states of the text that is written; `mask` belongs to what was read."""
+        """The states of the text that is written; `mask` belongs to what was read.
+
+        Examples:
+            >>> shape = dict(positions="relative", relative_buckets=8, decoder_layers=2, decoder_start=0)
+            >>> model = paddle.llm.Translator(paddle.llm.Config("t5", 100, 32, 2, 4, 64, **shape))
+            >>> memory = model.remember(model.read(paddle.to_tensor([[1, 2, 3]])))
+            >>> model.hidden(paddle.to_tensor([[0, 4]]), memory).shape
+            paddle.Size([1, 2, 32])
+        """
         attend = Causal() if attend is None else attend
         batch, length = check_ids("Translator", ids)
         places = attend.positions(batch, length)
@@ -83,18 +115,48 @@ class Translator(Layer):
         return self.writer_norm(x)
 
     def logits(self, hidden: Any) -> Tensor:
+        """The head: scores of every word for each token that is written.
+
+        Examples:
+            >>> shape = dict(positions="relative", relative_buckets=8, decoder_layers=2, decoder_start=0)
+            >>> model = paddle.llm.Translator(paddle.llm.Config("t5", 100, 32, 2, 4, 64, **shape))
+            >>> model.logits(paddle.ones([1, 2, 32])).shape
+            paddle.Size([1, 2, 100])
+        """
         if self.config.output_scale != 1.0:
             hidden = hidden * self.config.output_scale
         return self.head(hidden) if self.head is not None else F.linear(hidden, self.embedding.weight.t())
 
     def forward(self, ids: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The logits of what follows each target.
+
+        Args:
+            ids: the text that is read.
+            targets: the text that is written so far.
+            mask: 0 at padding of what is read; None: there is none.
+
+        Examples:
+            >>> shape = dict(positions="relative", relative_buckets=8, decoder_layers=2, decoder_start=0)
+            >>> model = paddle.llm.Translator(paddle.llm.Config("t5", 100, 32, 2, 4, 64, **shape))
+            >>> model.forward(paddle.to_tensor([[1, 2, 3]]), paddle.to_tensor([[0, 4]])).shape
+            paddle.Size([1, 2, 100])
+        """
         return self.logits(self.hidden(targets, self.remember(self.read(ids, mask)), mask))
 
     def generate(
         self, ids: Tensor, max_tokens: int = 32, *, mask: Tensor | None = None, temperature: float = 0.0, top_k: int = 0,
         top_p: float = 1.0, seed: int | None = None, ends: tuple[int, ...] | None = None,
     ) -> Tensor:  # fmt: skip
-        """What is written after reading `ids`, without the token that starts it."""
+        """What is written after reading `ids`, without the token that starts it.
+
+        The other arguments are those of `CausalLM.generate`; `mask` is 0 at padding.
+
+        Examples:
+            >>> shape = dict(positions="relative", relative_buckets=8, decoder_layers=2, decoder_start=0)
+            >>> model = paddle.llm.Translator(paddle.llm.Config("t5", 100, 32, 2, 4, 64, **shape))
+            >>> model.generate(paddle.to_tensor([[1, 2, 3]]), max_tokens=4).shape
+            paddle.Size([1, 4])
+        """
         cache = Contiguous(max_tokens + 1)
         with recording_gradients(False):
             memory = self.remember(self.read(ids, mask))
@@ -118,4 +180,11 @@ class Translator(Layer):
         )
 
     def extra_repr(self) -> str:
+        """What `repr` says about the model: its Config.
+
+        Examples:
+            >>> shape = dict(positions="relative", relative_buckets=8, decoder_layers=2, decoder_start=0)
+            >>> "t5" in paddle.llm.Translator(paddle.llm.Config("t5", 100, 32, 2, 4, 64, **shape)).extra_repr()
+            True
+        """
         return self.config.describe()

@@ -21,7 +21,12 @@ _KINDS = {"detector": "det", "classifier": "cls", "recogniser": "rec"}
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """The models' files. `classifier` is None where lines are never turned; `characters` is a file, a character a line."""
+    """The models' files. `classifier` is None where lines are never turned; `characters` is a file, a character a line.
+
+    Examples:
+        >>> paddle.ocr.ModelFiles("det.onnx", "rec.onnx", "keys.txt").classifier is None
+        True
+    """
 
     detector: str
     recogniser: str
@@ -34,6 +39,19 @@ def find_models(folder: str | os.PathLike[str] | None = None, characters: str | 
 
     A model is told by its name or its folder's name: `det`, `cls` or `rec` is a word of it, as in
     `ch_PP-OCRv4_det_infer/inference.pdmodel`. The characters are a text file with `keys` or `dict` in its name.
+
+    Args:
+        folder: where they are; None: in the package.
+        characters: the text file, where it lies elsewhere.
+
+    Raises:
+        FileNotFoundError: the folder, or one of the models, is not there.
+
+    Examples:
+        >>> paddle.ocr.find_models("no-such-folder")
+        Traceback (most recent call last):
+            ...
+        FileNotFoundError: (ocr) the folder of models does not exist; received 'no-such-folder'; ...
     """
     root = _installed() if folder is None else Path(folder)
     if root is None:

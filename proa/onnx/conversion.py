@@ -19,6 +19,17 @@ def model_of(model: Any, input_spec: Any = None, *, opset_version: int = OLDEST)
     Parameters are initialisers, unknown sizes are named dimensions, and batch norms are folded. A newer opset than asked
     for is taken where an operation needs it. Raises NotImplementedError naming the operation that ONNX cannot say, and
     the line that needs it. Nothing is written and nothing is run: `export` does both.
+
+    Args:
+        model: see above.
+        input_spec: an `InputSpec` for each input.
+        opset_version: of ONNX's operators.
+
+    Examples:
+        >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+        >>> proto = paddle.onnx.model_of(paddle.nn.Linear(2, 3), [spec])
+        >>> [given.name for given in proto.graph.input]
+        ['x']
     """
     needed_onnx()
     if opset_version.__class__ is not int or not OLDEST <= opset_version <= NEWEST:

@@ -44,6 +44,24 @@ def export(layer: Any, path: str, input_spec: Any = None, opset_version: int = 9
     Options: `output_spec` (positions of the results to keep), `test_inputs` (tensors to compare with, instead of
     made-up ones), `tolerance` (largest difference allowed, beside the largest number of a result), `verify=False` (write
     without running), `external_data=True` (weights in a file of their own, as models above 2 GB have them anyway).
+
+    Args:
+        layer: a Layer, or a function.
+        path: where, without its suffix.
+        input_spec: an `InputSpec` for each input.
+        opset_version: of ONNX's operators.
+        **configs: the options above.
+
+    Raises:
+        NotImplementedError: ONNX cannot say an operation; the message names it and its line.
+        ValueError: there is no such option.
+
+    Examples:
+        >>> import os
+        >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+        >>> paddle.onnx.export(paddle.nn.Linear(2, 3), "linear", input_spec=[spec])
+        >>> os.path.exists("linear.onnx")
+        True
     """
     unknown = sorted(set(configs) - _OPTIONS)
     if unknown:
@@ -73,7 +91,24 @@ def write_onnx(
     model: Any, path: str, *, opset_version: int = OLDEST, check: bool = True, test_inputs: Any = None,
     tolerance: float | None = None, external_data: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """Writes a model (see `model_of`) to `path` and its certificate beside it; gives the certificate."""
+    """Writes a model (see `model_of`) to `path` and its certificate beside it; gives the certificate.
+
+    Args:
+        model: a Layer's or function's graph, or a model that was loaded from files.
+        path: where.
+        opset_version: of ONNX's operators.
+        check: whether the file is run and compared.
+        test_inputs: tensors to compare with, instead of made-up ones.
+        tolerance: the largest difference allowed, beside the largest number of a result.
+        external_data: whether weights are in a file of their own.
+
+    Examples:
+        >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+        >>> paddle.jit.save(paddle.nn.Linear(2, 3), "model", input_spec=[spec])
+        >>> certificate = paddle.onnx.write_onnx(paddle.jit.load("model"), "model.onnx", check=False)
+        >>> isinstance(certificate, dict)
+        True
+    """
     needed_onnx()
     if check:
         needed_runtime()

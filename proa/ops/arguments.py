@@ -60,6 +60,17 @@ def _shown(value: Any) -> str:
 
 
 def require_tensor(where: str, name: str, value: Any) -> Tensor:
+    """The value, if it is a Tensor.
+
+    Raises:
+        TypeError: it is something else.
+
+    Examples:
+        >>> paddle.utils.dlpack.require_tensor("example", "x", 3)
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.WrongType: (example) x must be a Tensor; received x: int; convert it with to_tensor().
+    """
     if isinstance(value, Tensor):
         return value
     raise type_error(

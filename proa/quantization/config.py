@@ -57,6 +57,18 @@ class QuantConfig:
 
     What is said of one layer by its object or name goes before what is said of its type, and that before what holds for the
     layer it is part of; the two arguments hold for all others.
+
+    Args:
+        activation: what rounds or watches inputs; None: nothing.
+        weight: what rounds or watches weights; None: nothing.
+
+    Examples:
+        >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
+        >>> config = paddle.quantization.QuantConfig(activation=None, weight=None)
+        >>> config.add_type_config(paddle.nn.Linear, activation=quanter, weight=quanter)
+        >>> model = paddle.quantization.QAT(config).quantize(paddle.nn.Sequential(paddle.nn.Linear(4, 2), paddle.nn.ReLU()))
+        >>> [type(layer).__name__ for layer in model]
+        ['QuantedLinear', 'ReLU']
     """
 
     def __init__(self, activation: QuanterFactory | None, weight: QuanterFactory | None) -> None:
@@ -77,7 +89,21 @@ class QuantConfig:
         activation: QuanterFactory | None = None,
         weight: QuanterFactory | None = None,
     ) -> None:
-        """For one layer or several, with what is inside of them."""
+        """For one layer or several, with what is inside of them.
+
+        Args:
+            layer: a Layer, or a list of them.
+            activation: what rounds or watches inputs.
+            weight: what rounds or watches weights.
+
+        Examples:
+            >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
+            >>> model = paddle.nn.Sequential(paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 2))
+            >>> config = paddle.quantization.QuantConfig(activation=None, weight=None)
+            >>> config.add_layer_config(model[0], activation=quanter, weight=quanter)
+            >>> [type(layer).__name__ for layer in paddle.quantization.QAT(config).quantize(model)]
+            ['QuantedLinear', 'Linear']
+        """
         for one in _each(layer):
             if not isinstance(one, Layer):
                 raise type_error("QuantConfig.add_layer_config", "layer must be a Layer, or a list of them", f"{one!r}")
@@ -89,7 +115,21 @@ class QuantConfig:
         activation: QuanterFactory | None = None,
         weight: QuanterFactory | None = None,
     ) -> None:
-        """For layers by their names, as `layer.full_name()` gives them."""
+        """For layers by their names, as `layer.full_name()` gives them.
+
+        Args:
+            layer_name: a name, or a list of them.
+            activation: what rounds or watches inputs.
+            weight: what rounds or watches weights.
+
+        Examples:
+            >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
+            >>> model = paddle.nn.Sequential(paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 2))
+            >>> config = paddle.quantization.QuantConfig(activation=None, weight=None)
+            >>> config.add_name_config(model[1].full_name(), activation=quanter, weight=quanter)
+            >>> [type(layer).__name__ for layer in paddle.quantization.QAT(config).quantize(model)]
+            ['Linear', 'QuantedLinear']
+        """
         for one in _each(layer_name):
             if not isinstance(one, str):
                 raise type_error(
@@ -105,7 +145,21 @@ class QuantConfig:
         activation: QuanterFactory | None = None,
         weight: QuanterFactory | None = None,
     ) -> None:
-        """For all layers of a class, or of several."""
+        """For all layers of a class, or of several.
+
+        Args:
+            layer_type: a class, or a list of them.
+            activation: what rounds or watches inputs.
+            weight: what rounds or watches weights.
+
+        Examples:
+            >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
+            >>> config = paddle.quantization.QuantConfig(activation=None, weight=None)
+            >>> config.add_type_config([paddle.nn.Linear, paddle.nn.Conv2D], weight=quanter)
+            >>> model = paddle.quantization.QAT(config).quantize(paddle.nn.Sequential(paddle.nn.Linear(4, 2)))
+            >>> type(model[0]).__name__
+            'QuantedLinear'
+        """
         for one in _each(layer_type):
             if not (isinstance(one, type) and issubclass(one, Layer)):
                 raise type_error(
@@ -114,7 +168,17 @@ class QuantConfig:
             self._type2config[one] = SingleLayerConfig(activation, weight)
 
     def add_qat_layer_mapping(self, source: type[Layer], target: type[Layer]) -> None:
-        """Layers of class `source` become `target(layer, config)`."""
+        """Layers of class `source` become `target(layer, config)`.
+
+        Examples:
+            >>> class Rounded(paddle.nn.Layer):
+            ...     def __init__(self, layer, config):
+            ...         super().__init__()
+            >>> config = paddle.quantization.QuantConfig(activation=None, weight=None)
+            >>> config.add_qat_layer_mapping(paddle.nn.Bilinear, Rounded)
+            >>> config.qat_layer_mappings[paddle.nn.Bilinear].__name__
+            'Rounded'
+        """
         for name, one in (("source", source), ("target", target)):
             if not (isinstance(one, type) and issubclass(one, Layer)):
                 raise failed_check(
@@ -123,23 +187,56 @@ class QuantConfig:
         self._qat_layer_mapping[source] = target
 
     def add_customized_leaf(self, layer_type: type[Layer]) -> None:
-        """Layers of this class are treated as a whole: nothing inside of them is quantised."""
+        """Layers of this class are treated as a whole: nothing inside of them is quantised.
+
+        Examples:
+            >>> config = paddle.quantization.QuantConfig(activation=None, weight=None)
+            >>> config.add_customized_leaf(paddle.nn.Sequential)
+            >>> [layer.__name__ for layer in config.customized_leaves]
+            ['Sequential']
+        """
         self._customized_leaves.append(layer_type)
 
     @property
     def customized_leaves(self) -> list[type]:
+        """The classes that are treated as a whole.
+
+        Examples:
+            >>> paddle.quantization.QuantConfig(activation=None, weight=None).customized_leaves
+            []
+        """
         return self._customized_leaves
 
     @property
     def global_config(self) -> SingleLayerConfig | None:
+        """What holds for all layers that nothing else is said of.
+
+        Examples:
+            >>> print(paddle.quantization.QuantConfig(activation=None, weight=None).global_config)
+            None
+        """
         return self._global_config
 
     @property
     def qat_layer_mappings(self) -> dict[type, type]:
+        """What layers of a class become in training.
+
+        Examples:
+            >>> mappings = paddle.quantization.QuantConfig(activation=None, weight=None).qat_layer_mappings
+            >>> mappings[paddle.nn.Linear].__name__
+            'QuantedLinear'
+        """
         return self._qat_layer_mapping
 
     @property
     def default_qat_layer_mapping(self) -> dict[type, type]:
+        """What layers of a class become in training, unless `add_qat_layer_mapping` says something else.
+
+        Examples:
+            >>> mappings = paddle.quantization.QuantConfig(activation=None, weight=None).default_qat_layer_mapping
+            >>> mappings[paddle.nn.Conv2D].__name__
+            'QuantedConv2D'
+        """
         return DEFAULT_QAT_LAYER_MAPPINGS
 
     # ---- what QAT and PTQ ask ------------------------------------------------------------------
@@ -197,7 +294,12 @@ class QuantConfig:
     # ---- text ----------------------------------------------------------------------------------
 
     def details(self) -> str:
-        """What was configured; after `quantize`, what holds for each layer of the model."""
+        """What was configured; after `quantize`, what holds for each layer of the model.
+
+        Examples:
+            >>> isinstance(paddle.quantization.QuantConfig(activation=None, weight=None).details(), str)
+            True
+        """
         return self._details or str(self)
 
     def _lines(self, name: str, layer: Layer, depth: int) -> Iterable[str]:

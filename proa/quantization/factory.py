@@ -55,7 +55,23 @@ ObserverFactory = QuanterFactory
 
 
 def quanter(class_name: str) -> Callable[[type], type]:
-    """Decorates a class of quanters: a factory for it gets the given name in the class's module."""
+    """Decorates a class of quanters: a factory for it gets the given name in the class's module.
+
+    Examples:
+        >>> @paddle.quantization.quanter("Coarse")
+        ... class CoarseLayer(paddle.quantization.BaseQuanter):
+        ...     def __init__(self, layer, step=0.5):
+        ...         super().__init__()
+        ...         self.step = step
+        ...     def forward(self, x):
+        ...         return (x / self.step).round() * self.step
+        ...     def scales(self): return None
+        ...     def zero_points(self): return None
+        ...     def quant_axis(self): return -1
+        ...     def bit_length(self): return 8
+        >>> CoarseLayer(None)(paddle.to_tensor([0.7])).tolist()
+        [0.5]
+    """
     if not isinstance(class_name, str) or not class_name.isidentifier():
         raise type_error(
             "quanter", "class_name must be the name of the factory", f"{class_name!r}", "write @quanter('Name')"

@@ -137,10 +137,33 @@ def _without_observers(layer: Any) -> Layer:
 
 
 class QAT(Quantization):
-    """Quantisation-aware training: numbers are rounded while the model is trained, so that it learns to live with it."""
+    """Quantisation-aware training: numbers are rounded while the model is trained, so that it learns to live with it.
+
+    Args:
+        config: a `QuantConfig` of quanters.
+
+    Examples:
+        >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
+        >>> qat = paddle.quantization.QAT(paddle.quantization.QuantConfig(activation=quanter, weight=quanter))
+        >>> model = qat.quantize(paddle.nn.Sequential(paddle.nn.Linear(4, 2)))
+        >>> model(paddle.ones([3, 4])).shape
+        paddle.Size([3, 2])
+    """
 
     def quantize(self, model: Layer, inplace: bool = False) -> Layer:
-        """The model with quanters in front of its layers and their weights; train it, then `convert` it."""
+        """The model with quanters in front of its layers and their weights; train it, then `convert` it.
+
+        Args:
+            model: a Layer in training mode.
+            inplace: whether it is changed itself; otherwise a copy.
+
+        Examples:
+            >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
+            >>> qat = paddle.quantization.QAT(paddle.quantization.QuantConfig(activation=quanter, weight=quanter))
+            >>> model = qat.quantize(paddle.nn.Sequential(paddle.nn.Linear(4, 2)))
+            >>> type(model[0]).__name__
+            'QuantedLinear'
+        """
         if isinstance(model, Layer) and not model.training:
             raise failed_check(
                 "QAT.quantize",
@@ -151,10 +174,33 @@ class QAT(Quantization):
 
 
 class PTQ(Quantization):
-    """Post-training quantisation: observers watch a trained model on some data, and say how far each grid reaches."""
+    """Post-training quantisation: observers watch a trained model on some data, and say how far each grid reaches.
+
+    Args:
+        config: a `QuantConfig` of observers.
+
+    Examples:
+        >>> observer = paddle.quantization.observers.AbsmaxObserver()
+        >>> ptq = paddle.quantization.PTQ(paddle.quantization.QuantConfig(activation=observer, weight=observer))
+        >>> observed = ptq.quantize(paddle.nn.Sequential(paddle.nn.Linear(4, 2)).eval())
+        >>> outputs = observed(paddle.ones([3, 4]))  # calibrates
+        >>> ptq.convert(observed)(paddle.ones([3, 4])).shape
+        paddle.Size([3, 2])
+    """
 
     def quantize(self, model: Layer, inplace: bool = False) -> Layer:
-        """The model with observers; run it on calibration data, then `convert` it."""
+        """The model with observers; run it on calibration data, then `convert` it.
+
+        Args:
+            model: a Layer in evaluation mode.
+            inplace: whether it is changed itself; otherwise a copy.
+
+        Examples:
+            >>> observer = paddle.quantization.observers.AbsmaxObserver()
+            >>> ptq = paddle.quantization.PTQ(paddle.quantization.QuantConfig(activation=observer, weight=observer))
+            >>> ptq.quantize(paddle.nn.Sequential(paddle.nn.Linear(4, 2)).eval())(paddle.ones([3, 4])).shape
+            paddle.Size([3, 2])
+        """
         if isinstance(model, Layer) and model.training:
             raise failed_check("PTQ.quantize", "the model is in training mode", fix="call model.eval() first")
         return self._prepared(model, inplace)

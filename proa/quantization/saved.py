@@ -52,6 +52,24 @@ def int8_saved_model(
     A batch is an array, a list of arrays in the order of the model's inputs, or a dictionary of them by name. `activation`
     is an observer, `weight` how the grids of weights are found, `skip` names weights whose layers stay in float32. `format`
     is the source's, or "json" or "pdmodel". Gives the names of the weights that are in 8 bits now.
+
+    Args:
+        source: the program's file, or the files' common beginning.
+        target: where the new files go.
+        data: the batches.
+        params: the parameters' file; None: beside the program.
+        activation: see above; None: the usual one.
+        weight: see above.
+        weight_bits: how many bits weights have.
+        operations: which operations are in 8 bits.
+        skip: see above.
+        format: see above.
+
+    Examples:
+        >>> spec = paddle.static.InputSpec([None, 4], "float32", "x")
+        >>> paddle.jit.save(paddle.nn.Linear(4, 8), "model", input_spec=[spec])
+        >>> len(paddle.quantization.int8_saved_model("model", "small", [np.ones((2, 4), "float32")]))
+        1
     """
     if weight not in _WEIGHTS:
         raise value_error(_WHERE, f"weight must be one of {', '.join(_WEIGHTS)}", f"weight: {weight!r}")

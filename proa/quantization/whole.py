@@ -64,11 +64,22 @@ def int8_model(
     """A copy of the model whose convolutions and linear layers compute in 8 bits, calibrated on batches of data.
 
     What lies between them (batch norms, activations, sums) is joined with them where the model is saved and run by the
-    predictor. `activation` and `weight` are observers, `exclude` layers or their names that stay in float32 (the last one,
-    say), `forward(model, batch)` calls the model where a batch is not simply its inputs.
+    predictor.
 
-        small = paddle.quantization.int8_model(model, [images])
-        paddle.jit.save(small, "small", input_spec=[...])
+    Args:
+        model: a Layer.
+        data: batches of its inputs.
+        activation: an observer of inputs; None: the usual one.
+        weight: an observer of weights; None: the usual one.
+        exclude: layers or their names that stay in float32 (the last one, say).
+        forward: `forward(model, batch)` calls the model where a batch is not simply its inputs.
+
+    Examples:
+        >>> model = paddle.nn.Sequential(paddle.nn.Linear(4, 8), paddle.nn.ReLU(), paddle.nn.Linear(8, 2))
+        >>> small = paddle.quantization.int8_model(model, [paddle.rand([16, 4])])
+        >>> x = paddle.rand([3, 4])
+        >>> bool((abs(small(x) - model(x)) < 0.1).all())
+        True
     """
     where = "int8_model"
     if not isinstance(model, Layer):
@@ -110,6 +121,21 @@ def weight_only_model(
     For language models, whose speed is that of reading weights. `group_size` (64 or 128): a scale for each group of inputs.
     With `data`, inputs that are large get finer weights, as in AWQ (activation-aware weight quantisation): the weight's rows
     are scaled up and the inputs down by a power of the inputs' mean size, the one that changes the outputs least.
+
+    Args:
+        model: a Layer.
+        bits: 8 or 4.
+        group_size: how many inputs share a scale; -1: all.
+        exclude: layers or their names that stay as they are.
+        data: batches of its inputs, or None.
+        forward: `forward(model, batch)` calls the model where a batch is not simply its inputs.
+
+    Examples:
+        >>> model = paddle.nn.Sequential(paddle.nn.Linear(64, 64))
+        >>> small = paddle.quantization.weight_only_model(model)
+        >>> x = paddle.rand([3, 64])
+        >>> bool((abs(small(x) - model(x)) < 0.1).all())
+        True
     """
     where = "weight_only_model"
     if bits not in (8, 4):

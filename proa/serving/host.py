@@ -25,7 +25,12 @@ End = Callable[[], Awaitable[None]]
 
 
 class CannotServe(Exception):
-    """The server cannot start; the text says why."""
+    """The server cannot start; the text says why.
+
+    Examples:
+        >>> issubclass(paddle.serving.CannotServe, Exception)
+        True
+    """
 
 
 class Host:

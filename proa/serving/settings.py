@@ -14,7 +14,23 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """How a model is served."""
+    """How a model is served.
+
+    Attributes:
+        max_batch_size: rows that run together; 1: each request by itself.
+        batch_delay_ms: how long a request may wait for others to run with.
+        instances: threads that run it.
+        max_queue: requests that wait; more are refused.
+        timeout_ms: from the arrival of a request to its answer.
+        versions: "all", "latest", or a list of numbers.
+        device: "cpu", "gpu", "gpu:1".
+        engine: "xla", "onnxruntime", "openvino", "auto"; nothing: as `paddle.inference` decides.
+        warmup: the shape of each input, where made-up ones do not suit.
+
+    Examples:
+        >>> paddle.serving.ModelSettings(max_batch_size=16).max_batch_size
+        16
+    """
 
     max_batch_size: int = 8  # rows that run together; 1: each request by itself
     batch_delay_ms: float = 0.0  # how long a request may wait for others to run with
@@ -116,7 +132,12 @@ class HostSettings:
 
 @dataclass(frozen=True)
 class ServerSettings(HostSettings):
-    """The same for saved models, which are served by two protocols."""
+    """Where a server of saved models listens, what it accepts, and how it ends. It speaks two protocols, HTTP and gRPC.
+
+    Examples:
+        >>> paddle.serving.ServerSettings(http_port=0, grpc_port=None).http_port
+        0
+    """
 
     grpc_port: int | None = 8001
     model: ModelSettings = field(default_factory=ModelSettings)
@@ -125,10 +146,26 @@ class ServerSettings(HostSettings):
 
     @property
     def may_control(self) -> bool:
-        """Whether callers may load and unload models: not where anybody could."""
+        """Whether callers may load and unload models: not where anybody could.
+
+        Examples:
+            >>> paddle.serving.ServerSettings(host="0.0.0.0").may_control
+            False
+        """
         return self.is_local or bool(self.tokens)
 
     def checked(self) -> Self:
+        """The settings themselves.
+
+        Raises:
+            ValueError: something cannot be.
+
+        Examples:
+            >>> paddle.serving.ServerSettings(http_port=None, grpc_port=None).checked()
+            Traceback (most recent call last):
+                ...
+            ValueError: neither HTTP nor gRPC is to be served; leave one of both switched on
+        """
         if self.http_port is None and self.grpc_port is None:
             raise ValueError("neither HTTP nor gRPC is to be served; leave one of both switched on")
         return super().checked()

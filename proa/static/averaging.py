@@ -21,6 +21,28 @@ class ExponentialMovingAverage:
 
     `update()` adds that to the program; inside `apply(executor)` the parameters are the averages, divided by
     `1 - decay ** steps` because they began at zero. With `thres_steps` the decay is at most `(1 + t) / (10 + t)`.
+
+    Args:
+        decay: how much of the average stays.
+        thres_steps: a variable that counts steps, or None.
+        name: what the averages' names begin with.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     loss = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 1).mean()
+        ...     updates = paddle.optimizer.SGD(0.1).minimize(loss)
+        ...     average = paddle.static.ExponentialMovingAverage(0.9)
+        ...     average.update()
+        >>> executor = paddle.static.Executor()
+        >>> executor.run(startup)
+        []
+        >>> losses = executor.run(main, feed={"x": np.ones((4, 2), "float32")}, fetch_list=[loss])
+        >>> with average.apply(executor):
+        ...     again = executor.run(main.clone(for_test=True), feed={"x": np.ones((4, 2), "float32")}, fetch_list=[loss])
+        >>> bool(again[0] < losses[0])
+        True
     """
 
     def __init__(self, decay: float = 0.999, thres_steps: Tensor | None = None, name: str | None = None) -> None:
@@ -42,7 +64,19 @@ class ExponentialMovingAverage:
         self._kept: dict[Tensor, Any] = {}
 
     def update(self) -> None:
-        """Adds the averaging to the program, behind what it does so far."""
+        """Adds the averaging to the program, behind what it does so far.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 1)
+            ...     average = paddle.static.ExponentialMovingAverage(0.9)
+            ...     before = main.num_ops()
+            ...     average.update()
+            >>> main.num_ops() > before
+            True
+        """
         decay: Any = self._decay
         if self._thres_steps is not None:
             steps: Any = self._thres_steps.astype("float32").reshape([1])  # type: ignore[attr-defined]
@@ -57,7 +91,28 @@ class ExponentialMovingAverage:
 
     @contextlib.contextmanager
     def apply(self, executor: Any, need_restore: bool = True) -> Iterator[None]:
-        """Inside, the parameters are the averages; afterwards what they were, unless `need_restore` is False."""
+        """Inside, the parameters are the averages; afterwards what they were, unless `need_restore` is False.
+
+        Args:
+            executor: taken; it is not needed.
+            need_restore: whether the parameters come back.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 1)
+            ...     average = paddle.static.ExponentialMovingAverage(0.9)
+            ...     average.update()
+            >>> executor = paddle.static.Executor()
+            >>> executor.run(startup)
+            []
+            >>> before = executor.run(main, feed={"x": np.ones((4, 2), "float32")}, fetch_list=[y])[0]
+            >>> with average.apply(executor):  # after one step the average is the parameter
+            ...     after = executor.run(main, feed={"x": np.ones((4, 2), "float32")}, fetch_list=[y])[0]
+            >>> np.allclose(before, after)
+            True
+        """
         named = {str(n): t for n, t in enumerate([*self._averages, self._steps, self._last_decay])}
         *averages, steps, decay = (np.asarray(value) for value in values_of(named).values())
         self._kept = dict(
@@ -73,7 +128,22 @@ class ExponentialMovingAverage:
                 self.restore(executor)
 
     def restore(self, executor: Any) -> None:
-        """Gives the parameters back what they were before `apply`."""
+        """Gives the parameters back what they were before `apply`.
+
+        Raises:
+            RuntimeError: `apply` was not called before.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 1)
+            ...     average = paddle.static.ExponentialMovingAverage(0.9)
+            >>> average.restore(paddle.static.Executor())
+            Traceback (most recent call last):
+                ...
+            RuntimeError: (ExponentialMovingAverage.restore) apply() comes before restore().
+        """
         if not self._kept:
             raise runtime_error("ExponentialMovingAverage.restore", "apply() comes before restore()")
         set_values(self._kept)

@@ -18,7 +18,25 @@ def append_backward(
     checkpoints: Any = None,
     distop_context: Any = None,
 ) -> list[tuple[Any, Tensor]]:
-    """Adds the gradients of `loss` with respect to the parameters; gives (parameter, gradient) pairs."""
+    """Adds the gradients of `loss` with respect to the parameters; gives (parameter, gradient) pairs.
+
+    Args:
+        loss: a variable of one element.
+        parameter_list: which parameters; None: all.
+        no_grad_set: those that are left out.
+        callbacks: taken; it changes nothing.
+        checkpoints: taken; it changes nothing.
+        distop_context: taken; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     loss = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 1).sum()
+        ...     pairs = paddle.static.append_backward(loss)
+        >>> [gradient.shape for parameter, gradient in pairs]
+        [paddle.Size([2, 1]), paddle.Size([1])]
+    """
     program = require_static("append_backward")
     if not isinstance(loss, Tensor):
         raise type_error("append_backward", "loss must be a variable", type(loss).__name__)
@@ -38,7 +56,24 @@ def append_backward(
 
 
 def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Any = None) -> list[Tensor | None]:
-    """Adds the gradients of `targets` with respect to `inputs`; None for an input they do not depend on."""
+    """Adds the gradients of `targets` with respect to `inputs`; None for an input they do not depend on.
+
+    Args:
+        targets: variables.
+        inputs: variables.
+        target_gradients: gradients of the targets; None: ones.
+        no_grad_set: variables that gradients do not flow through.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [2])
+        ...     x.stop_gradient = False
+        ...     (gradient,) = paddle.static.gradients([(x * x).sum()], [x])
+        >>> paddle.static.Executor().run(main, feed={"x": np.array([1, 2], "float32")}, fetch_list=[gradient])[0].tolist()
+        [2.0, 4.0]
+    """
     program = require_static("gradients")
     outputs = engine.tensor_list("gradients", "targets", targets)
     wanted = engine.tensor_list("gradients", "inputs", inputs)

@@ -21,18 +21,44 @@ from .strategies import CompiledProgram
 
 
 class Executor:
-    """Runs programs: `run(program, feed={name: array}, fetch_list=[variables or names])`."""
+    """Runs programs: `run(program, feed={name: array}, fetch_list=[variables or names])`.
+
+    Args:
+        place: taken; a program runs where its operations were recorded.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = paddle.static.nn.fc(x, 3)
+        >>> executor = paddle.static.Executor()
+        >>> executor.run(startup)
+        []
+        >>> executor.run(main, feed={"x": np.ones((4, 2), "float32")}, fetch_list=[y])[0].shape
+        (4, 3)
+    """
 
     def __init__(self, place: Any = None) -> None:
         self.place = None if place is None else parse_place(place)
         self._closed = False
 
     def close(self) -> None:
-        """Nothing is held that would have to be given back."""
+        """Nothing is held that would have to be given back.
+
+        Examples:
+            >>> print(paddle.static.Executor().close())
+            None
+        """
         self._closed = True
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Nothing waits.
+
+        Examples:
+            >>> print(paddle.static.Executor().flush())
+            None
+        """
 
     @boundary
     def run(
@@ -48,7 +74,35 @@ class Executor:
         return_merged: bool = True,
         use_prune: bool = False,
     ) -> list[Any]:
-        """Runs a program once and gives the values of what `fetch_list` names."""
+        """Runs a program once.
+
+        Args:
+            program: a Program; None: the default main one.
+            feed: arrays by the names of the inputs.
+            fetch_list: variables, or their names.
+            feed_var_name: taken; it changes nothing.
+            fetch_var_name: taken; it changes nothing.
+            scope: where the parameters have their values; None: the present scope.
+            return_numpy: whether results are arrays; otherwise tensors.
+            use_program_cache: taken; programs are always kept.
+            return_merged: taken; it changes nothing.
+            use_prune: taken; what nothing needs is never run.
+
+        Returns:
+            The values of what `fetch_list` names.
+
+        Raises:
+            ValueError: an input is missing, or has another data type; or there is no such variable.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     x = paddle.static.data("x", [None, 2])
+            ...     y = (x * 2).sum()
+            >>> paddle.static.Executor().run(main, feed={"x": np.ones((4, 2), "float32")}, fetch_list=[y])[0].item()
+            16.0
+        """
         chosen = mode.default_main_program() if program is None else program
         if isinstance(chosen, CompiledProgram):
             chosen = chosen.program
@@ -76,9 +130,25 @@ class Executor:
         return [result.numpy() for result in results] if return_numpy else results
 
     def split_program_by_device(self, program: Any) -> Any:
+        """NotImplementedError: XLA runs programs whole.
+
+        Examples:
+            >>> paddle.static.Executor().split_program_by_device(paddle.static.Program())
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: (Executor.split_program_by_device) programs are not split; XLA runs them whole.
+        """
         raise NotImplementedError("(Executor.split_program_by_device) programs are not split; XLA runs them whole.")
 
     def start_heter_trainer(self, *arguments: Any, **named: Any) -> Any:
+        """NotImplementedError: there are no such trainers.
+
+        Examples:
+            >>> paddle.static.Executor().start_heter_trainer()
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: (Executor.start_heter_trainer) parameter servers are not there yet.
+        """
         raise NotImplementedError("(Executor.start_heter_trainer) parameter servers are not there yet.")
 
     def train_from_dataset(
@@ -93,6 +163,14 @@ class Executor:
         print_period: int = 100,
         fetch_handler: Any = None,
     ) -> None:
+        """NotImplementedError: a DataLoader and `run` do this.
+
+        Examples:
+            >>> paddle.static.Executor().train_from_dataset()
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: (Executor.train_from_dataset) use a DataLoader and Executor.run().
+        """
         raise NotImplementedError("(Executor.train_from_dataset) use a DataLoader and Executor.run().")
 
     def infer_from_dataset(
@@ -107,6 +185,14 @@ class Executor:
         print_period: int = 100,
         fetch_handler: Any = None,
     ) -> None:
+        """NotImplementedError: a DataLoader and `run` do this.
+
+        Examples:
+            >>> paddle.static.Executor().infer_from_dataset()
+            Traceback (most recent call last):
+                ...
+            NotImplementedError: (Executor.infer_from_dataset) use a DataLoader and Executor.run().
+        """
         raise NotImplementedError("(Executor.infer_from_dataset) use a DataLoader and Executor.run().")
 
 

@@ -81,6 +81,22 @@ def py_func(
 
     `backward_func` takes the inputs, the results and their gradients (without `skip_vars_in_backward_input`) and gives
     the inputs' gradients.
+
+    Args:
+        func: a function of arrays.
+        x: its inputs.
+        out: variables like its results.
+        backward_func: a function of arrays, or None: there is no gradient.
+        skip_vars_in_backward_input: variables that it does not take.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [3])
+        ...     y = paddle.static.py_func(np.sort, x, paddle.zeros([3]))
+        >>> paddle.static.Executor().run(main, feed={"x": np.array([3, 1, 2], "float32")}, fetch_list=[y])[0].tolist()
+        [1.0, 2.0, 3.0]
     """
     if not callable(func):
         raise type_error("py_func", "func must be a function", type(func).__name__)
@@ -121,7 +137,23 @@ def py_func(
 def static_pylayer(
     forward_fn: Callable[..., Any], inputs: Any, backward_fn: Callable[..., Any] | None = None, name: str | None = None
 ) -> Any:
-    """`forward_fn(*inputs)` with the gradient that `backward_fn` computes from the results' gradients."""
+    """`forward_fn(*inputs)` with the gradient that `backward_fn` computes from the results' gradients.
+
+    Args:
+        forward_fn: a function of variables.
+        inputs: its inputs.
+        backward_fn: a function of the results' gradients; None: there is no gradient.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [3])
+        ...     y = paddle.static.nn.static_pylayer(lambda x: x * 2, [x], lambda gradient: gradient * 10)
+        >>> paddle.static.Executor().run(main, feed={"x": np.ones(3, "float32")}, fetch_list=[y])[0].tolist()
+        [2.0, 2.0, 2.0]
+    """
     if not callable(forward_fn):
         raise type_error("static_pylayer", "forward_fn must be a function", type(forward_fn).__name__)
     tensors = _listed("static_pylayer", "inputs", inputs)
@@ -180,7 +212,28 @@ def Print(
     print_tensor_lod: bool = True,
     print_phase: str = "both",
 ) -> Tensor:
-    """The same tensor; its values are printed when it is computed ("forward"), its gradient's then ("backward")."""
+    """The same tensor; its values are printed when it is computed ("forward"), its gradient's then ("backward").
+
+    Args:
+        input: a variable.
+        first_n: how often it is printed; -1: always.
+        message: what is printed before it.
+        summarize: how many elements are printed; -1: all.
+        print_tensor_name: whether its name is printed.
+        print_tensor_type: whether its data type is printed.
+        print_tensor_shape: whether its shape is printed.
+        print_tensor_layout: whether its layout is printed.
+        print_tensor_lod: taken; it changes nothing.
+        print_phase: "forward", "backward" or "both".
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.Print(paddle.static.data("x", [2]), message="now:")
+        >>> y.shape
+        paddle.Size([2])
+    """
     if not isinstance(input, Tensor):
         raise type_error("Print", "input must be a variable", type(input).__name__)
     phase = print_phase.lower()

@@ -12,7 +12,18 @@ from ..eager.tensor import Tensor
 
 
 class InputSpec:
-    """The shape, data type and name of an input; a dimension of -1 or None may have any size."""
+    """The shape, data type and name of an input; a dimension of -1 or None may have any size.
+
+    Args:
+        shape: the sizes.
+        dtype: the data type.
+        name: the name; None: one is made where it is needed.
+        stop_gradient: whether no gradient is wanted.
+
+    Examples:
+        >>> paddle.static.InputSpec([None, 3], "float32", "x")
+        InputSpec(shape=(-1, 3), dtype=paddle.float32, name=x, stop_gradient=False)
+    """
 
     def __init__(
         self, shape: Any, dtype: Any = "float32", name: str | None = None, stop_gradient: bool = False
@@ -24,20 +35,35 @@ class InputSpec:
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> InputSpec:
-        """The spec of a tensor, with its name unless another is given."""
+        """The spec of a tensor, with its name unless another is given.
+
+        Examples:
+            >>> paddle.static.InputSpec.from_tensor(paddle.ones([2, 3]), "x")
+            InputSpec(shape=(2, 3), dtype=paddle.float32, name=x, stop_gradient=False)
+        """
         if not isinstance(tensor, Tensor):
             raise value_error("InputSpec.from_tensor", "tensor must be a Tensor", type(tensor).__name__)
         return cls(list(tensor.shape), tensor.dtype, name or tensor.name)
 
     @classmethod
     def from_numpy(cls, ndarray: np.ndarray, name: str | None = None) -> InputSpec:
-        """The spec of an array."""
+        """The spec of an array.
+
+        Examples:
+            >>> paddle.static.InputSpec.from_numpy(np.ones((2, 3), "float32"), "x")
+            InputSpec(shape=(2, 3), dtype=paddle.float32, name=x, stop_gradient=False)
+        """
         if not isinstance(ndarray, np.ndarray):
             raise value_error("InputSpec.from_numpy", "ndarray must be a NumPy array", type(ndarray).__name__)
         return cls(list(ndarray.shape), ndarray.dtype, name)
 
     def batch(self, batch_size: Any) -> InputSpec:
-        """Puts a dimension for the batch in front; the spec itself."""
+        """Puts a dimension for the batch in front; the spec itself.
+
+        Examples:
+            >>> paddle.static.InputSpec([3]).batch(4).shape
+            (4, 3)
+        """
         if isinstance(batch_size, (list, tuple)):
             if len(batch_size) != 1:
                 raise value_error("InputSpec.batch", "batch_size must be one number", f"batch_size: {batch_size}")
@@ -48,7 +74,15 @@ class InputSpec:
         return self
 
     def unbatch(self) -> InputSpec:
-        """Takes the first dimension away; the spec itself."""
+        """Takes the first dimension away; the spec itself.
+
+        Raises:
+            ValueError: there is none.
+
+        Examples:
+            >>> paddle.static.InputSpec([4, 3]).unbatch().shape
+            (3,)
+        """
         if not self.shape:
             raise value_error("InputSpec.unbatch", "there is no dimension to take away", f"shape: {self.shape}")
         self.shape = self.shape[1:]

@@ -14,7 +14,26 @@ from .variable import create_global_var
 def accuracy(
     input: Tensor, label: Tensor, k: int = 1, correct: Tensor | None = None, total: Tensor | None = None
 ) -> Tensor:
-    """The share of rows whose label is among the `k` largest outputs; `correct` and `total` receive the counts."""
+    """The share of rows whose label is among the `k` largest outputs; `correct` and `total` receive the counts.
+
+    Args:
+        input: scores, a row for each sample.
+        label: the right classes, `[rows, 1]`.
+        k: how many of the largest count.
+        correct: a variable for the number of right ones, or None.
+        total: a variable for the number of rows, or None.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     scores = paddle.static.data("scores", [2, 3])
+        ...     label = paddle.static.data("label", [2, 1], "int64")
+        ...     share = paddle.static.accuracy(scores, label)
+        >>> feed = {"scores": np.array([[1, 5, 2], [4, 1, 0]], "float32"), "label": np.array([[1], [2]])}
+        >>> paddle.static.Executor().run(main, feed=feed, fetch_list=[share])[0].item()
+        0.5
+    """
     for what, given in (("input", input), ("label", label)):
         if not isinstance(given, Tensor):
             raise type_error("static.accuracy", f"{what} must be a variable", type(given).__name__)
@@ -38,7 +57,31 @@ def auc(
     slide_steps: int = 1,
     ins_tag_weight: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
-    """The area under the curve over all runs, over the last `slide_steps` of them, and the counts it comes from."""
+    """The area under the curve over all runs, over the last `slide_steps` of them, and the counts it comes from.
+
+    Args:
+        input: probabilities of both classes, `[rows, 2]`.
+        label: 0 or 1, `[rows, 1]`.
+        curve: "ROC" or "PR".
+        num_thresholds: how finely probabilities are told apart.
+        topk: taken; it changes nothing.
+        slide_steps: how many runs the second area covers.
+        ins_tag_weight: weights of the samples, or None.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     chances = paddle.static.data("chances", [2, 2])
+        ...     label = paddle.static.data("label", [2, 1], "int64")
+        ...     area, recent, counts = paddle.static.auc(chances, label)
+        >>> executor = paddle.static.Executor()
+        >>> executor.run(startup)
+        []
+        >>> feed = {"chances": np.array([[0.9, 0.1], [0.2, 0.8]], "float32"), "label": np.array([[0], [1]])}
+        >>> executor.run(main, feed=feed, fetch_list=[area])[0].item()
+        1.0
+    """
     if curve not in ("ROC", "PR"):
         raise value_error("static.auc", "curve is 'ROC' or 'PR'", repr(curve))
     x: Any = input
@@ -87,7 +130,23 @@ def _double() -> Any:
 
 
 def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Tensor | None = None) -> tuple[Tensor, ...]:
-    """Sums over all runs: squared error, absolute error, predictions, their sigmoids, clicks, samples."""
+    """Sums over all runs: squared error, absolute error, predictions, their sigmoids, clicks, samples.
+
+    Args:
+        input: predictions, `[rows, 1]`.
+        label: clicks, 0 or 1, `[rows, 1]`.
+        ins_tag_weight: weights of the samples, or None.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     chances = paddle.static.data("chances", [2, 1])
+        ...     label = paddle.static.data("label", [2, 1], "int64")
+        ...     sums = paddle.static.ctr_metric_bundle(chances, label)
+        >>> len(sums)
+        6
+    """
     x: Any = input
     labels: Any = label.astype("float32")  # type: ignore[attr-defined]
     weight: Any = 1.0 if ins_tag_weight is None else ins_tag_weight.reshape([-1, 1])  # type: ignore[attr-defined]

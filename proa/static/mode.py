@@ -49,12 +49,26 @@ def _default_programs() -> tuple[Program, Program]:
 
 
 def default_main_program() -> Program:
-    """The Program that operations are added to in static mode."""
+    """The Program that operations are added to in static mode.
+
+    Examples:
+        >>> program = paddle.static.Program()
+        >>> with paddle.static.program_guard(program):
+        ...     print(paddle.static.default_main_program() is program)
+        True
+    """
     return _default_programs()[0]
 
 
 def default_startup_program() -> Program:
-    """The Program whose run initialises the parameters made in static mode."""
+    """The Program whose run initialises the parameters made in static mode.
+
+    Examples:
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     print(paddle.static.default_startup_program() is startup)
+        True
+    """
     return _default_programs()[1]
 
 
@@ -155,7 +169,23 @@ def _leave() -> None:
 
 @contextlib.contextmanager
 def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
-    """Inside, these are the default programs."""
+    """Inside, these are the default programs.
+
+    Args:
+        main_program: the one that operations are added to.
+        startup_program: the one that initialises parameters; None: as before.
+
+    Raises:
+        TypeError: they are no Programs.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     y = paddle.static.data("x", [None, 2]) * 2
+        >>> main.num_ops()
+        1
+    """
     from .program import Program
 
     for name, given in (("main_program", main_program), ("startup_program", startup_program)):

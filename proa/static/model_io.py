@@ -55,6 +55,27 @@ def save_inference_model(path_prefix: str, feed_vars: Any, fetch_vars: Any, exec
     """Writes the part of a program that computes `fetch_vars` from `feed_vars`, with its parameters.
 
     `path_prefix` gets the endings `.json` (or `.pdmodel` with `legacy_format=True`) and `.pdiparams`.
+
+    Args:
+        path_prefix: where, without endings.
+        feed_vars: the inputs.
+        fetch_vars: the results.
+        executor: taken; it is not needed.
+        **kwargs: `program` (the default main one), `legacy_format`.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = paddle.static.nn.fc(x, 3)
+        >>> executor = paddle.static.Executor()
+        >>> executor.run(startup)
+        []
+        >>> paddle.static.save_inference_model("model", [x], [y], executor, program=main)
+        >>> program, names, results = paddle.static.load_inference_model("model", executor)
+        >>> executor.run(program, feed={names[0]: np.ones((4, 2), "float32")}, fetch_list=results)[0].shape
+        (4, 3)
     """
     from ..formats.paddle.files.writing import write_model
 
@@ -104,7 +125,27 @@ class LoadedProgram(Program):
 
 
 def load_inference_model(path_prefix: Any, executor: Any, **kwargs: Any) -> list[Any]:
-    """[program, names of the inputs, result variables] of a model that Paddle or proa saved."""
+    """[program, names of the inputs, result variables] of a model that Paddle or proa saved.
+
+    Args:
+        path_prefix: what `save_inference_model` was given.
+        executor: taken; it is not needed.
+        **kwargs: `model_filename` and `params_filename`, where the files have other names.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = paddle.static.nn.fc(x, 3)
+        >>> executor = paddle.static.Executor()
+        >>> executor.run(startup)
+        []
+        >>> paddle.static.save_inference_model("model", [x], [y], executor, program=main)
+        >>> program, names, results = paddle.static.load_inference_model("model", executor)
+        >>> names
+        ['x']
+    """
     from ..formats.paddle.files.reading import read_model
 
     parameters = kwargs.get("params_filename")
@@ -119,7 +160,22 @@ def load_inference_model(path_prefix: Any, executor: Any, **kwargs: Any) -> list
 
 
 def normalize_program(program: Program, feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> Program:
-    """A copy of a program in its form for inference, which computes `fetch_vars` from `feed_vars`."""
+    """A copy of a program in its form for inference, which computes `fetch_vars` from `feed_vars`.
+
+    Args:
+        program: a Program.
+        feed_vars: the inputs.
+        fetch_vars: the results.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = paddle.nn.functional.dropout(x, 0.5)
+        >>> paddle.static.normalize_program(main, [x], [y]).is_test
+        True
+    """
     if not isinstance(program, Program):
         raise type_error("normalize_program", "program must be a Program", type(program).__name__)
     graph = _inference_graph("normalize_program", feed_vars, fetch_vars, program)
@@ -146,17 +202,62 @@ def _files(graph: Graph) -> tuple[bytes, bytes]:
 
 
 def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
-    """The program that computes `fetch_vars` from `feed_vars`, without the numbers of its parameters."""
+    """The program that computes `fetch_vars` from `feed_vars`, without the numbers of its parameters.
+
+    Args:
+        feed_vars: the inputs.
+        fetch_vars: the results.
+        **kwargs: `program` (the default main one).
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = paddle.static.nn.fc(x, 3)
+        >>> isinstance(paddle.static.serialize_program([x], [y], program=main), bytes)
+        True
+    """
     return _files(_inference_graph("serialize_program", feed_vars, fetch_vars, kwargs.get("program")))[0]
 
 
 def serialize_persistables(feed_vars: Any, fetch_vars: Any, executor: Any, **kwargs: Any) -> bytes:
-    """The numbers of the parameters of that program."""
+    """The numbers of the parameters of that program.
+
+    Args:
+        feed_vars: the inputs.
+        fetch_vars: the results.
+        executor: taken; it is not needed.
+        **kwargs: `program` (the default main one).
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = paddle.static.nn.fc(x, 3)
+        >>> executor = paddle.static.Executor()
+        >>> executor.run(startup)
+        []
+        >>> isinstance(paddle.static.serialize_persistables([x], [y], executor, program=main), bytes)
+        True
+    """
     return _files(_inference_graph("serialize_persistables", feed_vars, fetch_vars, kwargs.get("program")))[1]
 
 
 def deserialize_program(data: bytes) -> Program:
-    """The program that `serialize_program` wrote; its parameters are zeros until `deserialize_persistables`."""
+    """The program that `serialize_program` wrote; its parameters are zeros until `deserialize_persistables`.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = paddle.static.nn.fc(x, 3)
+        >>> program = paddle.static.deserialize_program(paddle.static.serialize_program([x], [y], program=main))
+        >>> isinstance(program, paddle.static.Program)
+        True
+    """
     from ..formats.paddle.files.params import zeros
     from ..formats.paddle.files.reading import read_program_file
 
@@ -172,7 +273,28 @@ def deserialize_program(data: bytes) -> Program:
 
 
 def deserialize_persistables(program: Program, data: bytes, executor: Any) -> None:
-    """Gives a program the parameters that `serialize_persistables` wrote."""
+    """Gives a program the parameters that `serialize_persistables` wrote.
+
+    Args:
+        program: what `deserialize_program` gave.
+        data: what `serialize_persistables` gave.
+        executor: taken; it is not needed.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = paddle.static.nn.fc(x, 3)
+        >>> executor = paddle.static.Executor()
+        >>> executor.run(startup)
+        []
+        >>> numbers = paddle.static.serialize_persistables([x], [y], executor, program=main)
+        >>> program = paddle.static.deserialize_program(paddle.static.serialize_program([x], [y], program=main))
+        >>> paddle.static.deserialize_persistables(program, numbers, executor)
+        >>> len(numbers) > 0
+        True
+    """
     from ..formats.paddle.files.params import read_parameters
 
     names = [name for name in program.parameters if name]

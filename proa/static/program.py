@@ -61,7 +61,19 @@ class Initialisation:
 
 
 class Program:
-    """Operations with names, and what they need."""
+    """Operations with names, and what they need: they are recorded once, and run by an `Executor`.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = x * 2
+        >>> main
+        <Program with 1 operations>
+        >>> paddle.static.Executor().run(main, feed={"x": np.ones((1, 2), "float32")}, fetch_list=[y])[0].tolist()
+        [[2.0, 2.0]]
+    """
 
     def __init__(self) -> None:
         self._segment: StaticSegment | None = None
@@ -78,6 +90,12 @@ class Program:
 
     @property
     def segment(self) -> StaticSegment:
+        """The operations as they are recorded.
+
+        Examples:
+            >>> paddle.static.Program().segment is not None
+            True
+        """
         if self._segment is None:
             self._segment = StaticSegment(LOCAL.place, LOCAL.lock, self)
         return self._segment
@@ -85,7 +103,12 @@ class Program:
     # ---- parameters --------------------------------------------------------------------------------------------
 
     def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Tensor | None:
-        """A parameter that another program (or this one) has under this name."""
+        """A parameter that another program (or this one) has under this name.
+
+        Examples:
+            >>> print(paddle.static.Program().existing_parameter("no such", (2,), np.dtype("float32")))
+            None
+        """
         found = VARIABLES.get(name)
         if not isinstance(found, Parameter) or found._aval.dtype != dtype:
             return None
@@ -100,9 +123,27 @@ class Program:
         return found
 
     def note_parameter(self, parameter: Tensor, initializer: Any) -> None:
+        """Makes a tensor a parameter of the program, which the startup program will initialise.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     weight = paddle.static.create_parameter([2, 3], "float32", name="noted")
+            >>> [parameter.name for parameter in main.all_parameters()]
+            ['noted']
+        """
         self._note(self.parameters, parameter, initializer)
 
     def note_states(self, tensors: Sequence[Tensor]) -> None:
+        """Makes tensors states of the program: their values are kept from run to run.
+
+        Examples:
+            >>> main = paddle.static.Program()
+            >>> main.note_states([paddle.zeros([2])])
+            >>> len(main.states)
+            1
+        """
         for tensor in tensors:
             if id(tensor) not in {id(known) for known in self.states.values()}:
                 tensor.persistable = True
@@ -117,7 +158,16 @@ class Program:
             startup.initialisations.append(Initialisation(tensor, initializer))
 
     def all_parameters(self) -> list[Any]:
-        """The parameters, in the order in which they were made or first used."""
+        """The parameters, in the order in which they were made or first used.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 3)
+            >>> [parameter.shape for parameter in main.all_parameters()]
+            [paddle.Size([2, 3]), paddle.Size([3])]
+        """
         if self._segment is not None:
             for tensor in self._segment.inputs:
                 if isinstance(tensor, Parameter):
@@ -125,7 +175,16 @@ class Program:
         return [tensor for tensor in self.parameters.values() if isinstance(tensor, Parameter)]
 
     def persistables(self) -> dict[str, Tensor]:
-        """Everything that keeps its value between runs, by name."""
+        """Everything that keeps its value between runs, by name.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     weight = paddle.static.create_parameter([2, 3], "float32", name="kept")
+            >>> list(main.persistables())
+            ['kept']
+        """
         self.all_parameters()
         found = {**self.parameters, **self.states}
         if self._segment is not None:
@@ -133,7 +192,26 @@ class Program:
         return found
 
     def state_dict(self, mode: str = "all", scope: Any = None) -> dict[str, Tensor]:
-        """Copies of parameters ("param"), of what optimisers keep ("opt"), or of both ("all"), by name."""
+        """Copies of parameters ("param"), of what optimisers keep ("opt"), or of both ("all"), by name.
+
+        Args:
+            mode: which.
+            scope: where the values are; None: the present scope.
+
+        Raises:
+            ValueError: `mode` is another one.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     weight = paddle.static.create_parameter([2, 3], "float32", name="weight_of_state")
+            >>> executor = paddle.static.Executor()
+            >>> executor.run(startup)
+            []
+            >>> {name: value.shape for name, value in main.state_dict("param").items()}
+            {'weight_of_state': paddle.Size([2, 3])}
+        """
         if mode not in ("all", "param", "opt"):
             raise value_error("state_dict", "mode is 'all', 'param' or 'opt'", f"mode: {mode!r}")
         from .scope import values_of
@@ -147,7 +225,24 @@ class Program:
         return {name: _named(wrap(value), name) for name, value in values_of(chosen, scope).items()}
 
     def set_state_dict(self, state_dict: dict[str, Any], scope: Any = None) -> None:
-        """Gives parameters and states the values in a dictionary; names the program does not have are ignored."""
+        """Gives parameters and states the values in a dictionary; names the program does not have are ignored.
+
+        Args:
+            state_dict: values by name.
+            scope: where they are put; None: the present scope.
+
+        Raises:
+            ValueError: a value has another shape.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     weight = paddle.static.create_parameter([2], "float32", name="weight_to_set")
+            >>> main.set_state_dict({"weight_to_set": np.array([1.0, 2.0], "float32")})
+            >>> main.state_dict()["weight_to_set"].numpy().tolist()
+            [1.0, 2.0]
+        """
         from .scope import set_values
 
         if not isinstance(state_dict, dict):
@@ -158,7 +253,16 @@ class Program:
     # ---- variables ---------------------------------------------------------------------------------------------
 
     def variables(self) -> Iterator[Tensor]:
-        """Every variable, oldest first."""
+        """Every variable, oldest first.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     x = paddle.static.data("x", [None, 2])
+            >>> [variable.name for variable in main.variables()]
+            ['x']
+        """
         seen: set[int] = set()
         if self._segment is not None:
             for tensor in [*self.all_parameters(), *self.states.values(), *self._segment.refs]:
@@ -167,16 +271,50 @@ class Program:
                     yield tensor
 
     def list_vars(self) -> Iterator[Tensor]:
+        """Every variable, oldest first.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     x = paddle.static.data("x", [None, 2])
+            >>> [variable.name for variable in main.list_vars()]
+            ['x']
+        """
         return self.variables()
 
     def find(self, name: str) -> Tensor | None:
-        """The newest variable of this name."""
+        """The newest variable of this name.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     x = paddle.static.data("x", [None, 2])
+            >>> main.find("x").shape, main.find("y")
+            (paddle.Size([-1, 2]), None)
+        """
         found = self.persistables().get(name)
         if found is None and self._segment is not None:
             found = next((t for t in reversed(self._segment.refs) if t._name == name), None)
         return found
 
     def variable(self, where: str, name: str) -> Tensor:
+        """The newest variable of this name.
+
+        Args:
+            where: who asks, for the message.
+            name: the name.
+
+        Raises:
+            ValueError: there is none.
+
+        Examples:
+            >>> paddle.static.Program().variable("example", "x")
+            Traceback (most recent call last):
+                ...
+            ValueError: (example) the program has no variable named 'x'; received name: 'x'.
+        """
         found = self.find(name)
         if found is None:
             raise value_error(where, f"the program has no variable named {name!r}", f"name: {name!r}")
@@ -186,27 +324,78 @@ class Program:
 
     @property
     def num_blocks(self) -> int:
+        """How many blocks there are: the program's own, and one for each body of a condition or loop.
+
+        Examples:
+            >>> paddle.static.Program().num_blocks
+            1
+        """
         return len(self.blocks)
 
     @property
     def blocks(self) -> list[Block]:
+        """The blocks, outer ones first.
+
+        Examples:
+            >>> len(paddle.static.Program().blocks)
+            1
+        """
         return Block.all_of(self)
 
     def global_block(self) -> Block:
+        """The program's own block.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.data("x", [None, 2]) * 2
+            >>> [operation.type for operation in main.global_block().ops]
+            ['multiply']
+        """
         return Block(self)
 
     def current_block(self) -> Block:
+        """The program's own block.
+
+        Examples:
+            >>> paddle.static.Program().current_block().idx
+            0
+        """
         return Block(self)
 
     def block(self, index: int) -> Block:
+        """The block of that number.
+
+        Examples:
+            >>> paddle.static.Program().block(0).idx
+            0
+        """
         return self.blocks[index]
 
     def num_ops(self) -> int:
+        """How many operations the program's own block has.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.data("x", [None, 2]) * 2 + 1
+            >>> main.num_ops()
+            2
+        """
         return len(self.global_block().ops)
 
     @property
     def random_seed(self) -> int:
-        """The seed of the program's random operations; 0: they follow `paddle.seed`."""
+        """The seed of the program's random operations; 0: they follow `paddle.seed`.
+
+        Examples:
+            >>> program = paddle.static.Program()
+            >>> program.random_seed = 7
+            >>> program.random_seed
+            7
+        """
         return self._seed
 
     @random_seed.setter
@@ -219,6 +408,14 @@ class Program:
             self._seeded(graph)
 
     def global_seed(self, seed: int = 0) -> None:
+        """Sets `random_seed`.
+
+        Examples:
+            >>> program = paddle.static.Program()
+            >>> program.global_seed(7)
+            >>> program.random_seed
+            7
+        """
         self.random_seed = seed
 
     def _seeded(self, graph: Graph) -> Graph:
@@ -227,6 +424,16 @@ class Program:
         return graph
 
     def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
+        """The program as text, one operation a line.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.data("x", [None, 2]) * 2
+            >>> print(main.to_string().splitlines()[1].strip())
+            data x: float32[-1, 2]
+        """
         return program_text(self)
 
     __str__ = to_string
@@ -236,13 +443,32 @@ class Program:
         return f"<Program with {operations} operations>"
 
     def verify(self) -> None:
-        """Checks the program against the rules of the intermediate representation; AssertionError names what breaks one."""
+        """Checks the program against the rules of the intermediate representation; AssertionError names what breaks one.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.data("x", [None, 2]) * 2
+            >>> main.verify()
+            >>> main.num_ops()
+            1
+        """
         from ..ir.verify import verify
 
         verify(self.segment.node.program(()), self.segment.scalars)
 
     def draw(self, path: str) -> str:
-        """Writes a picture of the program (SVG); gives its text."""
+        """Writes a picture of the program (SVG); gives its text.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.data("x", [None, 2]) * 2
+            >>> main.draw("program.svg").startswith("<svg")
+            True
+        """
         from ..graph.drawing import draw_program
 
         segment = self.segment
@@ -253,7 +479,21 @@ class Program:
     # ---- copies ------------------------------------------------------------------------------------------------
 
     def clone(self, for_test: bool = False) -> Program:
-        """A copy with the same parameters. For tests: without updates, dropout off, batch norm by running statistics."""
+        """A copy with the same parameters. For tests: without updates, dropout off, batch norm by running statistics.
+
+        Args:
+            for_test: whether the copy is for tests.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     x = paddle.static.data("x", [None, 2])
+            ...     y = paddle.nn.functional.dropout(x, 0.5)
+            >>> test = main.clone(for_test=True)
+            >>> paddle.static.Executor().run(test, feed={"x": np.ones((1, 2), "float32")}, fetch_list=[y])[0].tolist()
+            [[1.0, 1.0]]
+        """
         with mode.running():
             made = Program()
             made.data, made.parameters, made.states = dict(self.data), dict(self.parameters), dict(self.states)
@@ -265,7 +505,17 @@ class Program:
         return made
 
     def set_is_test_attr(self, is_test: bool = True) -> None:
-        """Turns training behaviour into that of inference, and drops updates."""
+        """Turns training behaviour into that of inference, and drops updates.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.nn.functional.dropout(paddle.static.data("x", [None, 2]), 0.5)
+            >>> main.set_is_test_attr()
+            >>> main.is_test
+            True
+        """
         from .inference_form import in_inference
 
         if is_test:
@@ -278,6 +528,17 @@ class Program:
     # ---- what runs ---------------------------------------------------------------------------------------------
 
     def backward_of(self, loss: Tensor, parameters: Any, no_grad_set: Any) -> list[tuple[Any, Tensor]]:
+        """As `append_backward`, for the program of the loss.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     loss = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 1).sum()
+            ...     pairs = main.backward_of(loss, None, None)
+            >>> [gradient.shape for parameter, gradient in pairs]
+            [paddle.Size([2, 1]), paddle.Size([1])]
+        """
         from .backward import append_backward
 
         return append_backward(loss, parameters, no_grad_set)
@@ -285,7 +546,18 @@ class Program:
     def compute(
         self, find_input: Callable[[GraphInput], Tensor], fetches: Sequence[Tensor], scope: Any
     ) -> list[Tensor]:
-        """The values of some variables, after a run in a scope; `find_input` gives the tensor for an input."""
+        """The values of some variables, after a run in a scope; `find_input` gives the tensor for an input.
+
+        An `Executor` calls this.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.data("x", [None, 2]) * 2
+            >>> paddle.static.Executor().run(main, feed={"x": np.ones((1, 2), "float32")}, fetch_list=[y])[0].tolist()
+            [[2.0, 2.0]]
+        """
         graph = self.graph_for(fetches)
         inputs = [find_input(given) for given in graph.inputs]
         if not graph.program.outputs:
@@ -298,6 +570,14 @@ class Program:
         """The Graph of some variables and of everything that a run changes.
 
         Its inputs are the data variables in `feeds`, or those that are needed.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = paddle.static.Program(), paddle.static.Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     y = paddle.static.data("x", [None, 2]) * 2
+            >>> [given.name for given in main.graph_for([y]).inputs]
+            ['x']
         """
         segment = self.segment
         if self.recorded_by is not None:

@@ -22,47 +22,128 @@ from .program import VARIABLES
 
 
 class Scope:
-    """Values by name."""
+    """Values by name: where a program's parameters have theirs.
+
+    Examples:
+        >>> scope = paddle.static.Scope()
+        >>> scope.var("w").get_tensor().set(np.ones(2, "float32"))
+        >>> scope.find_var("w").get_tensor().numpy().tolist()
+        [1.0, 1.0]
+    """
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self.lock = new_reentrant_lock()
 
     def find_var(self, name: str) -> ScopeVariable | None:
-        """The variable of this name; None where there is none."""
+        """The variable of this name; None where there is none.
+
+        Examples:
+            >>> print(paddle.static.Scope().find_var("w"))
+            None
+        """
         return ScopeVariable(self, name) if self.has(name) else None
 
     def var(self, name: str) -> ScopeVariable:
-        """The variable of this name, made where there is none."""
+        """The variable of this name, made where there is none.
+
+        Examples:
+            >>> paddle.static.Scope().var("w").get_tensor().shape()
+            [0]
+        """
         if not self.has(name):
             self.put(name, np.zeros((0,), np.float32))
         return ScopeVariable(self, name)
 
     def local_var_names(self) -> list[str]:
+        """The names of the variables.
+
+        Examples:
+            >>> scope = paddle.static.Scope()
+            >>> scope.put("w", np.ones(2, "float32"))
+            >>> scope.local_var_names()
+            ['w']
+        """
         return list(self.values)
 
     def erase(self, names: Iterable[str]) -> None:
+        """Forgets variables.
+
+        Args:
+            names: theirs; those that are not there are passed over.
+
+        Examples:
+            >>> scope = paddle.static.Scope()
+            >>> scope.put("w", np.ones(2, "float32"))
+            >>> scope.erase(["w"])
+            >>> scope.has("w")
+            False
+        """
         for name in names:
             self.values.pop(name, None)
 
     def new_scope(self) -> Scope:
+        """An empty scope.
+
+        Examples:
+            >>> paddle.static.Scope().new_scope().local_var_names()
+            []
+        """
         return Scope()
 
     def drop_kids(self) -> None:
-        """Scopes have no kids here."""
+        """Scopes have no kids here.
+
+        Examples:
+            >>> print(paddle.static.Scope().drop_kids())
+            None
+        """
 
     def has(self, name: str) -> bool:
+        """Whether there is a variable of that name.
+
+        Examples:
+            >>> paddle.static.Scope().has("w")
+            False
+        """
         return name in self.values
 
     def get(self, name: str) -> Any:
+        """The value of that name.
+
+        Examples:
+            >>> scope = paddle.static.Scope()
+            >>> scope.put("w", np.ones(2, "float32"))
+            >>> scope.get("w").tolist()
+            [1.0, 1.0]
+        """
         return self.values[name]
 
     def put(self, name: str, array: Any) -> None:
+        """Keeps a value under a name.
+
+        Examples:
+            >>> scope = paddle.static.Scope()
+            >>> scope.put("w", np.ones(2, "float32"))
+            >>> scope.get("w").tolist()
+            [1.0, 1.0]
+        """
         self.values[name] = array
 
     @contextlib.contextmanager
     def in_force(self, tensors: Iterable[Tensor], initialising: bool = False) -> Iterator[None]:
-        """Inside, the tensors have this scope's values; what they become is kept here."""
+        """Inside, the tensors have this scope's values; what they become is kept here.
+
+        Examples:
+            >>> scope, x = paddle.static.Scope(), paddle.to_tensor([1.0])
+            >>> x.name = "x_in_scope"
+            >>> scope.put("x_in_scope", np.array([5.0], "float32"))
+            >>> with scope.in_force([x]):
+            ...     print(x.tolist())
+            [5.0]
+            >>> x.tolist()
+            [1.0]
+        """
         chosen = list({id(tensor): tensor for tensor in tensors}.values())
         with self.lock, _SWAPPING:
             for tensor in chosen:
@@ -182,13 +263,33 @@ _thread = _Thread()
 
 
 def global_scope() -> Scope:
-    """The scope that programs run in: the innermost `scope_guard`'s, or else the global one."""
+    """The scope that programs run in: the innermost `scope_guard`'s, or else the global one.
+
+    Examples:
+        >>> scope = paddle.static.Scope()
+        >>> with paddle.static.scope_guard(scope):
+        ...     print(paddle.static.global_scope() is scope)
+        True
+    """
     return _thread.guards[-1] if _thread.guards else _global
 
 
 @contextlib.contextmanager
 def scope_guard(scope: Scope) -> Iterator[None]:
-    """Inside, `scope` is the one that programs run in."""
+    """Inside, `scope` is the one that programs run in.
+
+    Args:
+        scope: a `Scope`.
+
+    Raises:
+        TypeError: it is something else.
+
+    Examples:
+        >>> scope = paddle.static.Scope()
+        >>> with paddle.static.scope_guard(scope):
+        ...     print(paddle.static.global_scope() is scope)
+        True
+    """
     if not isinstance(scope, Scope):
         raise type_error("scope_guard", "scope must be a Scope", type(scope).__name__)
     _thread.guards.append(scope)

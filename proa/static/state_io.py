@@ -34,7 +34,26 @@ def _prefix(where: str, path: Any) -> str:
 
 
 def save(program: Any, model_path: str, protocol: int = 4, **configs: Any) -> None:
-    """Writes parameters (`.pdparams`) and, where there are any, optimiser states (`.pdopt`)."""
+    """Writes parameters (`.pdparams`) and, where there are any, optimiser states (`.pdopt`).
+
+    Args:
+        program: a Program.
+        model_path: where, without endings.
+        protocol: pickle's.
+
+    Examples:
+        >>> import os
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 3)
+        >>> executor = paddle.static.Executor()
+        >>> executor.run(startup)
+        []
+        >>> paddle.static.save(main, "model")
+        >>> os.path.exists("model.pdparams")
+        True
+    """
     chosen = _program("static.save", program)
     prefix = _prefix("static.save", model_path)
     folder = os.path.dirname(prefix)
@@ -53,7 +72,24 @@ def _arrays(tensors: dict[str, Tensor]) -> dict[str, np.ndarray]:
 
 
 def load_program_state(model_path: str, var_list: Sequence[Tensor] | None = None) -> dict[str, np.ndarray]:
-    """The arrays that `save` wrote, by name; only those of `var_list` where it is given."""
+    """The arrays that `save` wrote, by name; only those of `var_list` where it is given.
+
+    Args:
+        model_path: what `save` was given.
+        var_list: only these variables; None: all.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     weight = paddle.static.create_parameter([2], "float32", name="weight_of_file")
+        >>> executor = paddle.static.Executor()
+        >>> executor.run(startup)
+        []
+        >>> paddle.static.save(main, "model")
+        >>> list(paddle.static.load_program_state("model"))
+        ['weight_of_file']
+    """
     prefix = _prefix("load_program_state", model_path)
     if not os.path.isfile(prefix + ".pdparams"):
         raise FileNotFoundError(f"(load_program_state) there is no {prefix}.pdparams; save with paddle.static.save().")
@@ -72,12 +108,45 @@ def load_program_state(model_path: str, var_list: Sequence[Tensor] | None = None
 
 
 def set_program_state(program: Any, state_dict: dict[str, Any]) -> None:
-    """Gives a program's parameters and states the arrays of a dictionary, by name."""
+    """Gives a program's parameters and states the arrays of a dictionary, by name.
+
+    Args:
+        program: a Program.
+        state_dict: arrays by name.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     weight = paddle.static.create_parameter([2], "float32", name="weight_of_arrays")
+        >>> paddle.static.set_program_state(main, {"weight_of_arrays": np.array([1.0, 2.0], "float32")})
+        >>> main.state_dict()["weight_of_arrays"].numpy().tolist()
+        [1.0, 2.0]
+    """
     _program("set_program_state", program).set_state_dict(state_dict)
 
 
 def load(program: Any, model_path: str, executor: Any = None, var_list: Sequence[Tensor] | None = None) -> None:
-    """Loads what `save` wrote into a program; every parameter of it must be there."""
+    """Loads what `save` wrote into a program; every parameter of it must be there.
+
+    Args:
+        program: a Program.
+        model_path: what `save` was given.
+        executor: taken; it is not needed.
+        var_list: only these variables; None: all.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     weight = paddle.static.create_parameter([2], "float32", name="weight_to_load")
+        >>> main.set_state_dict({"weight_to_load": np.array([1.0, 2.0], "float32")})
+        >>> paddle.static.save(main, "model")
+        >>> main.set_state_dict({"weight_to_load": np.zeros(2, "float32")})
+        >>> paddle.static.load(main, "model")
+        >>> main.state_dict()["weight_to_load"].numpy().tolist()
+        [1.0, 2.0]
+    """
     chosen = _program("static.load", program)
     state = load_program_state(model_path, var_list)
     wanted = [p.name for p in chosen.all_parameters()] if var_list is None else [t.name for t in var_list]
@@ -88,7 +157,13 @@ def load(program: Any, model_path: str, executor: Any = None, var_list: Sequence
 
 
 def save_to_file(path: str, content: bytes) -> None:
-    """Writes bytes to a file, whole or not at all."""
+    """Writes bytes to a file, whole or not at all.
+
+    Examples:
+        >>> paddle.static.save_to_file("content", b"abc")
+        >>> paddle.static.load_from_file("content")
+        b'abc'
+    """
     if not isinstance(content, bytes):
         raise type_error("save_to_file", "content must be bytes", type(content).__name__)
     temporary = f"{path}.part{os.getpid()}"
@@ -98,6 +173,12 @@ def save_to_file(path: str, content: bytes) -> None:
 
 
 def load_from_file(path: str) -> bytes:
-    """The bytes of a file."""
+    """The bytes of a file.
+
+    Examples:
+        >>> paddle.static.save_to_file("content", b"abc")
+        >>> paddle.static.load_from_file("content")
+        b'abc'
+    """
     with open(path, "rb") as file:
         return file.read()

@@ -32,7 +32,16 @@ class _VariableType(type(Tensor)):
 
 
 class Variable(Tensor, metaclass=_VariableType):
-    """A tensor of a program. Made by operations, `data` and `Block.create_var`."""
+    """A tensor of a program. Made by operations, `data` and `Block.create_var`.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2])
+        >>> isinstance(x, paddle.static.Variable)
+        True
+    """
 
     def __new__(
         cls,
@@ -76,7 +85,25 @@ class Variable(Tensor, metaclass=_VariableType):
 
 
 def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor:
-    """An input of the program; sizes of -1 or None may be any."""
+    """An input of the program; sizes of -1 or None may be any.
+
+    Args:
+        name: what `feed` calls it.
+        shape: its sizes.
+        dtype: its data type; None: the default one.
+        lod_level: taken; it changes nothing.
+
+    Raises:
+        RuntimeError: outside of static mode.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "int64")
+        >>> x.shape, x.dtype
+        (paddle.Size([-1, 2]), paddle.int64)
+    """
     program = require_static("static.data")
     if not isinstance(name, str):
         raise type_error("static.data", "name must be a string", type(name).__name__)
@@ -118,15 +145,46 @@ def create_parameter(
     is_bias: bool = False,
     default_initializer: Any = None,
 ) -> Any:
-    """A parameter that belongs to no layer."""
+    """A parameter that belongs to no layer.
+
+    Args:
+        shape: its sizes.
+        dtype: its data type.
+        name: its name; None: one is made.
+        attr: a ParamAttr.
+        is_bias: whether it begins with zeros, unless something else is said.
+        default_initializer: how it begins, unless `attr` says it.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     weight = paddle.static.create_parameter([2, 3], "float32")
+        >>> weight.shape
+        paddle.Size([2, 3])
+    """
     return attributes.create_parameter(shape, dtype, name, attr, is_bias, default_initializer)
 
 
 def create_global_var(
     shape: Any, value: float, dtype: Any, persistable: bool = False, force_cpu: bool = False, name: str | None = None
 ) -> Tensor:
-    """A tensor with a value of its own that operations may change; the startup program fills it with `value`. Outside of
-    static mode an ordinary tensor."""
+    """A tensor with a value of its own that operations may change.
+
+    The startup program fills it with `value`. Outside of static mode it is an ordinary tensor.
+
+    Args:
+        shape: its sizes.
+        value: what it begins with.
+        dtype: its data type.
+        persistable: whether it keeps its value between runs.
+        force_cpu: taken; it changes nothing.
+        name: its name; None: one is made.
+
+    Examples:
+        >>> paddle.static.create_global_var([2], 1.5, "float32").tolist()
+        [1.5, 1.5]
+    """
     program = LOCAL.segment.owner
     kind = np.dtype(to_numpy_dtype(dtype))
     array = np.full(tuple(int(size) for size in shape), value, kind)
@@ -139,7 +197,22 @@ def create_global_var(
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
-    """`x` with other values at an index, as a new variable."""
+    """`x` with other values at an index, as a new variable.
+
+    Args:
+        x: a variable.
+        index: as in `x[index]`.
+        value: what is put there.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [3])
+        ...     y = paddle.static.setitem(x, 0, 5.0)
+        >>> paddle.static.Executor().run(main, feed={"x": np.ones(3, "float32")}, fetch_list=[y])[0].tolist()
+        [5.0, 1.0, 1.0]
+    """
     made = x.clone()  # type: ignore[attr-defined]
     made[index] = value
     return made

@@ -24,9 +24,20 @@ from ..core.errors import type_error, value_error
 from ..kernels.building import build, read_handlers, register
 from .custom_op import custom_op, described_results
 
+__all__ = ["BuildExtension", "CUDAExtension", "CppExtension", "get_build_directory", "load", "setup"]
+
 
 class Extension:
-    """A loaded library: each of its handlers is an attribute, a function of tensors."""
+    """A loaded library: each of its handlers is an attribute, a function of tensors.
+
+    `load` gives one.
+
+    Examples:
+        >>> paddle.utils.cpp_extension.Extension("mine", {}).missing
+        Traceback (most recent call last):
+            ...
+        AttributeError: the extension 'mine' has no handler 'missing'; it has []
+    """
 
     def __init__(self, name: str, targets: dict[str, str]) -> None:
         self.__name__ = name
@@ -67,6 +78,16 @@ class Extension:
         """An operation from a handler: `operands`, `result`, `outputs` and `grad` as for `paddle.utils.custom_op`.
 
         `attributes` are the handler's attributes with their defaults; tensors come first, then these.
+
+        Examples:
+            >>> extension = paddle.utils.cpp_extension.load("mine", ["scale.cc"])  # doctest: +SKIP
+            >>> scale = extension.define("Scale", attributes={"factor": 2.0}, grad=None)  # doctest: +SKIP
+            >>> scale(paddle.ones([2])).tolist()  # doctest: +SKIP
+            [2.0, 2.0]
+            >>> paddle.utils.cpp_extension.Extension("mine", {}).define("Scale")
+            Traceback (most recent call last):
+                ...
+            ValueError: (cpp_extension) there is no handler 'Scale'; received [].
         """
         if symbol not in self._targets:
             raise value_error("cpp_extension", f"there is no handler {symbol!r}", f"{list(self._targets)}")
@@ -98,7 +119,15 @@ class Extension:
 
 
 def get_build_directory(verbose: bool = False) -> str:
-    """Where compiled extensions are kept: PADDLE_EXTENSION_DIR, or a folder in the user's cache."""
+    """Where compiled extensions are kept: PADDLE_EXTENSION_DIR, or a folder in the user's cache.
+
+    Examples:
+        >>> import os
+        >>> os.environ["PADDLE_EXTENSION_DIR"] = "built"
+        >>> paddle.utils.cpp_extension.get_build_directory()
+        'built'
+        >>> del os.environ["PADDLE_EXTENSION_DIR"]
+    """
     base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     folder = os.environ.get("PADDLE_EXTENSION_DIR") or os.path.join(base, "proa", "extensions")
     os.makedirs(folder, exist_ok=True)
@@ -120,7 +149,29 @@ def load(
     extra_ldflags: Any = None, extra_include_paths: Any = None, extra_library_paths: Any = None,
     build_directory: str | None = None, verbose: bool = False,
 ) -> Extension:  # fmt: skip
-    """Compiles C++ (or CUDA) sources of XLA FFI handlers and gives their operations."""
+    """Compiles C++ (or CUDA) sources of XLA FFI handlers and gives their operations.
+
+    Args:
+        name: what the library is called.
+        sources: their paths.
+        extra_cxx_cflags: for the compiler.
+        extra_cuda_cflags: for nvcc.
+        extra_ldflags: for the linker.
+        extra_include_paths: where headers are.
+        extra_library_paths: where libraries are.
+        build_directory: where the result is kept; None: `get_build_directory()`.
+        verbose: whether the commands are shown.
+
+    Returns:
+        An `Extension`.
+
+    Examples:
+        >>> extension = paddle.utils.cpp_extension.load("mine", ["scale.cc"])  # doctest: +SKIP
+        >>> paddle.utils.cpp_extension.load("mine", "scale.cc")
+        Traceback (most recent call last):
+            ...
+        proa.core.errors.WrongType: (cpp_extension.load) sources must be a list; received 'scale.cc'.
+    """
     where = "cpp_extension.load"
     paths = _listed(where, "sources", sources)
     handlers = read_handlers(where, paths)
@@ -136,7 +187,15 @@ def load(
 
 
 def load_library(name: str, library: str, handlers: dict[str, str]) -> Extension:
-    """The operations of a library that is compiled already; `handlers` says the platform of each ("cpu", "CUDA")."""
+    """The operations of a library that is compiled already; `handlers` says the platform of each ("cpu", "CUDA").
+
+    Examples:
+        >>> extension = paddle.utils.cpp_extension.load_library("mine", "mine.so", {"Scale": "cpu"})  # doctest: +SKIP
+        >>> paddle.utils.cpp_extension.load_library("mine", "no-such.so", {"Scale": "cpu"})
+        Traceback (most recent call last):
+            ...
+        RuntimeError: (cpp_extension) the library no-such.so cannot be loaded: [Errno 2] No such file or ...
+    """
     return Extension(name, register("cpp_extension", library, handlers))
 
 
@@ -144,7 +203,12 @@ def load_library(name: str, library: str, handlers: dict[str, str]) -> Extension
 
 
 class Sources:
-    """What `CppExtension` and `CUDAExtension` give to `setup`."""
+    """What `CppExtension` and `CUDAExtension` give to `setup`.
+
+    Examples:
+        >>> paddle.utils.cpp_extension.Sources(["add.cc"]).sources
+        ['add.cc']
+    """
 
     def __init__(self, sources: Sequence[str], **options: Any) -> None:
         self.sources = _listed("cpp_extension", "sources", sources)
@@ -153,12 +217,30 @@ class Sources:
 
 
 def CppExtension(sources: Sequence[str], *args: Any, **kwargs: Any) -> Sources:
-    """Describes C++ sources for `setup`. Options: include_dirs, library_dirs, extra_compile_args, extra_link_args."""
+    """Describes C++ sources for `setup`. Options: include_dirs, library_dirs, extra_compile_args, extra_link_args.
+
+    Args:
+        sources: their paths.
+        **kwargs: the options.
+
+    Examples:
+        >>> paddle.utils.cpp_extension.CppExtension(["add.cc"], extra_compile_args=["-O3"]).options
+        {'extra_compile_args': ['-O3']}
+    """
     return Sources(sources, **kwargs)
 
 
 def CUDAExtension(sources: Sequence[str], *args: Any, **kwargs: Any) -> Sources:
-    """Describes C++ and CUDA sources for `setup`."""
+    """Describes C++ and CUDA sources for `setup`.
+
+    Args:
+        sources: their paths.
+        **kwargs: the options of `CppExtension`.
+
+    Examples:
+        >>> paddle.utils.cpp_extension.CUDAExtension(["add.cc", "add.cu"]).sources
+        ['add.cc', 'add.cu']
+    """
     return Sources(sources, **kwargs)
 
 
@@ -180,6 +262,12 @@ def setup(**attr: Any) -> Any:
     """Builds extensions and installs them as a package, as `setuptools.setup` does with its other arguments.
 
     `name` is the package's name, `ext_modules` one description from `CppExtension` or `CUDAExtension`.
+
+    Examples:
+        >>> sources = paddle.utils.cpp_extension.CppExtension(["scale.cc"])
+        >>> paddle.utils.cpp_extension.setup(name="mine", ext_modules=sources)  # doctest: +SKIP
+        >>> sources.sources
+        ['scale.cc']
     """
     where = "cpp_extension.setup"
     name, described = attr.get("name"), attr.pop("ext_modules", None)
@@ -212,8 +300,19 @@ def setup(**attr: Any) -> Any:
 
 
 class BuildExtension:
-    """Stands for Paddle's command class in `setup(cmdclass={"build_ext": BuildExtension})`; `setup` builds by itself."""
+    """Stands for Paddle's command class in `setup(cmdclass={"build_ext": BuildExtension})`; `setup` builds by itself.
+
+    Examples:
+        >>> paddle.utils.cpp_extension.BuildExtension.with_options() is paddle.utils.cpp_extension.BuildExtension
+        True
+    """
 
     @classmethod
     def with_options(cls, **options: Any) -> type[BuildExtension]:
+        """The class itself: `setup` has the options.
+
+        Examples:
+            >>> paddle.utils.cpp_extension.BuildExtension.with_options(use_ninja=False).__name__
+            'BuildExtension'
+        """
         return cls

@@ -53,6 +53,16 @@ def custom_op(
         to a function of `g` (the gradient of the result, `g0, g1 …` of several) and of any of the kernel's parameters and
         `out`, written with tensors.
     compiled: the kernel is written for `jax.numpy` alone.
+
+    Examples:
+        >>> @paddle.utils.custom_op
+        ... def cube(xp, x):
+        ...     return x * x * x
+        >>> x = paddle.to_tensor([2.0], stop_gradient=False)
+        >>> y = cube(x)
+        >>> y.backward()
+        >>> y.tolist(), x.grad.tolist()
+        ([8.0], [12.0])
     """
 
     def declare(function: Kernel) -> Any:
@@ -103,7 +113,12 @@ def _rule(result: Any, outputs: int) -> Callable[..., Any] | None:
 
 
 def described_results(described: Any, outputs: int) -> list[tuple[tuple[int, ...], np.dtype]]:
-    """(shape, dtype) of each result, from what a `result` function gave."""
+    """(shape, dtype) of each result, from what a `result` function gave.
+
+    Examples:
+        >>> paddle.utils.cpp_extension.described_results(([2, 3], "float32"), 1)
+        [((2, 3), dtype('float32'))]
+    """
     parts = [described] if outputs == 1 else list(described)
     found: list[tuple[tuple[int, ...], np.dtype]] = []
     for part in parts:

@@ -18,6 +18,8 @@ from ..eager.declare import public
 from ..eager.tensor import Tensor, jax_value, wrap
 from ..ops.arguments import require_tensor
 
+__all__ = ["from_dlpack", "to_dlpack"]
+
 _CPU_KINDS = (1, 3)  # DLPack's numbers for ordinary memory and for memory pinned by CUDA
 
 

@@ -10,6 +10,8 @@ import urllib.parse
 from ..core.archives import unpack_tar
 from ..core.errors import runtime_error, value_error
 
+__all__ = ["get_path_from_url", "get_weights_path_from_url"]
+
 _SCHEMES = ("http", "https", "file")
 _ATTEMPTS = 3
 
@@ -23,19 +25,52 @@ WEIGHTS_HOME = str(_weights_home())
 
 
 def is_url(path: str) -> bool:
-    """Whether a string is an address that can be downloaded from."""
+    """Whether a string is an address that can be downloaded from.
+
+    Examples:
+        >>> paddle.utils.download.is_url("https://example.com/x"), paddle.utils.download.is_url("/tmp/x")
+        (True, False)
+    """
     return urllib.parse.urlparse(path).scheme in _SCHEMES
 
 
 def get_weights_path_from_url(url: str, md5sum: str | None = None) -> str:
-    """The path of the file at `url` in the weights' folder, downloaded unless it is there already."""
+    """The path of the file at `url` in the weights' folder, downloaded unless it is there already.
+
+    Args:
+        url: the address.
+        md5sum: what the file's checksum must be; None: anything.
+
+    Examples:
+        >>> path = paddle.utils.download.get_weights_path_from_url("https://example.com/net.pdparams")  # doctest: +SKIP
+        >>> paddle.utils.download.get_weights_path_from_url("no address")
+        Traceback (most recent call last):
+            ...
+        ValueError: (download) a URL beginning with http, https or file is wanted; received url: 'no address'; ...
+    """
     return get_path_from_url(url, WEIGHTS_HOME, md5sum)
 
 
 def get_path_from_url(
     url: str, root_dir: str, md5sum: str | None = None, check_exist: bool = True, decompress: bool = True
 ) -> str:
-    """The path of the file at `url` below `root_dir`; an archive is unpacked beside it."""
+    """The path of the file at `url` below `root_dir`; an archive is unpacked beside it.
+
+    Args:
+        url: the address.
+        root_dir: the folder.
+        md5sum: what the file's checksum must be; None: anything.
+        check_exist: whether a file that is there is taken.
+        decompress: whether an archive is unpacked.
+
+    Examples:
+        >>> paddle.utils.download.get_path_from_url("https://example.com/data.tar", "data")  # doctest: +SKIP
+        'data/data'
+        >>> paddle.utils.download.get_path_from_url("no address", "data")
+        Traceback (most recent call last):
+            ...
+        ValueError: (download) a URL beginning with http, https or file is wanted; received url: 'no address'; ...
+    """
     if not isinstance(url, str) or not is_url(url):
         raise value_error(
             "download", "a URL beginning with http, https or file is wanted", f"url: {url!r}",

@@ -16,7 +16,16 @@ from ..eager.tensor import Tensor, tensor_from_data
 
 
 def try_import(module_name: str, err_msg: str | None = None) -> Any:
-    """Imports a module; ImportError with `err_msg`, or with a hint to install it, where there is none."""
+    """Imports a module; ImportError with `err_msg`, or with a hint to install it, where there is none.
+
+    Examples:
+        >>> paddle.utils.try_import("math").sqrt(4)
+        2.0
+        >>> paddle.utils.try_import("no_such_module", "install it first")
+        Traceback (most recent call last):
+            ...
+        ImportError: install it first
+    """
     try:
         return importlib.import_module(module_name)
     except ImportError as error:
@@ -33,7 +42,21 @@ class VisibleDeprecationWarning(UserWarning):
 
 
 def deprecated(update_to: str = "", since: str = "", reason: str = "", level: int = 0) -> Callable[[Any], Any]:
-    """Marks a function as deprecated: in its documentation, with a warning (`level` 1) or an error (`level` 2)."""
+    """Marks a function as deprecated: in its documentation, with a warning (`level` 1) or an error (`level` 2).
+
+    Args:
+        update_to: what is to be used instead.
+        since: a version.
+        reason: why.
+        level: 0, 1 or 2.
+
+    Examples:
+        >>> @paddle.utils.deprecated(update_to="paddle.add")
+        ... def plus(x, y):
+        ...     return x + y
+        >>> plus(1, 2), "paddle.add" in plus.__doc__
+        (3, True)
+    """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         name = f"{function.__module__}.{function.__qualname__}"
@@ -69,7 +92,13 @@ def _one_step(x: Tensor, weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
 
 
 def run_check() -> None:
-    """Runs a small computation with its gradient, compiled too, on the device in use, and says whether it was right."""
+    """Runs a small computation with its gradient, compiled too, on the device in use, and says whether it was right.
+
+    Examples:
+        >>> paddle.utils.run_check()
+        Running a small program ...
+        ...
+    """
     random = np.random.default_rng(0)
     left, right = random.standard_normal((4, 3)).astype("float32"), random.standard_normal((3, 2)).astype("float32")
     x, weight = tensor_from_data(left), tensor_from_data(right)

@@ -12,12 +12,25 @@ from ..core.errors import type_error, value_error
 
 
 def flatten(nest: Any) -> list[Any]:
-    """The leaves of a nested structure, in order."""
+    """The leaves of a nested structure, in order.
+
+    Examples:
+        >>> paddle.utils.flatten({"a": [1, 2], "b": (3,)})
+        [1, 2, 3]
+    """
     return list(_leaves(nest))
 
 
 def map_structure(func: Callable[..., Any], *structure: Any) -> Any:
-    """The structure with `func` of the corresponding leaves of all given structures in the place of each leaf."""
+    """The structure with `func` of the corresponding leaves of all given structures in the place of each leaf.
+
+    Raises:
+        ValueError: the structures differ.
+
+    Examples:
+        >>> paddle.utils.map_structure(lambda x, y: x + y, {"a": [1, 2]}, {"a": [10, 20]})
+        {'a': [11, 22]}
+    """
     if not callable(func):
         raise type_error("map_structure", "func must be callable", type(func).__name__)
     if not structure:
@@ -30,7 +43,15 @@ def map_structure(func: Callable[..., Any], *structure: Any) -> Any:
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any]) -> Any:
-    """A list of leaves in the form of `structure`: what `flatten` took apart."""
+    """A list of leaves in the form of `structure`: what `flatten` took apart.
+
+    Raises:
+        ValueError: there are more or fewer leaves.
+
+    Examples:
+        >>> paddle.utils.pack_sequence_as({"a": [0, 0], "b": 0}, [1, 2, 3])
+        {'a': [1, 2], 'b': 3}
+    """
     wanted = len(flatten(structure))
     if wanted != len(flat_sequence):
         raise value_error("pack_sequence_as", f"the structure has {wanted} leaves", f"{len(flat_sequence)} values")

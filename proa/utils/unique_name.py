@@ -15,7 +15,13 @@ from ..eager.naming import UniqueNameGenerator
 
 
 def generate(key: str) -> str:
-    """`key_0` at first, then `key_1` …"""
+    """`key_0` at first, then `key_1` …
+
+    Examples:
+        >>> with paddle.utils.unique_name.guard():
+        ...     print(paddle.utils.unique_name.generate("fc"), paddle.utils.unique_name.generate("fc"))
+        fc_0 fc_1
+    """
     return naming.unique_name(key)
 
 
@@ -23,12 +29,31 @@ def switch(new_generator: Any = None, new_para_name_checker: Any = None) -> tupl
     """Counts with another generator (a fresh one by default) from now on; gives the one used so far.
 
     The second of the pair is what Paddle checks parameters' names with; there is nothing to check here.
+
+    Args:
+        new_generator: a generator; None: a fresh one.
+        new_para_name_checker: taken, and given back.
+
+    Examples:
+        >>> before, checker = paddle.utils.unique_name.switch()
+        >>> paddle.utils.unique_name.generate("fc")
+        'fc_0'
+        >>> generator, checker = paddle.utils.unique_name.switch(before)
     """
     return naming.switch(_generator("unique_name.switch", new_generator)), new_para_name_checker
 
 
 def guard(new_generator: Any = None) -> AbstractContextManager[None]:
-    """Counts from 0 inside, with a prefix if a string is given, and goes on as before outside."""
+    """Counts from 0 inside, with a prefix if a string is given, and goes on as before outside.
+
+    Args:
+        new_generator: a prefix, a generator, or None.
+
+    Examples:
+        >>> with paddle.utils.unique_name.guard("net/"):
+        ...     print(paddle.utils.unique_name.generate("fc"))
+        net/fc_0
+    """
     if isinstance(new_generator, bytes):
         new_generator = new_generator.decode()
     if isinstance(new_generator, str):

@@ -18,7 +18,20 @@ from .reading import CaffeNet, read_caffe
 
 @boundary
 def from_caffe(prototxt: Any, caffemodel: Any) -> ConvertedLayer:
-    """The network of a `.prototxt` with the weights of a `.caffemodel` as a Layer; the first dimension may have any size."""
+    """The network of a `.prototxt` with the weights of a `.caffemodel` as a Layer; the first dimension may have any size.
+
+    Args:
+        prototxt: the network's file.
+        caffemodel: the weights' file.
+
+    Examples:
+        >>> with open("net.prototxt", "w") as file:
+        ...     print('input: "data" input_shape { dim: 1 dim: 3 }', file=file)
+        ...     print('layer { name: "out" type: "ReLU" bottom: "data" top: "out" }', file=file)
+        >>> open("net.caffemodel", "wb").close()  # this network has no weights
+        >>> paddle.convert.from_caffe("net.prototxt", "net.caffemodel")(paddle.to_tensor([[-1.0, 2.0, 3.0]])).tolist()
+        [[0.0, 2.0, 3.0]]
+    """
     name = os.path.splitext(os.path.basename(os.fspath(caffemodel)))[0]
     return layer_of(read_caffe(prototxt, caffemodel), name)
 

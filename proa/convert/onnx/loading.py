@@ -35,10 +35,22 @@ _WITH_WEIGHTS = frozenset({
 
 @boundary
 def from_onnx(source: Any) -> ConvertedLayer:
-    """The model in an `.onnx` file (or its bytes, or a `ModelProto`) as a Layer that can be called, trained and saved.
+    """The model in an `.onnx` file as a Layer that can be called, trained and saved.
 
-    layer = proa.convert.from_onnx("model.onnx")
-    scores = layer(pictures)
+    Args:
+        source: a file, its bytes, or a `ModelProto`.
+
+    Raises:
+        UncoveredOperators: the model needs operators that nothing translates.
+
+    Examples:
+        >>> spec = paddle.static.InputSpec([None, 2], "float32", "x")
+        >>> model = paddle.nn.Linear(2, 3)
+        >>> paddle.onnx.export(model, "model", input_spec=[spec])
+        >>> layer = paddle.convert.from_onnx("model.onnx")
+        >>> x = paddle.ones([4, 2])
+        >>> bool((abs(layer(x) - model(x)) < 1e-6).all())
+        True
     """
     model = read_onnx(source)
     check_covered(model)

@@ -21,11 +21,20 @@ from .translation import TorchTranslation, is_covered
 
 @boundary
 def from_torch(source: Any, example_inputs: Any = None, dynamic_shapes: Any = None) -> ConvertedLayer:
-    """A PyTorch model as a Layer: a `.pt2` file, an `ExportedProgram`, or a module with example inputs to export it with.
+    """A PyTorch model as a Layer. torch is needed for reading only; what comes out does not refer to it.
 
-        layer = proa.convert.from_torch(module, (torch.zeros(1, 3, 224, 224),))
+    Args:
+        source: a `.pt2` file, an `ExportedProgram`, or a module.
+        example_inputs: what a module is exported with.
+        dynamic_shapes: sizes that may be others, as `torch.export.export` takes them.
 
-    torch is needed for reading only; what comes out does not refer to it.
+    Raises:
+        UncoveredOperators: the model needs operators that nothing translates.
+
+    Examples:
+        >>> layer = paddle.convert.from_torch(module, (torch.zeros(1, 3, 224, 224),))  # doctest: +SKIP
+        >>> layer(paddle.zeros([1, 3, 224, 224])).shape  # doctest: +SKIP
+        paddle.Size([1, 1000])
     """
     name = (
         os.path.basename(os.fspath(source)).removesuffix(".pt2") if isinstance(source, (str, os.PathLike)) else "model"

@@ -31,7 +31,14 @@ _FORMATS = ("float8_e4m3fn", "float8_e5m2", "bfloat16", "float16", "float32", "f
 
 
 def read_torch_weights(path: Any) -> dict[str, np.ndarray]:
-    """The arrays of a `.safetensors`, `.pt` or `.pth` file by their names; those of a nested dictionary by dotted names."""
+    """The arrays of a `.safetensors`, `.pt` or `.pth` file by their names; those of a nested dictionary by dotted names.
+
+    Examples:
+        >>> from safetensors.numpy import save_file
+        >>> save_file({"fc.weight": np.ones((3, 2), "float32")}, "model.safetensors")
+        >>> {name: array.shape for name, array in paddle.convert.read_torch_weights("model.safetensors").items()}
+        {'fc.weight': (3, 2)}
+    """
     path = os.fspath(path)
     with open(path, "rb") as file:
         head = file.read(16)

@@ -29,7 +29,12 @@ _IGNORED = ("num_batches_tracked",)
 
 @dataclass
 class WeightReport:
-    """What a match has found: pairs of (ours, theirs), and what is left on either side."""
+    """What a match has found: pairs of (ours, theirs), and what is left on either side.
+
+    Examples:
+        >>> print(paddle.convert.WeightReport(matched=[("weight", "fc.weight")], missing=["bias"]))
+        1 matched; 1 without a weight: bias
+    """
 
     matched: list[tuple[str, str]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)  # parameters that got nothing
@@ -38,6 +43,12 @@ class WeightReport:
 
     @property
     def is_complete(self) -> bool:
+        """Whether everything on both sides has found its place.
+
+        Examples:
+            >>> paddle.convert.WeightReport(missing=["bias"]).is_complete
+            False
+        """
         return not (self.missing or self.unused or self.wrong_shapes)
 
     def __str__(self) -> str:
@@ -77,6 +88,22 @@ def load_torch_weights(layer: Layer, source: Any, *, strict: bool = True) -> Wei
 
     With `strict`, a parameter without a weight, a weight that nothing takes, or another shape is an error, and the layer
     stays as it was. Without, what fits is taken and the report says what did not.
+
+    Args:
+        layer: a Layer, which is changed.
+        source: where the weights are.
+        strict: whether everything must fit.
+
+    Returns:
+        A `WeightReport`.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 3)
+        >>> weights = {"weight": np.ones((3, 2), "float32"), "bias": np.zeros(3, "float32")}
+        >>> print(paddle.convert.load_torch_weights(layer, weights))
+        2 matched
+        >>> layer.weight.shape  # PyTorch's is turned
+        paddle.Size([2, 3])
     """
     if not isinstance(layer, Layer):
         raise type_error("load_torch_weights", "a Layer is needed", type(layer).__name__)

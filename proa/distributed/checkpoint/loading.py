@@ -43,8 +43,13 @@ def load_state_dict(
     Every process reads what it needs from the folder, so that `worker_groups`, `comm_method` and `offload` have nothing to
     decide; names are the same in eager and static code, which is what `mw_name_compatibility` is about.
 
-    Example:
-        >>> dist.load_state_dict({"model": model.state_dict()}, "checkpoints")
+    Examples:
+        >>> model = paddle.nn.Linear(2, 1)
+        >>> paddle.distributed.save_state_dict({"model": model.state_dict()}, "checkpoints")
+        >>> other = paddle.nn.Linear(2, 1)
+        >>> paddle.distributed.load_state_dict({"model": other.state_dict()}, "checkpoints")
+        >>> bool((other.weight == model.weight).all())
+        True
     """
     if aoa_config:
         raise no_conversion("load_state_dict")

@@ -29,6 +29,19 @@ def load_merged_state_dict(
     """The tensors of a checkpoint, each whole, under their flat names.
 
     With `prefix` only those below that name ("model" for what was saved as `{"model": ...}`), without it.
+
+    Args:
+        path: the folder that `save_state_dict` wrote.
+        prefix: a name that others begin with.
+        unique_id: which checkpoint of the folder; None: the newest.
+        offload: taken; it changes nothing.
+        aoa_config: not there: NotImplementedError.
+        safetensors: taken; what the files are is found out.
+
+    Examples:
+        >>> paddle.distributed.save_state_dict({"model": {"w": paddle.to_tensor([1.0, 2.0])}}, "saved")
+        >>> paddle.distributed.load_merged_state_dict("saved", prefix="model")["w"].tolist()
+        [1.0, 2.0]
     """
     if aoa_config:
         raise no_conversion("load_merged_state_dict")

@@ -50,8 +50,12 @@ def save_state_dict(
     wait for the rest and raise what went wrong, as does `paddle.framework.io.clear_async_save_task_queue()`. With
     `safetensors` the files have that format instead of Paddle's.
 
-    Example:
-        >>> dist.save_state_dict({"model": model.state_dict(), "step": 100}, "checkpoints", keep=3)
+    Examples:
+        >>> paddle.distributed.save_state_dict({"w": paddle.to_tensor([1.0, 2.0]), "step": 100}, "checkpoints", keep=3)
+        >>> state = {"w": paddle.zeros([2]), "step": 0}
+        >>> paddle.distributed.load_state_dict(state, "checkpoints")
+        >>> state["w"].tolist(), state["step"]
+        ([1.0, 2.0], 100)
     """
     _check(path, unique_id, keep)
     background.clear_async_save_task_queue()  # one after another: the numbers follow, and memory holds one copy

@@ -23,6 +23,14 @@ class ShardedWeight:
     `local_tensor` has the shape `local_shape` and lies at `global_offset` of a tensor of `global_shape`. Where an optimiser
     has divided the block further, `is_flattened` says that `local_tensor` holds only the elements `flattened_range` of the
     block, counted row by row.
+
+    Raises:
+        ValueError: the block does not lie within the whole.
+
+    Examples:
+        >>> upper = paddle.distributed.ShardedWeight("w", paddle.ones([2, 4]), (2, 4), (4, 4), (0, 0))
+        >>> upper.global_shape, upper.global_offset
+        ((4, 4), (0, 0))
     """
 
     key: str
@@ -59,7 +67,12 @@ class ShardedWeight:
 
     @property
     def flat(self) -> tuple[int, int] | None:
-        """The range of elements held, if it is less than the block."""
+        """The range of elements held, if it is less than the block.
+
+        Examples:
+            >>> print(paddle.distributed.ShardedWeight("w", paddle.ones([2]), (2,), (4,), (2,)).flat)
+            None
+        """
         if not self.is_flattened or self.flattened_range is None:
             return None
         return int(self.flattened_range.start), int(self.flattened_range.stop)
@@ -69,7 +82,18 @@ ShardedStateDict = Union[dict[str, ShardedWeight], "OrderedDict[str, ShardedWeig
 
 
 def shard_weight(key: str, weight: Tensor, axis: int, group: Any) -> ShardedWeight:
-    """The weight as the block of this process, of equal blocks along an axis, one for each process of the group."""
+    """The weight as the block of this process, of equal blocks along an axis, one for each process of the group.
+
+    Args:
+        key: the weight's name.
+        weight: this process's block.
+        axis: along which the whole is divided.
+        group: the processes that it is divided among; None: this one.
+
+    Examples:
+        >>> paddle.distributed.shard_weight("w", paddle.ones([2, 4]), 0, None).global_shape
+        (2, 4)
+    """
     count, rank = (group.nranks, group.rank) if group is not None else (1, 0)
     shape = tuple(weight.shape)
     if not -len(shape) <= axis < len(shape):
@@ -103,6 +127,19 @@ def build_sharded_state_dict(
 
     `shard_rules` gives the axis along which a tensor is divided among the model-parallel processes; tensors without a rule
     are whole in every process. `prefix` is put before each name.
+
+    Args:
+        state_dict: tensors by name.
+        shard_rules: axes by name.
+        prefix: what names begin with.
+
+    Raises:
+        ValueError: a rule names no tensor.
+
+    Examples:
+        >>> weights = paddle.distributed.build_sharded_state_dict({"w": paddle.ones([2, 4])}, prefix="model.")
+        >>> {name: weight.global_shape for name, weight in weights.items()}
+        {'model.w': (2, 4)}
     """
     rules = shard_rules or {}
     unknown = sorted(set(rules) - set(state_dict))

@@ -20,6 +20,24 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     from the named states of `get_rng_state_tracker()`.
     `use_reentrant` is accepted for Paddle's sake: there is one way, which does what both of Paddle's do (also for inputs
     without gradient, for `paddle.grad`, and for gradients of gradients).
+
+    Args:
+        function: a Layer or a function.
+        *args: its arguments.
+        **kwargs: its named arguments, and the two settings above.
+
+    Returns:
+        What the function gives.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 2)
+        >>> x = paddle.ones([1, 2])
+        >>> y = paddle.distributed.fleet.utils.recompute(layer, x)
+        >>> bool((y == layer(x)).all())
+        True
+        >>> y.sum().backward()
+        >>> layer.weight.grad.tolist()
+        [[1.0, 1.0], [1.0, 1.0]]
     """
     preserve = kwargs.pop("preserve_rng_state", True)
     kwargs.pop("use_reentrant", True)

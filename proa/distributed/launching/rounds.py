@@ -20,7 +20,18 @@ from .workers import Workers, leave, show
 
 
 def launch(arguments: Sequence[str] | None = None) -> None:
-    """`python -m paddle.distributed.launch [options] script.py …`; leaves with the status of the job."""
+    """`python -m paddle.distributed.launch [options] script.py …`; leaves with the status of the job.
+
+    Args:
+        arguments: the options and the script; None: those of the command line.
+
+    Examples:
+        >>> paddle.distributed.launch(["--nproc_per_node", "2", "train.py"])  # doctest: +SKIP
+        >>> paddle.distributed.launch([])
+        Traceback (most recent call last):
+            ...
+        SystemExit: 2
+    """
     chosen = reading.parse(sys.argv[1:] if arguments is None else arguments)
     interpreter = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
     command = [*interpreter, *chosen.command]

@@ -65,6 +65,27 @@ def spawn(
     """Runs `func(*args)` in `nprocs` new processes of one job (-1: one), and waits for them unless `join` is False.
 
     The function calls `init_parallel_env()` and asks for its number, as a script under the launcher does.
+
+    Args:
+        func: a function that can be imported.
+        args: its arguments.
+        nprocs: how many processes.
+        join: whether to wait for them.
+        daemon: whether they end with this process.
+        **options: taken; they change nothing.
+
+    Returns:
+        A context with `join()`.
+
+    Raises:
+        ValueError: `nprocs` is no number of processes.
+
+    Examples:
+        >>> context = paddle.distributed.spawn(train, args=(10,), nprocs=2)  # doctest: +SKIP
+        >>> paddle.distributed.spawn(print, nprocs=0)
+        Traceback (most recent call last):
+            ...
+        ValueError: (spawn) nprocs must be a number of processes, or -1; received nprocs: 0.
     """
     if not isinstance(nprocs, int) or nprocs == 0 or nprocs < -1:
         raise value_error("spawn", "nprocs must be a number of processes, or -1", f"nprocs: {nprocs}")

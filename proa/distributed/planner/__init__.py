@@ -35,15 +35,32 @@ def auto_parallel(
 ) -> Plan:  # fmt: skip
     """The fastest way to train a model on many devices that fits into their memory.
 
-    `inputs` are one batch (tensors, arrays or InputSpecs): the model's inputs, and with `loss` a label at the end, which
-    `loss(outputs, label)` gets. `batch_size` is the batch over all devices that is planned for, that of `inputs` if it is
-    not given. `device` names a data sheet or a file with one, `memory` replaces what it says (`"80GB"`). `fixed` settles
-    parts of the plan: `{"model": 8, "stage": 1}`. Nothing is computed; parameters made under `paddle.LazyGuard` stay
-    without memory.
+    Nothing is computed; parameters made under `paddle.LazyGuard` stay without memory. `print(plan.table())` shows what was
+    compared, `plan.apply(model, optimizer)` does it.
 
-        plan = dist.auto_parallel(model, [x, y], loss=F.cross_entropy, optimizer=adam, devices=64, device="h200")
-        print(plan.table())
-        model, optimizer = plan.apply(model, adam)
+    Args:
+        model: a Layer.
+        inputs: one batch (tensors, arrays or InputSpecs): the model's inputs, and with `loss` a label at the end.
+        loss: a function of the outputs and the label; None: the model gives its loss itself.
+        optimizer: an optimiser of the model's parameters, or None.
+        devices: how many there are.
+        device: the name of a data sheet, or a file with one.
+        memory: what a device has, instead of what the data sheet says (`"80GB"`).
+        batch_size: the batch over all devices that is planned for; None: that of `inputs`.
+        fixed: parts of the plan that are settled: `{"model": 8, "stage": 1}`.
+
+    Returns:
+        A `Plan`.
+
+    Raises:
+        ValueError: what the step ends in has more than one element, or nothing fits into the memory.
+
+    Examples:
+        >>> model = paddle.nn.Linear(8, 8)
+        >>> batch = [paddle.static.InputSpec([32, 8]), paddle.static.InputSpec([32, 8])]
+        >>> loss = paddle.nn.functional.mse_loss
+        >>> paddle.distributed.auto_parallel(model, batch, loss, devices=4, fixed={"stage": 0}).choice.stage
+        0
     """
     given = [inputs] if isinstance(inputs, Tensor) or not isinstance(inputs, (list, tuple)) else list(inputs)
     return plan_traced(trace(model, loss, optimizer, given), devices, device, memory, batch_size, fixed)

@@ -183,5 +183,13 @@ class Plan:
 
 
 def load_plan(path: Any) -> Plan:
-    """The plan in a file that `Plan.save` wrote, perhaps changed by hand."""
+    r"""The plan in a file that `Plan.save` wrote, perhaps changed by hand.
+
+    Examples:
+        >>> lines = ['device = "H100"', "memory = 80e9", "batch = 32", "[choice]"]
+        >>> with open("plan.toml", "w") as file:
+        ...     print("\n".join(lines), file=file)
+        >>> paddle.distributed.load_plan("plan.toml").batch
+        32
+    """
     return Plan.load(path)

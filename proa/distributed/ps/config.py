@@ -9,7 +9,15 @@ from ...core.errors import type_error, value_error
 
 
 class CountFilterEntry:
-    """A feature takes part in training once it has been seen `count_filter` times."""
+    """A feature takes part in training once it has been seen `count_filter` times.
+
+    Raises:
+        ValueError: the number is negative, or no integer.
+
+    Examples:
+        >>> paddle.distributed.CountFilterEntry(10).count_filter
+        10
+    """
 
     def __init__(self, count_filter: int) -> None:
         if not isinstance(count_filter, int):
@@ -23,7 +31,15 @@ class CountFilterEntry:
 
 
 class ProbabilityEntry:
-    """A feature takes part in training with this probability, always or never: by a draw that depends on it alone."""
+    """A feature takes part in training with this probability, always or never: by a draw that depends on it alone.
+
+    Raises:
+        ValueError: the number does not lie between 0 and 1.
+
+    Examples:
+        >>> paddle.distributed.ProbabilityEntry(0.1).probability
+        0.1
+    """
 
     def __init__(self, probability: float) -> None:
         if not isinstance(probability, float):
@@ -37,7 +53,15 @@ class ProbabilityEntry:
 
 
 class ShowClickEntry:
-    """Names of the inputs that say how often a feature was shown and clicked."""
+    """Names of the inputs that say how often a feature was shown and clicked.
+
+    Raises:
+        TypeError: they are not strings.
+
+    Examples:
+        >>> paddle.distributed.ShowClickEntry("shows", "clicks").show_name
+        'shows'
+    """
 
     def __init__(self, show_name: str, click_name: str) -> None:
         if not isinstance(show_name, str) or not isinstance(click_name, str):

@@ -13,6 +13,22 @@ from ...ir.recorder import recording_gradients
 from .. import functional as F
 from ..layer import Layer
 
+__all__ = [
+    "FakeQuantAbsMax",
+    "FakeQuantChannelWiseAbsMax",
+    "FakeQuantMAOutputScaleLayer",
+    "FakeQuantMovingAverageAbsMax",
+    "MAOutputScaleLayer",
+    "MovingAverageAbsMaxScale",
+    "QuantStub",
+    "QuantizedColumnParallelLinear",
+    "QuantizedConv2D",
+    "QuantizedConv2DTranspose",
+    "QuantizedLinear",
+    "QuantizedMatmul",
+    "QuantizedRowParallelLinear",
+]
+
 
 def _rounded(x: Any, scale: Any, bits: int) -> Any:
     """`x` on a grid of 2^bits - 1 steps from -scale to scale; the gradient passes straight through."""

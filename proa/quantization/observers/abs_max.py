@@ -36,7 +36,17 @@ class AVGObserverLayer(UniformObserver):
 
 
 class AbsmaxObserver(ObserverFactory):
-    """The grid reaches to the largest absolute value that was seen."""
+    """The grid reaches to the largest absolute value that was seen.
+
+    Args:
+        quant_bits: how many bits a number has.
+
+    Examples:
+        >>> observer = paddle.quantization.observers.AbsmaxObserver()._instance(paddle.nn.Linear(2, 2))
+        >>> seen = [observer(paddle.to_tensor([1.0])), observer(paddle.to_tensor([-3.0]))]
+        >>> float(observer.scales())
+        3.0
+    """
 
     def __init__(self, quant_bits: int = 8) -> None:
         super().__init__(quant_bits=quant_bits)
@@ -46,7 +56,18 @@ class AbsmaxObserver(ObserverFactory):
 
 
 class AVGObserver(ObserverFactory):
-    """The grid reaches to the mean of each batch's largest absolute value."""
+    """The grid reaches to the mean of each batch's largest absolute value.
+
+    Args:
+        quant_bits: how many bits a number has.
+
+    Examples:
+        >>> observer = paddle.quantization.observers.AVGObserver()._instance(paddle.nn.Linear(2, 2))
+        >>> seen = [observer(paddle.to_tensor([1.0])), observer(paddle.to_tensor([3.0]))]
+        >>> observer.cal_thresholds()
+        >>> float(observer.scales())
+        2.0
+    """
 
     def __init__(self, quant_bits: int = 8) -> None:
         super().__init__(quant_bits=quant_bits)

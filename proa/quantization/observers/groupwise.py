@@ -34,7 +34,19 @@ class GroupWiseWeightObserverLayer(UniformObserver):
 
 
 class GroupWiseWeightObserver(ObserverFactory):
-    """For the weights of linear layers: each group of `group_size` inputs of each output has a grid of its own."""
+    """For the weights of linear layers: each group of `group_size` inputs of each output has a grid of its own.
+
+    Args:
+        quant_bits: how many bits a number has.
+        group_size: how many inputs a group has.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(4, 2)
+        >>> observer = paddle.quantization.observers.GroupWiseWeightObserver(group_size=2)._instance(layer)
+        >>> seen = observer(layer.weight)
+        >>> observer.scales().shape
+        paddle.Size([2, 2])
+    """
 
     def __init__(self, quant_bits: int = 8, group_size: int = 128) -> None:
         super().__init__(quant_bits=quant_bits, group_size=group_size)

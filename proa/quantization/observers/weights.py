@@ -52,7 +52,18 @@ def least_squares(weight: np.ndarray, axis: int, bits: int) -> np.ndarray:
 
 
 class AbsMaxChannelWiseWeightObserver(ObserverFactory):
-    """For weights: each output has a grid that reaches to its largest absolute value."""
+    """For weights: each output has a grid that reaches to its largest absolute value.
+
+    Args:
+        quant_bits: how many bits a number has.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 2)
+        >>> observer = paddle.quantization.observers.AbsMaxChannelWiseWeightObserver()._instance(layer)
+        >>> seen = observer(paddle.to_tensor([[1.0, 2.0], [-3.0, 0.0]]))
+        >>> observer.scales().tolist()
+        [3.0, 2.0]
+    """
 
     def __init__(self, quant_bits: int = 8) -> None:
         super().__init__(quant_bits=quant_bits)
@@ -62,7 +73,18 @@ class AbsMaxChannelWiseWeightObserver(ObserverFactory):
 
 
 class MSEChannelWiseWeightObserver(ObserverFactory):
-    """For weights: each output has the grid with the least squared error; for few bits."""
+    """For weights: each output has the grid with the least squared error; for few bits.
+
+    Args:
+        quant_bits: how many bits a number has.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 2)
+        >>> observer = paddle.quantization.observers.MSEChannelWiseWeightObserver(quant_bits=4)._instance(layer)
+        >>> seen = observer(paddle.to_tensor([[1.0, 2.0], [-3.0, 0.0]]))
+        >>> observer.scales().shape
+        paddle.Size([2])
+    """
 
     def __init__(self, quant_bits: int = 8) -> None:
         super().__init__(quant_bits=quant_bits)

@@ -109,7 +109,19 @@ class FakeQuanterChannelWiseAbsMaxObserverLayer(BaseQuanter):
 
 
 class FakeQuanterWithAbsMaxObserver(QuanterFactory):
-    """Rounds on one grid; its reach is a moving average of the largest absolute values."""
+    """Rounds on one grid; its reach is a moving average of the largest absolute values.
+
+    Args:
+        moving_rate: how much of the average stays at each step.
+        bit_length: how many bits a number has.
+        dtype: of the average.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver(bit_length=4)
+        >>> quanter._instance(paddle.nn.Linear(2, 2)).bit_length()
+        4
+    """
 
     def __init__(
         self, moving_rate: float = 0.9, bit_length: int = 8, dtype: str = "float32", name: str | None = None
@@ -121,7 +133,20 @@ class FakeQuanterWithAbsMaxObserver(QuanterFactory):
 
 
 class FakeQuanterChannelWiseAbsMaxObserver(QuanterFactory):
-    """For weights: rounds each output on a grid of its own."""
+    """For weights: rounds each output on a grid of its own.
+
+    Args:
+        bit_length: how many bits a number has.
+        quant_axis: the axis of the outputs; None: as the layer has it.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> layer = paddle.nn.Linear(2, 3)
+        >>> quanter = paddle.quantization.quanters.FakeQuanterChannelWiseAbsMaxObserver()._instance(layer)
+        >>> rounded = quanter(layer.weight)
+        >>> quanter.scales().shape
+        paddle.Size([3])
+    """
 
     def __init__(self, bit_length: int = 8, quant_axis: int | None = None, name: str | None = None) -> None:
         super().__init__(bit_length=bit_length, quant_axis=quant_axis, name=name)

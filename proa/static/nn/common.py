@@ -27,7 +27,25 @@ def fc(
     activation: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """A fully connected layer over everything behind the first `num_flatten_dims` dimensions."""
+    """A fully connected layer over everything behind the first `num_flatten_dims` dimensions.
+
+    Args:
+        x: a variable, or several, whose products are added.
+        size: how many results each row has.
+        num_flatten_dims: how many dimensions stay.
+        weight_attr: the weight's ParamAttr.
+        bias_attr: the bias's; False: no bias.
+        activation: the name of a function that is applied in the end, or None.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 3, activation="relu")
+        >>> y.shape
+        paddle.Size([-1, 3])
+    """
     inputs = list(x) if isinstance(x, (list, tuple)) else [x]
     make = Parameters("fc", inputs[0] if inputs else None, name)
     attrs = weight_attr if isinstance(weight_attr, (list, tuple)) else [weight_attr] * len(inputs)
@@ -59,7 +77,25 @@ def embedding(
     param_attr: Any = None,
     dtype: Any = "float32",
 ) -> Tensor:
-    """The rows of a table of `size` that the integers in `input` name."""
+    """The rows of a table of `size` that the integers in `input` name.
+
+    Args:
+        input: integers.
+        size: how many rows there are, and how long they are.
+        is_sparse: as `sparse` of `paddle.nn.functional.embedding`.
+        is_distributed: taken; it changes nothing.
+        padding_idx: a row that is zero and stays so; None: none.
+        param_attr: the table's ParamAttr.
+        dtype: the table's data type.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.embedding(paddle.static.data("ids", [None, 4], "int64"), [10, 3])
+        >>> y.shape
+        paddle.Size([-1, 4, 3])
+    """
     weight = _table("embedding", size, param_attr, dtype)
     index = None if padding_idx is None else padding_idx if padding_idx >= 0 else int(size[0]) + padding_idx
     return F.embedding(input, weight, padding_idx=index, sparse=is_sparse)
@@ -76,7 +112,27 @@ def sparse_embedding(
     dtype: Any = "float32",
     slot: Any = None,
 ) -> Tensor:
-    """The rows of features: from the job's table servers, if it has some; otherwise as `embedding`, from a parameter."""
+    """The rows of features: from the job's table servers, if it has some; otherwise as `embedding`, from a parameter.
+
+    Args:
+        input: integers.
+        size: how many rows there are, and how long they are.
+        padding_idx: a row that is zero and stays so; None: none.
+        is_test: whether new features are not added.
+        entry: which features take part, such as a `CountFilterEntry`.
+        table_class: taken; it changes nothing.
+        param_attr: the table's ParamAttr.
+        dtype: the table's data type.
+        slot: taken; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.sparse_embedding(paddle.static.data("ids", [None, 4], "int64"), [10, 3])
+        >>> y.shape
+        paddle.Size([-1, 4, 3])
+    """
     if on_servers:
         return on_servers[-1](input, size, padding_idx, is_test, entry, param_attr)
     return embedding(input, size, True, False, padding_idx, param_attr, dtype)
@@ -97,7 +153,26 @@ def _table(kind: str, size: Any, attr: Any, dtype: Any) -> Any:
 
 
 def prelu(x: Tensor, mode: str, param_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """`x` where it is positive, else `x` times a slope: one for all, for each channel, or for each element."""
+    """`x` where it is positive, else `x` times a slope: one for all, for each channel, or for each element.
+
+    Args:
+        x: a variable.
+        mode: "all", "channel" or "element".
+        param_attr: the slopes' ParamAttr; they begin at 0.25.
+        data_format: "NCHW" or "NHWC".
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.prelu(paddle.static.data("x", [2]), "all")
+        >>> executor = paddle.static.Executor()
+        >>> executor.run(startup)
+        []
+        >>> executor.run(main, feed={"x": np.array([-4, 4], "float32")}, fetch_list=[y])[0].tolist()
+        [-1.0, 4.0]
+    """
     make = Parameters("prelu", x, name)
     shape = x.shape
     channel = 1 if data_format.startswith("NC") else len(shape) - 1
@@ -119,7 +194,26 @@ def bilinear_tensor_product(
     x: Tensor, y: Tensor, size: int, act: str | None = None, name: str | None = None, param_attr: Any = None,
     bias_attr: Any = None,
 ) -> Tensor:  # fmt: skip
-    """`x[n] W[k] y[n]` for each k below `size`."""
+    """`x[n] W[k] y[n]` for each k below `size`.
+
+    Args:
+        x: `[rows, m]`.
+        y: `[rows, n]`.
+        size: how many results each row has.
+        act: the name of a function that is applied in the end, or None.
+        name: a label; it changes nothing.
+        param_attr: the ParamAttr of W, `[size, m, n]`.
+        bias_attr: the bias's; False: no bias.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x, y = paddle.static.data("x", [None, 2]), paddle.static.data("y", [None, 3])
+        ...     z = paddle.static.nn.bilinear_tensor_product(x, y, 4)
+        >>> z.shape
+        paddle.Size([-1, 4])
+    """
     make = Parameters("bilinear_tensor_product", x, name)
     weight = make.weight([size, x.shape[1], y.shape[1]], param_attr, XavierUniform())
     bias = make.bias([1, size], bias_attr)
@@ -127,7 +221,22 @@ def bilinear_tensor_product(
 
 
 def row_conv(input: Tensor, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Tensor:
-    """Each step of a sequence [batch, time, width] as a weighted sum of itself and the steps that follow."""
+    """Each step of a sequence [batch, time, width] as a weighted sum of itself and the steps that follow.
+
+    Args:
+        input: a variable.
+        future_context_size: how many of the steps that follow.
+        param_attr: the weights' ParamAttr.
+        act: the name of a function that is applied in the end, or None.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.row_conv(paddle.static.data("x", [None, 5, 3]), 2)
+        >>> y.shape
+        paddle.Size([-1, 5, 3])
+    """
     make = Parameters("row_conv", input)
     if input._aval.ndim != 3:
         raise value_error(make.where, "input must be [batch, time, width]", f"input: {input._aval}")

@@ -26,7 +26,24 @@ def cond(
     name: str | None = None,
     return_names: Any = None,
 ) -> Any:
-    """What `true_fn` or `false_fn` gives, by the value of `pred`; both must give the same structure."""
+    """What `true_fn` or `false_fn` gives, by the value of `pred`; both must give the same structure.
+
+    Args:
+        pred: a boolean of one element.
+        true_fn: a function without arguments; None: nothing is given.
+        false_fn: the other one.
+        name: a label; it changes nothing.
+        return_names: taken; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [1])
+        ...     y = paddle.static.nn.cond(x.sum() > 0, lambda: x * 2, lambda: x * 10)
+        >>> paddle.static.Executor().run(main, feed={"x": np.array([-1], "float32")}, fetch_list=[y])[0].tolist()
+        [-10.0]
+    """
     for given, what in ((true_fn, "true_fn"), (false_fn, "false_fn")):
         if given is not None and not callable(given):
             raise type_error("static.nn.cond", f"{what} must be a function", type(given).__name__)
@@ -68,7 +85,24 @@ def _as_tensors(value: Any) -> Any:
 def while_loop(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, is_test: bool = False, name: str | None = None
 ) -> Any:
-    """Repeats `body(*loop_vars)` while `cond(*loop_vars)`; gives the loop variables in the end."""
+    """Repeats `body(*loop_vars)` while `cond(*loop_vars)`; gives the loop variables in the end.
+
+    Args:
+        cond: gives a boolean of one element.
+        body: gives the next loop variables, of the same shapes.
+        loop_vars: what they begin with.
+        is_test: taken; it changes nothing.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [1])
+        ...     (y,) = paddle.static.nn.while_loop(lambda y: (y < 100).all(), lambda y: [y * 2], [x])
+        >>> paddle.static.Executor().run(main, feed={"x": np.array([3], "float32")}, fetch_list=[y])[0].tolist()
+        [192.0]
+    """
     for given, what in ((cond, "cond"), (body, "body")):
         if not callable(given):
             raise type_error("static.nn.while_loop", f"{what} must be a function", type(given).__name__)
@@ -115,7 +149,22 @@ def _python_loop(cond: Callable[..., Any], body: Callable[..., Any], state: list
 
 
 def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, name: str | None = None) -> Any:
-    """What the function of the first true predicate gives; without a default the last function stands for it."""
+    """What the function of the first true predicate gives; without a default the last function stands for it.
+
+    Args:
+        pred_fn_pairs: pairs of a boolean and a function without arguments.
+        default: a function without arguments.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [1])
+        ...     y = paddle.static.nn.case([((x < 0).all(), lambda: -x), ((x < 5).all(), lambda: x)], lambda: x * 0 + 5)
+        >>> paddle.static.Executor().run(main, feed={"x": np.array([9], "float32")}, fetch_list=[y])[0].tolist()
+        [5.0]
+    """
     if not isinstance(pred_fn_pairs, (list, tuple)) or not pred_fn_pairs:
         raise type_error("static.nn.case", "pred_fn_pairs must be a non-empty list", type(pred_fn_pairs).__name__)
     pairs = list(pred_fn_pairs)
@@ -138,7 +187,23 @@ def _chain(pairs: list[Any], default: Callable[[], Any]) -> Any:
 def switch_case(
     branch_index: Tensor, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
 ) -> Any:
-    """What the function of this index gives; any other index takes the default, or else that of the largest index."""
+    """What the function of this index gives; any other index takes the default, or else that of the largest index.
+
+    Args:
+        branch_index: an integer of one element.
+        branch_fns: functions without arguments: a list, or pairs of an index and a function, or a dictionary.
+        default: a function without arguments.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     index = paddle.static.data("index", [1], "int32")
+        ...     y = paddle.static.nn.switch_case(index, [lambda: paddle.ones([1]), lambda: paddle.ones([1]) * 7])
+        >>> paddle.static.Executor().run(main, feed={"index": np.array([1], "int32")}, fetch_list=[y])[0].tolist()
+        [7.0]
+    """
     if not isinstance(branch_index, Tensor) or branch_index._aval.dtype.kind not in "iu":
         given = branch_index._aval if isinstance(branch_index, Tensor) else type(branch_index).__name__
         raise type_error("static.nn.switch_case", "branch_index must be an integer tensor", f"branch_index: {given}")

@@ -46,7 +46,31 @@ def conv2d(
     groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCHW",
 ) -> Tensor:  # fmt: skip
-    """A convolution of images with filters of its own."""
+    """A convolution of images with filters of its own.
+
+    Args:
+        input: `[batch, channels, height, width]`.
+        num_filters: how many channels the result has.
+        filter_size: how large the filters are.
+        stride: how far they move.
+        padding: how much is added around the images.
+        dilation: how far their elements lie apart.
+        groups: into how many groups channels are divided; None: one.
+        param_attr: the filters' ParamAttr.
+        bias_attr: the bias's; False: no bias.
+        use_cudnn: taken; it changes nothing.
+        act: the name of a function that is applied in the end, or None.
+        name: a label; it changes nothing.
+        data_format: "NCHW" or "NHWC".
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.conv2d(paddle.static.data("x", [None, 3, 8, 8]), 4, 3)
+        >>> y.shape
+        paddle.Size([-1, 4, 6, 6])
+    """
     return _conv(
         2, input, num_filters, filter_size, stride, padding, dilation, groups, param_attr, bias_attr, act, name, data_format
     )  # fmt: skip
@@ -57,7 +81,31 @@ def conv3d(
     groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
 ) -> Tensor:  # fmt: skip
-    """A convolution of volumes with filters of its own."""
+    """A convolution of volumes with filters of its own.
+
+    Args:
+        input: `[batch, channels, depth, height, width]`.
+        num_filters: how many channels the result has.
+        filter_size: how large the filters are.
+        stride: how far they move.
+        padding: how much is added around the volumes.
+        dilation: how far their elements lie apart.
+        groups: into how many groups channels are divided; None: one.
+        param_attr: the filters' ParamAttr.
+        bias_attr: the bias's; False: no bias.
+        use_cudnn: taken; it changes nothing.
+        act: the name of a function that is applied in the end, or None.
+        name: a label; it changes nothing.
+        data_format: "NCDHW" or "NDHWC".
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.conv3d(paddle.static.data("x", [None, 3, 8, 8, 8]), 4, 3)
+        >>> y.shape
+        paddle.Size([-1, 4, 6, 6, 6])
+    """
     return _conv(
         3, input, num_filters, filter_size, stride, padding, dilation, groups, param_attr, bias_attr, act, name, data_format
     )  # fmt: skip
@@ -101,7 +149,32 @@ def conv2d_transpose(
     dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCHW",
 ) -> Tensor:  # fmt: skip
-    """A transposed convolution of images; without `filter_size` the filters are as large as `output_size` asks."""
+    """A transposed convolution of images; without `filter_size` the filters are as large as `output_size` asks.
+
+    Args:
+        input: `[batch, channels, height, width]`.
+        num_filters: how many channels the result has.
+        output_size: how large the result is; None: as follows from the rest.
+        filter_size: how large the filters are.
+        padding: how much is taken away around the result.
+        stride: how far the filters move.
+        dilation: how far their elements lie apart.
+        groups: into how many groups channels are divided; None: one.
+        param_attr: the filters' ParamAttr.
+        bias_attr: the bias's; False: no bias.
+        use_cudnn: taken; it changes nothing.
+        act: the name of a function that is applied in the end, or None.
+        name: a label; it changes nothing.
+        data_format: "NCHW" or "NHWC".
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.conv2d_transpose(paddle.static.data("x", [None, 3, 8, 8]), 4, filter_size=3)
+        >>> y.shape
+        paddle.Size([-1, 4, 10, 10])
+    """
     return _transposed(
         2, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act,
         name, data_format,
@@ -113,7 +186,16 @@ def conv3d_transpose(
     dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
 ) -> Tensor:  # fmt: skip
-    """A transposed convolution of volumes."""
+    """A transposed convolution of volumes; the arguments are those of `conv2d_transpose`.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.conv3d_transpose(paddle.static.data("x", [None, 3, 4, 4, 4]), 2, filter_size=3)
+        >>> y.shape
+        paddle.Size([-1, 2, 6, 6, 6])
+    """
     return _transposed(
         3, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act,
         name, data_format,
@@ -125,7 +207,33 @@ def deform_conv2d(
     padding: Any = 0, dilation: Any = 1, groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1,
     weight_attr: Any = None, bias_attr: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """A convolution whose sampling points are moved by `offset`."""
+    """A convolution whose sampling points are moved by `offset`.
+
+    Args:
+        x: `[batch, channels, height, width]`.
+        offset: how far each point is moved, two numbers for each element of a filter.
+        mask: a weight for each point; None: none.
+        num_filters: how many channels the result has.
+        filter_size: how large the filters are.
+        stride: how far they move.
+        padding: how much is added around the images.
+        dilation: how far their elements lie apart.
+        groups: into how many groups channels are divided.
+        deformable_groups: into how many groups offsets are divided.
+        im2col_step: taken; it changes nothing.
+        weight_attr: the filters' ParamAttr.
+        bias_attr: the bias's; False: no bias.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x, offset = paddle.static.data("x", [None, 3, 8, 8]), paddle.static.data("offset", [None, 18, 6, 6])
+        ...     y = paddle.static.nn.deform_conv2d(x, offset, None, 4, 3)
+        >>> y.shape
+        paddle.Size([-1, 4, 6, 6])
+    """
     make = Parameters("deform_conv2d", x, name)
     channels = _channels(make.where, x, "NCHW", 2)
     kernel = _several(filter_size, 2)

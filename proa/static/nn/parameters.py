@@ -19,6 +19,25 @@ class WeightNormParamAttr(ParamAttr):
     """A parameter that is kept as a direction and a length: `g * v / |v|`, with a length for each index along `dim`.
 
     With `dim` None there is one length for the whole parameter.
+
+    Args:
+        dim: the dimension along which lengths differ.
+        name: the parameter's name.
+        initializer: how it begins.
+        learning_rate: a factor of the optimiser's.
+        regularizer: its own.
+        trainable: whether it is trained.
+        do_model_average: whether averages include it.
+        need_clip: whether its gradient is clipped.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     attr = paddle.static.WeightNormParamAttr(dim=0)
+        ...     y = paddle.static.nn.fc(paddle.static.data("x", [None, 2]), 3, weight_attr=attr)
+        >>> y.shape, len(main.all_parameters())
+        (paddle.Size([-1, 3]), 3)
     """
 
     def __init__(

@@ -20,7 +20,31 @@ def nce(
     bias_attr: Any = None, num_neg_samples: int | None = None, name: str | None = None, sampler: str = "uniform",
     custom_dist: Any = None, seed: int = 0, is_sparse: bool = False,
 ) -> Tensor:  # fmt: skip
-    """For each row the loss [rows, 1] of telling its label from `num_neg_samples` (10) drawn classes."""
+    """For each row the loss [rows, 1] of telling its label from `num_neg_samples` (10) drawn classes.
+
+    Args:
+        input: `[rows, width]`.
+        label: the right classes, `[rows, 1]`.
+        num_total_classes: how many classes there are.
+        sample_weight: weights of the rows, or None.
+        param_attr: the weight's ParamAttr.
+        bias_attr: the bias's; False: no bias.
+        num_neg_samples: how many are drawn.
+        name: a label; it changes nothing.
+        sampler: how: "uniform", "log_uniform" or "custom_dist".
+        custom_dist: the classes' probabilities, for the last one.
+        seed: taken; draws follow `paddle.seed`.
+        is_sparse: taken; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x, label = paddle.static.data("x", [4, 3]), paddle.static.data("label", [4, 1], "int64")
+        ...     loss = paddle.static.nn.nce(x, label, 20)
+        >>> loss.shape
+        paddle.Size([4, 1])
+    """
     make = Parameters("nce", input, name)
     weight = make.weight([num_total_classes, input.shape[1]], param_attr, XavierUniform())
     bias = make.bias([num_total_classes, 1], bias_attr)

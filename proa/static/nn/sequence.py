@@ -25,12 +25,42 @@ def _checked(where: str, x: Any, ndim: int = 2) -> Tensor:
 
 
 def sequence_softmax(input: Tensor, use_cudnn: bool = False, name: str | None = None) -> Tensor:
-    """A softmax over the time of each sequence."""
+    """A softmax over the time of each sequence.
+
+    Args:
+        input: `[batch, time, …]`.
+        use_cudnn: taken; it changes nothing.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.sequence_softmax(paddle.static.data("x", [1, 2, 1]))
+        >>> paddle.static.Executor().run(main, feed={"x": np.zeros((1, 2, 1), "float32")}, fetch_list=[y])[0].tolist()
+        [[[0.5], [0.5]]]
+    """
     return F.softmax(_checked("sequence_softmax", input), axis=1)
 
 
 def sequence_pool(input: Tensor, pool_type: str, is_test: bool = False, pad_value: float = 0.0) -> Tensor:
-    """One vector for each sequence: its "sum", "average", "sqrt" (sum / root of the length), "max", "last" or "first"."""
+    """One vector for each sequence: its "sum", "average", "sqrt" (sum / root of the length), "max", "last" or "first".
+
+    Args:
+        input: `[batch, time, …]`.
+        pool_type: which.
+        is_test: taken; it changes nothing.
+        pad_value: taken; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.sequence_pool(paddle.static.data("x", [1, 3, 1]), "max")
+        >>> feed = {"x": np.array([[[1], [3], [2]]], "float32")}
+        >>> paddle.static.Executor().run(main, feed=feed, fetch_list=[y])[0].tolist()
+        [[3.0]]
+    """
     x: Any = _checked("sequence_pool", input)
     kind = pool_type.lower()
     if kind == "sum":
@@ -49,17 +79,53 @@ def sequence_pool(input: Tensor, pool_type: str, is_test: bool = False, pad_valu
 
 
 def sequence_first_step(input: Tensor) -> Tensor:
-    """The first step of each sequence."""
+    """The first step of each sequence.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.sequence_first_step(paddle.static.data("x", [1, 3, 1]))
+        >>> feed = {"x": np.array([[[1], [3], [2]]], "float32")}
+        >>> paddle.static.Executor().run(main, feed=feed, fetch_list=[y])[0].tolist()
+        [[1.0]]
+    """
     return sequence_pool(_checked("sequence_first_step", input), "first")
 
 
 def sequence_last_step(input: Tensor) -> Tensor:
-    """The last step of each sequence."""
+    """The last step of each sequence.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.sequence_last_step(paddle.static.data("x", [1, 3, 1]))
+        >>> feed = {"x": np.array([[[1], [3], [2]]], "float32")}
+        >>> paddle.static.Executor().run(main, feed=feed, fetch_list=[y])[0].tolist()
+        [[2.0]]
+    """
     return sequence_pool(_checked("sequence_last_step", input), "last")
 
 
 def sequence_expand(x: Tensor, y: Tensor, ref_level: int = -1, name: str | None = None) -> Tensor:
-    """Each row of `x` as often as the sequences of `y` are long: [batch, …] becomes [batch * time, …]."""
+    """Each row of `x` as often as the sequences of `y` are long: [batch, …] becomes [batch * time, …].
+
+    Args:
+        x: `[batch, …]`.
+        y: `[batch, time, …]`.
+        ref_level: taken; there is one level.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x, y = paddle.static.data("x", [2, 3]), paddle.static.data("y", [2, 4, 1])
+        ...     z = paddle.static.nn.sequence_expand(x, y)
+        >>> z.shape
+        paddle.Size([8, 3])
+    """
     rows, like = _checked("sequence_expand", x, 1), _checked("sequence_expand", y)
     batch, length = like._aval.shape[:2]
     rest = rows._aval.shape[1:]
@@ -72,7 +138,28 @@ def sequence_conv(
     padding_start: int | None = None, bias_attr: Any = None, param_attr: Any = None, act: str | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Windows of `filter_size` steps, from `padding_start` steps off on, times a matrix."""
+    """Windows of `filter_size` steps, from `padding_start` steps off on, times a matrix.
+
+    Args:
+        input: `[batch, time, width]`.
+        num_filters: how long the results are.
+        filter_size: how many steps a window has.
+        filter_stride: taken; it must be 1.
+        padding: taken; what lies outside is zero.
+        padding_start: where a window begins; None: half of it before its step.
+        bias_attr: the bias's ParamAttr; False: no bias.
+        param_attr: the matrix's.
+        act: the name of a function that is applied in the end, or None.
+        name: a label; it changes nothing.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.nn.sequence_conv(paddle.static.data("x", [None, 5, 3]), 4)
+        >>> y.shape
+        paddle.Size([-1, 5, 4])
+    """
     x: Any = _checked("sequence_conv", input, 3)
     make = Parameters("sequence_conv", x, name)
     if filter_stride != 1:

@@ -10,7 +10,12 @@ from ....core.errors import value_error
 
 
 class Role:
-    """Kinds of processes."""
+    """Kinds of processes.
+
+    Examples:
+        >>> paddle.distributed.fleet.Role.WORKER, paddle.distributed.fleet.Role.SERVER
+        (1, 2)
+    """
 
     WORKER = 1
     SERVER = 2
@@ -66,6 +71,14 @@ class PaddleCloudRoleMaker(RoleMakerBase):
     With PADDLE_PSERVERS_IP_PORT_LIST the job has table servers. A server (TRAINING_ROLE=PSERVER) is the one of that list
     whose address is POD_IP:PADDLE_PORT; a trainer (TRAINING_ROLE=TRAINER) has the number PADDLE_TRAINER_ID of
     PADDLE_TRAINERS_NUM.
+
+    Args:
+        is_collective: whether the job has no table servers.
+
+    Examples:
+        >>> role = paddle.distributed.fleet.PaddleCloudRoleMaker(is_collective=True)
+        >>> paddle.distributed.fleet.Fleet().init(role).is_worker()
+        True
     """
 
     def _read(self) -> None:
@@ -92,7 +105,23 @@ class PaddleCloudRoleMaker(RoleMakerBase):
 
 
 class UserDefinedRoleMaker(PaddleCloudRoleMaker):
-    """The role as the program says it: `current_id`, `role`, `worker_num`, `server_endpoints`. Nothing here needs Gloo."""
+    """The role as the program says it: `current_id`, `role`, `worker_num`, `server_endpoints`. Nothing here needs Gloo.
+
+    Args:
+        is_collective: whether the job has no table servers.
+        init_gloo: taken; it changes nothing.
+        **kwargs: the settings above.
+
+    Raises:
+        ValueError: a server's `current_id` is not that of one of `server_endpoints`.
+
+    Examples:
+        >>> role = paddle.distributed.fleet.UserDefinedRoleMaker(
+        ...     current_id=1, role=paddle.distributed.fleet.Role.WORKER, worker_num=2, server_endpoints=["127.0.0.1:6000"]
+        ... )
+        >>> role._worker_index(), role._worker_num()
+        (1, 2)
+    """
 
     def __init__(self, is_collective: bool = False, init_gloo: bool = False, **kwargs: Any) -> None:
         super().__init__(is_collective, **kwargs)

@@ -58,7 +58,14 @@ class _Settings(dict[str, Any]):
 
 
 class DistributedStrategy:
-    """The settings of a job; `x_configs` are dictionaries, of which an assignment changes the named entries."""
+    """The settings of a job; `x_configs` are dictionaries, of which an assignment changes the named entries.
+
+    Examples:
+        >>> strategy = paddle.distributed.fleet.DistributedStrategy()
+        >>> strategy.hybrid_configs = {"mp_degree": 2, "pp_degree": 4}
+        >>> strategy.hybrid_configs["mp_degree"], strategy.hybrid_configs["sharding_degree"]
+        (2, 1)
+    """
 
     def __init__(self) -> None:
         values = vars(self)
@@ -85,13 +92,30 @@ class DistributedStrategy:
 
     @property
     def hybrid_parallel_order(self) -> list[str]:
-        """The axes, the one whose processes lie farthest from each other first."""
+        """The axes, the one whose processes lie farthest from each other first.
+
+        Examples:
+            >>> paddle.distributed.fleet.DistributedStrategy().hybrid_parallel_order
+            ['dp', 'pp', 'sharding', 'sep', 'cp', 'mp']
+        """
         return list(self.hybrid_configs["order"])
 
     def arrangement(self, size: int) -> dict[str, int]:
         """Axes by their names in topologies, in their order, and how many of `size` processes are along each.
 
         Data is divided among those that nothing else needs, unless "dp_degree" says how many they are.
+
+        Args:
+            size: the number of processes.
+
+        Raises:
+            ValueError: the degrees do not multiply to it.
+
+        Examples:
+            >>> strategy = paddle.distributed.fleet.DistributedStrategy()
+            >>> strategy.hybrid_configs = {"mp_degree": 2}
+            >>> strategy.arrangement(8)
+            {'data': 4, 'pipe': 1, 'sharding': 1, 'sep': 1, 'context': 1, 'model': 2}
         """
         degrees = {short: int(self.hybrid_configs.get(f"{short}_degree", 1)) for short in AXES}
         degrees = {short: degree if degree > 0 else 1 if short != "dp" else -1 for short, degree in degrees.items()}

@@ -13,7 +13,13 @@ from ....operations import all_reduce_op
 
 
 def share_overflows(scaler: Any) -> Any:
-    """The scaler itself, which from now on knows of overflows in all processes."""
+    """The scaler itself, which from now on knows of overflows in all processes.
+
+    Examples:
+        >>> scaler = paddle.amp.GradScaler()
+        >>> paddle.distributed.sharding.share_overflows(scaler) is scaler
+        True
+    """
     group = global_group()
     if group.nranks == 1:
         return scaler

@@ -24,6 +24,12 @@ class GroupShardedOptimizer:
     `parts` are parameters of which every process has a piece of its own (level "p_g_os"): their gradients are as they
     should be. With `keeps_gradients` the rest have the gradients of this process's data until `step`; otherwise
     `GroupShardedStage2` has exchanged them.
+
+    Examples:
+        >>> from proa.distributed.sharding import GroupShardedOptimizer
+        >>> adam = paddle.optimizer.Adam(0.1, parameters=paddle.nn.Linear(2, 1).parameters())
+        >>> GroupShardedOptimizer(adam, paddle.distributed.new_group([0])).get_lr()
+        0.1
     """
 
     def __init__(
@@ -38,7 +44,18 @@ class GroupShardedOptimizer:
 
     @boundary
     def step(self) -> None:
-        """One update; called in all processes of the group together."""
+        """One update; called in all processes of the group together.
+
+        Examples:
+            >>> from proa.distributed.sharding import GroupShardedOptimizer
+            >>> model = paddle.nn.Linear(2, 1)
+            >>> sgd = paddle.optimizer.SGD(0.5, parameters=model.parameters())
+            >>> optimizer = GroupShardedOptimizer(sgd, paddle.distributed.new_group([0]))
+            >>> model(paddle.ones([1, 2])).sum().backward()
+            >>> optimizer.step()
+            >>> model.bias.tolist()
+            [-0.5]
+        """
         with recording_gradients(False):
             if self._keeps_gradients:
                 own = self.shares.reduce_gradients([each for each in self.shares.parameters if each.grad is not None])
@@ -52,7 +69,19 @@ class GroupShardedOptimizer:
         self.shares.gather_parameters()
 
     def minimize(self, loss: Any, *args: Any, **kwargs: Any) -> tuple[list[Any], Sequence[Any]]:
-        """`step()`, after `loss.backward()`; gives the (parameter, gradient) pairs as well."""
+        """`step()`, after `loss.backward()`; gives the (parameter, gradient) pairs as well.
+
+        Examples:
+            >>> from proa.distributed.sharding import GroupShardedOptimizer
+            >>> model = paddle.nn.Linear(2, 1)
+            >>> sgd = paddle.optimizer.SGD(0.5, parameters=model.parameters())
+            >>> optimizer = GroupShardedOptimizer(sgd, paddle.distributed.new_group([0]))
+            >>> loss = model(paddle.ones([1, 2])).sum()
+            >>> loss.backward()
+            >>> operations, pairs = optimizer.minimize(loss)
+            >>> len(pairs)
+            2
+        """
         self.step()
         return [], self._inner_opt.backward(loss, *args, **kwargs)
 
@@ -64,7 +93,15 @@ class GroupShardedOptimizer:
 
 class GroupShardedStage2(Wrapper):
     """A model whose gradients are divided: after each backward pass a process has the mean gradients of its parameters
-    and none of the others. Every process of the group must use the same parameters."""
+    and none of the others. Every process of the group must use the same parameters.
+
+    Examples:
+        >>> from proa.distributed.sharding import GroupShardedOptimizer, GroupShardedStage2
+        >>> model, group = paddle.nn.Linear(2, 1), paddle.distributed.new_group([0])
+        >>> optimizer = GroupShardedOptimizer(paddle.optimizer.SGD(0.5, parameters=model.parameters()), group)
+        >>> GroupShardedStage2(model, optimizer, group)(paddle.ones([4, 2])).shape
+        paddle.Size([4, 1])
+    """
 
     def __init__(
         self, layer: Layer, optimizer: GroupShardedOptimizer, group: Group, divides_gradients: bool = True

@@ -79,6 +79,20 @@ class GroupShardedStage3(Wrapper):
 
     A divided parameter is whole only while its own layer's `forward` runs: a weight that other layers use too (tied ones)
     must be excluded.
+
+    Args:
+        layer: the model.
+        optimizer: its optimiser.
+        group: the processes that divide.
+        segment_size: the smallest parameter that is divided.
+        exclude_layer: layers whose parameters stay whole.
+
+    Examples:
+        >>> from proa.distributed.sharding import GroupShardedStage3
+        >>> model, group = paddle.nn.Linear(2, 3), paddle.distributed.new_group([0])
+        >>> divided = GroupShardedStage3(model, None, group, segment_size=6)
+        >>> [piece.shape for piece in divided.pieces]
+        [paddle.Size([6])]
     """
 
     def __init__(
@@ -96,7 +110,14 @@ class GroupShardedStage3(Wrapper):
 
     @property
     def pieces(self) -> list[Any]:
-        """The divided parameters."""
+        """The divided parameters.
+
+        Examples:
+            >>> from proa.distributed.sharding import GroupShardedStage3
+            >>> model, group = paddle.nn.Linear(2, 3), paddle.distributed.new_group([0])
+            >>> len(GroupShardedStage3(model, None, group, segment_size=6).pieces)
+            1
+        """
         return [piece.parameter for piece in self._pieces.values()]
 
     def _divide(self, layer: Layer, group: Group, segment_size: int) -> None:
@@ -112,11 +133,26 @@ class GroupShardedStage3(Wrapper):
             vars(layer)["forward"] = _gathering(layer, {n: self._pieces[id(p)] for n, p in large.items()})
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the wrapped model gives.
+
+        Examples:
+            >>> from proa.distributed.sharding import GroupShardedStage3
+            >>> model, group = paddle.nn.Linear(2, 3), paddle.distributed.new_group([0])
+            >>> GroupShardedStage3(model, None, group)(paddle.ones([4, 2])).shape
+            paddle.Size([4, 3])
+        """
         with saved_tensors_hooks(_pack, _unpack):
             return self._layers(*inputs, **kwargs)
 
     def whole_state_dict(self) -> dict[str, Any]:
-        """The model's state dictionary with whole parameters; called in all processes, which go on as they were."""
+        """The model's state dictionary with whole parameters; called in all processes, which go on as they were.
+
+        Examples:
+            >>> from proa.distributed.sharding import GroupShardedStage3
+            >>> model, group = paddle.nn.Linear(2, 3), paddle.distributed.new_group([0])
+            >>> GroupShardedStage3(model, None, group).whole_state_dict()["weight"].shape
+            paddle.Size([2, 3])
+        """
         with recording_gradients(False):
             return {
                 name: self._pieces[id(tensor)].whole() if id(tensor) in self._pieces else tensor
@@ -124,7 +160,17 @@ class GroupShardedStage3(Wrapper):
             }
 
     def get_all_parameters(self, convert2cpu: bool = False) -> list[Any]:
-        """Gives the model its whole parameters back, for good: there is no training afterwards."""
+        """Gives the model its whole parameters back, for good: there is no training afterwards.
+
+        Args:
+            convert2cpu: taken; it changes nothing.
+
+        Examples:
+            >>> from proa.distributed.sharding import GroupShardedStage3
+            >>> model, group = paddle.nn.Linear(2, 3), paddle.distributed.new_group([0])
+            >>> [parameter.shape for parameter in GroupShardedStage3(model, None, group).get_all_parameters()]
+            [paddle.Size([2, 3]), paddle.Size([3])]
+        """
         for piece in self._pieces.values():
             with recording_gradients(False):
                 replace_value(piece.parameter, piece.whole())
