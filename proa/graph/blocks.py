@@ -66,7 +66,7 @@ def _infer_cond(operation: Any, kinds: Any, attributes: tuple[Any, ...], place: 
     return first
 
 
-@op("arrays", variadic=True, outputs="list", infer=_infer_cond, name="cond")
+@op("arrays", variadic=True, outputs="list", infer=_infer_cond, name="cond", family="control")
 def cond_blocks(
     xp: Any, arrays: Sequence[Any], then: Block, otherwise: Block,
     then_inputs: tuple[int, ...], otherwise_inputs: tuple[int, ...],
@@ -132,7 +132,7 @@ def _infer_while(operation: Any, kinds: Any, attributes: tuple[Any, ...], place:
     return state
 
 
-@op("arrays", variadic=True, outputs="list", infer=_infer_while, name="while_loop")
+@op("arrays", variadic=True, outputs="list", infer=_infer_while, name="while_loop", family="control")
 def while_blocks(
     xp: Any, arrays: Sequence[Any], test: Block, body: Block, count: int,
     test_inputs: tuple[int, ...], body_inputs: tuple[int, ...],

@@ -67,7 +67,14 @@ def _infer_cast(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     return operands[0].with_dtype(attributes[0])
 
 
-@op(infer=_infer_cast, grad={"x": lambda g, x_aval: cast_to(g, x_aval.dtype)}, name="cast")
+@op(
+    infer=_infer_cast,
+    grad={"x": lambda g, x_aval: cast_to(g, x_aval.dtype)},
+    name="cast",
+    family="movement",
+    amp="never",
+    uniform=True,
+)
 def cast_to(xp: Any, x: Any, dtype: np.dtype) -> Any:
     if x.dtype.kind == "c" and dtype.kind != "c":
         x = xp.real(x)
@@ -92,18 +99,27 @@ def _infer_full(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     return make_aval(shape, dtype, place)
 
 
-@op("", scalars="value", infer=_infer_full, follow_scalars=False, name="full")
+@op(
+    "",
+    scalars="value",
+    infer=_infer_full,
+    follow_scalars=False,
+    name="full",
+    family="creation",
+    paddle_name="fill_constant",
+    uniform=True,
+)
 def filled_with(xp: Any, value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """A tensor full of one number, which is data: another number is the same program."""
     return xp.full(shape, value.astype(dtype) if dtype.kind != "b" else value != 0, dtype)
 
 
-@op("", infer=_infer_full, name="zeros")
+@op("", infer=_infer_full, name="zeros", family="creation", paddle_name="fill_constant", uniform=True)
 def zeros_of(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return xp.zeros(shape, dtype)
 
 
-@op("", infer=_infer_full, name="ones")
+@op("", infer=_infer_full, name="ones", family="creation", paddle_name="fill_constant", uniform=True)
 def ones_of(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return xp.ones(shape, dtype)
 
@@ -134,6 +150,8 @@ def _infer_reshape(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     strides=strides.reshaped,
     copies=True,
     name="reshape",
+    family="movement",
+    uniform=True,
 )
 def reshape_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return xp.reshape(x, shape)
@@ -211,6 +229,9 @@ def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     view=lambda base, view, perm: transpose_to(view, _inverse(perm)),
     strides=lambda shape, steps, perm: strides.transposed(steps, perm),
     name="transpose",
+    family="movement",
+    paddle_name="transpose2",
+    uniform=True,
 )
 def transpose_to(xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
     return xp.transpose(x, perm)
@@ -246,7 +267,14 @@ def _infer_expand(_op: Any, operands: Any, attributes: tuple[Any, ...], place: A
     return operands[0].with_shape(attributes[0])
 
 
-@op(infer=_infer_expand, grad={"x": lambda g, x_aval: sum_to(g, x_aval.shape)}, name="expand")
+@op(
+    infer=_infer_expand,
+    grad={"x": lambda g, x_aval: sum_to(g, x_aval.shape)},
+    name="expand",
+    family="movement",
+    paddle_name="expand_v2",
+    uniform=True,
+)
 def expand_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return xp.broadcast_to(x, shape)
 
@@ -279,7 +307,12 @@ def restore_axes(g: Tensor, aval: Aval, axis: tuple[int, ...], keepdim: bool) ->
     return expand_to(g, aval.shape)
 
 
-@op(infer=reduce, grad={"x": lambda g, x_aval, axis, keepdim: restore_axes(g, x_aval, axis, keepdim)}, name="sum")
+@op(
+    infer=reduce,
+    grad={"x": lambda g, x_aval, axis, keepdim: restore_axes(g, x_aval, axis, keepdim)},
+    name="sum",
+    paddle_name="reduce_sum",
+)
 def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     # Half types are summed in float32, as Paddle and XLA do.
     wide = np.float32 if x.dtype.itemsize <= 2 and is_differentiable(x.dtype) else x.dtype

@@ -9,8 +9,6 @@ from ...ir.dimensions import has_symbols
 from ...ir.known import sizes_held
 from .draft import Draft, Node, Operand, Scalar, Value, is_unknown
 
-# In these, the order of the first two operands does not matter.
-COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum"})
 _ORDERING = frozenset({"barrier"})  # keeps others from being joined or moved
 
 

@@ -240,7 +240,7 @@ class Analysis:
             if instruction.flagged:
                 self._make_checks_safe(instruction, operands)
         if all(o in self.uniform for o in instruction.operands if o.__class__ is int) and (
-            instruction.operation.name in _UNIFORM or instruction.operation.elementwise
+            instruction.operation.traits.uniform or instruction.operation.elementwise
         ):
             self.uniform.update(range(instruction.index, instruction.index + len(instruction.outputs)))
         for offset, (axes, aval) in enumerate(zip(results, instruction.outputs, strict=True)):
@@ -294,10 +294,6 @@ class Analysis:
 
     def _touched(self, instruction: Instruction) -> list[Axis]:
         return [axis for o in instruction.operands if o.__class__ is int for axis in self.values[o]]
-
-
-# Operations that change where elements are, not what they are; and those that make equal ones.
-_UNIFORM = frozenset({"full", "zeros", "ones", "reshape", "expand", "transpose", "cast"})
 
 
 def _sizes_in(value: Any) -> tuple[Any, ...]:

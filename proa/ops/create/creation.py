@@ -88,7 +88,7 @@ def tensor(
 # ---- copies --------------------------------------------------------------------------------------
 
 
-@op(infer=same, grad={"x": lambda g: g}, name="assign")
+@op(infer=same, grad={"x": lambda g: g}, name="assign", family="movement")
 def assign_to(xp: Any, x: Any) -> Any:
     """The same numbers; values are never overwritten, so nothing has to be copied."""
     return x

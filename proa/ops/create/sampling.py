@@ -42,6 +42,7 @@ def _infer_bernoulli(_op: Any, operands: Any, attributes: tuple[Any, ...], place
         (0,),
     ),
     name="bernoulli",
+    family="random",
 )
 def bernoulli_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     fraction = random_bits.words32(xp, x.shape, seed, offset).astype(np.float64) * 2.0**-32
@@ -84,6 +85,7 @@ def _can_be_drawn(xp: Any, x: Any, _seed: Any, _offset: Any, num_samples: int, r
         (0,),
     ),
     name="multinomial",
+    family="random",
 )
 def multinomial_of(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool) -> Any:
     """With replacement by the inverse of the distribution, without by a race of exponential

@@ -79,6 +79,7 @@ def _coordinates(xp: Any, shape: tuple[int, ...], index: Any, axis: int) -> tupl
     check=_check(1),
     grad={"x": lambda g, index, x_aval, axis: put_along(_zeros(x_aval), g, index, axis, -1, "add")},
     name="take_along_axis",
+    family="movement",
 )
 def take_along(xp: Any, x: Any, index: Any, axis: int, size: int, shape: tuple[int, ...]) -> Any:
     """`x` at the index, broadcast to a shape, along an axis; it may be shorter than `x` along the

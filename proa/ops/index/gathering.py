@@ -192,6 +192,8 @@ def add_rows(xp: Any, rows: Any, values: Any, count: int) -> Any:
     check=_check(1),
     grad={"x": lambda g, x_aval, a, b, c, d, axes: _added_to_zeros(g, x_aval, a, b, c, d, axes)},
     name="index_get",
+    family="movement",
+    paddle_name="gather",
 )
 def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, axes: Axes = ()) -> Any:
     """`x` at the places that the index tensors name."""
@@ -208,6 +210,8 @@ def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None
         "value": lambda g, a, b, c, d, axes: take_at(g, a, b, c, d, _trusted(axes)),
     },
     name="index_set",
+    family="movement",
+    amp="never",
 )
 def put_at(
     xp: Any,
@@ -233,6 +237,7 @@ def put_at(
         "value": lambda g, a, b, c, d, axes: take_at(g, a, b, c, d, _trusted(axes)),
     },
     name="index_accumulate",
+    amp="never",
 )
 def add_at(
     xp: Any,
@@ -303,6 +308,7 @@ def _columns(index: Any) -> tuple[list[Any], Axes]:
     check=_check_nd(1),
     grad={"x": lambda g, index, x_aval: put_nd(full_of(0, x_aval.shape, g._aval.dtype), g, index, (), True)},
     name="gather_nd",
+    family="movement",
 )
 def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
     """`x[index[..., 0], index[..., 1], …]`; `sizes` are those of the indexed axes, none if all is

@@ -102,6 +102,7 @@ def _infer_where(operation: Any, operands: Any, attributes: tuple[Any, ...], pla
         "x": lambda g, mask, axis, when: _cleared(g, mask, axis, when),
         "value": lambda g, mask, axis, when: _cleared(g, mask, axis, not when),
     },
+    amp="never",
 )
 def put_where(xp: Any, x: Any, value: Any, mask: Any, axis: int, when: bool) -> Any:
     """`x` with `value` where the mask, laid over the axes from `axis` on, is `when`."""

@@ -40,6 +40,7 @@ def _infer_spread(_op: Any, operands: Any, attributes: tuple[Any, ...], place: A
     infer=_infer_pick,
     grad={"x": lambda g, index, x_aval, axis, once: spread_along(g, index, axis, x_aval.shape[axis], once)},
     name="pick_along",
+    family="movement",
 )
 def pick_along(xp: Any, x: Any, index: Any, axis: int, once: bool) -> Any:
     """`x` at positions along an axis that are known to be good; `once`: none is taken twice."""
@@ -98,12 +99,12 @@ def _infer_arg(operation: Any, operands: Any, attributes: tuple[Any, ...], place
     return aval.with_shape(tuple(shape)).with_dtype(dtype)
 
 
-@op(infer=_infer_arg, name="argmax")
+@op(infer=_infer_arg, name="argmax", family="reduction", paddle_name="arg_max")
 def position_of_max(xp: Any, x: Any, axis: int | None, keepdim: bool, dtype: np.dtype) -> Any:
     return xp.argmax(widened(x), axis=axis, keepdims=keepdim).astype(dtype)
 
 
-@op(infer=_infer_arg, name="argmin")
+@op(infer=_infer_arg, name="argmin", family="reduction", paddle_name="arg_min")
 def position_of_min(xp: Any, x: Any, axis: int | None, keepdim: bool, dtype: np.dtype) -> Any:
     return xp.argmin(widened(x), axis=axis, keepdims=keepdim).astype(dtype)
 
@@ -210,6 +211,7 @@ def _sort_grad(g: Tensor, x: Tensor, axis: int, descending: bool) -> Tensor:
     grad={"x": _sort_grad},
     host_from=MANY_TO_SORT,
     name="sort",
+    paddle_name="argsort",
 )
 def sort_along(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     result = sorted_copy(widened(x), axis) if xp is np else xp.sort(widened(x), axis=axis)
@@ -288,6 +290,7 @@ def _put_back(g0: Tensor | None, out1: Tensor, x_aval: Aval, axis: int) -> Tenso
     grad={"x": _put_back},
     host_from=MANY_TO_SORT,
     name="topk",
+    paddle_name="top_k_v2",
 )
 def top_along(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tuple[Any, Any]:
     rows = np.moveaxis(widened(x), axis, -1)

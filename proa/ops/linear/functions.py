@@ -39,7 +39,7 @@ def _exponential_grad(g: Tensor, x: Tensor) -> Tensor:
     return exponential(concat_along([top, bottom], ndim - 2))[..., :size, size:]
 
 
-@op(infer=infer_square, grad={"x": _exponential_grad}, name="matrix_exp")
+@op(infer=infer_square, grad={"x": _exponential_grad}, name="matrix_exp", amp="wide")
 def exponential(xp: Any, x: Any) -> Any:
     if not x.size:
         return x
@@ -89,7 +89,7 @@ def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
     reference=np.linalg.matrix_power, tolerance=1e-4,
 )  # fmt: skip
 @public(module="linalg", method=True)
-@one_operator("matrix_power")
+@one_operator("matrix_power", wide=True)
 def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
     """`x` multiplied with itself `n` times; for negative `n`, the inverse."""
     matrix_argument("matrix_power", "x", x, square=True)

@@ -187,6 +187,14 @@ def _reference_matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bo
     return np.matmul(x, y)
 
 
+def _multiplications(call: Any) -> int:
+    """Floating-point operations of a product."""
+    shape = call.kinds[0].shape
+    return (
+        2 * call.outputs[0].size * (shape[-2] if call.attributes[0] and len(shape) > 1 else shape[-1] if shape else 1)
+    )
+
+
 @samples(
     S(A(2, 3), A(3, 4)), S(A(3, 2), A(4, 3), True, True), S(A(2, 3), A(4, 3), transpose_y=True),
     S(A(3, 2), A(3, 4), transpose_x=True), S(A(5, 2, 3), A(3, 4)),
@@ -208,7 +216,15 @@ def _reference_matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bo
 )  # fmt: skip
 @public(module="linalg", out=True)
 @public(method=True, operator="@", out=True)
-@op("x y", contracts=True, infer=_infer_matmul, grad={"x": _matmul_grad_x, "y": _matmul_grad_y})
+@op(
+    "x y",
+    contracts=True,
+    infer=_infer_matmul,
+    grad={"x": _matmul_grad_x, "y": _matmul_grad_y},
+    family="product",
+    flops=_multiplications,
+    paddle_name="matmul_v2",
+)
 def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     """The matrix product over the last two dimensions, the others broadcast.
 
@@ -306,6 +322,9 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
         "weight": _linear_grad_weight,
         "bias": _linear_grad_bias,
     },
+    family="product",
+    flops=lambda call: 2 * call.outputs[0].size * call.kinds[1].shape[0],
+    paddle_name="linear_v2",
 )
 def linear(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     """`x @ weight + bias`, the weight being `[in_features, out_features]`, or `[in_features]` for one number a row."""

@@ -79,6 +79,7 @@ def _no_diagonal(g: Tensor, y_aval: Aval, offset: int, axis1: int, axis2: int) -
         "x": _no_diagonal,
         "y": lambda g, offset, axis1, axis2: diagonal_of(g, offset, axis1, axis2),
     },
+    amp="never",
 )
 def with_diagonal(xp: Any, x: Any, y: Any, offset: int, axis1: int, axis2: int) -> Any:
     """`x` with `y` written on a diagonal."""

@@ -52,8 +52,10 @@ def _solve_grad_x(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
 _SOLVE_RULES = {"x": _solve_grad_x, "y": lambda g, x: solve_again(adjoint(x), g)}
 
 # The same twice: gradients solve with a matrix that was found to be invertible already.
-solve_square = op("x y", infer=infer_solve, grad=_SOLVE_RULES, check=INVERTIBLE, name="solve")(_solve)
-solve_again = op("x y", infer=infer_solve, grad=_SOLVE_RULES, name="solve_again")(_solve)
+solve_square = op(
+    "x y", infer=infer_solve, grad=_SOLVE_RULES, check=INVERTIBLE, name="solve", family="product", amp="wide"
+)(_solve)
+solve_again = op("x y", infer=infer_solve, grad=_SOLVE_RULES, name="solve_again", amp="wide")(_solve)
 for _primitive in (solve_square, solve_again):
     compiled(_primitive)(_solve_xla)
 
@@ -160,7 +162,7 @@ def _inverse_grad(g: Tensor, out: Tensor) -> Tensor:
 )  # fmt: skip
 @public(module="linalg", name="inv")
 @public(method=True)
-@op(infer=infer_square, grad={"x": _inverse_grad}, check=INVERTIBLE)
+@op(infer=infer_square, grad={"x": _inverse_grad}, check=INVERTIBLE, family="product", amp="wide")
 def inverse(xp: Any, x: Any) -> Any:
     """The inverse of square matrices; a singular one raises ValueError."""
     return without_failure(np.linalg.inv, x)
@@ -191,7 +193,7 @@ def _pinv_grad(g: Tensor, x: Tensor, out: Tensor, hermitian: bool) -> Tensor:
     return hermitian_part(result) if hermitian else result
 
 
-@op("x rcond", infer=_infer_pinv, grad={"x": _pinv_grad}, name="pinv")
+@op("x rcond", infer=_infer_pinv, grad={"x": _pinv_grad}, name="pinv", amp="wide")
 def pseudo_inverse(xp: Any, x: Any, rcond: Any, hermitian: bool) -> Any:
     """`rcond` `[..., 1]`: singular values up to that part of the largest count as zero."""
     if not x.size:

@@ -50,7 +50,7 @@ def _solve_grad_x(g: Tensor, x: Tensor, out: Tensor, upper: bool, transpose: boo
     return (upper_triangle(full, skipped) if upper else lower_triangle(full, -skipped)) * -1.0
 
 
-@op("x y", infer=infer_solve, grad={"x": _solve_grad_x, "y": _solve_grad_y}, name="triangular_solve")
+@op("x y", infer=infer_solve, grad={"x": _solve_grad_x, "y": _solve_grad_y}, name="triangular_solve", amp="wide")
 def solve_triangular(xp: Any, x: Any, y: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:
     from scipy.linalg import get_blas_funcs
 

@@ -6,6 +6,7 @@ are made of. A Python number beside a tensor is a dynamic scalar: `x * rate` nev
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import FLOAT32, INT64
 from ...core.errors import message, type_error, value_error
+from ...core.promotion import ARITHMETIC, FLOOR_DIVISION, TRUE_DIVISION
 from ...core.symbols import is_symbolic
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, attach_operator, in_place_form, op, public
@@ -78,12 +80,29 @@ def conj(xp: Any, x: Any) -> Any:
     return xp.conj(x)
 
 
+def scale_or(operator: str) -> Callable[..., str]:
+    """Paddle's name of a sum or product: its `x + 1.0` is the operator `scale`."""
+
+    def name(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
+        return "scale" if any(isinstance(kind, type) for kind in kinds) else operator
+
+    return name
+
+
 # ---- add, subtract, multiply, divide -------------------------------------------------------------
 # The operators go straight to the primitives; `paddle.add` and its like have options on top.
 
 
 @public(operator="+", name="add")
-@op("x y", infer=broadcast, promote=True, grad={"x": lambda g: g, "y": lambda g: g}, name="add")
+@op(
+    "x y",
+    infer=broadcast,
+    promote=ARITHMETIC,
+    grad={"x": lambda g: g, "y": lambda g: g},
+    name="add",
+    paddle_name=scale_or("elementwise_add"),
+    commutative=True,
+)
 def plus(xp: Any, x: Any, y: Any) -> Any:
     return xp.add(x, y)
 
@@ -106,9 +125,10 @@ def add(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tens
 @op(
     "x y",
     infer=broadcast_numbers,
-    promote=True,
+    promote=ARITHMETIC,
     grad={"x": lambda g: g, "y": lambda g: times(g, -1.0)},
     name="subtract",
+    paddle_name=scale_or("elementwise_sub"),
 )
 def minus(xp: Any, x: Any, y: Any) -> Any:
     return xp.subtract(x, y)
@@ -138,8 +158,10 @@ public(method=True, inplace=True, name="sub")(subtract)
 @op(
     "x y",
     infer=broadcast,
-    promote=True,
+    promote=ARITHMETIC,
     grad={"x": lambda g, y: product(g, y), "y": lambda g, x: product(g, x)},
+    paddle_name=scale_or("elementwise_mul"),
+    commutative=True,
 )
 def multiply(xp: Any, x: Any, y: Any) -> Any:
     """`x * y`, element by element."""
@@ -163,9 +185,10 @@ def _slope_in_divisor(g: Tensor, y: Tensor, out: Tensor) -> Tensor:
 @op(
     "x y",
     infer=_infer_divide,
-    promote=True,
+    promote=TRUE_DIVISION,
     grad={"x": lambda g, y: quotient(g, y), "y": _slope_in_divisor},
     name="divide",
+    paddle_name="elementwise_div",
 )
 def over(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind in "biu":
@@ -239,7 +262,7 @@ _DIVISOR_CHECK = Check(
 )
 
 
-@op("x y", infer=broadcast_numbers, promote=True, name="floor_divide")
+@op("x y", infer=broadcast_numbers, promote=FLOOR_DIVISION, name="floor_divide", paddle_name="elementwise_floordiv")
 def _floor_quotient(xp: Any, x: Any, y: Any) -> Any:
     return xp.floor_divide(x, y)
 
@@ -265,9 +288,10 @@ def _floor_quotient_of_integers(xp: Any, x: Any, y: Any) -> Any:
 @op(
     "x y",
     infer=broadcast_numbers,
-    promote=True,
+    promote=ARITHMETIC,
     grad={"x": lambda g: g, "y": lambda g, x, y: times(g * floor_divide(x, y), -1.0)},
     name="remainder",
+    paddle_name="elementwise_mod",
 )
 def _rest(xp: Any, x: Any, y: Any) -> Any:
     return xp.remainder(x, y)

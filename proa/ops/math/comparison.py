@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL
+from ...core.promotion import ARITHMETIC, ONE_TYPE
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, broadcast_to_bool, common_dtype, elementwise
 from ...eager.samples import A, S, samples
@@ -27,7 +28,7 @@ _PAIRS = (
 
 @samples(*_PAIRS, reference=np.equal)
 @public(method=True, inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def equal(xp: Any, x: Any, y: Any) -> Any:
     """`x == y`, element by element."""
     return xp.equal(x, y)
@@ -35,7 +36,7 @@ def equal(xp: Any, x: Any, y: Any) -> Any:
 
 @samples(*_PAIRS, reference=np.not_equal)
 @public(method=True, inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def not_equal(xp: Any, x: Any, y: Any) -> Any:
     """`x != y`, element by element."""
     return xp.not_equal(x, y)
@@ -43,7 +44,7 @@ def not_equal(xp: Any, x: Any, y: Any) -> Any:
 
 @samples(*_PAIRS, reference=np.less)
 @public(method=True, operator="<", inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def less_than(xp: Any, x: Any, y: Any) -> Any:
     """`x < y`, element by element."""
     return xp.less(x, y)
@@ -51,7 +52,7 @@ def less_than(xp: Any, x: Any, y: Any) -> Any:
 
 @samples(*_PAIRS, reference=np.less_equal)
 @public(method=True, operator="<=", inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def less_equal(xp: Any, x: Any, y: Any) -> Any:
     """`x <= y`, element by element."""
     return xp.less_equal(x, y)
@@ -59,7 +60,7 @@ def less_equal(xp: Any, x: Any, y: Any) -> Any:
 
 @samples(*_PAIRS, reference=np.greater)
 @public(method=True, operator=">", inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def greater_than(xp: Any, x: Any, y: Any) -> Any:
     """`x > y`, element by element."""
     return xp.greater(x, y)
@@ -67,7 +68,7 @@ def greater_than(xp: Any, x: Any, y: Any) -> Any:
 
 @samples(*_PAIRS, reference=np.greater_equal)
 @public(method=True, operator=">=", inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def greater_equal(xp: Any, x: Any, y: Any) -> Any:
     """`x >= y`, element by element."""
     return xp.greater_equal(x, y)
@@ -108,7 +109,7 @@ def _infer_truth(operation: Any, operands: Any, attributes: Any, place: Any) -> 
     return make_aval((), BOOL, place)
 
 
-@op("x y", infer=_infer_truth, promote=True, name="equal_all")
+@op("x y", infer=_infer_truth, promote=ONE_TYPE, name="equal_all")
 def _all_equal(xp: Any, x: Any, y: Any) -> Any:
     return xp.all(xp.equal(x, y))
 
@@ -155,7 +156,7 @@ _CLOSE = (
 
 @samples(*_CLOSE, reference=np.isclose)
 @public(method=True)
-@op("x y", scalars="rtol atol", infer=_infer_closeness, promote=True, follow_scalars=False)
+@op("x y", scalars="rtol atol", infer=_infer_closeness, promote=ONE_TYPE, follow_scalars=False)
 def isclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether `|x - y| <= atol + rtol * |y|`, element by element."""
     return _are_close(xp, x, y, rtol, atol, equal_nan)
@@ -163,7 +164,7 @@ def isclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 
 @samples(*_CLOSE, reference=np.allclose)
 @public(method=True)
-@op("x y", scalars="rtol atol", infer=_infer_all_close, promote=True, follow_scalars=False)
+@op("x y", scalars="rtol atol", infer=_infer_all_close, promote=ONE_TYPE, follow_scalars=False)
 def allclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether all elements are close (see `isclose`): one boolean."""
     return xp.all(_are_close(xp, x, y, rtol, atol, equal_nan))

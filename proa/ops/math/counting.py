@@ -26,7 +26,7 @@ def _infer_new(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any)
     return make_aval(shape, dtype, place)
 
 
-@op("", scalars="start step", infer=_infer_new, follow_scalars=False, name="arange")
+@op("", scalars="start step", infer=_infer_new, follow_scalars=False, name="arange", family="creation")
 def count_from(xp: Any, start: Any, step: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """`start, start + step, …`, computed in 64 bits."""
     return (start + step * xp.arange(shape[0])).astype(dtype)
@@ -98,7 +98,7 @@ def _is_float(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
 
 
-@op("", scalars="start stop", infer=_infer_new, follow_scalars=False, name="linspace")
+@op("", scalars="start stop", infer=_infer_new, follow_scalars=False, name="linspace", family="creation")
 def space_between(xp: Any, start: Any, stop: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """Counted from both ends towards the middle, so that both ends are exact."""
     num = shape[0]
@@ -170,7 +170,7 @@ def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = Non
     return powers_between(*ends, (count,), wanted)
 
 
-@op("", infer=_infer_new, name="eye")
+@op("", infer=_infer_new, name="eye", family="creation")
 def diagonal_ones(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return xp.eye(*shape, dtype=dtype)
 

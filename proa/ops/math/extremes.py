@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import FLOAT64
+from ...core.promotion import INTEGERS_IN_FLOAT64
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, broadcast_to_bool, elementwise
 from ...eager.samples import A, S, samples
@@ -46,6 +47,8 @@ def larger_share(xp: Any, outer: Any, x: Any, y: Any) -> Any:
         "x": lambda g, x, y: larger_share(g, x, y),
         "y": lambda g, x, y: larger_share(g, y, x),
     },
+    paddle_name="elementwise_max",
+    commutative=True,
 )
 def maximum(xp: Any, x: Any, y: Any) -> Any:
     """The larger of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
@@ -67,6 +70,8 @@ def maximum(xp: Any, x: Any, y: Any) -> Any:
         "x": lambda g, x, y: larger_share(g, y, x),
         "y": lambda g, x, y: larger_share(g, x, y),
     },
+    paddle_name="elementwise_min",
+    commutative=True,
 )
 def minimum(xp: Any, x: Any, y: Any) -> Any:
     """The smaller of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
@@ -93,6 +98,7 @@ def first_is_taken(xp: Any, x: Any, y: Any, largest: bool) -> Any:
         "x": lambda g, x, y: gate(g, first_is_taken(x, y, True), True),
         "y": lambda g, x, y: gate(g, first_is_taken(x, y, True), False),
     },
+    paddle_name="elementwise_fmax",
 )
 def fmax(xp: Any, x: Any, y: Any) -> Any:
     """The larger of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
@@ -113,6 +119,7 @@ def fmax(xp: Any, x: Any, y: Any) -> Any:
         "x": lambda g, x, y: gate(g, first_is_taken(x, y, False), True),
         "y": lambda g, x, y: gate(g, first_is_taken(x, y, False), False),
     },
+    paddle_name="elementwise_fmin",
 )
 def fmin(xp: Any, x: Any, y: Any) -> Any:
     """The smaller of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
@@ -142,7 +149,7 @@ def _atan2_share(g: Tensor, x: Any, y: Any, other: Any) -> Tensor:
 @op(
     "x y",
     infer=_infer_atan2,
-    promote=True,
+    promote=INTEGERS_IN_FLOAT64,
     grad={
         "x": lambda g, x, y: _atan2_share(g, x, y, y),
         "y": lambda g, x, y: times(_atan2_share(g, x, y, x), -1.0),

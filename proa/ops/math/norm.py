@@ -47,7 +47,7 @@ def _norm_grad(
     return direction * (g * divide_or_zero(magnitude, length) ** (p - 1.0))
 
 
-@op(infer=_infer_norm, grad={"x": _norm_grad})
+@op(infer=_infer_norm, grad={"x": _norm_grad}, family="reduction")
 def p_norm(xp: Any, x: Any, p: float, axis: tuple[int, ...], keepdim: bool) -> Any:
     """The vector norm of order `p` over the given axes."""
     wide = widened(x)

@@ -35,7 +35,7 @@ def _mean_grad(g: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdim: bool) ->
     return restore_axes(g * (1 / count if count else math.nan), x_aval, axis, keepdim)
 
 
-@op(infer=reduce, grad={"x": _mean_grad}, name="mean")
+@op(infer=reduce, grad={"x": _mean_grad}, name="mean", paddle_name="reduce_mean")
 def mean_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     count = math.prod([x.shape[i] for i in axis])
     if x.dtype.kind in "biu":
@@ -118,12 +118,12 @@ def extreme_grad(g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple[in
     return restore_axes(g, x_aval, axis, keepdim) * tie_weights(x, out, axis, True)
 
 
-@op(infer=_infer_extreme, grad={"x": extreme_grad}, name="max")
+@op(infer=_infer_extreme, grad={"x": extreme_grad}, name="max", family="reduction", paddle_name="reduce_max")
 def max_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.max(widened(x), axis=axis, keepdims=keepdim).astype(x.dtype, copy=False)
 
 
-@op(infer=_infer_extreme, grad={"x": extreme_grad}, name="min")
+@op(infer=_infer_extreme, grad={"x": extreme_grad}, name="min", family="reduction", paddle_name="reduce_min")
 def min_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.min(widened(x), axis=axis, keepdims=keepdim).astype(x.dtype, copy=False)
 
@@ -217,7 +217,7 @@ def _prod_grad(g: Tensor, x: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdi
     return restore_axes(g, x_aval, axis, keepdim) * conjugate(_other_factors(x, axis))
 
 
-@op(infer=reduce, grad={"x": _prod_grad}, name="prod")
+@op(infer=reduce, grad={"x": _prod_grad}, name="prod", paddle_name="reduce_prod")
 def prod_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     wide = wide_type(x.dtype)
     return xp.prod(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype, copy=False)
@@ -259,12 +259,12 @@ def _infer_test(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     return reduce(operation, operands, attributes, place).with_dtype(BOOL)
 
 
-@op(infer=_infer_test, name="any")
+@op(infer=_infer_test, name="any", family="reduction", paddle_name="reduce_any")
 def any_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.any(x != 0 if x.dtype != bool else x, axis=axis, keepdims=keepdim)
 
 
-@op(infer=_infer_test, name="all")
+@op(infer=_infer_test, name="all", family="reduction", paddle_name="reduce_all")
 def all_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.all(x != 0 if x.dtype != bool else x, axis=axis, keepdims=keepdim)
 

@@ -54,6 +54,7 @@ def _ends(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
     grad={"x": lambda g, axis, reverse: sum_along(g, axis, not reverse)},
     host_from=MANY_TO_SCAN,
     name="cumsum",
+    family="reduction",
 )
 def sum_along(xp: Any, x: Any, axis: int, reverse: bool) -> Any:
     if reverse:
@@ -126,7 +127,7 @@ def _recurrence_grad_a(g: Tensor, a: Tensor, out: Tensor, axis: int, reverse: bo
     return _recurrence_grad_b(g, a, axis, reverse) * conjugate(before)
 
 
-@op("a b", infer=same_shape, grad={"a": _recurrence_grad_a, "b": _recurrence_grad_b})
+@op("a b", infer=same_shape, grad={"a": _recurrence_grad_a, "b": _recurrence_grad_b}, family="recurrence")
 def linear_recurrence(xp: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
     """`s[i] = b[i] + a[i] * s[i - 1]` along an axis, from the first element or from the last."""
     dtype = wide_type(b.dtype)

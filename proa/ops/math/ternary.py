@@ -335,7 +335,7 @@ def nan_to_num(
 # ---- filling in place ----------------------------------------------------------------------------
 
 
-@op(scalars="value", infer=same, grad={"x": lambda g: zero_slope(g)}, name="fill")
+@op(scalars="value", infer=same, grad={"x": lambda g: zero_slope(g)}, name="fill", amp="never")
 def filled_like(xp: Any, x: Any, value: Any) -> Any:
     """A tensor like `x` that holds one value. It stays in the history of `x`: gradient 0."""
     return xp.full_like(x, value.astype(x.dtype))

@@ -33,7 +33,7 @@ from .powers import fixed, integer_power
     reference=np.negative,
 )  # fmt: skip
 @public(method=True, operator="neg", inplace=True)
-@op(infer=number, grad={"x": lambda g: neg(g)})
+@op(infer=number, grad={"x": lambda g: neg(g)}, paddle_name="scale")
 def neg(xp: Any, x: Any) -> Any:
     """`-x`."""
     return xp.negative(x)
@@ -317,6 +317,7 @@ def sigmoid(xp: Any, x: Any) -> Any:
         "b": lambda g, a, c, factor: triple_product(g, conjugate(a), conjugate(c), factor),
         "c": lambda g, a, b, factor: triple_product(g, conjugate(a), conjugate(b), factor),
     },
+    family="product",
 )
 def triple_product(xp: Any, a: Any, b: Any, c: Any, factor: float) -> Any:
     """`factor * a * b * c`: closed under differentiation, so that high derivatives of tanh stay short."""

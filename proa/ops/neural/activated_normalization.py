@@ -27,7 +27,7 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
     return operands[0] if wanted == "input" else operands[0].with_shape(broadcast)
 
 
-@op("x y", optional="weight bias", infer=_infer)
+@op("x y", optional="weight bias", infer=_infer, family="normalisation")
 def normalise_grad_through(
     xp: Any,
     x: Any,

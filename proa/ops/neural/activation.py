@@ -168,7 +168,7 @@ def hardswish_slope(xp: Any, outer: Any, x: Any) -> Any:
     reference=_expected(lambda x: x * np.clip(x + 3, 0, 6) / 6),
 )  # fmt: skip
 @public(module="nn.functional")
-@op(infer=floating_numbers, grad={"x": lambda g, x: hardswish_slope(g, x)})
+@op(infer=floating_numbers, grad={"x": lambda g, x: hardswish_slope(g, x)}, paddle_name="hard_swish")
 def hardswish(xp: Any, x: Any) -> Any:
     """`x * relu6(x + 3) / 6`; the real part decides where a complex number is cut."""
     x = wide(x)
@@ -551,7 +551,7 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
 
 @samples(*_PLAIN, reference=_expected(lambda x: -np.logaddexp(0, -x)))
 @public(module="nn.functional")
-@op(infer=floating_numbers, grad={"x": lambda g, x: g * conjugate(sigmoid(times(x, -1.0)))})
+@op(infer=floating_numbers, grad={"x": lambda g, x: g * conjugate(sigmoid(times(x, -1.0)))}, paddle_name="logsigmoid")
 def log_sigmoid(xp: Any, x: Any) -> Any:
     """`log(sigmoid(x))`, also where the sigmoid itself is too small for a number."""
     x = wide(x)

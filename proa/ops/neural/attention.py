@@ -58,6 +58,13 @@ def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...],
     return query.with_shape((*query.shape[:3], value.shape[3]))
 
 
+def _multiplications(call: Any) -> int:
+    """Floating-point operations of the two products."""
+    query, keys, values = call.kinds[:3]
+    batch, rows, heads, width = query.shape
+    return 2 * batch * heads * rows * keys.shape[1] * (width + values.shape[3])
+
+
 @op(
     "query keys values",
     optional="mask",
@@ -74,6 +81,10 @@ def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...],
             g, query, keys, values, mask, scale, causal
         ),
     },
+    family="attention",
+    flops=_multiplications,
+    paddle_name="flash_attn",
+    amp_keeps=(3,),
 )
 def attention(
     xp: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
@@ -95,7 +106,7 @@ def _like(position: int) -> Any:
     return lambda operation, operands, attributes, place: operands[position]
 
 
-@op("y query keys values", optional="mask", contracts=True, infer=_like(1), grad="auto")
+@op("y query keys values", optional="mask", contracts=True, infer=_like(1), grad="auto", family="attention")
 def attention_grad_query(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
@@ -104,7 +115,7 @@ def attention_grad_query(
     return xp.swapaxes(grad, 1, 2).astype(query.dtype)
 
 
-@op("y query keys values", optional="mask", contracts=True, infer=_like(2), grad="auto")
+@op("y query keys values", optional="mask", contracts=True, infer=_like(2), grad="auto", family="attention")
 def attention_grad_key(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
@@ -113,7 +124,7 @@ def attention_grad_key(
     return xp.swapaxes(grad, 1, 2).astype(keys.dtype)
 
 
-@op("y query keys values", optional="mask", contracts=True, infer=_like(3), grad="auto")
+@op("y query keys values", optional="mask", contracts=True, infer=_like(3), grad="auto", family="attention")
 def attention_grad_value(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:

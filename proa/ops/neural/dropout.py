@@ -29,7 +29,7 @@ def _infer_mask(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     return make_aval(attributes[0], BOOL, place)
 
 
-@op("", scalars="p seed offset", infer=_infer_mask, follow_scalars=False, name="dropout_mask")
+@op("", scalars="p seed offset", infer=_infer_mask, follow_scalars=False, name="dropout_mask", family="random")
 def kept(xp: Any, p: Any, seed: Any, offset: Any, shape: tuple[int, ...]) -> Any:
     """True with probability 1 - p, to the 32nd bit."""
     limit = (p.astype(np.float64) * 2.0**32).astype(np.uint64)

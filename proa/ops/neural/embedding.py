@@ -35,6 +35,7 @@ def _infer_one_hot(_op: Any, operands: Any, attributes: tuple[Any, ...], place: 
         (0,),
     ),
     name="one_hot",
+    paddle_name="one_hot_v2",
 )
 def one_hot_of(xp: Any, x: Any, num_classes: int) -> Any:
     return (x[..., None] == xp.arange(num_classes)).astype(np.float32)
@@ -97,6 +98,8 @@ def _without_padding(xp: Any, x: Any, vectors: Any, padding_idx: int) -> Any:
     ),
     grad={"weight": lambda g, x, count, padding_idx: sum_of_rows(x, g, count, padding_idx)},
     name="embedding",
+    family="movement",
+    paddle_name="lookup_table_v2",
 )
 def rows_of_weight(xp: Any, x: Any, weight: Any, count: int, padding_idx: int) -> Any:
     """Rows of `weight`, which has `count`; zeros where `x` is `padding_idx` (-1: nowhere)."""

@@ -7,7 +7,7 @@ means "leave this one out", and whether the labels have the class axis (with ext
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.traits import GivenTraits
 from ...kernels.cpu.losses import native_cross_entropy, native_cross_entropy_grad
 from ..index.gathering import IndexOutOfRange
 from ..precision import wide
@@ -72,7 +73,7 @@ def _pick_class(xp: Any, x: Any, label: Any, axis: int, classes: int, ignored: i
     return _without_axis(xp.where(valid, _pick(xp, x, index, axis, classes), 0), axis, keeps)
 
 
-def _picking_operation(name: str, error: type[Exception]) -> Callable[..., Tensor]:
+def _picking_operation(name: str, error: type[Exception], **traits: Unpack[GivenTraits]) -> Callable[..., Tensor]:
     return op(
         "x label",
         infer=_infer_label_shape,
@@ -81,12 +82,13 @@ def _picking_operation(name: str, error: type[Exception]) -> Callable[..., Tenso
         grad={
             "x": lambda g, label, axis, classes, ignored, keeps: spread_class(g, label, axis, classes, ignored, keeps)
         },
+        **traits,
     )(_pick_class)
 
 
 # The same but for the error that Paddle raises for a label out of range.
 pick_class = _picking_operation("pick_class", IndexError)
-pick_class_for_nll = _picking_operation("pick_class_for_nll", ValueError)
+pick_class_for_nll = _picking_operation("pick_class_for_nll", ValueError, paddle_name="nll_loss")
 
 
 def _infer_spread(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -196,6 +198,7 @@ def _divisor(xp: Any, valid: Any, reduction: str, ignored: int) -> Any:
             logits, label, g, reduction, axis, classes, ignored, keeps
         )
     },
+    paddle_name="softmax_with_cross_entropy",
 )
 def softmax_cross_entropy(
     xp: Any,

@@ -236,6 +236,8 @@ def _winning_taps(xp: Any, x: Any, window: Window) -> Any:
             x, g, kernel, stride, padding, channels_last
         )
     },
+    family="pooling",
+    paddle_name="pool2d",
 )
 def max_pool(xp: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> Any:
     """The largest element of each window."""
@@ -353,6 +355,8 @@ def _scaling(window: Window, divisor: str | float, dtype: Any, channels_last: bo
             g, x_aval.shape, kernel, stride, padding, divisor, channels_last
         )
     },
+    family="pooling",
+    paddle_name="pool2d",
 )
 def avg_pool(
     xp: Any,
@@ -454,6 +458,7 @@ def _infer_window_max(operation: Any, operands: Any, attributes: tuple[Any, ...]
     infer=_infer_window_max,
     grad={"x": lambda g0, out1, x_aval: _scatter_back(g0, out1, x_aval.shape)},
     differentiable_outputs=(0,),
+    family="pooling",
 )
 def window_max(xp: Any, x: Any, ranges: Ranges) -> Any:
     """The maximum of each window of a channels-first tensor, and its position in the flattened
@@ -540,6 +545,8 @@ def _in_blocks(shape: Sizes, counts: Sizes, axes: Sizes) -> tuple[Sizes, Sizes]:
 @op(
     infer=_infer_resized,
     grad={"x": lambda g, x_aval, extents, axes: adaptive_average_grad(g, tuple(x_aval.shape[a] for a in axes), axes)},
+    family="pooling",
+    paddle_name="pool2d",
 )
 def adaptive_average(xp: Any, x: Any, extents: Sizes, axes: Sizes) -> Any:
     """Means over windows of (almost) equal width: of blocks, or along each axis a product with a fixed matrix."""

@@ -241,7 +241,15 @@ def _gradients(grads: Any, tensors: list[Any], attributes: Any, needed: Any) -> 
     return [grad if wanted else None for grad, wanted in zip(found, needed, strict=True)]
 
 
-@op(variadic=True, outputs="list", contracts=True, infer=_infer_forward, grad=_gradients)
+@op(
+    variadic=True,
+    outputs="list",
+    contracts=True,
+    infer=_infer_forward,
+    grad=_gradients,
+    family="recurrence",
+    paddle_name="rnn",
+)
 def recurrence(
     xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keeps: bool
 ) -> Any:
@@ -253,7 +261,7 @@ def recurrence(
 recurrence.operation.gradient.saves_outputs = True  # type: ignore[attr-defined]
 
 
-@op(variadic=True, outputs="list", contracts=True, infer=_infer_backward)
+@op(variadic=True, outputs="list", contracts=True, infer=_infer_backward, family="recurrence")
 def recurrence_grad(
     xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keeps: bool
 ) -> Any:

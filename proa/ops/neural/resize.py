@@ -151,6 +151,7 @@ def _transposed(g: Any, axes: tuple[Axis, ...], transposed: bool, extents: tuple
 @op(
     infer=_infer_resample,
     grad={"x": lambda g, x_aval, axes, transposed: _transposed(g, axes, transposed, x_aval.shape)},
+    paddle_name="bilinear_interp_v2",
 )
 def resample(xp: Any, x: Any, axes: tuple[Axis, ...], transposed: bool) -> Any:
     """A linear map along each of some axes, or its transpose."""

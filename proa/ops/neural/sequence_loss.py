@@ -89,7 +89,8 @@ def _whole_numbers(where: str, batch: int, received: str, **tensors: Any) -> Non
 
 
 @op(
-    "logits labels input_lengths label_lengths", infer=_infer_batch(1), check=_fit_check(0), grad="auto", name="ctc"
+    "logits labels input_lengths label_lengths", infer=_infer_batch(1), check=_fit_check(0), grad="auto", name="ctc",
+    paddle_name="warpctc", amp="wide",
 )  # fmt: skip
 def ctc_likelihood(
     xp: Any, logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int, steps: int, length: int,
@@ -213,6 +214,8 @@ def ctc_loss(
     grad="auto",
     follow_scalars=False,
     name="rnnt",
+    paddle_name="warprnnt",
+    amp="wide",
 )
 def rnnt_likelihood(
     xp: Any, logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, fastemit: Any, blank: int, steps: int,

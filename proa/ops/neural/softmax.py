@@ -36,7 +36,7 @@ def _softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
     return (g - sum_over(g * out, (axis,), True)) * out
 
 
-@op(infer=_infer_floating, grad={"x": _softmax_grad}, name="softmax")
+@op(infer=_infer_floating, grad={"x": _softmax_grad}, name="softmax", family="normalisation")
 def softmax_along(xp: Any, x: Any, axis: int) -> Any:
     if not x.size:
         return x
@@ -63,7 +63,7 @@ def _log_softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
     return g - out.exp() * sum_over(g, (axis,), True)  # type: ignore[attr-defined]
 
 
-@op(infer=_infer_floating, grad={"x": _log_softmax_grad}, name="log_softmax")
+@op(infer=_infer_floating, grad={"x": _log_softmax_grad}, name="log_softmax", family="normalisation")
 def log_softmax_along(xp: Any, x: Any, axis: int) -> Any:
     if not x.size:
         return x

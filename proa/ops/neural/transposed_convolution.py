@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core.aval import Aval, make_aval
 from ...eager.declare import op
-from .convolution_kernels import conv, conv_grad_input, conv_grad_weight
+from .convolution_kernels import conv, conv_grad_input, conv_grad_weight, transposed_operator_of
 from .windows import Pairs, Sizes, join_shape, spatial_shape
 
 
@@ -45,6 +45,8 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
             g, y, weight_aval.shape, stride, padding, dilation, groups, channels_last
         ),
     },
+    family="convolution",
+    paddle_name=transposed_operator_of,
 )
 def conv_transpose(
     xp: Any,

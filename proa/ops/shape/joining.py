@@ -69,7 +69,7 @@ def _grad_concat(g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], 
     return split_at([g], tuple(aval.shape[axis] for aval in avals), axis)
 
 
-@op(variadic=True, infer=_infer_concat, grad=_grad_concat, name="concat")
+@op(variadic=True, infer=_infer_concat, grad=_grad_concat, name="concat", family="movement")
 def concat_along(xp: Any, x: list[Any], axis: int) -> Any:
     return xp.concatenate(x, axis=axis)
 
@@ -114,7 +114,7 @@ def _grad_stack(g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], n
     return rows_of([g], attributes[0])
 
 
-@op(variadic=True, infer=_infer_stack, grad=_grad_stack, name="stack")
+@op(variadic=True, infer=_infer_stack, grad=_grad_stack, name="stack", family="movement")
 def stack_along(xp: Any, x: list[Any], axis: int) -> Any:
     return xp.stack(x, axis=axis)
 
@@ -156,7 +156,15 @@ def _grad_split(grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], 
     return (concat_along(_present(grads, shapes), axis),)
 
 
-@op(variadic=True, outputs="list", infer=_infer_split, grad=_grad_split, name="split")
+@op(
+    variadic=True,
+    outputs="list",
+    infer=_infer_split,
+    grad=_grad_split,
+    name="split",
+    family="movement",
+    paddle_name="split_with_num",
+)
 def split_at(xp: Any, x: list[Any], sections: tuple[int, ...], axis: int) -> Any:
     ends = np.cumsum(sections)[:-1].tolist()
     return tuple(xp.split(x[0], ends, axis=axis))
@@ -250,7 +258,7 @@ def _grad_rows(grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], n
     return (stack_along(_present(grads, [rest] * shape[axis]), axis),)
 
 
-@op(variadic=True, outputs="list", infer=_infer_rows, grad=_grad_rows, name="unbind")
+@op(variadic=True, outputs="list", infer=_infer_rows, grad=_grad_rows, name="unbind", family="movement")
 def rows_of(xp: Any, x: list[Any], axis: int) -> Any:
     moved = xp.moveaxis(x[0], axis, 0)
     return tuple(moved[i] for i in range(moved.shape[0]))

@@ -311,6 +311,7 @@ def _infer_bits(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     infer=_infer_bits,
     view=lambda base, view, dtype: _bits_back(base, view),
     name="view_dtype",
+    amp="never",
 )
 def same_bits(xp: Any, x: Any, dtype: np.dtype) -> Any:
     """The same bytes as elements of another type."""

@@ -47,6 +47,7 @@ def _negated(pairs: Pairs) -> Pairs:
     follow_scalars=True,
     grad={"x": lambda g, pairs: pad_with(g, 0, _negated(pairs))},
     name="pad",
+    family="movement",
 )
 def pad_with(xp: Any, x: Any, value: Any, pairs: Pairs) -> Any:
     """A border of `value` (before, after) around each axis; a negative one cuts off."""

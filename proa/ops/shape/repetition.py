@@ -152,6 +152,7 @@ def _untiled(g: Tensor, aval: Aval, repeats: tuple[int, ...]) -> Tensor:
     infer=_infer_tile,
     grad={"x": lambda g, x_aval, repeats: _untiled(g, x_aval, repeats)},
     name="tile",
+    family="movement",
 )
 def tile_by(xp: Any, x: Any, repeats: tuple[int, ...]) -> Any:
     return xp.tile(x, repeats)
@@ -242,7 +243,7 @@ def _each_repeated(x: Tensor, axis: int, count: int) -> Tensor:
 # ---- turned around -------------------------------------------------------------------------------
 
 
-@op(infer=same_shape, grad={"x": lambda g, axes: flip_axes(g, axes)}, name="flip")
+@op(infer=same_shape, grad={"x": lambda g, axes: flip_axes(g, axes)}, name="flip", family="movement")
 def flip_axes(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
     return xp.flip(x, axes)
 
@@ -268,6 +269,7 @@ reverse = public(name="reverse")(flip)
     infer=same_shape,
     grad={"x": lambda g, shifts, axes: roll_axes(g, tuple(-s for s in shifts), axes)},
     name="roll",
+    family="movement",
 )
 def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
     return xp.roll(x, shifts, axes)

@@ -238,6 +238,8 @@ def _infer_overwrite(_op: Any, operands: Any, attributes: tuple[Any, ...], place
     infer=_infer_read,
     grad={"x": lambda g, position, spec, x_aval: place_at(g, position, spec, x_aval.shape)},
     name="getitem",
+    family="movement",
+    paddle_name="slice",
 )
 def read_at(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
     """The slice of `x` that spec and position describe."""
@@ -268,6 +270,8 @@ def _cleared(g: Tensor, position: int, spec: Spec) -> Tensor:
         "value": lambda g, position, spec: read_at(g, position, spec),
     },
     name="setitem",
+    family="movement",
+    amp="never",
 )
 def overwrite_at(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
     """`x` with `value` (broadcast) in the slice that spec and position describe."""
