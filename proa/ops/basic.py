@@ -23,6 +23,7 @@ from ..eager.infer import elementwise, normalise_axis, reduce
 from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from ..ir.known import known_value
+from ..ir.padding import rules
 from ..kernels.cpu.pooling import native_sum_over_space
 from ..kernels.cpu.sums import native_sum
 from ..kernels.gpu.sums import sum_by_product
@@ -108,18 +109,35 @@ def _infer_full(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     family="creation",
     paddle_name="fill_constant",
     uniform=True,
+    padding=rules.creation.filled,
 )
 def filled_with(xp: Any, value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """A tensor full of one number, which is data: another number is the same program."""
     return xp.full(shape, value.astype(dtype) if dtype.kind != "b" else value != 0, dtype)
 
 
-@op("", infer=_infer_full, name="zeros", family="creation", paddle_name="fill_constant", uniform=True)
+@op(
+    "",
+    infer=_infer_full,
+    name="zeros",
+    family="creation",
+    paddle_name="fill_constant",
+    uniform=True,
+    padding=rules.creation.filled,
+)
 def zeros_of(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return xp.zeros(shape, dtype)
 
 
-@op("", infer=_infer_full, name="ones", family="creation", paddle_name="fill_constant", uniform=True)
+@op(
+    "",
+    infer=_infer_full,
+    name="ones",
+    family="creation",
+    paddle_name="fill_constant",
+    uniform=True,
+    padding=rules.creation.filled,
+)
 def ones_of(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return xp.ones(shape, dtype)
 
@@ -152,6 +170,7 @@ def _infer_reshape(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     name="reshape",
     family="movement",
     uniform=True,
+    padding=rules.shapes.reshape,
 )
 def reshape_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return xp.reshape(x, shape)
@@ -232,6 +251,7 @@ def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     family="movement",
     paddle_name="transpose2",
     uniform=True,
+    padding=rules.shapes.transpose,
 )
 def transpose_to(xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
     return xp.transpose(x, perm)
@@ -274,6 +294,7 @@ def _infer_expand(_op: Any, operands: Any, attributes: tuple[Any, ...], place: A
     family="movement",
     paddle_name="expand_v2",
     uniform=True,
+    padding=rules.shapes.expand,
 )
 def expand_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return xp.broadcast_to(x, shape)
@@ -312,6 +333,7 @@ def restore_axes(g: Tensor, aval: Aval, axis: tuple[int, ...], keepdim: bool) ->
     grad={"x": lambda g, x_aval, axis, keepdim: restore_axes(g, x_aval, axis, keepdim)},
     name="sum",
     paddle_name="reduce_sum",
+    padding=rules.reductions.reduction(0),
 )
 def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     # Half types are summed in float32, as Paddle and XLA do.

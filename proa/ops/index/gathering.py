@@ -21,6 +21,7 @@ from ...eager.declare import op
 from ...eager.infer import broadcast_shapes
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..basic import cast_to, expand_to, full_of, transpose_to
 from ..shape.joining import stack_along
 
@@ -194,6 +195,7 @@ def add_rows(xp: Any, rows: Any, values: Any, count: int) -> Any:
     name="index_get",
     family="movement",
     paddle_name="gather",
+    padding=rules.indexing.index_get,
 )
 def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, axes: Axes = ()) -> Any:
     """`x` at the places that the index tensors name."""
@@ -212,6 +214,7 @@ def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None
     name="index_set",
     family="movement",
     amp="never",
+    padding=rules.indexing.index_set,
 )
 def put_at(
     xp: Any,
@@ -238,6 +241,7 @@ def put_at(
     },
     name="index_accumulate",
     amp="never",
+    padding=rules.indexing.index_accumulate,
 )
 def add_at(
     xp: Any,
@@ -309,6 +313,7 @@ def _columns(index: Any) -> tuple[list[Any], Axes]:
     grad={"x": lambda g, index, x_aval: put_nd(full_of(0, x_aval.shape, g._aval.dtype), g, index, (), True)},
     name="gather_nd",
     family="movement",
+    padding=rules.indexing.gather_nd,
 )
 def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
     """`x[index[..., 0], index[..., 1], …]`; `sizes` are those of the indexed axes, none if all is
@@ -328,6 +333,7 @@ def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
         "value": lambda g, index: take_nd(g, index, ()),
     },
     name="scatter_nd",
+    padding=rules.indexing.scatter_nd,
 )
 def put_nd(xp: Any, x: Any, value: Any, index: Any, sizes: tuple[int, ...], add: bool) -> Any:
     """`x` with `value` written or added at `x[index[..., 0], index[..., 1], …]`."""

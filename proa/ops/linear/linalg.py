@@ -22,6 +22,7 @@ from ...eager.infer import broadcast_shapes, normalise_axis, same_shape
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...kernels.cpu.bfloat import bfloat_linear, bfloat_product
 from ...kernels.cpu.precision import in_float32
 from ...kernels.cpu.products import native_linear, native_product
@@ -224,6 +225,7 @@ def _multiplications(call: Any) -> int:
     family="product",
     flops=_multiplications,
     paddle_name="matmul_v2",
+    padding=rules.products.matmul,
 )
 def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     """The matrix product over the last two dimensions, the others broadcast.
@@ -325,6 +327,7 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
     family="product",
     flops=lambda call: 2 * call.outputs[0].size * call.kinds[1].shape[0],
     paddle_name="linear_v2",
+    padding=rules.products.linear,
 )
 def linear(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     """`x @ weight + bias`, the weight being `[in_features, out_features]`, or `[in_features]` for one number a row."""
@@ -489,6 +492,7 @@ def addmm(
         "y": lambda g, x, axis: cross_along(g, conjugate(x), axis),
     },
     name="cross",
+    padding=rules.products.cross,
 )
 def cross_along(xp: Any, x: Any, y: Any, axis: int) -> Any:
     return xp.cross(x, y, axis=axis)

@@ -13,6 +13,7 @@ from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..basic import cast_to, full_of, reshape_to, sum_over
 from ..math.arithmetic import conjugate
@@ -53,9 +54,18 @@ _SOLVE_RULES = {"x": _solve_grad_x, "y": lambda g, x: solve_again(adjoint(x), g)
 
 # The same twice: gradients solve with a matrix that was found to be invertible already.
 solve_square = op(
-    "x y", infer=infer_solve, grad=_SOLVE_RULES, check=INVERTIBLE, name="solve", family="product", amp="wide"
+    "x y",
+    infer=infer_solve,
+    grad=_SOLVE_RULES,
+    check=INVERTIBLE,
+    name="solve",
+    family="product",
+    amp="wide",
+    padding=rules.untouched.matrices,
 )(_solve)
-solve_again = op("x y", infer=infer_solve, grad=_SOLVE_RULES, name="solve_again", amp="wide")(_solve)
+solve_again = op(
+    "x y", infer=infer_solve, grad=_SOLVE_RULES, name="solve_again", amp="wide", padding=rules.untouched.matrices
+)(_solve)
 for _primitive in (solve_square, solve_again):
     compiled(_primitive)(_solve_xla)
 
@@ -162,7 +172,14 @@ def _inverse_grad(g: Tensor, out: Tensor) -> Tensor:
 )  # fmt: skip
 @public(module="linalg", name="inv")
 @public(method=True)
-@op(infer=infer_square, grad={"x": _inverse_grad}, check=INVERTIBLE, family="product", amp="wide")
+@op(
+    infer=infer_square,
+    grad={"x": _inverse_grad},
+    check=INVERTIBLE,
+    family="product",
+    amp="wide",
+    padding=rules.untouched.matrices,
+)
 def inverse(xp: Any, x: Any) -> Any:
     """The inverse of square matrices; a singular one raises ValueError."""
     return without_failure(np.linalg.inv, x)
@@ -193,7 +210,14 @@ def _pinv_grad(g: Tensor, x: Tensor, out: Tensor, hermitian: bool) -> Tensor:
     return hermitian_part(result) if hermitian else result
 
 
-@op("x rcond", infer=_infer_pinv, grad={"x": _pinv_grad}, name="pinv", amp="wide")
+@op(
+    "x rcond",
+    infer=_infer_pinv,
+    grad={"x": _pinv_grad},
+    name="pinv",
+    amp="wide",
+    padding=rules.refused("it looks at all values together"),
+)
 def pseudo_inverse(xp: Any, x: Any, rcond: Any, hermitian: bool) -> Any:
     """`rcond` `[..., 1]`: singular values up to that part of the largest count as zero."""
     if not x.size:

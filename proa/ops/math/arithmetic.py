@@ -23,6 +23,7 @@ from ...eager.infer import broadcast, broadcast_shapes, elementwise, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..basic import cast_to
 from ..precision import broadcast_numbers, number, wide
 
@@ -280,7 +281,7 @@ def _floor_quotient_xla(xp: Any, x: Any, y: Any) -> Any:
     return xp.where(y == 0, x / y, xp.where(exact == 0, xp.copysign(0, x / y), floored))
 
 
-@op("x y", infer=broadcast_numbers, check=_DIVISOR_CHECK, name="floor_divide_integers")
+@op("x y", infer=broadcast_numbers, check=_DIVISOR_CHECK, name="floor_divide_integers", padding=rules.untouched.checked)
 def _floor_quotient_of_integers(xp: Any, x: Any, y: Any) -> Any:
     return xp.floor_divide(x, y)
 
@@ -306,7 +307,7 @@ def _rest_xla(xp: Any, x: Any, y: Any) -> Any:
     return xp.where(rest == 0, xp.copysign(0, y), moved)
 
 
-@op("x y", infer=broadcast_numbers, check=_DIVISOR_CHECK, name="remainder_of_integers")
+@op("x y", infer=broadcast_numbers, check=_DIVISOR_CHECK, name="remainder_of_integers", padding=rules.untouched.checked)
 def _rest_of_integers(xp: Any, x: Any, y: Any) -> Any:
     return xp.remainder(x, y)
 

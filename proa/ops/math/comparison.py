@@ -16,6 +16,7 @@ from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, broadcast_to_bool, common_dtype, elementwise
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
+from ...ir.padding import rules
 
 _PAIRS = (
     S(A(2, 3, dtype="int64"), A(3, dtype="int64")), S(A(2, 1), A(1, 3)), S(A(0, 3), A(3)),
@@ -109,7 +110,7 @@ def _infer_truth(operation: Any, operands: Any, attributes: Any, place: Any) -> 
     return make_aval((), BOOL, place)
 
 
-@op("x y", infer=_infer_truth, promote=ONE_TYPE, name="equal_all")
+@op("x y", infer=_infer_truth, promote=ONE_TYPE, name="equal_all", padding=rules.reductions.agreement)
 def _all_equal(xp: Any, x: Any, y: Any) -> Any:
     return xp.all(xp.equal(x, y))
 
@@ -164,7 +165,14 @@ def isclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 
 @samples(*_CLOSE, reference=np.allclose)
 @public(method=True)
-@op("x y", scalars="rtol atol", infer=_infer_all_close, promote=ONE_TYPE, follow_scalars=False)
+@op(
+    "x y",
+    scalars="rtol atol",
+    infer=_infer_all_close,
+    promote=ONE_TYPE,
+    follow_scalars=False,
+    padding=rules.reductions.agreement,
+)
 def allclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether all elements are close (see `isclose`): one boolean."""
     return xp.all(_are_close(xp, x, y, rtol, atol, equal_nan))

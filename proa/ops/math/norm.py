@@ -16,6 +16,7 @@ from ...eager.declare import op, public
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import flag, require_tensor, several_axes
 from ..axes import flat, numpy_axis, reduced_shape, several_or_all, widened
 from ..basic import cast_to, reshape_to, restore_axes, transpose_to
@@ -47,7 +48,7 @@ def _norm_grad(
     return direction * (g * divide_or_zero(magnitude, length) ** (p - 1.0))
 
 
-@op(infer=_infer_norm, grad={"x": _norm_grad}, family="reduction")
+@op(infer=_infer_norm, grad={"x": _norm_grad}, family="reduction", padding=rules.reductions.norm)
 def p_norm(xp: Any, x: Any, p: float, axis: tuple[int, ...], keepdim: bool) -> Any:
     """The vector norm of order `p` over the given axes."""
     wide = widened(x)

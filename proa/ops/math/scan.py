@@ -20,6 +20,7 @@ from ...eager.infer import same, same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..axes import flat, index_dtype, single_axis, wide_type, widened
 from ..basic import cast_to, reshape_to
@@ -55,6 +56,7 @@ def _ends(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
     host_from=MANY_TO_SCAN,
     name="cumsum",
     family="reduction",
+    padding=rules.scans.running(0),
 )
 def sum_along(xp: Any, x: Any, axis: int, reverse: bool) -> Any:
     if reverse:
@@ -107,6 +109,7 @@ def cumsum_(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = N
     infer=same_shape,
     grad={"x": lambda g, axis, step: shift_along(g, axis, -step)},
     name="shift_along",
+    padding=rules.scans.shift,
 )
 def shift_along(xp: Any, x: Any, axis: int, step: int) -> Any:
     """Every element one place further (`step=1`) or back (-1); zero comes in at the end."""
@@ -127,7 +130,13 @@ def _recurrence_grad_a(g: Tensor, a: Tensor, out: Tensor, axis: int, reverse: bo
     return _recurrence_grad_b(g, a, axis, reverse) * conjugate(before)
 
 
-@op("a b", infer=same_shape, grad={"a": _recurrence_grad_a, "b": _recurrence_grad_b}, family="recurrence")
+@op(
+    "a b",
+    infer=same_shape,
+    grad={"a": _recurrence_grad_a, "b": _recurrence_grad_b},
+    family="recurrence",
+    padding=rules.scans.recurrence,
+)
 def linear_recurrence(xp: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
     """`s[i] = b[i] + a[i] * s[i - 1]` along an axis, from the first element or from the last."""
     dtype = wide_type(b.dtype)
@@ -162,7 +171,7 @@ def _cumprod_grad(g: Tensor, x: Tensor, axis: int, exclusive: bool, reverse: boo
     return sums * product_along(x, axis, True, reverse)
 
 
-@op(infer=same_shape, grad={"x": _cumprod_grad}, name="cumprod")
+@op(infer=same_shape, grad={"x": _cumprod_grad}, name="cumprod", padding=rules.scans.running(1))
 def product_along(xp: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     """Running products; `exclusive` leaves the element itself out, `reverse` starts at the end."""
     if not x.shape[axis]:
@@ -233,6 +242,7 @@ def _infer_extremes(operation: Any, operands: Any, attributes: tuple[Any, ...], 
     outputs=2,
     grad={"x": lambda g0, out1, x_aval, axis: _to_extremes(g0, out1, x_aval, axis)},
     name="cumulative_extreme",
+    padding=rules.scans.running(),
 )
 def extremes_along(xp: Any, x: Any, axis: int, largest: bool, dtype: np.dtype) -> tuple[Any, Any]:
     """The largest (or smallest) element so far and its position; of equal ones, the last."""
@@ -318,7 +328,7 @@ def _logcumsumexp_grad(g: Tensor, x: Tensor, out: Tensor, axis: int) -> Tensor:
     return linear_recurrence(decay, g, axis, True) * exp_below(x, out)
 
 
-@op(infer=same_shape, grad={"x": _logcumsumexp_grad}, name="logcumsumexp")
+@op(infer=same_shape, grad={"x": _logcumsumexp_grad}, name="logcumsumexp", padding=rules.scans.running())
 def log_sum_exp_along(xp: Any, x: Any, axis: int) -> Any:
     return np.logaddexp.accumulate(widened(x), axis=axis)
 

@@ -27,6 +27,7 @@ from ...eager.infer import reduce, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, wrap
 from ...ir.known import mark_sizes
+from ...ir.padding import rules
 from ..arguments import flag, require_tensor
 from ..axes import flat, numpy_axis, several_or_all, single_axis
 from ..basic import cast_to, reshape_to, sum, sum_over
@@ -117,7 +118,7 @@ def std(
 # ---- median --------------------------------------------------------------------------------------
 
 
-@op(infer=reduce, grad={"x": extreme_grad})
+@op(infer=reduce, grad={"x": extreme_grad}, padding=rules.reductions.ranked)
 def order_statistic(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool, rank: int) -> Any:
     """The element of rank `rank` (0 is the smallest) along the one axis; NaN if there is one."""
     only = axis[0]
@@ -266,7 +267,7 @@ def _infer_count(operation: Any, operands: Any, attributes: tuple[Any, ...], pla
     return reduce(operation, operands, attributes, place).with_dtype(INT64)
 
 
-@op(infer=_infer_count, name="count")
+@op(infer=_infer_count, name="count", padding=rules.reductions.count)
 def count_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool, numbers: bool) -> Any:
     """How many elements are not zero, or (`numbers`) not NaN."""
     chosen = x == x if numbers else x != 0

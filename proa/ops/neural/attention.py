@@ -17,6 +17,7 @@ from ...core.symbols import maximum, square_root
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...kernels.cpu import attention as native
 from ...kernels.cpu.bfloat import bfloat_attention, bfloat_attention_gradient
 from ...kernels.cpu.direct import on_host
@@ -85,6 +86,7 @@ def _multiplications(call: Any) -> int:
     flops=_multiplications,
     paddle_name="flash_attn",
     amp_keeps=(3,),
+    padding=rules.neural.attention,
 )
 def attention(
     xp: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
@@ -106,7 +108,15 @@ def _like(position: int) -> Any:
     return lambda operation, operands, attributes, place: operands[position]
 
 
-@op("y query keys values", optional="mask", contracts=True, infer=_like(1), grad="auto", family="attention")
+@op(
+    "y query keys values",
+    optional="mask",
+    contracts=True,
+    infer=_like(1),
+    grad="auto",
+    family="attention",
+    padding=rules.neural.attention_grad(0),
+)
 def attention_grad_query(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
@@ -115,7 +125,15 @@ def attention_grad_query(
     return xp.swapaxes(grad, 1, 2).astype(query.dtype)
 
 
-@op("y query keys values", optional="mask", contracts=True, infer=_like(2), grad="auto", family="attention")
+@op(
+    "y query keys values",
+    optional="mask",
+    contracts=True,
+    infer=_like(2),
+    grad="auto",
+    family="attention",
+    padding=rules.neural.attention_grad(1),
+)
 def attention_grad_key(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
@@ -124,7 +142,15 @@ def attention_grad_key(
     return xp.swapaxes(grad, 1, 2).astype(keys.dtype)
 
 
-@op("y query keys values", optional="mask", contracts=True, infer=_like(3), grad="auto", family="attention")
+@op(
+    "y query keys values",
+    optional="mask",
+    contracts=True,
+    infer=_like(3),
+    grad="auto",
+    family="attention",
+    padding=rules.neural.attention_grad(2),
+)
 def attention_grad_value(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:

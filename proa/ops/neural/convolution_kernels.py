@@ -18,6 +18,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
 from ...eager.declare import op
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...kernels.cpu.bfloat import bfloat_convolution, bfloat_grad_input, bfloat_grad_weight
 from ...kernels.cpu.convolution import native_convolution, native_grad_input, native_grad_weight
 from ...kernels.cpu.direct import on_host
@@ -316,6 +317,7 @@ def transposed_operator_of(kinds: Sequence[Any], attributes: tuple[Any, ...]) ->
     family="convolution",
     flops=lambda call: 2 * call.outputs[0].size * math.prod(call.kinds[1].shape[1:]),
     paddle_name=_operator_of,
+    padding=rules.windows.conv,
 )
 def conv(
     xp: Any,
@@ -346,6 +348,7 @@ def conv(
     },
     family="convolution",
     paddle_name=transposed_operator_of,
+    padding=rules.windows.conv_grad_input,
 )
 def conv_grad_input(
     xp: Any,
@@ -377,6 +380,7 @@ def conv_grad_input(
         ),
     },
     family="convolution",
+    padding=rules.windows.conv_grad_weight,
 )
 def conv_grad_weight(
     xp: Any,

@@ -17,6 +17,7 @@ from ...eager.infer import same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
+from ...ir.padding import rules
 from ...kernels import random_bits
 from ..arguments import integers, require_tensor
 from ..create.creation import assign_to
@@ -29,7 +30,15 @@ def _infer_mask(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     return make_aval(attributes[0], BOOL, place)
 
 
-@op("", scalars="p seed offset", infer=_infer_mask, follow_scalars=False, name="dropout_mask", family="random")
+@op(
+    "",
+    scalars="p seed offset",
+    infer=_infer_mask,
+    follow_scalars=False,
+    name="dropout_mask",
+    family="random",
+    padding=rules.creation.drawn,
+)
 def kept(xp: Any, p: Any, seed: Any, offset: Any, shape: tuple[int, ...]) -> Any:
     """True with probability 1 - p, to the 32nd bit."""
     limit = (p.astype(np.float64) * 2.0**32).astype(np.uint64)

@@ -16,6 +16,7 @@ from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ...ir.traits import GivenTraits
 from ...kernels.cpu.losses import native_cross_entropy, native_cross_entropy_grad
 from ..index.gathering import IndexOutOfRange
@@ -79,6 +80,7 @@ def _picking_operation(name: str, error: type[Exception], **traits: Unpack[Given
         infer=_infer_label_shape,
         check=_label_check(error),
         name=name,
+        padding=rules.labels.pick,
         grad={
             "x": lambda g, label, axis, classes, ignored, keeps: spread_class(g, label, axis, classes, ignored, keeps)
         },
@@ -101,6 +103,7 @@ def _infer_spread(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     "y label",
     infer=_infer_spread,
     grad={"y": lambda g, label, axis, classes, ignored, keeps: pick_class(g, label, axis, classes, ignored, keeps)},
+    padding=rules.labels.spread,
 )
 def spread_class(xp: Any, y: Any, label: Any, axis: int, classes: int, ignored: int, keeps: bool) -> Any:
     """The transpose of picking: `y` at the labelled class, 0 at the others."""
@@ -109,7 +112,7 @@ def spread_class(xp: Any, y: Any, label: Any, axis: int, classes: int, ignored: 
     return xp.where(_is_class(xp, index, index.ndim, axis, classes) & valid, value, y.dtype.type(0))
 
 
-@op("weight label", infer=_infer_label_shape, grad="auto")
+@op("weight label", infer=_infer_label_shape, grad="auto", padding=rules.labels.weights)
 def class_weights(xp: Any, weight: Any, label: Any, classes: int, ignored: int) -> Any:
     """The weight of each labelled class; 0 where the label is ignored."""
     valid = (label >= 0) & (label < classes) & (label != ignored)
@@ -129,6 +132,7 @@ def _infer_smoothed(operation: Any, operands: Any, attributes: tuple[Any, ...], 
     follow_scalars=False,
     infer=_infer_smoothed,
     check=_label_check(IndexError, 0),
+    padding=rules.labels.smoothed,
 )
 def smoothed_labels(
     xp: Any,
@@ -152,6 +156,7 @@ def smoothed_labels(
 @op(
     "label",
     infer=lambda operation, operands, attributes, place: operands[0].with_shape(()).with_dtype(attributes[0]),
+    padding=rules.labels.count,
 )
 def count_labels(xp: Any, label: Any, dtype: np.dtype, ignored: int) -> Any:
     """How many labels are not ignored, at least 1."""
@@ -167,6 +172,7 @@ def count_labels(xp: Any, label: Any, dtype: np.dtype, ignored: int) -> Any:
         IndexOutOfRange,
         (0,),
     ),
+    padding=rules.labels.checked,
 )
 def checked_labels(xp: Any, label: Any, lowest: int, classes: int) -> Any:
     """The labels, within their range: for losses that bring them into range before they use them."""
@@ -199,6 +205,7 @@ def _divisor(xp: Any, valid: Any, reduction: str, ignored: int) -> Any:
         )
     },
     paddle_name="softmax_with_cross_entropy",
+    padding=rules.labels.cross_entropy,
 )
 def softmax_cross_entropy(
     xp: Any,
@@ -226,7 +233,12 @@ def softmax_cross_entropy(
     return total / xp.asarray(_divisor(xp, valid, reduction, ignored)).astype(logits.dtype)
 
 
-@op("logits label y", infer=lambda operation, operands, attributes, place: operands[0], grad="auto")
+@op(
+    "logits label y",
+    infer=lambda operation, operands, attributes, place: operands[0],
+    grad="auto",
+    padding=rules.labels.cross_entropy_grad,
+)
 def softmax_cross_entropy_grad(
     xp: Any,
     logits: Any,

@@ -21,6 +21,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import replace_value
+from ...ir.padding import rules
 from ...kernels.cpu import normalisation as native
 from ...kernels.cpu.direct import on_host
 from ...kernels.gpu import normalisation as gpu
@@ -89,6 +90,7 @@ def _kept_statistics(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> Seque
     family="normalisation",
     paddle_name=_operator_of,
     amp_keeps=_kept_statistics,
+    padding=rules.normalisation.normalise,
 )
 def normalise(
     xp: Any,
@@ -131,6 +133,7 @@ def _sum_like(g: Tensor, broadcast: Shape, shape: Shape) -> Tensor:
     infer=_infer_same,
     grad="auto",
     family="normalisation",
+    padding=rules.normalisation.grad_input,
 )
 def normalise_grad_input(
     xp: Any,
@@ -160,7 +163,7 @@ def _infer_weight(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return operands[0].with_shape(attributes[3])
 
 
-@op("x y", infer=_infer_weight, grad="auto", family="normalisation")
+@op("x y", infer=_infer_weight, grad="auto", family="normalisation", padding=rules.normalisation.grad_weight)
 def normalise_grad_weight(
     xp: Any, x: Any, y: Any, epsilon: float, view: Shape, axes: Axes, broadcast: Shape, centred: bool
 ) -> Any:
@@ -181,7 +184,13 @@ def _infer_bias(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     return operands[0].with_shape(tuple(1 if axis in attributes[0] else n for axis, n in enumerate(operands[0].shape)))
 
 
-@op("x y", infer=_infer_bias, grad={"y": lambda g, y_aval: expand_to(g, y_aval.shape)}, family="normalisation")
+@op(
+    "x y",
+    infer=_infer_bias,
+    grad={"y": lambda g, y_aval: expand_to(g, y_aval.shape)},
+    family="normalisation",
+    padding=rules.normalisation.grad_bias,
+)
 def normalise_grad_bias(xp: Any, x: Any, y: Any, axes: Axes) -> Any:
     """The gradient of `normalise` over channels in its shift: the sum of `y`.
 
@@ -198,7 +207,13 @@ def _infer_running(operation: Any, operands: Any, attributes: tuple[Any, ...], p
 
 
 @op(
-    "x mean variance", scalars="momentum", follow_scalars=False, outputs=2, infer=_infer_running, family="normalisation"
+    "x mean variance",
+    scalars="momentum",
+    follow_scalars=False,
+    outputs=2,
+    infer=_infer_running,
+    family="normalisation",
+    padding=rules.normalisation.running,
 )
 def running_statistics(xp: Any, x: Any, mean: Any, variance: Any, momentum: Any, axes: Axes) -> Any:
     """Running mean and variance moved towards those of the batch: `momentum` is the share of the
@@ -231,6 +246,7 @@ def running_statistics(xp: Any, x: Any, mean: Any, variance: Any, momentum: Any,
     family="normalisation",
     paddle_name="batch_norm",
     amp_keeps=(1, 2, 3, 4),
+    padding=rules.normalisation.by_given,
 )
 def normalise_by(
     xp: Any,

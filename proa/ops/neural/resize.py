@@ -20,6 +20,7 @@ from ...core.symbols import whole_part
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import integers
 from ..basic import cast_to
 from ..precision import wide
@@ -152,6 +153,7 @@ def _transposed(g: Any, axes: tuple[Axis, ...], transposed: bool, extents: tuple
     infer=_infer_resample,
     grad={"x": lambda g, x_aval, axes, transposed: _transposed(g, axes, transposed, x_aval.shape)},
     paddle_name="bilinear_interp_v2",
+    padding=rules.windows.resample,
 )
 def resample(xp: Any, x: Any, axes: tuple[Axis, ...], transposed: bool) -> Any:
     """A linear map along each of some axes, or its transpose."""

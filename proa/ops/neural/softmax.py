@@ -12,6 +12,7 @@ from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.rows import native_softmax
 from ...kernels.gpu import cold
@@ -36,7 +37,13 @@ def _softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
     return (g - sum_over(g * out, (axis,), True)) * out
 
 
-@op(infer=_infer_floating, grad={"x": _softmax_grad}, name="softmax", family="normalisation")
+@op(
+    infer=_infer_floating,
+    grad={"x": _softmax_grad},
+    name="softmax",
+    family="normalisation",
+    padding=rules.neural.softmax,
+)
 def softmax_along(xp: Any, x: Any, axis: int) -> Any:
     if not x.size:
         return x
@@ -63,7 +70,13 @@ def _log_softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
     return g - out.exp() * sum_over(g, (axis,), True)  # type: ignore[attr-defined]
 
 
-@op(infer=_infer_floating, grad={"x": _log_softmax_grad}, name="log_softmax", family="normalisation")
+@op(
+    infer=_infer_floating,
+    grad={"x": _log_softmax_grad},
+    name="log_softmax",
+    family="normalisation",
+    padding=rules.neural.softmax,
+)
 def log_softmax_along(xp: Any, x: Any, axis: int) -> Any:
     if not x.size:
         return x

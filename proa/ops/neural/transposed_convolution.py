@@ -10,6 +10,7 @@ from typing import Any
 
 from ...core.aval import Aval, make_aval
 from ...eager.declare import op
+from ...ir.padding import rules
 from .convolution_kernels import conv, conv_grad_input, conv_grad_weight, transposed_operator_of
 from .windows import Pairs, Sizes, join_shape, spatial_shape
 
@@ -47,6 +48,7 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
     },
     family="convolution",
     paddle_name=transposed_operator_of,
+    padding=rules.windows.conv_transpose,
 )
 def conv_transpose(
     xp: Any,

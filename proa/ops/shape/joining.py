@@ -19,6 +19,7 @@ from ...eager.infer import common_dtype
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
+from ...ir.padding import rules
 from ..arguments import integer, integers, one_axis, require_tensor
 from ..basic import full_of
 
@@ -69,7 +70,9 @@ def _grad_concat(g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], 
     return split_at([g], tuple(aval.shape[axis] for aval in avals), axis)
 
 
-@op(variadic=True, infer=_infer_concat, grad=_grad_concat, name="concat", family="movement")
+@op(
+    variadic=True, infer=_infer_concat, grad=_grad_concat, name="concat", family="movement", padding=rules.moving.concat
+)
 def concat_along(xp: Any, x: list[Any], axis: int) -> Any:
     return xp.concatenate(x, axis=axis)
 
@@ -114,7 +117,7 @@ def _grad_stack(g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], n
     return rows_of([g], attributes[0])
 
 
-@op(variadic=True, infer=_infer_stack, grad=_grad_stack, name="stack", family="movement")
+@op(variadic=True, infer=_infer_stack, grad=_grad_stack, name="stack", family="movement", padding=rules.shapes.stack)
 def stack_along(xp: Any, x: list[Any], axis: int) -> Any:
     return xp.stack(x, axis=axis)
 
@@ -164,6 +167,7 @@ def _grad_split(grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], 
     name="split",
     family="movement",
     paddle_name="split_with_num",
+    padding=rules.moving.split,
 )
 def split_at(xp: Any, x: list[Any], sections: tuple[int, ...], axis: int) -> Any:
     ends = np.cumsum(sections)[:-1].tolist()
@@ -258,7 +262,15 @@ def _grad_rows(grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], n
     return (stack_along(_present(grads, [rest] * shape[axis]), axis),)
 
 
-@op(variadic=True, outputs="list", infer=_infer_rows, grad=_grad_rows, name="unbind", family="movement")
+@op(
+    variadic=True,
+    outputs="list",
+    infer=_infer_rows,
+    grad=_grad_rows,
+    name="unbind",
+    family="movement",
+    padding=rules.shapes.unbind,
+)
 def rows_of(xp: Any, x: list[Any], axis: int) -> Any:
     moved = xp.moveaxis(x[0], axis, 0)
     return tuple(moved[i] for i in range(moved.shape[0]))

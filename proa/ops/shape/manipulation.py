@@ -23,6 +23,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import check_in_place, see_otherwise, strides_of, take_over
+from ...ir.padding import rules
 from ...ir.recorder import recording_gradients
 from ..arguments import integers, listed, one_axis, require_tensor, several_axes
 from ..basic import reshape_to, resolve_shape, transpose, transpose_to
@@ -312,6 +313,7 @@ def _infer_bits(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     view=lambda base, view, dtype: _bits_back(base, view),
     name="view_dtype",
     amp="never",
+    padding=rules.refused("another type of other width makes more or fewer elements of the same bytes"),
 )
 def same_bits(xp: Any, x: Any, dtype: np.dtype) -> Any:
     """The same bytes as elements of another type."""

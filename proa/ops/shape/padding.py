@@ -12,6 +12,7 @@ from ...core.namespaces import can_write
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import integers, require_tensor
 from ..basic import expand_to
 from ..create.creation import scalar_of
@@ -48,6 +49,7 @@ def _negated(pairs: Pairs) -> Pairs:
     grad={"x": lambda g, pairs: pad_with(g, 0, _negated(pairs))},
     name="pad",
     family="movement",
+    padding=rules.moving.pad,
 )
 def pad_with(xp: Any, x: Any, value: Any, pairs: Pairs) -> Any:
     """A border of `value` (before, after) around each axis; a negative one cuts off."""

@@ -22,6 +22,7 @@ from ...core.aval import Aval
 from ...core.strides import Strides
 from ...eager.declare import op
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..basic import full_of
 
 POSITION = "position"
@@ -240,6 +241,7 @@ def _infer_overwrite(_op: Any, operands: Any, attributes: tuple[Any, ...], place
     name="getitem",
     family="movement",
     paddle_name="slice",
+    padding=rules.slices.getitem,
 )
 def read_at(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
     """The slice of `x` that spec and position describe."""
@@ -251,6 +253,7 @@ def read_at(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
     infer=_infer_place,
     grad={"x": lambda g, position, spec: read_at(g, position, spec)},
     name="getitem_grad",
+    padding=rules.slices.getitem_grad,
 )
 def place_at(xp: Any, x: Any, position: Any, spec: Spec, shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with `x` as the slice that spec and position describe."""
@@ -272,6 +275,7 @@ def _cleared(g: Tensor, position: int, spec: Spec) -> Tensor:
     name="setitem",
     family="movement",
     amp="never",
+    padding=rules.slices.setitem,
 )
 def overwrite_at(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
     """`x` with `value` (broadcast) in the slice that spec and position describe."""

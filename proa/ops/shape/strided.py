@@ -17,6 +17,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import register_view
+from ...ir.padding import rules
 from ..arguments import integer, integers, listed, new_shape, one_axis, require_tensor
 from ..basic import reshape_to, transpose_to
 from ..index.gathering import put_elements, take_elements
@@ -194,6 +195,7 @@ def _infer_as_real(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     grad={"x": lambda g: as_real(g)},
     view=lambda base, view: as_real(view),
     strides=lambda shape, strides: tuple(step // 2 for step in strides[:-1]),
+    padding=rules.shapes.as_complex,
 )
 def as_complex(xp: Any, x: Any) -> Any:
     """Pairs in the last axis as complex numbers. Shares memory with `x`."""
@@ -210,6 +212,7 @@ def as_complex(xp: Any, x: Any) -> Any:
     grad={"x": lambda g: as_complex(g)},
     view=lambda base, view: as_complex(view),
     strides=lambda shape, strides: (*(2 * step for step in strides), 1),
+    padding=rules.shapes.as_real,
 )
 def as_real(xp: Any, x: Any) -> Any:
     """Complex numbers as pairs in a new last axis. Shares memory with `x`."""
