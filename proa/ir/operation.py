@@ -84,7 +84,8 @@ class Operation:
     ) -> None:
         self.name = name
         self.kernel = kernel
-        # Overrides by backend: "numpy" (tier 0 on the CPU), "xla" (whenever traced), or a place kind ("gpu" …).
+        # Overrides by backend: "numpy" (tier 0 on the CPU), "xla" (whenever traced), a place kind ("gpu" …),
+        # "exact" (see exactness.py) or "sizes" (see known.py).
         self.kernels: dict[str, Kernel] = {}
         self.operand_names = tuple(operand_names)
         self.attribute_names = tuple(attribute_names)

@@ -25,8 +25,11 @@ class GivenTraits(TypedDict, total=False):
     amp: str
     amp_keeps: Positions
     commutative: bool
+    effect: bool
     family: str
     flops: Callable[[Any], int]
+    free: bool
+    ordering: bool
     padding: Any
     paddle_name: PaddleName
     series: Any
@@ -41,14 +44,18 @@ class Traits:
     family does not say. `amp` is what mixed precision does with it: "low" computes it in 16 bits, "wide" in float32,
     "never" leaves it alone; without one Paddle's lists decide by `paddle_name`. `padding` is its rule for padded axes
     (`ir/padding`), `series` its rule in Taylor mode (`eager/series.py`). `uniform`: the result of operands whose elements
-    are all equal is one, though the operation is not elementwise. `commutative`: two operands may change places.
+    are all equal is one, though the operation is not elementwise. `commutative`: two operands may change places. `free`: XLA
+    does it for nothing. `effect`: running it does more than make its results; `ordering`: it keeps others apart.
     """
 
     amp: str = ""
     amp_keeps: Positions = ()
     commutative: bool = False
+    effect: bool = False
     family: str = ELEMENT_BY_ELEMENT
     flops: Callable[[Any], int] | None = None
+    free: bool = False
+    ordering: bool = False
     padding: Any = None
     paddle_name: PaddleName | None = None
     series: Any = None

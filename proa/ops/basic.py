@@ -17,7 +17,7 @@ from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import failed_check, type_error, value_error
 from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
-from ..eager import dispatch, engine
+from ..eager import dispatch, engine, series
 from ..eager.declare import op, public
 from ..eager.infer import elementwise, normalise_axis, reduce
 from ..eager.samples import A, S, samples
@@ -75,11 +75,15 @@ def _infer_cast(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     family="movement",
     amp="never",
     uniform=True,
+    series=series.algebra.linear("x"),
 )
 def cast_to(xp: Any, x: Any, dtype: np.dtype) -> Any:
     if x.dtype.kind == "c" and dtype.kind != "c":
         x = xp.real(x)
     return x.astype(dtype)
+
+
+cast_to.operation.kernels["sizes"] = lambda xp, x, dtype: x  # type: ignore[attr-defined]
 
 
 @samples(
@@ -171,6 +175,8 @@ def _infer_reshape(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     family="movement",
     uniform=True,
     padding=rules.shapes.reshape,
+    series=series.algebra.linear("x"),
+    free=True,
 )
 def reshape_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return xp.reshape(x, shape)
@@ -219,6 +225,7 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
     S(A(0, 3, 4), [0, -1, 2]),
     reference=lambda x, shape: x.reshape([x.shape[i] if n == 0 and x.size else n for i, n in enumerate(shape)])
     if x.size or -1 not in shape else np.zeros([6 if n == -1 else n for n in shape], x.dtype),
+    reshapes=True,
 )  # fmt: skip
 @public(method=True)
 def reshape(x: Tensor, shape: Any, *more: int, name: str | None = None) -> Tensor:
@@ -252,6 +259,7 @@ def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     paddle_name="transpose2",
     uniform=True,
     padding=rules.shapes.transpose,
+    series=series.algebra.linear("x"),
 )
 def transpose_to(xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
     return xp.transpose(x, perm)
@@ -295,6 +303,8 @@ def _infer_expand(_op: Any, operands: Any, attributes: tuple[Any, ...], place: A
     paddle_name="expand_v2",
     uniform=True,
     padding=rules.shapes.expand,
+    series=series.algebra.linear("x"),
+    free=True,
 )
 def expand_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return xp.broadcast_to(x, shape)
@@ -334,6 +344,7 @@ def restore_axes(g: Tensor, aval: Aval, axis: tuple[int, ...], keepdim: bool) ->
     name="sum",
     paddle_name="reduce_sum",
     padding=rules.reductions.reduction(0),
+    series=series.algebra.linear("x"),
 )
 def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     # Half types are summed in float32, as Paddle and XLA do.

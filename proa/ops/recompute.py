@@ -33,7 +33,7 @@ def _barrier_grad(grads: Any, avals: Sequence[Any], attributes: tuple[Any, ...],
 
 @op(
     variadic=True, outputs="list", infer=_infer_barrier, grad=_barrier_grad, follow_scalars=False, name="barrier",
-    padding=rules.untouched.each,
+    padding=rules.untouched.each, ordering=True,
 )  # fmt: skip
 def barrier(xp: Any, arrays: Sequence[Any]) -> Any:
     """The arrays behind the first, which the compiler must take for new ones that exist only when the last one does.

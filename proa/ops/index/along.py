@@ -14,6 +14,7 @@ from ...core.aval import Aval
 from ...core.dtype import is_reduced_precision
 from ...core.errors import value_error
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, same
 from ...eager.one_operator import one_operator
@@ -82,6 +83,7 @@ def _coordinates(xp: Any, shape: tuple[int, ...], index: Any, axis: int) -> tupl
     name="take_along_axis",
     family="movement",
     padding=rules.indexing.take_along,
+    series=series.algebra.linear("x"),
 )
 def take_along(xp: Any, x: Any, index: Any, axis: int, size: int, shape: tuple[int, ...]) -> Any:
     """`x` at the index, broadcast to a shape, along an axis; it may be shorter than `x` along the

@@ -17,6 +17,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import INT64, is_reduced_precision
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op
 from ...eager.infer import broadcast_shapes
 from ...eager.tensor import Tensor
@@ -196,6 +197,7 @@ def add_rows(xp: Any, rows: Any, values: Any, count: int) -> Any:
     family="movement",
     paddle_name="gather",
     padding=rules.indexing.index_get,
+    series=series.algebra.linear("x"),
 )
 def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, axes: Axes = ()) -> Any:
     """`x` at the places that the index tensors name."""
@@ -215,6 +217,7 @@ def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None
     family="movement",
     amp="never",
     padding=rules.indexing.index_set,
+    series=series.algebra.linear("x value"),
 )
 def put_at(
     xp: Any,
@@ -242,6 +245,7 @@ def put_at(
     name="index_accumulate",
     amp="never",
     padding=rules.indexing.index_accumulate,
+    series=series.algebra.linear("x value"),
 )
 def add_at(
     xp: Any,
@@ -314,6 +318,7 @@ def _columns(index: Any) -> tuple[list[Any], Axes]:
     name="gather_nd",
     family="movement",
     padding=rules.indexing.gather_nd,
+    series=series.algebra.linear("x"),
 )
 def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
     """`x[index[..., 0], index[..., 1], …]`; `sizes` are those of the indexed axes, none if all is

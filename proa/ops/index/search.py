@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import INT64
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -43,6 +44,7 @@ def _infer_spread(_op: Any, operands: Any, attributes: tuple[Any, ...], place: A
     name="pick_along",
     family="movement",
     padding=rules.indexing.pick_along,
+    series=series.algebra.linear("x"),
 )
 def pick_along(xp: Any, x: Any, index: Any, axis: int, once: bool) -> Any:
     """`x` at positions along an axis that are known to be good; `once`: none is taken twice."""
@@ -55,6 +57,7 @@ def pick_along(xp: Any, x: Any, index: Any, axis: int, once: bool) -> Any:
     grad={"x": lambda g, index, axis, once: pick_along(g, index, axis, once)},
     name="spread_along",
     padding=rules.indexing.spread_along,
+    series=series.algebra.linear("x"),
 )
 def spread_along(xp: Any, x: Any, index: Any, axis: int, size: int, once: bool) -> Any:
     """Zeros with the elements of `x` added at positions along an axis: the reverse of picking."""

@@ -16,6 +16,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ...core.errors import value_error
 from ...core.promotion import promote_tensors
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, normalise_axis, same_shape
@@ -226,6 +227,7 @@ def _multiplications(call: Any) -> int:
     flops=_multiplications,
     paddle_name="matmul_v2",
     padding=rules.products.matmul,
+    series=series.algebra.bilinear,
 )
 def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     """The matrix product over the last two dimensions, the others broadcast.
@@ -328,6 +330,7 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
     flops=lambda call: 2 * call.outputs[0].size * call.kinds[1].shape[0],
     paddle_name="linear_v2",
     padding=rules.products.linear,
+    series=series.algebra.bilinear,
 )
 def linear(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     """`x @ weight + bias`, the weight being `[in_features, out_features]`, or `[in_features]` for one number a row."""

@@ -9,6 +9,7 @@ import numpy as np
 from ...core import strides
 from ...core.aval import Aval
 from ...core.errors import value_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import same_shape
@@ -66,10 +67,15 @@ diagonal_view = op(
     strides=lambda shape, steps, offset, axis1, axis2: strides.diagonal(steps, axis1, axis2),
     name="diagonal",
     padding=rules.shapes.diagonal,
+    series=series.algebra.linear("x"),
 )(_diagonal_kernel)
-diagonal_of = op(infer=_infer_diagonal, grad={"x": _diagonal_grad}, name="diag", padding=rules.shapes.diagonal)(
-    _diagonal_kernel
-)
+diagonal_of = op(
+    infer=_infer_diagonal,
+    grad={"x": _diagonal_grad},
+    name="diag",
+    padding=rules.shapes.diagonal,
+    series=series.algebra.linear("x"),
+)(_diagonal_kernel)
 
 
 def _no_diagonal(g: Tensor, y_aval: Aval, offset: int, axis1: int, axis2: int) -> Tensor:
@@ -85,6 +91,7 @@ def _no_diagonal(g: Tensor, y_aval: Aval, offset: int, axis1: int, axis2: int) -
     },
     amp="never",
     padding=rules.shapes.with_diagonal,
+    series=series.algebra.linear("x y"),
 )
 def with_diagonal(xp: Any, x: Any, y: Any, offset: int, axis1: int, axis2: int) -> Any:
     """`x` with `y` written on a diagonal."""
@@ -171,6 +178,7 @@ def _infer_triangle(operation: Any, operands: Any, attributes: tuple[Any, ...], 
     grad={"x": lambda g, diagonal: lower_triangle(g, diagonal)},
     name="tril",
     padding=rules.shapes.triangle,
+    series=series.algebra.linear("x"),
 )
 def lower_triangle(xp: Any, x: Any, diagonal: int) -> Any:
     return xp.tril(x, diagonal)
@@ -181,6 +189,7 @@ def lower_triangle(xp: Any, x: Any, diagonal: int) -> Any:
     grad={"x": lambda g, diagonal: upper_triangle(g, diagonal)},
     name="triu",
     padding=rules.shapes.triangle,
+    series=series.algebra.linear("x"),
 )
 def upper_triangle(xp: Any, x: Any, diagonal: int) -> Any:
     return xp.triu(x, diagonal)

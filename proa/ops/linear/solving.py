@@ -9,6 +9,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import INT64, real_dtype
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -62,6 +63,7 @@ solve_square = op(
     family="product",
     amp="wide",
     padding=rules.untouched.matrices,
+    series=series.functions.solve,
 )(_solve)
 solve_again = op(
     "x y", infer=infer_solve, grad=_SOLVE_RULES, name="solve_again", amp="wide", padding=rules.untouched.matrices
@@ -179,6 +181,7 @@ def _inverse_grad(g: Tensor, out: Tensor) -> Tensor:
     family="product",
     amp="wide",
     padding=rules.untouched.matrices,
+    series=series.functions.inverse_matrix,
 )
 def inverse(xp: Any, x: Any) -> Any:
     """The inverse of square matrices; a singular one raises ValueError."""

@@ -16,6 +16,7 @@ from ...core.dtype import FLOAT32, INT64
 from ...core.errors import message, type_error, value_error
 from ...core.promotion import ARITHMETIC, FLOOR_DIVISION, TRUE_DIVISION
 from ...core.symbols import is_symbolic
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, attach_operator, in_place_form, op, public
 from ...eager.dispatch import as_operand, promote
@@ -37,20 +38,25 @@ def conjugate(x: Any) -> Any:
     return x.conjugate()
 
 
-@op(scalars="factor", infer=same, grad={"x": lambda g, factor: times(g, conjugate(factor))})
+@op(
+    scalars="factor",
+    infer=same,
+    grad={"x": lambda g, factor: times(g, conjugate(factor))},
+    series=series.algebra.linear("x"),
+)
 def times(xp: Any, x: Any, factor: Any) -> Any:
     """`x * factor` for a Python number, without promotion: the cheapest way to say so."""
     return xp.multiply(x, factor.astype(x.dtype))
 
 
-@op("x mask", infer=same, grad={"x": lambda g, mask, keep: gate(g, mask, keep)})
+@op("x mask", infer=same, grad={"x": lambda g, mask, keep: gate(g, mask, keep)}, series=series.algebra.linear("x"))
 def gate(xp: Any, x: Any, mask: Any, keep: bool) -> Any:
     """`x` where the boolean `mask` is `keep`, zero elsewhere (also where `x` is NaN there)."""
     zero = x.dtype.type(0)
     return xp.where(mask, x, zero) if keep else xp.where(mask, zero, x)
 
 
-@op(infer=same, grad={"x": lambda g: zero_slope(g)})
+@op(infer=same, grad={"x": lambda g: zero_slope(g)}, series=series.algebra.steps)
 def zero_slope(xp: Any, x: Any) -> Any:
     """Zeros: the gradient of a step function, which is a gradient all the same."""
     return xp.zeros_like(x)
@@ -75,7 +81,7 @@ def quotient(g: Tensor, divisor: Any) -> Tensor:
     reference=np.conj,
 )  # fmt: skip
 @public(method=True)
-@op(infer=same, grad={"x": lambda g: conjugate(g)})
+@op(infer=same, grad={"x": lambda g: conjugate(g)}, series=series.algebra.linear("x"))
 def conj(xp: Any, x: Any) -> Any:
     """The complex conjugate."""
     return xp.conj(x)
@@ -103,6 +109,7 @@ def scale_or(operator: str) -> Callable[..., str]:
     name="add",
     paddle_name=scale_or("elementwise_add"),
     commutative=True,
+    series=series.algebra.addition,
 )
 def plus(xp: Any, x: Any, y: Any) -> Any:
     return xp.add(x, y)
@@ -130,6 +137,7 @@ def add(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tens
     grad={"x": lambda g: g, "y": lambda g: times(g, -1.0)},
     name="subtract",
     paddle_name=scale_or("elementwise_sub"),
+    series=series.algebra.difference,
 )
 def minus(xp: Any, x: Any, y: Any) -> Any:
     return xp.subtract(x, y)
@@ -163,6 +171,7 @@ public(method=True, inplace=True, name="sub")(subtract)
     grad={"x": lambda g, y: product(g, y), "y": lambda g, x: product(g, x)},
     paddle_name=scale_or("elementwise_mul"),
     commutative=True,
+    series=series.algebra.multiply,
 )
 def multiply(xp: Any, x: Any, y: Any) -> Any:
     """`x * y`, element by element."""
@@ -190,6 +199,7 @@ def _slope_in_divisor(g: Tensor, y: Tensor, out: Tensor) -> Tensor:
     grad={"x": lambda g, y: quotient(g, y), "y": _slope_in_divisor},
     name="divide",
     paddle_name="elementwise_div",
+    series=series.algebra.divide,
 )
 def over(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind in "biu":
@@ -293,6 +303,7 @@ def _floor_quotient_of_integers(xp: Any, x: Any, y: Any) -> Any:
     grad={"x": lambda g: g, "y": lambda g, x, y: times(g * floor_divide(x, y), -1.0)},
     name="remainder",
     paddle_name="elementwise_mod",
+    series=series.functions.remainder,
 )
 def _rest(xp: Any, x: Any, y: Any) -> Any:
     return xp.remainder(x, y)
@@ -420,6 +431,7 @@ def _truncating_divide(x: Any, y: Any) -> Tensor:
     infer=number,
     grad={"x": lambda g, scale: times(g, scale)},
     name="scale",
+    series=series.algebra.affine,
 )
 def affine(xp: Any, x: Any, scale: Any, bias: Any, bias_after_scale: bool) -> Any:
     scale, bias = scale.astype(x.dtype), bias.astype(x.dtype, copy=False)

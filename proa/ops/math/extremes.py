@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core import symbols
 from ...core.aval import Aval
 from ...core.dtype import FLOAT64
 from ...core.promotion import INTEGERS_IN_FLOAT64
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, broadcast_to_bool, elementwise
 from ...eager.samples import A, S, samples
@@ -49,10 +51,15 @@ def larger_share(xp: Any, outer: Any, x: Any, y: Any) -> Any:
     },
     paddle_name="elementwise_max",
     commutative=True,
+    series=series.functions.larger,
 )
 def maximum(xp: Any, x: Any, y: Any) -> Any:
     """The larger of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
     return xp.maximum(x, y)
+
+
+# NumPy would compare, which holds for the sizes at hand alone.
+maximum.operation.kernels["sizes"] = lambda xp, x, y: np.frompyfunc(symbols.maximum, 2, 1)(x, y)  # type: ignore[attr-defined]
 
 
 @samples(
@@ -72,10 +79,14 @@ def maximum(xp: Any, x: Any, y: Any) -> Any:
     },
     paddle_name="elementwise_min",
     commutative=True,
+    series=series.functions.smaller,
 )
 def minimum(xp: Any, x: Any, y: Any) -> Any:
     """The smaller of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
     return xp.minimum(x, y)
+
+
+minimum.operation.kernels["sizes"] = lambda xp, x, y: np.frompyfunc(symbols.minimum, 2, 1)(x, y)  # type: ignore[attr-defined]
 
 
 @op("x y", infer=broadcast_to_bool, promote=True)
@@ -99,6 +110,7 @@ def first_is_taken(xp: Any, x: Any, y: Any, largest: bool) -> Any:
         "y": lambda g, x, y: gate(g, first_is_taken(x, y, True), False),
     },
     paddle_name="elementwise_fmax",
+    series=series.functions.larger,
 )
 def fmax(xp: Any, x: Any, y: Any) -> Any:
     """The larger of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
@@ -120,6 +132,7 @@ def fmax(xp: Any, x: Any, y: Any) -> Any:
         "y": lambda g, x, y: gate(g, first_is_taken(x, y, False), False),
     },
     paddle_name="elementwise_fmin",
+    series=series.functions.smaller,
 )
 def fmin(xp: Any, x: Any, y: Any) -> Any:
     """The smaller of each pair, or the one that is not NaN. At ties the gradient goes to `x`."""
@@ -154,6 +167,7 @@ def _atan2_share(g: Tensor, x: Any, y: Any, other: Any) -> Tensor:
         "x": lambda g, x, y: _atan2_share(g, x, y, y),
         "y": lambda g, x, y: times(_atan2_share(g, x, y, x), -1.0),
     },
+    series=series.functions.angle_of,
 )
 def atan2(xp: Any, x: Any, y: Any) -> Any:
     """The angle of the point (y, x), between -pi and pi; integers give float64."""

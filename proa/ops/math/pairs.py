@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.promotion import INTEGERS_IN_FLOAT32, ONE_TYPE
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, elementwise
 from ...eager.samples import A, S, samples
@@ -42,6 +43,7 @@ def _in_float(function: Any) -> Any:
     promote=INTEGERS_IN_FLOAT32,
     grad={"x": lambda g, x, out: g * over(x, out), "y": lambda g, y, out: g * over(y, out)},
     name="hypot",
+    series=series.functions.hypotenuse,
 )
 def hypotenuse(xp: Any, x: Any, y: Any) -> Any:
     return xp.hypot(wide(x), wide(y))
@@ -67,6 +69,7 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     infer=broadcast_real,
     promote=INTEGERS_IN_FLOAT32,
     grad={"x": lambda g, x, y: g * sigmoid(minus(x, y)), "y": lambda g, x, y: g * sigmoid(minus(y, x))},
+    series=series.functions.logaddexp,
 )
 def logaddexp(xp: Any, x: Any, y: Any) -> Any:
     """`log(exp(x) + exp(y))` without overflow."""

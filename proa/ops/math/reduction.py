@@ -14,6 +14,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_numpy_dtype
 from ...core.errors import type_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same_shape
@@ -36,7 +37,14 @@ def _mean_grad(g: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdim: bool) ->
     return restore_axes(g * (1 / count if count else math.nan), x_aval, axis, keepdim)
 
 
-@op(infer=reduce, grad={"x": _mean_grad}, name="mean", paddle_name="reduce_mean", padding=rules.reductions.average)
+@op(
+    infer=reduce,
+    grad={"x": _mean_grad},
+    name="mean",
+    paddle_name="reduce_mean",
+    padding=rules.reductions.average,
+    series=series.algebra.linear("x"),
+)
 def mean_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     count = math.prod([x.shape[i] for i in axis])
     if x.dtype.kind in "biu":
@@ -126,6 +134,7 @@ def extreme_grad(g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple[in
     family="reduction",
     paddle_name="reduce_max",
     padding=rules.reductions.reduction(rules.reductions.MINUS),
+    series=series.functions.largest,
 )
 def max_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.max(widened(x), axis=axis, keepdims=keepdim).astype(x.dtype, copy=False)
@@ -138,6 +147,7 @@ def max_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     family="reduction",
     paddle_name="reduce_min",
     padding=rules.reductions.reduction(rules.reductions.PLUS),
+    series=series.functions.smallest,
 )
 def min_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.min(widened(x), axis=axis, keepdims=keepdim).astype(x.dtype, copy=False)
@@ -340,6 +350,7 @@ def _logsumexp_grad(g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple
     grad={"x": _logsumexp_grad},
     name="logsumexp",
     padding=rules.reductions.reduction(rules.reductions.MINUS),
+    series=series.functions.logsumexp,
 )
 def log_sum_exp_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     wide = widened(x)

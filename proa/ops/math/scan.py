@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_numpy_dtype
 from ...core.errors import type_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import in_place_form, op, public
 from ...eager.infer import same, same_shape
@@ -57,6 +58,7 @@ def _ends(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
     name="cumsum",
     family="reduction",
     padding=rules.scans.running(0),
+    series=series.algebra.linear("x"),
 )
 def sum_along(xp: Any, x: Any, axis: int, reverse: bool) -> Any:
     if reverse:
@@ -110,6 +112,7 @@ def cumsum_(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = N
     grad={"x": lambda g, axis, step: shift_along(g, axis, -step)},
     name="shift_along",
     padding=rules.scans.shift,
+    series=series.algebra.linear("x"),
 )
 def shift_along(xp: Any, x: Any, axis: int, step: int) -> Any:
     """Every element one place further (`step=1`) or back (-1); zero comes in at the end."""

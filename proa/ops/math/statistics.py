@@ -21,6 +21,7 @@ from ...core.dtype import (
 )  # fmt: skip
 from ...core.errors import type_error, value_error
 from ...core.symbols import plain
+from ...eager import series
 from ...eager.calling import MISSING, deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same
@@ -204,7 +205,7 @@ def median(
 # ---- sums that skip NaN --------------------------------------------------------------------------
 
 
-@op("x tested", infer=same, grad={"x": lambda g, tested: zero_where_nan(g, tested)})
+@op("x tested", infer=same, grad={"x": lambda g, tested: zero_where_nan(g, tested)}, series=series.algebra.linear("x"))
 def zero_where_nan(xp: Any, x: Any, tested: Any) -> Any:
     """`x` with zeros where `tested` is NaN."""
     return xp.where(tested != tested, xp.zeros_like(x), x)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.dtype import BOOL
 from ...core.errors import type_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import floating, same
@@ -33,7 +34,7 @@ from .powers import fixed, integer_power
     reference=np.negative,
 )  # fmt: skip
 @public(method=True, operator="neg", inplace=True)
-@op(infer=number, grad={"x": lambda g: neg(g)}, paddle_name="scale")
+@op(infer=number, grad={"x": lambda g: neg(g)}, paddle_name="scale", series=series.algebra.linear("x"))
 def neg(xp: Any, x: Any) -> Any:
     """`-x`."""
     return xp.negative(x)
@@ -60,7 +61,7 @@ setattr(Tensor, "__pos__", positive)  # noqa: B010
     reference=np.abs,
 )  # fmt: skip
 @public(method=True, operator="abs", inplace=True, out=True)
-@op(infer=real_valued, grad={"x": lambda g, x: g * sign(x)})
+@op(infer=real_valued, grad={"x": lambda g, x: g * sign(x)}, series=series.functions.absolute)
 def abs(xp: Any, x: Any) -> Any:
     """The absolute value; of complex numbers, their modulus. The gradient at 0 is 0."""
     return xp.abs(x)
@@ -85,7 +86,7 @@ def _reference_sign(x: Any) -> Any:
     reference=_reference_sign,
 )  # fmt: skip
 @public(method=True, out=True)
-@op(infer=number, grad={"x": _slope_of_sign})
+@op(infer=number, grad={"x": _slope_of_sign}, series=series.algebra.steps)
 def sign(xp: Any, x: Any) -> Any:
     """-1, 0 or 1 by the sign of each element; of complex numbers, `x / |x|`."""
     return xp.sign(x)
@@ -114,7 +115,7 @@ _STEPS = (
 
 @samples(*_STEPS, reference=lambda x: np.floor(x).astype(x.dtype))
 @public(method=True, inplace=True, out=True)
-@op(infer=real_number, grad={"x": lambda g: zero_slope(g)})
+@op(infer=real_number, grad={"x": lambda g: zero_slope(g)}, series=series.algebra.steps)
 def floor(xp: Any, x: Any) -> Any:
     """Rounds down."""
     return xp.positive(x) if x.dtype.kind in "iu" else xp.floor(x)
@@ -122,7 +123,7 @@ def floor(xp: Any, x: Any) -> Any:
 
 @samples(*_STEPS, reference=lambda x: np.ceil(x).astype(x.dtype))
 @public(method=True, inplace=True, out=True)
-@op(infer=real_number, grad={"x": lambda g: zero_slope(g)})
+@op(infer=real_number, grad={"x": lambda g: zero_slope(g)}, series=series.algebra.steps)
 def ceil(xp: Any, x: Any) -> Any:
     """Rounds up."""
     return xp.positive(x) if x.dtype.kind in "iu" else xp.ceil(x)
@@ -140,7 +141,7 @@ def round(x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor 
     return deliver(round_to(x, int(decimals)), out)
 
 
-@op(infer=number, grad={"x": lambda g: zero_slope(g)}, name="round")
+@op(infer=number, grad={"x": lambda g: zero_slope(g)}, name="round", series=series.algebra.steps)
 def round_to(xp: Any, x: Any, decimals: int) -> Any:
     if x.dtype.kind in "iu":
         return xp.positive(x)
@@ -153,7 +154,7 @@ def round_to(xp: Any, x: Any, decimals: int) -> Any:
 
 @samples(*_STEPS, reference=lambda input: np.trunc(input).astype(input.dtype))
 @public(method=True, inplace=True)
-@op("input", infer=real_number, grad={"input": lambda g: zero_slope(g)})
+@op("input", infer=real_number, grad={"input": lambda g: zero_slope(g)}, series=series.algebra.steps)
 def trunc(xp: Any, input: Any) -> Any:
     """Rounds towards zero."""
     return xp.positive(input) if input.dtype.kind in "iu" else xp.trunc(input)
@@ -179,7 +180,7 @@ _POSITIVE = (
 
 @samples(*_POSITIVE, S(A(3, dtype="complex128")), reference=reference(np.sqrt))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: quotient(fixed(g, 0.5, 0.0), out)})
+@op(infer=floating, grad={"x": lambda g, out: quotient(fixed(g, 0.5, 0.0), out)}, series=series.algebra.sqrt)
 def sqrt(xp: Any, x: Any) -> Any:
     """The square root; NaN for negative numbers."""
     return xp.sqrt(as_float(x))
@@ -187,7 +188,11 @@ def sqrt(xp: Any, x: Any) -> Any:
 
 @samples(*_POSITIVE, reference=reference(lambda x: 1 / np.sqrt(x)))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: product(fixed(g, -0.5, 0.0), integer_power(out, 3))})
+@op(
+    infer=floating,
+    grad={"x": lambda g, out: product(fixed(g, -0.5, 0.0), integer_power(out, 3))},
+    series=series.algebra.rsqrt,
+)
 def rsqrt(xp: Any, x: Any) -> Any:
     """`1 / sqrt(x)`."""
     return 1 / xp.sqrt(wide(x))
@@ -207,7 +212,7 @@ rsqrt.operation.kernels["xla"] = _rsqrt_xla  # type: ignore[attr-defined]
     reference=np.square,
 )  # fmt: skip
 @public(method=True, inplace=True)
-@op(infer=number, grad={"x": lambda g, x: product(fixed(g, 2.0, 0.0), x)})
+@op(infer=number, grad={"x": lambda g, x: product(fixed(g, 2.0, 0.0), x)}, series=series.algebra.square)
 def square(xp: Any, x: Any) -> Any:
     """`x * x`."""
     return xp.multiply(x, x)
@@ -215,7 +220,7 @@ def square(xp: Any, x: Any) -> Any:
 
 @samples(*_POSITIVE, S(A(3, dtype="complex128", low=1)), reference=reference(lambda x: 1 / x))
 @public(method=True, inplace=True)
-@op(infer=floating, grad={"x": lambda g, out: product(neg(g), integer_power(out, 2))})
+@op(infer=floating, grad={"x": lambda g, out: product(neg(g), integer_power(out, 2))}, series=series.algebra.reciprocal)
 def reciprocal(xp: Any, x: Any) -> Any:
     """`1 / x`."""
     return xp.reciprocal(as_float(x))
@@ -232,7 +237,7 @@ _ANY = (
 
 @samples(*_ANY, reference=reference(np.exp))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: product(g, out)})
+@op(infer=floating, grad={"x": lambda g, out: product(g, out)}, series=series.algebra.exp)
 def exp(xp: Any, x: Any) -> Any:
     """e to the power of `x`."""
     return xp.exp(as_float(x))
@@ -240,7 +245,7 @@ def exp(xp: Any, x: Any) -> Any:
 
 @samples(*_ANY, reference=reference(np.expm1))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: product(g, fixed(out, 1.0, 1.0))})
+@op(infer=floating, grad={"x": lambda g, out: product(g, fixed(out, 1.0, 1.0))}, series=series.algebra.expm1)
 def expm1(xp: Any, x: Any) -> Any:
     """`exp(x) - 1`, exact also near 0."""
     return xp.expm1(as_float(x))
@@ -248,7 +253,7 @@ def expm1(xp: Any, x: Any) -> Any:
 
 @samples(*_POSITIVE, S(A(3, dtype="complex128")), reference=reference(np.log))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: quotient(g, x)})
+@op(infer=floating, grad={"x": lambda g, x: quotient(g, x)}, series=series.algebra.log)
 def log(xp: Any, x: Any) -> Any:
     """The natural logarithm; NaN for negative numbers."""
     return xp.log(as_float(x))
@@ -256,7 +261,11 @@ def log(xp: Any, x: Any) -> Any:
 
 @samples(*_POSITIVE, S(A(3, dtype="complex128")), reference=reference(np.log2))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: quotient(fixed(g, 1 / math.log(2), 0.0), x)})
+@op(
+    infer=floating,
+    grad={"x": lambda g, x: quotient(fixed(g, 1 / math.log(2), 0.0), x)},
+    series=series.functions.logarithm(math.log(2.0)),
+)
 def log2(xp: Any, x: Any) -> Any:
     """The logarithm to base 2."""
     return xp.log2(as_float(x))
@@ -264,7 +273,11 @@ def log2(xp: Any, x: Any) -> Any:
 
 @samples(*_POSITIVE, S(A(3, dtype="complex128")), reference=reference(np.log10))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: quotient(fixed(g, 1 / math.log(10), 0.0), x)})
+@op(
+    infer=floating,
+    grad={"x": lambda g, x: quotient(fixed(g, 1 / math.log(10), 0.0), x)},
+    series=series.functions.logarithm(math.log(10.0)),
+)
 def log10(xp: Any, x: Any) -> Any:
     """The logarithm to base 10."""
     return xp.log10(as_float(x))
@@ -275,7 +288,11 @@ def log10(xp: Any, x: Any) -> Any:
     reference=reference(np.log1p),
 )  # fmt: skip
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: quotient(g, fixed(x, 1.0, 1.0))})
+@op(
+    infer=floating,
+    grad={"x": lambda g, x: quotient(g, fixed(x, 1.0, 1.0))},
+    series=series.functions.logarithm(1.0, 1.0),
+)
 def log1p(xp: Any, x: Any) -> Any:
     """`log(1 + x)`, exact also near 0."""
     return xp.log1p(as_float(x))
@@ -293,6 +310,7 @@ def log1p(xp: Any, x: Any) -> Any:
         "result": lambda g, outer, result: product(g, outer * fixed(result, -2.0, 1.0)),
     },
     name="sigmoid_grad",
+    series=series.algebra.sigmoid_grad,
 )
 def sigmoid_slope(xp: Any, outer: Any, result: Any) -> Any:
     """`outer * result * (1 - result)`."""
@@ -303,7 +321,7 @@ def sigmoid_slope(xp: Any, outer: Any, result: Any) -> Any:
 @samples(*_ANY, reference=reference(lambda x: 1 / (1 + np.exp(-x))))
 @public(module="nn.functional", out=True)
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: sigmoid_slope(g, conjugate(out))})
+@op(infer=floating, grad={"x": lambda g, out: sigmoid_slope(g, conjugate(out))}, series=series.algebra.sigmoid)
 def sigmoid(xp: Any, x: Any) -> Any:
     """`1 / (1 + exp(-x))`."""
     return xp.reciprocal(1 + xp.exp(-wide(x)))
@@ -318,6 +336,7 @@ def sigmoid(xp: Any, x: Any) -> Any:
         "c": lambda g, a, b, factor: triple_product(g, conjugate(a), conjugate(b), factor),
     },
     family="product",
+    series=series.algebra.triple_product,
 )
 def triple_product(xp: Any, a: Any, b: Any, c: Any, factor: float) -> Any:
     """`factor * a * b * c`: closed under differentiation, so that high derivatives of tanh stay short."""
@@ -332,6 +351,7 @@ def triple_product(xp: Any, a: Any, b: Any, c: Any, factor: float) -> Any:
         "result": lambda g, outer, result: triple_product(g, conjugate(outer), conjugate(result), -2.0),
     },
     name="tanh_grad",
+    series=series.algebra.tanh_grad,
 )
 def tanh_slope(xp: Any, outer: Any, result: Any) -> Any:
     """`outer * (1 - result ** 2)`."""
@@ -342,7 +362,7 @@ def tanh_slope(xp: Any, outer: Any, result: Any) -> Any:
 @samples(*_ANY, reference=reference(np.tanh))
 @public(module="nn.functional", inplace=True, out=True)
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: tanh_slope(g, conjugate(out))})
+@op(infer=floating, grad={"x": lambda g, out: tanh_slope(g, conjugate(out))}, series=series.algebra.tanh)
 def tanh(xp: Any, x: Any) -> Any:
     """The hyperbolic tangent."""
     return xp.tanh(as_float(x))

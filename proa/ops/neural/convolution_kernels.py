@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
+from ...eager import series
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...ir.padding import rules
@@ -318,6 +319,7 @@ def transposed_operator_of(kinds: Sequence[Any], attributes: tuple[Any, ...]) ->
     flops=lambda call: 2 * call.outputs[0].size * math.prod(call.kinds[1].shape[1:]),
     paddle_name=_operator_of,
     padding=rules.windows.conv,
+    series=series.algebra.bilinear,
 )
 def conv(
     xp: Any,

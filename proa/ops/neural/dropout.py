@@ -12,6 +12,7 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL, is_differentiable
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
@@ -52,6 +53,7 @@ def kept(xp: Any, p: Any, seed: Any, offset: Any, shape: tuple[int, ...]) -> Any
     follow_scalars=True,
     grad={"x": lambda g, mask, factor: masked_times(g, mask, factor)},
     name="dropout",
+    series=series.algebra.linear("x"),
 )
 def masked_times(xp: Any, x: Any, mask: Any, factor: Any) -> Any:
     """`x * factor` where the mask is true, 0 elsewhere."""
@@ -64,6 +66,7 @@ def masked_times(xp: Any, x: Any, mask: Any, factor: Any) -> Any:
     follow_scalars=True,
     grad={"x": lambda g, factor: times(g, factor)},
     name="dropout_scale",
+    series=series.algebra.linear("x"),
 )
 def times(xp: Any, x: Any, factor: Any) -> Any:
     return x * factor

@@ -10,6 +10,7 @@ from ...core.aval import Aval
 from ...core.dtype import FLOAT32
 from ...core.errors import type_error, value_error
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import same_shape
 from ...eager.samples import A, S, samples
@@ -103,6 +104,7 @@ def _without_padding(xp: Any, x: Any, vectors: Any, padding_idx: int) -> Any:
     family="movement",
     paddle_name="lookup_table_v2",
     padding=rules.indexing.embedding,
+    series=series.algebra.linear("weight"),
 )
 def rows_of_weight(xp: Any, x: Any, weight: Any, count: int, padding_idx: int) -> Any:
     """Rows of `weight`, which has `count`; zeros where `x` is `padding_idx` (-1: nowhere)."""

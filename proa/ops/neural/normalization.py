@@ -17,6 +17,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import is_floating
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -91,6 +92,7 @@ def _kept_statistics(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> Seque
     paddle_name=_operator_of,
     amp_keeps=_kept_statistics,
     padding=rules.normalisation.normalise,
+    series=series.functions.normalise,
 )
 def normalise(
     xp: Any,

@@ -22,6 +22,7 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import INT32, is_floating
 from ...core.namespaces import can_write, constant
+from ...eager import series
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...ir.padding import rules
@@ -362,6 +363,7 @@ def _scaling(window: Window, divisor: str | float, dtype: Any, channels_last: bo
     family="pooling",
     paddle_name="pool2d",
     padding=rules.pooling.avg_pool,
+    series=series.algebra.linear("x"),
 )
 def avg_pool(
     xp: Any,
@@ -510,6 +512,7 @@ def scatter_last(xp: Any, y: Any, index: Any, size: int) -> Any:
     infer=lambda operation, operands, attributes, place: operands[0].with_shape(operands[1].shape),
     grad={"x": lambda g, index, x_aval: scatter_last(g, index, x_aval.shape[-1])},
     padding=rules.pooling.last,
+    series=series.algebra.linear("x"),
 )
 def pick_last(xp: Any, x: Any, index: Any) -> Any:
     """Elements of `x` at `index` along the last axis."""
@@ -557,6 +560,7 @@ def _in_blocks(shape: Sizes, counts: Sizes, axes: Sizes) -> tuple[Sizes, Sizes]:
     family="pooling",
     paddle_name="pool2d",
     padding=rules.pooling.adaptive_average,
+    series=series.algebra.linear("x"),
 )
 def adaptive_average(xp: Any, x: Any, extents: Sizes, axes: Sizes) -> Any:
     """Means over windows of (almost) equal width: of blocks, or along each axis a product with a fixed matrix."""

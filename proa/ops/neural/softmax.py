@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import is_floating, to_numpy_dtype
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -43,6 +44,7 @@ def _softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
     name="softmax",
     family="normalisation",
     padding=rules.neural.softmax,
+    series=series.functions.softmax,
 )
 def softmax_along(xp: Any, x: Any, axis: int) -> Any:
     if not x.size:
@@ -76,6 +78,7 @@ def _log_softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
     name="log_softmax",
     family="normalisation",
     padding=rules.neural.softmax,
+    series=series.functions.log_softmax,
 )
 def log_softmax_along(xp: Any, x: Any, axis: int) -> Any:
     if not x.size:

@@ -14,6 +14,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import type_error, value_error
 from ...core.symbols import fixed
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import common_dtype
 from ...eager.samples import A, S, samples
@@ -71,7 +72,13 @@ def _grad_concat(g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], 
 
 
 @op(
-    variadic=True, infer=_infer_concat, grad=_grad_concat, name="concat", family="movement", padding=rules.moving.concat
+    variadic=True,
+    infer=_infer_concat,
+    grad=_grad_concat,
+    name="concat",
+    family="movement",
+    padding=rules.moving.concat,
+    series=series.algebra.joined,
 )
 def concat_along(xp: Any, x: list[Any], axis: int) -> Any:
     return xp.concatenate(x, axis=axis)
@@ -117,7 +124,15 @@ def _grad_stack(g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], n
     return rows_of([g], attributes[0])
 
 
-@op(variadic=True, infer=_infer_stack, grad=_grad_stack, name="stack", family="movement", padding=rules.shapes.stack)
+@op(
+    variadic=True,
+    infer=_infer_stack,
+    grad=_grad_stack,
+    name="stack",
+    family="movement",
+    padding=rules.shapes.stack,
+    series=series.algebra.joined,
+)
 def stack_along(xp: Any, x: list[Any], axis: int) -> Any:
     return xp.stack(x, axis=axis)
 
@@ -168,6 +183,7 @@ def _grad_split(grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], 
     family="movement",
     paddle_name="split_with_num",
     padding=rules.moving.split,
+    series=series.algebra.parted,
 )
 def split_at(xp: Any, x: list[Any], sections: tuple[int, ...], axis: int) -> Any:
     ends = np.cumsum(sections)[:-1].tolist()
@@ -270,6 +286,7 @@ def _grad_rows(grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], n
     name="unbind",
     family="movement",
     padding=rules.shapes.unbind,
+    series=series.algebra.parted,
 )
 def rows_of(xp: Any, x: list[Any], axis: int) -> Any:
     moved = xp.moveaxis(x[0], axis, 0)

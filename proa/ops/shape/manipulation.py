@@ -50,6 +50,7 @@ def _squeezed(x: Tensor, axis: Any) -> tuple[int, ...]:
     reference=lambda x, axis=None: x.reshape(
         [n for a, n in enumerate(x.shape) if n != 1 or (axis is not None and a not in np.atleast_1d(axis) % x.ndim)]
     ),
+    reshapes=True,
 )
 @public(method=True)
 def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
@@ -73,6 +74,7 @@ def _unsqueezed(x: Tensor, axis: Any) -> tuple[int, ...]:
     S(A(), 0),
     S(A(0, 2), 1),
     reference=lambda x, axis: _reference_unsqueeze(x, axis),
+    reshapes=True,
 )
 @public(method=True)
 def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
@@ -117,6 +119,7 @@ def _flattened(x: Tensor, start_axis: Any, stop_axis: Any) -> tuple[int, ...]:
             *x.shape[stop_axis % max(x.ndim, 1) + 1 :],
         ]
     ),
+    reshapes=True,
 )
 @public(method=True, aliases="start_axis=start_dim stop_axis=end_dim")
 def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import failed_check, value_error
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -50,6 +51,7 @@ def _negated(pairs: Pairs) -> Pairs:
     name="pad",
     family="movement",
     padding=rules.moving.pad,
+    series=series.algebra.padded,
 )
 def pad_with(xp: Any, x: Any, value: Any, pairs: Pairs) -> Any:
     """A border of `value` (before, after) around each axis; a negative one cuts off."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes as common_shape_of
 from ...eager.infer import same_shape
@@ -155,6 +156,7 @@ def _untiled(g: Tensor, aval: Aval, repeats: tuple[int, ...]) -> Tensor:
     name="tile",
     family="movement",
     padding=rules.shapes.tile,
+    series=series.algebra.linear("x"),
 )
 def tile_by(xp: Any, x: Any, repeats: tuple[int, ...]) -> Any:
     return xp.tile(x, repeats)
@@ -251,6 +253,7 @@ def _each_repeated(x: Tensor, axis: int, count: int) -> Tensor:
     name="flip",
     family="movement",
     padding=rules.moving.flip,
+    series=series.algebra.linear("x"),
 )
 def flip_axes(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
     return xp.flip(x, axes)
@@ -279,6 +282,7 @@ reverse = public(name="reverse")(flip)
     name="roll",
     family="movement",
     padding=rules.moving.roll,
+    series=series.algebra.linear("x"),
 )
 def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
     return xp.roll(x, shifts, axes)

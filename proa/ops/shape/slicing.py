@@ -20,6 +20,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.strides import Strides
+from ...eager import series
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...ir.padding import rules
@@ -242,6 +243,7 @@ def _infer_overwrite(_op: Any, operands: Any, attributes: tuple[Any, ...], place
     family="movement",
     paddle_name="slice",
     padding=rules.slices.getitem,
+    series=series.algebra.linear("x"),
 )
 def read_at(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
     """The slice of `x` that spec and position describe."""
@@ -254,6 +256,7 @@ def read_at(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
     grad={"x": lambda g, position, spec: read_at(g, position, spec)},
     name="getitem_grad",
     padding=rules.slices.getitem_grad,
+    series=series.algebra.linear("x"),
 )
 def place_at(xp: Any, x: Any, position: Any, spec: Spec, shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with `x` as the slice that spec and position describe."""
@@ -276,6 +279,7 @@ def _cleared(g: Tensor, position: int, spec: Spec) -> Tensor:
     family="movement",
     amp="never",
     padding=rules.slices.setitem,
+    series=series.algebra.linear("x value"),
 )
 def overwrite_at(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
     """`x` with `value` (broadcast) in the slice that spec and position describe."""

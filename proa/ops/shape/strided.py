@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ...core.errors import value_error
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -196,6 +197,7 @@ def _infer_as_real(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     view=lambda base, view: as_real(view),
     strides=lambda shape, strides: tuple(step // 2 for step in strides[:-1]),
     padding=rules.shapes.as_complex,
+    series=series.algebra.linear("x"),
 )
 def as_complex(xp: Any, x: Any) -> Any:
     """Pairs in the last axis as complex numbers. Shares memory with `x`."""
@@ -213,6 +215,7 @@ def as_complex(xp: Any, x: Any) -> Any:
     view=lambda base, view: as_complex(view),
     strides=lambda shape, strides: (*(2 * step for step in strides), 1),
     padding=rules.shapes.as_real,
+    series=series.algebra.linear("x"),
 )
 def as_real(xp: Any, x: Any) -> Any:
     """Complex numbers as pairs in a new last axis. Shares memory with `x`."""

@@ -5,6 +5,7 @@ operations whose declaration names it (`@op(padding=rules.scans.sort)`); operati
 (see `analysis.ELEMENTWISE`). What cannot be padded is refused with a reason, which users see in `explain()`.
 """
 
+from ..analysis import ELEMENTWISE as elementwise
 from ..analysis import refused
 from . import (
     creation,
@@ -24,6 +25,6 @@ from . import (
 )
 
 __all__ = [
-    "creation", "indexing", "labels", "moving", "neural", "normalisation", "pooling", "products", "reductions", "refused",
-    "scans", "shapes", "slices", "untouched", "windows",
+    "creation", "elementwise", "indexing", "labels", "moving", "neural", "normalisation", "pooling", "products",
+    "reductions", "refused", "scans", "shapes", "slices", "untouched", "windows",
 ]  # fmt: skip
