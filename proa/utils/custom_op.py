@@ -15,7 +15,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ..core.dtype import to_numpy_dtype
 from ..core.errors import runtime_error, type_error
 from ..eager.declare import op
 from ..ir.operation import all_operations
+from ..ir.traits import GivenTraits
 
 Kernel = Callable[..., Any]
 
@@ -39,6 +40,7 @@ def custom_op(
     grad: Any = "auto",
     compiled: bool = False,
     name: str | None = None,
+    **traits: Unpack[GivenTraits],
 ) -> Any:
     """Makes an operation from a kernel; used as a decorator, with or without arguments.
 
@@ -53,6 +55,7 @@ def custom_op(
         to a function of `g` (the gradient of the result, `g0, g1 …` of several) and of any of the kernel's parameters and
         `out`, written with tensors.
     compiled: the kernel is written for `jax.numpy` alone.
+    traits: what else is known about it (`amp="wide"`, `family="reduction"` …; see docs/custom_operations.md).
     """
 
     def declare(function: Kernel) -> Any:
@@ -63,7 +66,7 @@ def custom_op(
             raise type_error("custom_op", f"the kernel has no parameter {', '.join(missing)}", f"{sorted(known)}")
         recorded = op(
             operands, scalars=scalars, optional=optional, outputs=outputs, infer=_rule(result, outputs), grad=grad,
-            name=_free_name(name or function.__name__),
+            name=_free_name(name or function.__name__), **traits,
         )(function)  # fmt: skip
         if compiled:
             recorded.operation.kernels["numpy"] = through_xla(function)  # type: ignore[attr-defined]
