@@ -1,19 +1,17 @@
-"""Which operations mixed precision computes in what: Paddle's white and black lists, and what they mean here.
+"""Which operations mixed precision computes in what: Paddle's white and black lists.
 
-The lists hold Paddle's operator names (`matmul_v2`, `elementwise_add` …), and so do the users' custom lists. `name_of`
-tells which of them a primitive of the op table stands for; a name that nothing stands for does no harm. `canonical`
-also understands the names of the public functions (`matmul`, `add`).
+The lists hold Paddle's operator names (`matmul_v2`, `elementwise_add` …), and so do the users' custom lists. Which of them a
+primitive stands for is declared with it (`paddle_name`), as is what no list decides (`amp`); a name that nothing stands for
+does no harm. `canonical` also understands the names of the public functions (`matmul`, `add`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..core.aval import Aval
 from ..ir.operation import Operation
-
-Naming = str | Callable[[Sequence[Any], tuple[Any, ...]], str]
 
 
 def _names(text: str) -> frozenset[str]:
@@ -64,77 +62,7 @@ def black_list() -> dict[str, dict[str, set[str]]]:
     }
 
 
-# ---- Paddle's names of our primitives ------------------------------------------------------------
-
-
-def _or_scale(elementwise: str) -> Naming:
-    """Paddle's `x + 1.0` is its operator `scale`."""
-
-    def name(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
-        return "scale" if any(isinstance(kind, type) for kind in kinds) else elementwise
-
-    return name
-
-
-def _power(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
-    return "pow" if isinstance(kinds[1], type) else "elementwise_pow"
-
-
-def _convolution(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
-    weight, groups = kinds[1], attributes[3]
-    if weight.ndim > 4:
-        return "conv3d"
-    return "depthwise_conv2d" if groups > 1 and weight.shape[1] == 1 else "conv2d"
-
-
-def _transposed_convolution(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
-    return "conv3d_transpose" if kinds[1].ndim > 4 else "conv2d_transpose"
-
-
-def _normalisation(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
-    _epsilon, view, axes, broadcast, centred = attributes
-    shape = kinds[0].shape
-    if not centred:
-        return "rms_norm"
-    if view != shape:
-        return "group_norm"
-    if len(broadcast) < len(shape) or len(axes) == len(shape) or all(broadcast[a] == shape[a] for a in axes):
-        return "layer_norm"
-    return "batch_norm" if 0 in axes else "instance_norm"
-
-
-NAMES: dict[str, Naming] = {
-    "matmul": "matmul_v2", "linear": "linear_v2", "conv": _convolution, "conv_grad_input": _transposed_convolution,
-    "conv_transpose": _transposed_convolution, "attention": "flash_attn", "recurrence": "rnn",
-    "add": _or_scale("elementwise_add"), "subtract": _or_scale("elementwise_sub"),
-    "multiply": _or_scale("elementwise_mul"), "divide": "elementwise_div", "maximum": "elementwise_max",
-    "minimum": "elementwise_min", "fmax": "elementwise_fmax", "fmin": "elementwise_fmin",
-    "floor_divide": "elementwise_floordiv", "remainder": "elementwise_mod", "neg": "scale", "fixed": "scale",
-    "pow": _power, "integer_power": "pow",
-    "sum": "reduce_sum", "mean": "reduce_mean", "max": "reduce_max", "min": "reduce_min", "prod": "reduce_prod",
-    "any": "reduce_any", "all": "reduce_all", "argmax": "arg_max", "argmin": "arg_min", "sort": "argsort",
-    "topk": "top_k_v2", "transpose": "transpose2", "expand": "expand_v2", "split": "split_with_num",
-    "getitem": "slice", "index_get": "gather", "one_hot": "one_hot_v2", "full": "fill_constant", "zeros": "fill_constant",
-    "ones": "fill_constant",
-    "isnan": "isnan_v2", "isinf": "isinf_v2", "isfinite": "isfinite_v2", "det": "determinant",
-    "normalise": _normalisation, "normalise_by": "batch_norm", "max_pool": "pool2d", "avg_pool": "pool2d",
-    "adaptive_average": "pool2d", "hardswish": "hard_swish", "log_sigmoid": "logsigmoid",
-    "softmax_cross_entropy": "softmax_with_cross_entropy", "pick_class_for_nll": "nll_loss",
-    "sigmoid_cross_entropy": "sigmoid_cross_entropy_with_logits", "probability_cross_entropy": "bce_loss",
-    "embedding": "lookup_table_v2", "resample": "bilinear_interp_v2", "ctc": "warpctc", "rnnt": "warprnnt",
-}  # fmt: skip
-
-# Operators for which only the first operand counts, as in Paddle: the statistics stay as they are.
-FIRST_OPERAND_ONLY = _names("batch_norm layer_norm")
-# Operands by position that keep their dtype (an additive mask).
-KEPT_OPERANDS = {"attention": 3}
-# Never touched: explicit conversions, and writing into a tensor, which takes the dtype of the tensor.
-UNTOUCHED = _names("cast index_set index_accumulate setitem put_where fill with_diagonal view_dtype")
-# Primitives for which no half type will do.
-FLOAT32_ONLY = _names(
-    "cholesky lu qr eigh eigvalsh eig eigvals svd svdvals solve solve_again inverse pinv cofactors det slogdet "
-    "triangular_solve matrix_exp matrix_power fft_c2c fft_r2c fft_c2r ctc rnnt"
-)
+# ---- names ---------------------------------------------------------------------------------------
 
 # Further names under which users may know an operator.
 _ALIASES = {
@@ -156,7 +84,7 @@ def canonical(name: str) -> str:
 
 def name_of(operation: Operation, kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
     """Paddle's name of the operator that a call of a primitive stands for."""
-    name = NAMES.get(operation.name, operation.name)
+    name = operation.traits.paddle_name or operation.name
     return name if isinstance(name, str) else name(kinds, attributes)
 
 

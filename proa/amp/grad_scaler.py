@@ -20,6 +20,7 @@ from ..eager.declare import op
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
+from ..ir.padding import rules
 from ..ir.recorder import recording_gradients
 from .casting import AmpState
 
@@ -32,7 +33,14 @@ def _infer_unscaled(operation: Any, operands: Any, attributes: Any, place: Any) 
     return (*grads, make_aval((), BOOL, place))
 
 
-@op("x", variadic=True, outputs="list", infer=_infer_unscaled, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=_infer_unscaled,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def unscale_gradients(xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """Each gradient times the first operand, and whether any of them has NaN or infinite elements."""
     factor, *grads = arrays

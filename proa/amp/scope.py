@@ -18,7 +18,7 @@ from ..core.symbols import plain
 from ..ir.operation import OperandKind, Operation
 from ..ir.program import Instruction
 from ..ir.trace import Scope
-from .amp_lists import FIRST_OPERAND_ONLY, FLOAT32_ONLY, KEPT_OPERANDS, NAMES, UNTOUCHED, canonical, name_of
+from .amp_lists import canonical, name_of
 
 # What is cast; float64 and everything else stays as it is.
 _CAST = frozenset({FLOAT32, FLOAT16, BFLOAT16})
@@ -50,12 +50,15 @@ class Autocast:
         return self._judge_name(name_of(operation, kinds, attributes)) if found is _BY_NAME else found
 
     def _judge(self, operation: Operation) -> str:
-        if operation.gradient is None or operation.name in UNTOUCHED:
+        traits = operation.traits
+        if operation.gradient is None or traits.amp == "never":
             return _NEVER
-        if operation.name in FLOAT32_ONLY:
+        if traits.amp == "wide":
             return _WIDE
-        name = NAMES.get(operation.name, operation.name)
-        return self._judge_name(name) if isinstance(name, str) else _BY_NAME
+        name = traits.paddle_name or operation.name
+        if not isinstance(name, str):
+            return _BY_NAME
+        return _LOW if traits.amp == "low" and name not in self.black else self._judge_name(name)
 
     def _judge_name(self, name: str) -> str:
         if name in self.white:
@@ -81,10 +84,9 @@ class Autocast:
             answer = self._answers[key] = self._decide(operation, kinds, attributes)
         return cast("tuple[np.dtype | None, ...] | None", answer)
 
-    def common_casts(self, name: str, avals: Sequence[Aval]) -> list[np.dtype | None]:
+    def common_casts(self, name: str, avals: Sequence[Aval], wide: bool = False) -> list[np.dtype | None]:
         """See `Scope.common_casts`."""
-        verdict = _WIDE if name in FLOAT32_ONLY else self._judge_name(name)
-        return self._targets(verdict, avals)
+        return self._targets(_WIDE if wide else self._judge_name(name), avals)
 
     def _decide(
         self, operation: Operation, kinds: Sequence[OperandKind], attributes: tuple[Any, ...]
@@ -92,13 +94,10 @@ class Autocast:
         verdict = self.verdict(operation, kinds, attributes)
         if verdict is _NEVER:
             return None
-        if operation.name in ("normalise", "normalise_by") and name_of(operation, kinds, attributes) in (
-            FIRST_OPERAND_ONLY
-        ):
-            kinds = [kinds[0], *[None] * (len(kinds) - 1)]
-        kept = KEPT_OPERANDS.get(operation.name)
-        if kept is not None:
-            kinds = [None if position == kept else kind for position, kind in enumerate(kinds)]
+        kept = operation.traits.amp_keeps
+        if kept:
+            positions = kept if isinstance(kept, tuple) else kept(kinds, attributes)
+            kinds = [None if position in positions else kind for position, kind in enumerate(kinds)]
         targets = self._targets(verdict, kinds)
         return tuple(targets) if any(dtype is not None for dtype in targets) else None
 
@@ -126,8 +125,8 @@ class AmpScope(Scope):
     ) -> tuple[Any, ...] | None:
         return None if self.autocast is None else self.autocast.casts(operation, kinds, attributes)
 
-    def common_casts(self, name: str, avals: Sequence[Aval]) -> Sequence[Any]:
-        return [None] * len(avals) if self.autocast is None else self.autocast.common_casts(name, avals)
+    def common_casts(self, name: str, avals: Sequence[Aval], wide: bool = False) -> Sequence[Any]:
+        return [None] * len(avals) if self.autocast is None else self.autocast.common_casts(name, avals, wide)
 
     def without_casts(self) -> Scope | None:
         return scope_of(None, self.observe)

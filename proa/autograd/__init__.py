@@ -7,7 +7,7 @@ switches (`modes.py`) and hooks (`hooks.py`). Here is what is built on them:
     saved_hooks.py   saved_tensors_hooks: what a node keeps, packed by the user
     lazy.py          jacobian, hessian: matrices whose rows are computed when they are looked at
     functional.py    jvp, vjp; Jacobian and Hessian of a function (`paddle.incubate.autograd`)
-    taylor.py        taylor: directional derivatives of any order in one pass; its rules are in series.py
+    taylor.py        taylor: directional derivatives of any order in one pass; its rules are in `eager/series`
 """
 
 from __future__ import annotations

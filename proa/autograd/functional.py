@@ -16,8 +16,8 @@ from ..eager.declare import PUBLIC
 from ..eager.engine import gradients, tensor_list, zeros_of
 from ..eager.hooks import grad as plain_grad
 from ..eager.modes import enable_grad
+from ..eager.series.derived import separate
 from ..eager.tensor import Tensor, tensor_from_data
-from .series import separate
 
 Tensors = Tensor | Sequence[Tensor]
 

@@ -1,7 +1,7 @@
 """Taylor mode: all directional derivatives up to some order in one pass forwards.
 
 Nested `grad(create_graph=True)` grows about threefold with each order. Here the function runs once, as usual; then
-power series in t are carried along the tape from `x + t v` to the results (the rules are in `series.py`), which takes
+power series in t are carried along the tape from `x + t v` to the results (the rules are in `eager/series`), which takes
 work in proportion to the order for linear layers, and to its square for products and elementwise functions.
 """
 
@@ -15,11 +15,11 @@ from ..core.errors import message, value_error
 from ..eager.declare import PUBLIC
 from ..eager.engine import _leading_to, zeros_of
 from ..eager.modes import enable_grad
+from ..eager.series.calls import Call, Series
+from ..eager.series.derived import advance
 from ..eager.tape import GradNode, OutputNode, PassNode, edge_of
 from ..eager.tensor import Tensor
-from . import series_functions  # noqa: F401 (declares further rules)
 from .functional import _call, _vectors
-from .series import Call, Series, advance
 
 Tensors = Tensor | Sequence[Tensor]
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.operation import Operation
 from ..ir.program import Instruction, Program
 
 Slots = np.ndarray
@@ -84,7 +85,7 @@ class Dependencies:
 
     def _call(self, instruction: Instruction, operands: list[Any]) -> list[Axes]:
         operation = instruction.operation
-        rule = _RULES.get(operation.name) or (_elementwise if operation.elementwise else None)
+        rule = _RULES.get(operation.name) or _rule_of_kind(operation)
         found = None if rule is None else rule(self, instruction, operands)
         if found is None:
             self.unknown.add(operation.name)
@@ -120,6 +121,15 @@ def _attribute(instruction: Instruction, name: str) -> Any:
 
 
 # ---- rules: what happens to the axes --------------------------------------------------------------------------------
+
+
+def _rule_of_kind(operation: Operation) -> Rule | None:
+    """What an operation without a rule of its own follows, by its traits."""
+    if operation.elementwise:
+        return _elementwise
+    if operation.traits.family == "reduction" and "keepdim" in operation.attribute_names:
+        return _reduce
+    return _pool if operation.traits.family == "pooling" else None
 
 
 def _elementwise(d: Dependencies, instruction: Instruction, operands: list[Any]) -> list[Axes]:
@@ -204,7 +214,6 @@ def _normalise_by(d: Dependencies, instruction: Instruction, operands: list[Any]
     return [list(x)]
 
 
-@_rule("max_pool avg_pool adaptive_average adaptive_max_pool")
 def _pool(d: Dependencies, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Axes that keep their size pass; those that are pooled are spatial and stay anyhow."""
     x = operands[0]
@@ -215,7 +224,6 @@ def _pool(d: Dependencies, instruction: Instruction, operands: list[Any]) -> lis
     return [[x[a] if size == len(x[a]) else np.zeros(size, np.int64) for a, size in enumerate(s)] for s in shapes]
 
 
-@_rule("mean sum max min")
 def _reduce(d: Dependencies, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x = operands[0]
     axis, keep = _attribute(instruction, "axis"), _attribute(instruction, "keepdim")

@@ -8,15 +8,17 @@ Tensor with tensor (`promote_tensors`)
     * Two floating types: float64 if one is float64, else float32 (float16 with bfloat16 too).
     * Integers and booleans promote with complex types only: int32 + int64 and int32 + float32
       raise TypeError. The float8 types promote with nothing.
-    * A 0-d tensor yields in arithmetic and comparison (`_ZERO_DIM_YIELDS`). Beside a tensor with
+    * A 0-d tensor yields in arithmetic and comparison (`zero_dim_yields`). Beside a tensor with
       dimensions, that one's type wins, unless the 0-d tensor is of a higher category (bool <
       integer < floating < complex): int64[3] + float64[] is float64, float32[3] + float64[] is
       float32. Two 0-d tensors widen freely (uint8 with int8 is int16, int64 with float16 is
       float16), and floor_divide widens so even if only one of them is 0-d. All other operations
       (maximum, where, logical_and, atan2, the in-place forms …) ignore the rank. A tensor of
       shape [1] is not 0-d.
-    * Operations in `_EQUAL_TYPES` do not promote: matmul, concat, stack, bitwise_and … raise on
+    * Operations of `one_type` do not promote: matmul, concat, stack, bitwise_and … raise on
       any difference; the matrix products alone accept a floating type beside a complex one.
+
+Which of these an operation follows is its `Promotion`, given where it is declared (`@op(promote=ARITHMETIC)`).
 
 Tensor with Python scalar (`promote_scalar`), on either side, whatever the tensor's rank
     * bool: the tensor's type. int: the tensor's type, but int64 for a bool tensor.
@@ -28,7 +30,7 @@ Tensor with Python scalar (`promote_scalar`), on either side, whatever the tenso
 
 None of this depends on the default dtype. True division of integers computes in float32, atan2 of
 integers in float64; dividing booleans gives booleans. Comparisons and logical operations compute
-in the common type and give bool (`result_dtype`).
+in the common type and give bool.
 
 Paddle has no rule for uint16, uint32 and uint64: here they are integers like the rest.
 """
@@ -36,6 +38,7 @@ Paddle has no rule for uint16, uint32 and uint64: here they are integers like th
 from __future__ import annotations
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,26 +58,32 @@ from .errors import type_error
 from .symbols import SymbolicNumber, SymbolicSize
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+class Promotion(NamedTuple):
+    """How an operation brings its operands to a common type."""
+
+    # A 0-d operand gives way to one with dimensions; `widens`: integers widen even if only one operand is 0-d.
+    zero_dim_yields: bool = False
+    widens: bool = False
+    # Operands must have one type; `lifts`: a floating one beside a complex one will do.
+    one_type: bool = False
+    lifts: bool = False
+    # A Python scalar: "usual", "own" (as a tensor of its own type), "bits" (integers only) or "tensor" (takes its type).
+    scalars: str = "usual"
+    # What integers are computed in where the result is not an integer.
+    integers_become: np.dtype | None = None
 
 
-_COMPARISONS = _names("equal not_equal less_than greater_than less_equal greater_equal")
-_LOGICAL = _names("logical_and logical_or logical_xor")
-_DIVISIONS = _names("divide divide_ true_divide")
-_BITWISE = _names("bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift")
-_MATRIX_PRODUCTS = _names("matmul mm bmm mv dot inner kron linear addmm baddbmm einsum")
-
-# A 0-d operand gives way to one with dimensions.
-_ZERO_DIM_YIELDS = _COMPARISONS | _names(
-    "add subtract multiply divide true_divide floor_divide remainder mod floor_mod pow copysign mse_loss"
-)
-# Operands must have one type.
-_EQUAL_TYPES = _BITWISE | _MATRIX_PRODUCTS | _names("concat stack add_n lerp heaviside isclose allclose equal_all dist")
-# A scalar is converted to the tensor's type, whatever it is.
-_TENSOR_TYPE_STAYS = _names("scale scale_ masked_fill masked_fill_ fill_ full_like")
-# What integers are computed in where the result is not an integer.
-_INTEGERS_BECOME = dict.fromkeys([*_DIVISIONS, "logaddexp", "hypot"], FLOAT32) | {"atan2": FLOAT64}
+STRICT = Promotion()
+ARITHMETIC = Promotion(zero_dim_yields=True)
+FLOOR_DIVISION = Promotion(zero_dim_yields=True, widens=True)
+TRUE_DIVISION = Promotion(zero_dim_yields=True, integers_become=FLOAT32)
+INTEGERS_IN_FLOAT32 = Promotion(integers_become=FLOAT32)
+INTEGERS_IN_FLOAT64 = Promotion(integers_become=FLOAT64)
+ONE_TYPE = Promotion(one_type=True)
+PRODUCTS = Promotion(one_type=True, lifts=True)
+BITS = Promotion(one_type=True, scalars="bits")
+CHOICE = Promotion(scalars="own")
+FILLING = Promotion(scalars="tensor")
 
 _FLOAT8 = frozenset(DTYPES[name].numpy_dtype for name in ("float8_e4m3fn", "float8_e5m2"))
 
@@ -83,46 +92,41 @@ def promote_tensors(
     op_name: str,
     dtype_a: np.dtype,
     dtype_b: np.dtype,
+    rule: Promotion = STRICT,
     *,
     a_is_0d: bool = False,
     b_is_0d: bool = False,
 ) -> np.dtype:
-    """The type in which `op_name` computes two tensors; TypeError where the pair has none."""
-    return _promote_tensors(op_name, dtype_a, dtype_b, a_is_0d, b_is_0d)
+    """The type in which an operation of this rule computes two tensors; TypeError where the pair has none."""
+    return _promote_tensors(op_name, dtype_a, dtype_b, rule, a_is_0d, b_is_0d)
 
 
-def promote_scalar(op_name: str, tensor_dtype: np.dtype, scalar_type: type) -> np.dtype:
-    """The type in which `op_name` computes a tensor with a Python scalar on either side."""
+def promote_scalar(op_name: str, tensor_dtype: np.dtype, scalar_type: type, rule: Promotion = STRICT) -> np.dtype:
+    """The type in which an operation of this rule computes a tensor with a Python scalar on either side."""
     if issubclass(scalar_type, (SymbolicSize, SymbolicNumber)):
         scalar_type = int if issubclass(scalar_type, int) else float
-    return _promote_scalar(op_name, tensor_dtype, scalar_type)
-
-
-def result_dtype(op_name: str, computed_in: np.dtype) -> np.dtype:
-    """The result's type where operands are computed in `computed_in`: bool for comparisons."""
-    return BOOL if op_name in _COMPARISONS or op_name in _LOGICAL else computed_in
+    return _promote_scalar(op_name, tensor_dtype, scalar_type, rule)
 
 
 @functools.cache
-def _promote_tensors(op_name: str, a: np.dtype, b: np.dtype, a_is_0d: bool, b_is_0d: bool) -> np.dtype:
+def _promote_tensors(op_name: str, a: np.dtype, b: np.dtype, rule: Promotion, a_is_0d: bool, b_is_0d: bool) -> np.dtype:
     common = a if a == b else None
-    if common is None and op_name in _EQUAL_TYPES:
-        lifts = op_name in _MATRIX_PRODUCTS and _is_floating_beside_complex(a, b)
-        common = _strict(a, b) if lifts else None
-    elif common is None and (a_is_0d or b_is_0d) and op_name in _ZERO_DIM_YIELDS:
-        if a_is_0d == b_is_0d or op_name == "floor_divide":
+    if common is None and rule.one_type:
+        common = _strict(a, b) if rule.lifts and _is_floating_beside_complex(a, b) else None
+    elif common is None and (a_is_0d or b_is_0d) and rule.zero_dim_yields:
+        if a_is_0d == b_is_0d or rule.widens:
             common = _widest(a, b)
         else:
             common = _yielding(zero_dim=a if a_is_0d else b, other=b if a_is_0d else a)
     elif common is None:
         common = _strict(a, b)
     if common is None:
-        raise _mismatch(op_name, a, b)
-    return _INTEGERS_BECOME.get(op_name, common) if common.kind in "iu" else common
+        raise _mismatch(op_name, a, b, rule)
+    return (rule.integers_become or common) if common.kind in "iu" else common
 
 
 @functools.cache
-def _promote_scalar(op_name: str, dtype: np.dtype, scalar_type: type) -> np.dtype:
+def _promote_scalar(op_name: str, dtype: np.dtype, scalar_type: type, rule: Promotion) -> np.dtype:
     if scalar_type not in PYTHON_TYPES:
         raise type_error(
             op_name,
@@ -130,11 +134,11 @@ def _promote_scalar(op_name: str, dtype: np.dtype, scalar_type: type) -> np.dtyp
             scalar_type.__name__,
             "convert it with to_tensor()",
         )
-    if op_name in _TENSOR_TYPE_STAYS:
+    if rule.scalars == "tensor":
         return dtype
-    if op_name == "where":
-        return _promote_tensors(op_name, dtype, PYTHON_TYPES[scalar_type], False, False)
-    if op_name in _BITWISE:
+    if rule.scalars == "own":
+        return _promote_tensors(op_name, dtype, PYTHON_TYPES[scalar_type], rule, False, False)
+    if rule.scalars == "bits":
         if scalar_type in (float, complex):
             raise type_error(
                 op_name,
@@ -149,10 +153,10 @@ def _promote_scalar(op_name: str, dtype: np.dtype, scalar_type: type) -> np.dtyp
     elif scalar_type is float and _category(dtype) < 2:
         common = FLOAT32
     elif scalar_type is complex and dtype in _FLOAT8:
-        raise _mismatch(op_name, dtype, COMPLEX64)
+        raise _mismatch(op_name, dtype, COMPLEX64, rule)
     elif scalar_type is complex and dtype.kind != "c":
         common = COMPLEX128 if dtype == FLOAT64 else COMPLEX64
-    return _INTEGERS_BECOME.get(op_name, common) if common.kind in "iu" else common
+    return (rule.integers_become or common) if common.kind in "iu" else common
 
 
 def _category(dtype: np.dtype) -> int:
@@ -200,14 +204,14 @@ def _yielding(*, zero_dim: np.dtype, other: np.dtype) -> np.dtype | None:
     return other if _category(zero_dim) <= _category(other) else zero_dim
 
 
-def _mismatch(op_name: str, a: np.dtype, b: np.dtype) -> TypeError:
+def _mismatch(op_name: str, a: np.dtype, b: np.dtype, rule: Promotion) -> TypeError:
     # float8 is for storage, so the other side's type is the one to suggest; otherwise the wider.
     if a in _FLOAT8 or b in _FLOAT8:
         target = a if b in _FLOAT8 and a not in _FLOAT8 else b if b not in _FLOAT8 else FLOAT32
     else:
         target = _widest(a, b)
     target_name = name_of(target if target is not None else FLOAT32)
-    if op_name in _EQUAL_TYPES:
+    if rule.one_type:
         reason = f"both operands must have one data type, and {name_of(a)} and {name_of(b)} differ"
     else:
         reason = (

@@ -16,12 +16,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
+from ..core.promotion import Promotion
 from ..core.tracebacks import trim
 from ..ir.keys import kind_of_annotation
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
+from ..ir.traits import GivenTraits
 from .binder import RESERVED, Parameter, generate
 from .calling import MISSING, putting_off, with_options
 from .dispatch import as_operand, cast_for_scope, promote, record
@@ -51,7 +53,7 @@ def op(
     infer: Callable[..., Any] | None = None,
     grad: dict[str, Callable[..., Any]] | Callable[..., Any] | str | None = None,
     check: Check | None = None,
-    promote: bool = False,
+    promote: bool | Promotion = False,
     follow_scalars: bool | None = None,
     variadic: bool = False,
     view: Callable[..., Tensor] | None = None,
@@ -62,6 +64,7 @@ def op(
     host_from: int | None = None,
     alone: bool = False,
     name: str | None = None,
+    **traits: Unpack[GivenTraits],
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declares a primitive from its kernel.
 
@@ -72,6 +75,8 @@ def op(
     source; with `copies` the rule gives None where it cannot share after all (see `views.py`). `contracts`: it
     multiplies and adds up along an axis, which decides what it is expected to cost (see `ir/cost.py`). `alone`: every call
     runs by itself, between recorded segments, and its kernel gets the values as they are (see `proa/distributed`).
+    `promote`: operands of different types are brought to a common one, by a rule of `core/promotion.py` (True: the strict
+    one). All further keywords are traits, which others ask for (see `ir/traits.py`).
     """
 
     def declare(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,11 +111,12 @@ def op(
                 variadic=variadic,
                 returns_tuple=outputs != 1,
                 promote=promote,
-                follow_scalars=promote if follow_scalars is None else follow_scalars,
+                follow_scalars=promote is not False if follow_scalars is None else follow_scalars,
                 host_from=host_from,
                 alone=alone,
                 attribute_kinds=[p.declared for p in parameters[variadic:] if p.kind == "static"],
                 doc=kernel.__doc__ or "",
+                traits=traits,
             )
         )
         operation.differentiable_outputs = differentiable_outputs

@@ -218,14 +218,19 @@ def promote(operation: Operation, operands: list[Any]) -> list[Any]:
     if len(tensors) == 2:
         first, second = tensors[0]._aval, tensors[1]._aval
         common = promote_tensors(
-            operation.name, first.dtype, second.dtype, a_is_0d=not first.shape, b_is_0d=not second.shape
+            operation.name,
+            first.dtype,
+            second.dtype,
+            operation.promotion,
+            a_is_0d=not first.shape,
+            b_is_0d=not second.shape,
         )
         return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
     if len(tensors) == 1:
         scalar = next((operand for operand in operands if isinstance(operand, _SCALARS)), None)
         if scalar is not None:
             kind = next(kind for kind in (bool, int, float, complex) if isinstance(scalar, kind))
-            common = promote_scalar(operation.name, tensors[0]._aval.dtype, kind)
+            common = promote_scalar(operation.name, tensors[0]._aval.dtype, kind, operation.promotion)
             return [_cast(o, common) if isinstance(o, Tensor) and o._aval.dtype != common else o for o in operands]
     elif operands and all(isinstance(operand, _SCALARS) for operand in operands):
         return promote(operation, [tensor_from_data(operands[0]), *operands[1:]])

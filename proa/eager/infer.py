@@ -27,6 +27,16 @@ def elementwise(rule: Rule) -> Rule:
     return rule
 
 
+def implies(**traits: Any) -> Callable[[Rule], Rule]:
+    """The traits of operations with this shape rule, unless their declaration says otherwise (`ir/traits.py`)."""
+
+    def mark(rule: Rule) -> Rule:
+        rule.traits = traits  # type: ignore[attr-defined]
+        return rule
+
+    return mark
+
+
 def broadcast_shapes(operation: Operation, operands: Kinds, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The common shape, or ValueError."""
     result: tuple[int, ...] = ()
@@ -56,7 +66,9 @@ def common_dtype(operation: Operation, operands: Kinds) -> np.dtype:
     first = tensors[0].dtype
     if operation.promote and len(tensors) == 2:
         a, b = tensors
-        common = promote_tensors(operation.name, a.dtype, b.dtype, a_is_0d=not a.shape, b_is_0d=not b.shape)
+        common = promote_tensors(
+            operation.name, a.dtype, b.dtype, operation.promotion, a_is_0d=not a.shape, b_is_0d=not b.shape
+        )
         if a.dtype != common or b.dtype != common:
             raise NeedsPromotion
         return common
@@ -82,7 +94,7 @@ def broadcast(operation: Operation, operands: Kinds, attributes: tuple[Any, ...]
 def _check_scalar(operation: Operation, operands: Kinds) -> None:
     tensor = next(k for k in operands if isinstance(k, Aval))
     scalar = next(k for k in operands if isinstance(k, type))
-    if promote_scalar(operation.name, tensor.dtype, scalar) != tensor.dtype:
+    if promote_scalar(operation.name, tensor.dtype, scalar, operation.promotion) != tensor.dtype:
         raise NeedsPromotion
 
 
@@ -125,6 +137,7 @@ def normalise_axis(operation_name: str, axis: int, ndim: int, extra: int = 0) ->
     return axis + limit if axis < 0 else axis
 
 
+@implies(family="reduction")
 def reduce(operation: Operation, operands: Kinds, attributes: tuple[Any, ...], place: Any) -> Aval:
     """Reduction over `axis` (a tuple of non-negative axes) with `keepdim`, the first two attributes."""
     axes, keepdim = attributes[0], attributes[1]

@@ -19,8 +19,8 @@ from .tensor import Tensor
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def one_operator(name: str) -> Callable[[Function], Function]:
-    """Marks a composition as one operator, by Paddle's name for it."""
+def one_operator(name: str, wide: bool = False) -> Callable[[Function], Function]:
+    """Marks a composition as one operator, by Paddle's name for it; `wide`: no half type will do for it."""
 
     def declare(function: Function) -> Function:
         @functools.wraps(function)
@@ -37,7 +37,9 @@ def one_operator(name: str) -> Callable[[Function], Function]:
                 tensors += [
                     t for t in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(t, Tensor)
                 ]
-            targets = dict(zip(map(id, tensors), scope.common_casts(name, [t._aval for t in tensors]), strict=True))
+            targets = dict(
+                zip(map(id, tensors), scope.common_casts(name, [t._aval for t in tensors], wide), strict=True)
+            )
 
             def fitting(value: Any) -> Any:
                 if isinstance(value, Tensor):

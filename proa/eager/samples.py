@@ -152,6 +152,9 @@ class SampleSet:
         why: str,
         random: bool = False,
         unspecified: bool = False,
+        changed: int = 0,
+        keeps_type: bool = False,
+        reshapes: bool = False,
     ) -> None:
         self.cases = list(cases)
         self.reference = reference
@@ -161,6 +164,9 @@ class SampleSet:
         self.why = why
         self.random = random
         self.unspecified = unspecified
+        self.changed = changed
+        self.keeps_type = keeps_type
+        self.reshapes = reshapes
 
 
 def samples(
@@ -172,6 +178,9 @@ def samples(
     why: str = "",
     random: bool = False,
     unspecified: bool = False,
+    changed: int = 0,
+    keeps_type: bool = False,
+    reshapes: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Attaches samples to a public function.
 
@@ -180,10 +189,15 @@ def samples(
 
     `random`: the function draws numbers; a sample of more than 8 elements must differ between two seeds.
     `unspecified`: nothing is promised about the values (`empty`).
+
+    Of the in-place form: `changed` is the position of the argument that it changes, `reshapes` says that this gets the
+    result's shape, `keeps_type` that it keeps its data type where the result has another one.
     """
 
     def attach(function: Callable[..., Any]) -> Callable[..., Any]:
-        found = SampleSet(cases, reference, gradient, second_order, tolerance, why, random, unspecified)
+        found = SampleSet(
+            cases, reference, gradient, second_order, tolerance, why, random, unspecified, changed, keeps_type, reshapes
+        )
         for form in (function, *getattr(function, "offered", ())):  # as written, and as users get it
             form.samples = found  # type: ignore[attr-defined]
         return function

@@ -21,6 +21,7 @@ from ..eager.tensor import Tensor
 from ..ir.block import Block, branched, is_loose
 from ..ir.capture import TRIALS
 from ..ir.dimensions import Known, UnknownSize
+from ..ir.padding import rules
 from ..ir.recorder import LOCAL
 from ..ir.watch import Location
 
@@ -33,6 +34,7 @@ from ..ir.watch import Location
     follow_scalars=False,
     name="chance",
     infer=lambda _o, _k, _a, p: make_aval((2,), INT64, p),
+    padding=rules.refused("how many numbers it draws depends on how much data there is"),
 )
 def chance_of(xp: Any, seed: Any, offset: Any) -> Any:
     """Where the random numbers of a condition or loop come from: it is new at each run, as any draw is."""
@@ -66,7 +68,15 @@ def _infer_cond(operation: Any, kinds: Any, attributes: tuple[Any, ...], place: 
     return first
 
 
-@op("arrays", variadic=True, outputs="list", infer=_infer_cond, name="cond")
+@op(
+    "arrays",
+    variadic=True,
+    outputs="list",
+    infer=_infer_cond,
+    name="cond",
+    family="control",
+    padding=rules.refused("its blocks are programs of their own, which are not padded"),
+)
 def cond_blocks(
     xp: Any, arrays: Sequence[Any], then: Block, otherwise: Block,
     then_inputs: tuple[int, ...], otherwise_inputs: tuple[int, ...],
@@ -132,7 +142,15 @@ def _infer_while(operation: Any, kinds: Any, attributes: tuple[Any, ...], place:
     return state
 
 
-@op("arrays", variadic=True, outputs="list", infer=_infer_while, name="while_loop")
+@op(
+    "arrays",
+    variadic=True,
+    outputs="list",
+    infer=_infer_while,
+    name="while_loop",
+    family="control",
+    padding=rules.refused("its blocks are programs of their own, which are not padded"),
+)
 def while_blocks(
     xp: Any, arrays: Sequence[Any], test: Block, body: Block, count: int,
     test_inputs: tuple[int, ...], body_inputs: tuple[int, ...],

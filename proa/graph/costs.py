@@ -1,4 +1,4 @@
-"""Estimates from shapes alone: floating-point operations, memory over time, families of operations."""
+"""Estimates from shapes alone: floating-point operations, memory over time, and what XLA says."""
 
 from __future__ import annotations
 
@@ -8,34 +8,8 @@ from typing import Any
 from ..core.aval import Aval
 from ..ir.program import Instruction, Program
 
-_FAMILIES: dict[str, tuple[str, ...]] = {
-    "convolution": ("conv",),
-    "product": ("matmul", "linear", "triple_product", "solve", "inverse", "cholesky", "qr", "svd", "eigh"),
-    "attention": ("attention",),
-    "recurrence": ("recurrence", "linear_recurrence"),
-    "normalisation": ("normalise", "running_statistics", "softmax", "log_softmax"),
-    "pooling": ("max_pool", "avg_pool", "adaptive_average", "window_max"),
-    "reduction": ("sum", "mean", "max", "min", "prod", "argmax", "argmin", "all", "any", "logsumexp", "p_norm", "cumsum"),
-    "movement": (
-        "reshape", "transpose", "concat", "stack", "split", "unbind", "getitem", "setitem", "expand", "pad", "tile", "flip",
-        "roll", "gather_nd", "index_get", "index_set", "take_along_axis", "embedding", "assign", "cast", "pick_along",
-    ),
-    "creation": ("full", "zeros", "ones", "arange", "eye", "linspace"),
-    "random": ("uniform", "gaussian", "randint", "randperm", "bernoulli", "dropout_mask", "multinomial"),
-    "control": ("cond", "while_loop"),
-}  # fmt: skip
-_FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
-_FREE = ("movement", "creation", "random", "control")
-
-
-def family_of(name: str) -> str:
-    """The family of an operation: convolution, product … or element by element."""
-    if name in _FAMILY_OF:
-        return _FAMILY_OF[name]
-    for prefix in ("conv", "attention", "normalise", "recurrence"):
-        if name.startswith(prefix):
-            return _FAMILY_OF.get(prefix, "convolution")
-    return "element by element"
+# Families whose work is no arithmetic.
+_FREE = frozenset({"movement", "creation", "random", "control"})
 
 
 def bytes_of(aval: Aval) -> int:
@@ -44,28 +18,18 @@ def bytes_of(aval: Aval) -> int:
 
 def operations_of(instruction: Instruction) -> int:
     """Floating-point operations of an instruction, a multiplication and an addition being two."""
-    name = instruction.operation.name
-    avals = [kind for kind in instruction.kinds if isinstance(kind, Aval)]
+    operation = instruction.operation
+    traits = operation.traits
+    if traits.flops is not None:
+        return traits.flops(instruction)
     out = instruction.outputs[0]
-    family = family_of(name)
-    if name == "conv":
-        return 2 * out.size * math.prod(avals[1].shape[1:])
-    if name == "linear":
-        return 2 * out.size * avals[1].shape[0]
-    if name == "matmul":
-        x = avals[0].shape
-        return 2 * out.size * (x[-2] if instruction.attributes[0] and len(x) > 1 else x[-1] if x else 1)
-    if name == "attention":
-        query, keys, values = avals[:3]
-        batch, rows, heads, width = query.shape
-        return 2 * batch * heads * rows * keys.shape[1] * (width + values.shape[3])
-    if family == "pooling" and "kernel" in instruction.operation.attribute_names:
-        return out.size * math.prod(instruction.attributes[instruction.operation.attribute_names.index("kernel")])
-    if family in _FREE:
+    if traits.family == "pooling" and "kernel" in operation.attribute_names:
+        return out.size * math.prod(instruction.attributes[operation.attribute_names.index("kernel")])
+    if traits.family in _FREE:
         return 0
-    if family == "reduction":
-        return avals[0].size if avals else 0
-    return out.size * (8 if family == "normalisation" else 1)
+    if traits.family == "reduction":
+        return next((kind.size for kind in instruction.kinds if isinstance(kind, Aval)), 0)
+    return out.size * (8 if traits.family == "normalisation" else 1)
 
 
 def memory_timeline(program: Program) -> list[int]:

@@ -19,7 +19,7 @@ from ..eager.tensor import Tensor, tensor_from_data
 from ..ir.dimensions import shown_shape
 from ..ir.lowering import lower_program
 from ..ir.program import Program
-from .costs import bytes_of, family_of, memory_timeline, operations_of, xla_costs
+from .costs import bytes_of, memory_timeline, operations_of, xla_costs
 from .graph import Graph
 
 
@@ -45,7 +45,7 @@ class GraphExplanation:
             program: Program = self.optimised.specialised(tensors)[0]
             self.program = program
             for instruction in program.instructions:
-                self.operations[family_of(instruction.operation.name)] += operations_of(instruction)
+                self.operations[instruction.operation.traits.family] += operations_of(instruction)
             self.timeline = memory_timeline(program)
             self.costs = xla_costs(self.optimised.executable(tensors)[0].executable)
 

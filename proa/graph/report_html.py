@@ -8,7 +8,7 @@ from typing import Any
 
 from ..ir.dimensions import shown_shape
 from ..ir.program import Instruction
-from .costs import bytes_of, family_of, operations_of
+from .costs import bytes_of, operations_of
 
 _MOST_TEXT = 2_000_000  # characters of StableHLO
 _STYLE = """
@@ -106,7 +106,7 @@ def _instructions(program: Any, locations: dict[int, tuple[str, int]]) -> str:
     for instruction in program.instructions:
         location = locations.get(instruction.index)
         rows.append((
-            f"%{instruction.index}", instruction.operation.name, family_of(instruction.operation.name),
+            f"%{instruction.index}", instruction.operation.name, instruction.operation.traits.family,
             _operands(instruction), ", ".join(f"{a.dtype.name}{shown_shape(a.shape)}" for a in instruction.outputs),
             _cost(instruction, count), amount(sum(map(bytes_of, instruction.outputs))) if not _unknown(instruction) else "",
             f"{location[0]}:{location[1]}" if location else "",

@@ -72,9 +72,7 @@ class Block(SizedByOthers):
     def has_effect(self) -> bool:
         """Whether running it does more than make its results (see `passes/nature.py`)."""
         return any(
-            i.flagged
-            or getattr(i.operation.kernel, "has_effect", False)
-            or any(block.has_effect for block in blocks_in(i.attributes))
+            i.flagged or i.operation.traits.effect or any(block.has_effect for block in blocks_in(i.attributes))
             for i in self.program.instructions
         )
 

@@ -2,7 +2,8 @@
 
 `paddle.shape(x)` is a tensor, and so is `paddle.shape(x)[0] * 2`. Inside a capture operations are recorded and not run, but
 such a tensor is wanted as a number when it is the size of another one. Its few instructions are then run on the host, on
-arrays of Python integers, so that unknown sizes keep their expressions (`core/symbols.py`).
+arrays of Python integers, so that unknown sizes keep their expressions (`core/symbols.py`). An operation whose NumPy kernel
+would look at the numbers has one of its own for that (`kernels["sizes"]`).
 
 A constant that holds unknown sizes remembers them; a run puts the real ones in their place.
 """
@@ -13,15 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.symbols import is_symbolic, maximum, minimum, note_loss, plain
+from ..core.symbols import is_symbolic, note_loss, plain
 from .block import blocks_in
 from .program import Program
 
 _MOST_ELEMENTS = 64
 _MOST_INSTRUCTIONS = 64
-_UNCHANGED = frozenset({"assign", "row_numbers"})
-# NumPy would compare, which holds for the sizes at hand alone.
-_EXTREMES = {"minimum": np.frompyfunc(minimum, 2, 1), "maximum": np.frompyfunc(maximum, 2, 1)}
 
 
 def mark_sizes(tensor: Any, sizes: Any) -> Any:
@@ -119,16 +117,12 @@ def _apply(instruction: Any, arguments: list[Any]) -> tuple[np.ndarray]:
         raise _NotKnown
     if aval.size > _MOST_ELEMENTS or blocks_in(instruction.attributes):
         raise _NotKnown
-    if operation.name == "cast" or operation.name in _UNCHANGED:
-        made: Any = arguments[0]
-    elif operation.name in _EXTREMES:
-        made = _EXTREMES[operation.name](*arguments)
-    else:
-        given = [arguments] if operation.variadic else arguments
-        try:
-            made = operation.kernel_for("numpy")(np, *given, *instruction.attributes)
-        except (TypeError, ValueError, AttributeError):  # a kernel for numbers of fixed width
-            raise _NotKnown from None
+    kernel = operation.kernels.get("sizes") or operation.kernel_for("numpy")
+    given = [arguments] if operation.variadic else arguments
+    try:
+        made: Any = kernel(np, *given, *instruction.attributes)
+    except (TypeError, ValueError, AttributeError):  # a kernel for numbers of fixed width
+        raise _NotKnown from None
     made = made if isinstance(made, np.ndarray) else _objects((made,), ())
     if made.dtype != object or made.shape != tuple(aval.shape):
         raise _NotKnown

@@ -17,7 +17,9 @@ from ..core.aval import Aval, make_aval
 from ..core.dtype import COMPLEX128, FLOAT64, INT64, is_differentiable
 from ..core.errors import WrongType, describe, message
 from ..core.place import CPU, Place
+from ..core.promotion import STRICT, Promotion
 from .keys import Identify, attribute_key, make_identify
+from .traits import GivenTraits, traits_of
 
 Kernel = Callable[..., Any]
 # What infer rules receive for an operand: an abstract value, the Python type of a dynamic scalar, or None.
@@ -53,8 +55,10 @@ class Operation:
         "operand_names",
         "plans",
         "promote",
+        "promotion",
         "returns_tuple",
         "strides",
+        "traits",
         "variadic",
         "view",
     )
@@ -71,15 +75,17 @@ class Operation:
         variadic: bool = False,
         returns_tuple: bool = False,
         follow_scalars: bool = True,
-        promote: bool = False,
+        promote: bool | Promotion = False,
         host_from: int | None = None,
         alone: bool = False,
         attribute_kinds: Sequence[str] = (),
         doc: str = "",
+        traits: GivenTraits | None = None,
     ) -> None:
         self.name = name
         self.kernel = kernel
-        # Overrides by backend: "numpy" (tier 0 on the CPU), "xla" (whenever traced), or a place kind ("gpu" …).
+        # Overrides by backend: "numpy" (tier 0 on the CPU), "xla" (whenever traced), a place kind ("gpu" …),
+        # "exact" (see exactness.py) or "sizes" (see known.py).
         self.kernels: dict[str, Kernel] = {}
         self.operand_names = tuple(operand_names)
         self.attribute_names = tuple(attribute_names)
@@ -91,6 +97,8 @@ class Operation:
         # Whether each element of a result comes from the elements of the (broadcast) operands at its place; shape rules
         # say so (`eager/infer.py: elementwise`).
         self.elementwise: bool = getattr(infer, "elementwise", False)
+        # What others ask about it (see traits.py).
+        self.traits = traits_of(infer, traits or {})
         self.plans: dict[Any, Plan] = {}
         self.check = check
         self.variadic = variadic
@@ -98,7 +106,8 @@ class Operation:
         # Which outputs of several carry gradients (None: all that are floating or complex).
         self.differentiable_outputs: tuple[int, ...] | None = None
         # Whether operands of different dtypes are brought to a common one first, by Paddle's rules.
-        self.promote = promote
+        self.promote = promote is not False
+        self.promotion: Promotion = promote if isinstance(promote, Promotion) else STRICT
         # For an operation whose result shares memory in Paddle: how a changed result is written back.
         self.view: Any = None
         # Its strides there, from shape, strides and attributes; `copies`: None where the result cannot share after all.

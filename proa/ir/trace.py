@@ -41,7 +41,7 @@ class Scope:
         """For each operand the dtype to cast it to, or None; None when all of them stay as they are."""
         raise NotImplementedError
 
-    def common_casts(self, name: str, avals: Sequence[Aval]) -> Sequence[Any]:
+    def common_casts(self, name: str, avals: Sequence[Aval], wide: bool = False) -> Sequence[Any]:
         """The same for the tensors of a composition that counts as the operator `name`, as a list."""
         raise NotImplementedError
 

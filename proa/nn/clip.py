@@ -19,6 +19,7 @@ from ..eager.dispatch import record
 from ..eager.moving import put_whole
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor
+from ..ir.padding import rules
 from ..ir.recording_mode import Mode
 from ..ops.layout import devices_of_tensor
 
@@ -37,14 +38,14 @@ def _wide(array: Any) -> Any:
     return array.astype(np.float32) if array.dtype.itemsize <= 2 else array
 
 
-@op("x", variadic=True, outputs="list", infer=_infer_each, follow_scalars=False)
+@op("x", variadic=True, outputs="list", infer=_infer_each, follow_scalars=False, padding=rules.untouched.each)
 def clip_by_value(xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """Each gradient between the first two operands."""
     low, high, *grads = arrays
     return tuple(xp.clip(g, low.astype(g.dtype), high.astype(g.dtype)) for g in grads)
 
 
-@op("x", variadic=True, outputs="list", infer=_infer_each, follow_scalars=False)
+@op("x", variadic=True, outputs="list", infer=_infer_each, follow_scalars=False, padding=rules.untouched.norms)
 def clip_by_norm(xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """Each gradient scaled down to a norm of at most the first operand."""
     limit, *grads = arrays
@@ -57,7 +58,7 @@ def clip_by_norm(xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(clipped)
 
 
-@op("x", variadic=True, outputs="list", infer=_infer_each, follow_scalars=False)
+@op("x", variadic=True, outputs="list", infer=_infer_each, follow_scalars=False, padding=rules.untouched.norms)
 def clip_by_global_norm(xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """All gradients scaled down together to a norm of at most the first operand."""
     limit, *grads = arrays
@@ -72,13 +73,26 @@ def _infer_total(operation: Any, operands: Any, attributes: Any, place: Any) -> 
     return make_aval((), FLOAT32, place)
 
 
-@op("x", variadic=True, infer=_infer_total, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    infer=_infer_total,
+    follow_scalars=False,
+    padding=rules.refused("gradients on several meshes have sizes of their own"),
+)
 def sum_of_squares(xp: Any, arrays: Sequence[Any]) -> Any:
     """The square of the joint norm of some gradients."""
     return xp.sum(xp.stack([xp.sum(xp.square(_wide(g))).astype(np.float32) for g in arrays]))
 
 
-@op("x", variadic=True, outputs="list", infer=_infer_rest, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=_infer_rest,
+    follow_scalars=False,
+    padding=rules.refused("gradients on several meshes have sizes of their own"),
+)
 def clip_by_total(xp: Any, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """Gradients scaled down so that a joint norm, whose square is the second operand, is at most the first one."""
     limit, total, *grads = arrays

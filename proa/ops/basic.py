@@ -17,12 +17,13 @@ from ..core.aval import Aval, make_aval
 from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import failed_check, type_error, value_error
 from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
-from ..eager import dispatch, engine
+from ..eager import dispatch, engine, series
 from ..eager.declare import op, public
 from ..eager.infer import elementwise, normalise_axis, reduce
 from ..eager.samples import A, S, samples
 from ..eager.tensor import Tensor
 from ..ir.known import known_value
+from ..ir.padding import rules
 from ..kernels.cpu.pooling import native_sum_over_space
 from ..kernels.cpu.sums import native_sum
 from ..kernels.gpu.sums import sum_by_product
@@ -67,11 +68,22 @@ def _infer_cast(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     return operands[0].with_dtype(attributes[0])
 
 
-@op(infer=_infer_cast, grad={"x": lambda g, x_aval: cast_to(g, x_aval.dtype)}, name="cast")
+@op(
+    infer=_infer_cast,
+    grad={"x": lambda g, x_aval: cast_to(g, x_aval.dtype)},
+    name="cast",
+    family="movement",
+    amp="never",
+    uniform=True,
+    series=series.algebra.linear("x"),
+)
 def cast_to(xp: Any, x: Any, dtype: np.dtype) -> Any:
     if x.dtype.kind == "c" and dtype.kind != "c":
         x = xp.real(x)
     return x.astype(dtype)
+
+
+cast_to.operation.kernels["sizes"] = lambda xp, x, dtype: x  # type: ignore[attr-defined]
 
 
 @samples(
@@ -101,18 +113,44 @@ def _infer_full(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     return make_aval(shape, dtype, place)
 
 
-@op("", scalars="value", infer=_infer_full, follow_scalars=False, name="full")
+@op(
+    "",
+    scalars="value",
+    infer=_infer_full,
+    follow_scalars=False,
+    name="full",
+    family="creation",
+    paddle_name="fill_constant",
+    uniform=True,
+    padding=rules.creation.filled,
+)
 def filled_with(xp: Any, value: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """A tensor full of one number, which is data: another number is the same program."""
     return xp.full(shape, value.astype(dtype) if dtype.kind != "b" else value != 0, dtype)
 
 
-@op("", infer=_infer_full, name="zeros")
+@op(
+    "",
+    infer=_infer_full,
+    name="zeros",
+    family="creation",
+    paddle_name="fill_constant",
+    uniform=True,
+    padding=rules.creation.filled,
+)
 def zeros_of(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return xp.zeros(shape, dtype)
 
 
-@op("", infer=_infer_full, name="ones")
+@op(
+    "",
+    infer=_infer_full,
+    name="ones",
+    family="creation",
+    paddle_name="fill_constant",
+    uniform=True,
+    padding=rules.creation.filled,
+)
 def ones_of(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return xp.ones(shape, dtype)
 
@@ -143,6 +181,11 @@ def _infer_reshape(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     strides=strides.reshaped,
     copies=True,
     name="reshape",
+    family="movement",
+    uniform=True,
+    padding=rules.shapes.reshape,
+    series=series.algebra.linear("x"),
+    free=True,
 )
 def reshape_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return xp.reshape(x, shape)
@@ -191,6 +234,7 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
     S(A(0, 3, 4), [0, -1, 2]),
     reference=lambda x, shape: x.reshape([x.shape[i] if n == 0 and x.size else n for i, n in enumerate(shape)])
     if x.size or -1 not in shape else np.zeros([6 if n == -1 else n for n in shape], x.dtype),
+    reshapes=True,
 )  # fmt: skip
 @public(method=True)
 def reshape(x: Tensor, shape: Any, *more: int, name: str | None = None) -> Tensor:
@@ -236,6 +280,11 @@ def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     view=lambda base, view, perm: transpose_to(view, _inverse(perm)),
     strides=lambda shape, steps, perm: strides.transposed(steps, perm),
     name="transpose",
+    family="movement",
+    paddle_name="transpose2",
+    uniform=True,
+    padding=rules.shapes.transpose,
+    series=series.algebra.linear("x"),
 )
 def transpose_to(xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
     return xp.transpose(x, perm)
@@ -281,7 +330,17 @@ def _infer_expand(_op: Any, operands: Any, attributes: tuple[Any, ...], place: A
     return operands[0].with_shape(attributes[0])
 
 
-@op(infer=_infer_expand, grad={"x": lambda g, x_aval: sum_to(g, x_aval.shape)}, name="expand")
+@op(
+    infer=_infer_expand,
+    grad={"x": lambda g, x_aval: sum_to(g, x_aval.shape)},
+    name="expand",
+    family="movement",
+    paddle_name="expand_v2",
+    uniform=True,
+    padding=rules.shapes.expand,
+    series=series.algebra.linear("x"),
+    free=True,
+)
 def expand_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return xp.broadcast_to(x, shape)
 
@@ -314,7 +373,14 @@ def restore_axes(g: Tensor, aval: Aval, axis: tuple[int, ...], keepdim: bool) ->
     return expand_to(g, aval.shape)
 
 
-@op(infer=reduce, grad={"x": lambda g, x_aval, axis, keepdim: restore_axes(g, x_aval, axis, keepdim)}, name="sum")
+@op(
+    infer=reduce,
+    grad={"x": lambda g, x_aval, axis, keepdim: restore_axes(g, x_aval, axis, keepdim)},
+    name="sum",
+    paddle_name="reduce_sum",
+    padding=rules.reductions.reduction(0),
+    series=series.algebra.linear("x"),
+)
 def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     # Half types are summed in float32, as Paddle and XLA do.
     wide = np.float32 if x.dtype.itemsize <= 2 and is_differentiable(x.dtype) else x.dtype

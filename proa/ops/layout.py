@@ -11,17 +11,23 @@ from typing import Any
 
 from ..core.place import CPU, parse_place
 from ..eager.declare import op
-from ..eager.infer import same
+from ..eager.infer import same_shape
 from ..eager.moving import moved, relayed
 from ..eager.tensor import Tensor, alias
 from ..eager.views import replace_value
 from ..ir import meshes
+from ..ir.padding import rules
 from ..ir.recorder import LOCAL, flush_current, note_sharded
 from ..ir.recording_mode import Mode
 from ..ir.xla import started_jax
 
 
-@op(infer=same, grad={"x": lambda g, devices, sizes, names, cuts: constrain(g, (devices, sizes, names, cuts))})
+@op(
+    infer=same_shape,
+    grad={"x": lambda g, devices, sizes, names, cuts: constrain(g, (devices, sizes, names, cuts))},
+    padding=rules.elementwise,
+    uniform=True,
+)
 def lay_out(
     xp: Any, x: Any, devices: tuple[int, ...], sizes: tuple[int, ...], names: str, cuts: tuple[int, ...]
 ) -> Any:

@@ -19,6 +19,7 @@ from ..eager.declare import op
 from ..eager.engine import fit, run_engine
 from ..eager.tape import OutputNode, edge_of, with_history
 from ..eager.tensor import Tensor, alias
+from ..ir.padding import rules
 from ..ir.recorder import LOCAL, set_scope, switch_gradients
 
 
@@ -31,7 +32,8 @@ def _barrier_grad(grads: Any, avals: Sequence[Any], attributes: tuple[Any, ...],
 
 
 @op(
-    variadic=True, outputs="list", infer=_infer_barrier, grad=_barrier_grad, follow_scalars=False, name="barrier"
+    variadic=True, outputs="list", infer=_infer_barrier, grad=_barrier_grad, follow_scalars=False, name="barrier",
+    padding=rules.untouched.each, ordering=True,
 )  # fmt: skip
 def barrier(xp: Any, arrays: Sequence[Any]) -> Any:
     """The arrays behind the first, which the compiler must take for new ones that exist only when the last one does.

@@ -17,6 +17,7 @@ from ..core.dtype import FLOAT64
 from ..eager.declare import op
 from ..eager.engine import zeros_of
 from ..eager.tensor import Tensor, alias, tensor_from_data
+from ..ir.padding import rules
 from ..ops.basic import cast_to
 from ..ops.shape.joining import concat, stack
 
@@ -34,7 +35,14 @@ def _infer_moved(operation: Any, operands: Any, attributes: tuple[Any, ...], pla
     return tuple(operands[2:])
 
 
-@op("x", variadic=True, outputs="list", infer=_infer_moved, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=_infer_moved,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def moved_along(xp: Any, arrays: Sequence[Any], count: int) -> Any:
     """All parameters moved by a step along a direction, which is one long row; scalar: the step."""
     step, direction, *values = arrays
@@ -51,7 +59,12 @@ def _infer_direction(operation: Any, operands: Any, attributes: tuple[Any, ...],
     return operands[0]
 
 
-@op("gradient changes steps weights", scalars="diagonal", infer=_infer_direction)
+@op(
+    "gradient changes steps weights",
+    scalars="diagonal",
+    infer=_infer_direction,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def newton_direction(xp: Any, gradient: Any, changes: Any, steps: Any, weights: Any, diagonal: Any) -> Any:
     """Minus the gradient times the remembered inverse curvature: Nocedal's two loops over the rows."""
     shares = [None] * len(weights)

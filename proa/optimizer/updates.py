@@ -21,6 +21,7 @@ from ..eager.views import is_shared, replace_value
 from ..ir.capture import operand_of
 from ..ir.live import LiveNumber
 from ..ir.operation import Operation
+from ..ir.padding import rules
 from ..ir.recorder import LOCAL, STATE, WrongPlace, after_record
 from ..kernels.cpu.updates import native_adam, native_momentum, native_sgd
 
@@ -138,7 +139,14 @@ def _rows_of_zeros(xp: Any, grad: Any) -> Any:
     return ~xp.any(grad != 0, axis=tuple(range(1, grad.ndim)), keepdims=True)
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def sgd_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """`w -= rate * g`; scalars: rate, decay."""
     rate, decay = arrays[:2]
@@ -150,7 +158,14 @@ def sgd_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_
     return each(arrays, 2, count, has_masters, rule)
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def momentum_update(
     xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool, nesterov: bool
 ) -> Any:
@@ -167,7 +182,14 @@ def momentum_update(
     return each(arrays, 4, count, has_masters, rule)
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def adam_update(
     xp: Any,
     arrays: Sequence[Any],

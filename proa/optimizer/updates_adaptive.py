@@ -8,13 +8,21 @@ from typing import Any
 import numpy as np
 
 from ..eager.declare import op
+from ..ir.padding import rules
 from .updates import each, infer_update, with_decay
 
 # How fast NAdam lets its momentum grow, from the paper; Paddle has it fixed, too.
 _MOMENTUM_GROWTH = 0.96
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def adagrad_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """`s += g²; w -= rate * g / (sqrt(s) + epsilon)`; scalars: rate, decay, epsilon."""
     rate, decay, epsilon = arrays[:3]
@@ -28,7 +36,14 @@ def adagrad_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, 
     return each(arrays, 3, count, has_masters, rule)
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def adadelta_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """Steps in the ratio of running roots of squares: of steps to gradients; scalars: rate, decay, epsilon, rho."""
     rate, decay, epsilon, rho = arrays[:4]
@@ -44,7 +59,14 @@ def adadelta_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str,
     return each(arrays, 4, count, has_masters, rule)
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def rmsprop_update(
     xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool, centered: bool
 ) -> Any:
@@ -69,7 +91,14 @@ def rmsprop_update(
     return each(arrays, 5, count, has_masters, rule)
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def adamax_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """Adam with the largest gradient in place of the root mean square.
 
@@ -90,7 +119,14 @@ def adamax_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, h
     return (*each(arrays[:-1], 5, count, has_masters, rule), steps)
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def nadam_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """Adam with Nesterov's momentum, which grows; scalars: rate, epsilon, decay, beta1, beta2, momentum_decay.
 
@@ -121,7 +157,14 @@ def nadam_momentum(step: Any, beta1: Any, momentum_decay: Any) -> Any:
     return beta1 * (1 - 0.5 * _MOMENTUM_GROWTH ** (step * momentum_decay))
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def radam_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """Adam that divides by the root mean square only once its variance can be estimated.
 
@@ -149,7 +192,14 @@ def radam_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, ha
     return (*each(arrays[:-1], 5, count, has_masters, rule), steps)
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def lamb_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool, adapts: bool) -> Any:
     """Adam's direction plus weight decay, in steps as long as `rate` times the parameter.
 
@@ -175,7 +225,14 @@ def lamb_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has
     return (*each(arrays[:-1], 6, count, has_masters, rule), steps)
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def rprop_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """Steps by the sign of the gradient; an element's step grows while its sign stays and shrinks when it turns.
 
@@ -196,7 +253,14 @@ def rprop_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, ha
     return each(arrays, 5, count, has_masters, rule)
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def asgd_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool, batch_num: int) -> Any:
     """Steps along the mean of the last gradients, one for each batch; scalars: rate, decay.
 

@@ -15,6 +15,7 @@ from ..eager.declare import op
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor
 from ..graph.structure import flatten, rebuild
+from ..ir.padding import rules
 
 
 class HostFunction:
@@ -49,7 +50,14 @@ def _infer(_operation: Any, _kinds: Any, attributes: tuple[Any, ...], place: Any
     return tuple(make_aval(shape, np.dtype(dtype), place) for shape, dtype in zip(shapes, dtypes, strict=True))
 
 
-@op("arrays", variadic=True, outputs="list", infer=_infer, name="py_func")
+@op(
+    "arrays",
+    variadic=True,
+    outputs="list",
+    infer=_infer,
+    name="py_func",
+    padding=rules.refused("its Python function would see the surplus"),
+)
 def host_call(xp: Any, arrays: list[Any], function: HostFunction, shapes: Any, dtypes: Any) -> Any:
     """The arrays that a Python function gives."""
     if xp is np:

@@ -15,7 +15,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ..core.dtype import to_numpy_dtype
 from ..core.errors import runtime_error, type_error
 from ..eager.declare import op
 from ..ir.operation import all_operations
+from ..ir.traits import GivenTraits
 
 Kernel = Callable[..., Any]
 
@@ -39,6 +40,7 @@ def custom_op(
     grad: Any = "auto",
     compiled: bool = False,
     name: str | None = None,
+    **traits: Unpack[GivenTraits],
 ) -> Any:
     """Makes an operation from a kernel; used as a decorator, with or without arguments.
 
@@ -73,7 +75,7 @@ def custom_op(
             raise type_error("custom_op", f"the kernel has no parameter {', '.join(missing)}", f"{sorted(known)}")
         recorded = op(
             operands, scalars=scalars, optional=optional, outputs=outputs, infer=_rule(result, outputs), grad=grad,
-            name=_free_name(name or function.__name__),
+            name=_free_name(name or function.__name__), **traits,
         )(function)  # fmt: skip
         if compiled:
             recorded.operation.kernels["numpy"] = through_xla(function)  # type: ignore[attr-defined]

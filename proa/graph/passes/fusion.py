@@ -15,11 +15,11 @@ import math
 from typing import Any
 
 from ...core.place import CPU
+from ...kernels.cpu.fused import ACTIVATIONS
 from .draft import Draft, Node, Scalar, Value
 from .nature import constants
 from .registry import FINAL, register_pass
 
-_SIMPLE = frozenset({"relu", "hardswish", "silu", "sigmoid", "tanh"})
 _LEAST = 1024  # elements of a weight
 _LEAST_FILTERS = 256
 _MOST = 1 << 24
@@ -112,7 +112,7 @@ def only_user(draft: Draft, node: Node) -> Node | None:
 
 
 def activation_of(node: Node) -> tuple[str, float, float] | None:
-    if node.name in _SIMPLE:
+    if node.name in ACTIVATIONS and len(node.operands) == 1 and not node.attributes:
         return node.name, 0.0, 0.0
     if node.name == "gelu":
         return ("gelu_tanh" if node.attribute("approximate") else "gelu"), 0.0, 0.0

@@ -14,14 +14,6 @@ from ...core.place import CPU
 from .draft import Draft, Node, Scalar, Value
 from .registry import register_pass
 
-# Element by element: the place of an element does not matter.
-_ELEMENTWISE = frozenset({
-    "abs", "add", "cast", "ceil", "clip", "divide", "erf", "exp", "floor", "gelu", "hardswish", "leaky_relu", "log",
-    "log_sigmoid", "maximum", "minimum", "multiply", "neg", "relu", "rsqrt", "scale", "sigmoid", "silu", "softplus", "sqrt",
-    "square", "subtract", "tanh", "times",
-})  # fmt: skip
-_POOLS = frozenset({"max_pool", "avg_pool"})
-
 
 @register_pass(level=2, order=70)
 def channels_first(draft: Draft) -> int:
@@ -35,11 +27,16 @@ def channels_first(draft: Draft) -> int:
         return 0
     moved = 0
     for node in list(draft.nodes):
-        if node.name in _ELEMENTWISE:
+        if node.operation.elementwise:  # the place of an element does not matter
             moved += _sink(draft, node)
-        elif node.name in _POOLS and node.attribute("channels_last"):
+        elif _is_pool(node) and node.attribute("channels_last"):
             moved += _turn(draft, node) if _is_turned(node.operands[0]) else 0
     return turned + moved
+
+
+def _is_pool(node: Node) -> bool:
+    operation = node.operation
+    return operation.traits.family == "pooling" and "channels_last" in operation.attribute_names
 
 
 def _to_first(rank: int) -> tuple[int, ...]:

@@ -11,8 +11,7 @@ that number, None for an absent tensor. The function gets, by name, a tensor for
 for each `Number` and the value of each `Attribute`; what it records takes the place of the match. A parameter
 with a default may be missing from the match (one side of an `Either`). If the function gives None, the graph stays.
 
-What a match would throw away must be used inside the match only. Operands of add, multiply, maximum and minimum match in
-either order.
+What a match would throw away must be used inside the match only. Operands of commutative operations match in either order.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import type_error
 from .draft import Draft, Node, Operand, PassError, Scalar, Value
-from .nature import COMMUTATIVE, constants, is_pure
+from .nature import constants, is_pure
 from .registry import register_pass
 
 _CLOSE = 1e-6  # numbers written by hand, and those that went through float32
@@ -204,7 +203,7 @@ class NodePattern(Pattern):
             if covered is None:
                 return
         orders = [list(node.operands[: len(self.operands)])]
-        if node.name in COMMUTATIVE:
+        if node.operation.traits.commutative:
             orders.append([orders[0][1], orders[0][0]])
         for order in orders:
             yield from _all(self.operands, order, covered)

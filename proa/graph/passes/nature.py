@@ -9,10 +9,6 @@ from ...ir.dimensions import has_symbols
 from ...ir.known import sizes_held
 from .draft import Draft, Node, Operand, Scalar, Value, is_unknown
 
-# In these, the order of the first two operands does not matter.
-COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum"})
-_ORDERING = frozenset({"barrier"})  # keeps others from being joined or moved
-
 
 def is_random(node: Node) -> bool:
     """Whether each run draws new numbers for it."""
@@ -20,8 +16,9 @@ def is_random(node: Node) -> bool:
 
 
 def has_effect(node: Node) -> bool:
-    """Whether running it does more than make its results: it may raise, or its kernel says so (`kernel.has_effect`)."""
-    if node.flagged or getattr(node.operation.kernel, "has_effect", False) or node.name in _ORDERING:
+    """Whether running it does more than make its results: it may raise, or says so (`effect`, `ordering`)."""
+    traits = node.operation.traits
+    if node.flagged or traits.effect or traits.ordering:
         return True
     return any(block.has_effect for block in blocks_in(node.attributes))
 

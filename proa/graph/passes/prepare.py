@@ -16,8 +16,6 @@ from .draft import Draft, Node, Value
 from .nature import constants
 from .registry import FINAL, register_pass
 
-_CREATION = frozenset({"full", "zeros", "ones", "eye", "arange", "linspace"})
-_VIEWS = frozenset({"reshape", "expand", "assign"})  # XLA does these for nothing
 _SMALL = 1 << 20  # bytes that may always be kept
 _GROWTH = 2  # how much larger than its sources a large result may be
 
@@ -62,7 +60,7 @@ def _replace_for_others(draft: Draft, old: Value, new: Value, kept: list[Node]) 
 def _is_worthwhile(value: Value) -> bool:
     """Whether it takes work, and its result is not much larger than what it comes from."""
     nodes, sources = cone(value)
-    if all(node.name in _CREATION or node.name in _VIEWS for node in nodes):
+    if all(node.operation.traits.free or node.operation.traits.family == "creation" for node in nodes):
         return False
     size = value.aval.size * value.aval.dtype.itemsize
     return size <= max(_SMALL, _GROWTH * sum(s.aval.size * s.aval.dtype.itemsize for s in sources))

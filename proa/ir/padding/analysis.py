@@ -45,29 +45,21 @@ class Rule:
     repeats: bool = False
 
 
-RULES: dict[str, Rule] = {}
+Find = Callable[["Analysis", Instruction, list[Any]], list[Axes]]
 
 
-def rule(names: str, shapes: str = "", repeats: bool = False) -> Callable[[Any], Any]:
-    """Registers a rule for operations; `operands` of it holds the axes of each tensor and None for all else."""
-
-    def note(function: Any) -> Any:
-        for name in names.split():
-            if name in RULES:
-                raise ValueError(f"{name} has two rules for padded axes")
-            RULES[name] = Rule(function, tuple(shapes.split()), repeats)
-        return function
-
-    return note
+def rule(shapes: str = "", repeats: bool = False) -> Callable[[Find], Rule]:
+    """Makes a rule of a function; `operands` of it holds the axes of each tensor and None for all else."""
+    return lambda function: Rule(function, tuple(shapes.split()), repeats)
 
 
-def refuse(names: str, reason: str) -> None:
-    """Registers operations that have no result for padded axes, and why."""
+def refused(reason: str) -> Rule:
+    """The rule of an operation that has no result for padded axes, and why."""
 
-    def refused(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    def find(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
         raise Refused(reason, *(axis for axes in operands if axes is not None for axis in axes if padded(axis)))
 
-    rule(names)(refused)
+    return Rule(find, ())
 
 
 def _elementwise(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
@@ -80,7 +72,7 @@ ELEMENTWISE = Rule(_elementwise, (), True)
 
 
 def rule_of(operation: Any) -> Rule | None:
-    return RULES.get(operation.name) or (ELEMENTWISE if operation.elementwise else None)
+    return operation.traits.padding or (ELEMENTWISE if operation.elementwise else None)
 
 
 def plan_padding(program: Program, inputs: Sequence[Any]) -> Plan:
@@ -88,8 +80,6 @@ def plan_padding(program: Program, inputs: Sequence[Any]) -> Plan:
 
     `inputs` are abstract values whose sizes may be padded: those of the program's inputs, or the first of them.
     """
-    from . import rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  (it fills RULES)
-
     classes = _classes(inputs)
     same: dict[Expression, Expression] = {}
     reasons: list[str] = []
@@ -240,7 +230,7 @@ class Analysis:
             if instruction.flagged:
                 self._make_checks_safe(instruction, operands)
         if all(o in self.uniform for o in instruction.operands if o.__class__ is int) and (
-            instruction.operation.name in _UNIFORM or instruction.operation.elementwise
+            instruction.operation.traits.uniform or instruction.operation.elementwise
         ):
             self.uniform.update(range(instruction.index, instruction.index + len(instruction.outputs)))
         for offset, (axes, aval) in enumerate(zip(results, instruction.outputs, strict=True)):
@@ -294,10 +284,6 @@ class Analysis:
 
     def _touched(self, instruction: Instruction) -> list[Axis]:
         return [axis for o in instruction.operands if o.__class__ is int for axis in self.values[o]]
-
-
-# Operations that change where elements are, not what they are; and those that make equal ones.
-_UNIFORM = frozenset({"full", "zeros", "ones", "reshape", "expand", "transpose", "cast"})
 
 
 def _sizes_in(value: Any) -> tuple[Any, ...]:

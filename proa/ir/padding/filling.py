@@ -7,25 +7,30 @@ whether it is longer than its data. The real extents of the latter are the last 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
 from ...core.aval import Aval
 from ..operation import Operation, register
+from ..traits import GivenTraits
 
 Factors = tuple[tuple[int, bool], ...]
 Places = tuple[tuple[int, Factors], ...]
 Arrays = Sequence[Any]
 
 
-def own(attributes: str, infer: Callable[..., Any]) -> Callable[[Callable[..., Any]], Operation]:
+def own(
+    attributes: str, infer: Callable[..., Any], **traits: Unpack[GivenTraits]
+) -> Callable[[Callable[..., Any]], Operation]:
     """An operation that only padded programs use: all its arrays come as one list, and it has no gradient."""
 
     def declare(kernel: Callable[..., Any]) -> Operation:
         names = ["arrays", *attributes.split()]
         return register(
-            Operation(kernel.__name__, kernel, (), names, infer=infer, variadic=True, doc=kernel.__doc__ or "")
+            Operation(
+                kernel.__name__, kernel, (), names, infer=infer, variadic=True, doc=kernel.__doc__ or "", traits=traits
+            )
         )
 
     return declare

@@ -44,7 +44,7 @@ def _parameters(arrays: Arrays, *present: bool) -> tuple[list[Any], list[Any]]:
     return [given.pop(0) if has else None for has in present], given
 
 
-@own("has_weight has_bias epsilon view axes broadcast centred places", infer=first)
+@own("has_weight has_bias epsilon view axes broadcast centred places", infer=first, family="normalisation")
 def normalise_within(
     xp: Any, arrays: Arrays, has_weight: bool, has_bias: bool, epsilon: float, view: Shape, axes: Shape,
     broadcast: Shape, centred: bool, places: Places,

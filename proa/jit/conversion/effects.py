@@ -44,7 +44,7 @@ def _passed(xp: Any, good: Any, text: str, line: str) -> Any:
     return good
 
 
-@op("arrays", variadic=True, outputs="list", name="print", infer=lambda _o, kinds, _a, _p: tuple(kinds))
+@op("arrays", variadic=True, outputs="list", name="print", infer=lambda _o, kinds, _a, _p: tuple(kinds), effect=True)
 def print_values(xp: Any, arrays: list[Any], parts: tuple[Any, ...], separator: str, end: str) -> Any:
     """Prints texts and arrays when it runs, and passes the arrays on."""
     if xp is np:
@@ -54,9 +54,6 @@ def print_values(xp: Any, arrays: list[Any], parts: tuple[Any, ...], separator: 
 
         jax.debug.callback(lambda *values: _show(parts, separator, end, *values), *arrays)
     return tuple(arrays)
-
-
-print_values.operation.kernel.has_effect = True  # type: ignore[attr-defined]
 
 
 def _show(parts: tuple[Any, ...], separator: str, end: str, *arrays: Any) -> None:

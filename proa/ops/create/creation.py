@@ -15,6 +15,7 @@ from ...core.errors import type_error, value_error
 from ...core.place import parse_place
 from ...core.symbols import is_symbolic, plain
 from ...core.tracebacks import trim
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.modes import no_grad
@@ -115,7 +116,7 @@ def tensor(
 # ---- copies --------------------------------------------------------------------------------------
 
 
-@op(infer=same, grad={"x": lambda g: g}, name="assign")
+@op(infer=same, grad={"x": lambda g: g}, name="assign", family="movement", series=series.algebra.linear("x"), free=True)
 def assign_to(xp: Any, x: Any) -> Any:
     """The same numbers; values are never overwritten, so nothing has to be copied."""
     return x

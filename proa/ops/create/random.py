@@ -27,6 +27,7 @@ from ...core.generator import Generator, GeneratorState, default_generator
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...ir.recorder import LOCAL
 from ...kernels import random_bits
 from ..arguments import finish, integer, listed, new_shape, require_tensor
@@ -157,7 +158,15 @@ def new_generator(device: Any = None) -> Generator:
 # ---- uniform and normal --------------------------------------------------------------------------
 
 
-@op("", scalars="low high seed offset", infer=infer_new, follow_scalars=False, name="uniform")
+@op(
+    "",
+    scalars="low high seed offset",
+    infer=infer_new,
+    follow_scalars=False,
+    name="uniform",
+    family="random",
+    padding=rules.creation.drawn,
+)
 def uniform_of(xp: Any, low: Any, high: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     compute = FLOAT64 if dtype == FLOAT64 else FLOAT32
     fraction = random_bits.uniform(xp, shape, dtype, seed, offset).astype(compute)
@@ -165,7 +174,15 @@ def uniform_of(xp: Any, low: Any, high: Any, seed: Any, offset: Any, shape: tupl
     return (low + (high - low) * fraction).astype(dtype)
 
 
-@op("", scalars="mean std seed offset", infer=infer_new, follow_scalars=False, name="gaussian")
+@op(
+    "",
+    scalars="mean std seed offset",
+    infer=infer_new,
+    follow_scalars=False,
+    name="gaussian",
+    family="random",
+    padding=rules.creation.drawn,
+)
 def normal_of(xp: Any, mean: Any, std: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     if dtype.kind == "c":
         # A complex number of variance 1: its two parts have half of it each.
@@ -455,7 +472,15 @@ def randn_like(
 # ---- integers ------------------------------------------------------------------------------------
 
 
-@op("", scalars="low span seed offset", infer=infer_new, follow_scalars=False, name="randint")
+@op(
+    "",
+    scalars="low span seed offset",
+    infer=infer_new,
+    follow_scalars=False,
+    name="randint",
+    family="random",
+    padding=rules.creation.drawn,
+)
 def integers_of(
     xp: Any,
     low: Any,
@@ -541,7 +566,14 @@ def randint_like(x: Tensor, low: Any = 0, high: Any = None, dtype: Any = None, n
     )
 
 
-@op("", scalars="seed offset", infer=infer_new, name="randperm")
+@op(
+    "",
+    scalars="seed offset",
+    infer=infer_new,
+    name="randperm",
+    family="random",
+    padding=rules.refused("how many numbers it draws depends on how much data there is"),
+)
 def permutation_of(xp: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """The order that sorts random 64-bit numbers."""
     keys = random_bits.words64(xp, shape, seed, offset)

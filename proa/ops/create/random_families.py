@@ -26,6 +26,7 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ...kernels import random_bits
 from ..arguments import require_tensor
 from ..basic import cast_to
@@ -157,6 +158,7 @@ def _infer_gamma(operation: Any, operands: Any, attributes: tuple[Any, ...], pla
     infer=_infer_gamma,
     grad={"x": lambda g, x, out: g * gamma_slope(x, out)},
     name="standard_gamma",
+    padding=rules.refused("how many numbers it draws depends on how much data there is"),
 )
 def standard_gamma_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     alpha = x.astype(np.float64)
@@ -273,7 +275,13 @@ def _attempt_poisson(xp: Any, words: random_bits.Words, rate: Any) -> Any:
     return inside | (~outside & (height <= count * xp.log(rate) - rate - special(xp).gammaln(count + 1.0))), k
 
 
-@op(scalars="seed offset", infer=_infer_gamma, grad={"x": lambda g: g * 0.0}, name="poisson")
+@op(
+    scalars="seed offset",
+    infer=_infer_gamma,
+    grad={"x": lambda g: g * 0.0},
+    name="poisson",
+    padding=rules.refused("how many numbers it draws depends on how much data there is"),
+)
 def poisson_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     rate = x.astype(np.float64)
     small = ~(rate >= 10.0)
@@ -342,7 +350,14 @@ _COUNTABLE = Check(
 )
 
 
-@op("count prob", scalars="seed offset", infer=_infer_binomial, check=_COUNTABLE, name="binomial")
+@op(
+    "count prob",
+    scalars="seed offset",
+    infer=_infer_binomial,
+    check=_COUNTABLE,
+    name="binomial",
+    padding=rules.refused("how many numbers it draws depends on how much data there is"),
+)
 def binomial_of(xp: Any, count: Any, prob: Any, seed: Any, offset: Any) -> Any:
     count, prob = xp.broadcast_arrays(count.astype(np.float64), prob.astype(np.float64))
     count = xp.maximum(xp.floor(count), 0.0)

@@ -19,6 +19,7 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ...kernels import random_bits
 from ..arguments import finish, integer, require_tensor
 from ..basic import cast_to, expand_to
@@ -42,6 +43,8 @@ def _infer_bernoulli(_op: Any, operands: Any, attributes: tuple[Any, ...], place
         (0,),
     ),
     name="bernoulli",
+    family="random",
+    padding=rules.creation.drawn_for,
 )
 def bernoulli_of(xp: Any, x: Any, seed: Any, offset: Any) -> Any:
     fraction = random_bits.words32(xp, x.shape, seed, offset).astype(np.float64) * 2.0**-32
@@ -94,6 +97,8 @@ def _can_be_drawn(xp: Any, x: Any, _seed: Any, _offset: Any, num_samples: int, r
         (0,),
     ),
     name="multinomial",
+    family="random",
+    padding=rules.refused("how many numbers it draws depends on how much data there is"),
 )
 def multinomial_of(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool) -> Any:
     """With replacement by the inverse of the distribution, without by a race of exponential
@@ -246,7 +251,14 @@ def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None)
     return _filled_with("normal_", x, normal_of(centre, width, *draw(), x._aval.shape, dtype))
 
 
-@op("", scalars="rate seed offset", infer=infer_new, follow_scalars=False, name="exponential")
+@op(
+    "",
+    scalars="rate seed offset",
+    infer=infer_new,
+    follow_scalars=False,
+    name="exponential",
+    padding=rules.creation.drawn,
+)
 def exponential_of(xp: Any, rate: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     compute = FLOAT64 if dtype == FLOAT64 else FLOAT32
     return (-xp.log(1 - random_bits.uniform(xp, shape, compute, seed, offset)) / rate.astype(compute)).astype(dtype)

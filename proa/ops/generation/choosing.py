@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.aval import make_aval
 from ...eager.declare import op
+from ...ir.padding import rules
 
 # Columns of `numbers`, one row of parameters each.
 NUMBERS = ("temperature", "top_p", "min_p", "repetition", "presence", "frequency", "uniform")
@@ -52,7 +53,12 @@ def _infer_scores(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return make_aval(targets.shape, np.dtype("float32"), place)
 
 
-@op("logits targets", infer=_infer_scores, grad="auto")
+@op(
+    "logits targets",
+    infer=_infer_scores,
+    grad="auto",
+    padding=rules.refused("an engine's steps have few shapes of their own"),
+)
 def token_scores(xp: Any, logits: Any, targets: Any) -> Any:
     """The log-probability of a token in each row, computed as `choose_tokens` does for the token that it chose."""
     return scores_of(xp, logits, targets, _sums)
@@ -71,13 +77,18 @@ def _infer_largest(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     return make_aval(logits.shape[:1], np.dtype("int32"), place)
 
 
-@op("logits", infer=_infer_largest)
+@op("logits", infer=_infer_largest, padding=rules.refused("an engine's steps have few shapes of their own"))
 def likeliest_tokens(xp: Any, logits: Any) -> Any:
     """The likeliest token of each row; of equals the first."""
     return _largest(xp, logits)
 
 
-@op("logits numbers limits history bias_tokens bias_values allowed uses", outputs=4, infer=_infer)
+@op(
+    "logits numbers limits history bias_tokens bias_values allowed uses",
+    outputs=4,
+    infer=_infer,
+    padding=rules.refused("an engine's steps have few shapes of their own"),
+)
 def choose_tokens(
     xp: Any,
     logits: Any,

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...eager.declare import op
+from ...ir.padding import rules
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.pages import native_paged_attention, native_write_pages
 from ...kernels.gpu.pages import single_queries
@@ -35,7 +36,7 @@ def _infer_written(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     return pool
 
 
-@op("pool rows slots", infer=_infer_written)
+@op("pool rows slots", infer=_infer_written, padding=rules.refused("an engine's steps have few shapes of their own"))
 def write_pages(xp: Any, pool: Any, rows: Any, slots: Any) -> Any:
     """The pool with `rows` at `slots` (page * page_size + row of the page). Where the pool is donated it is written in
     place."""
@@ -57,7 +58,7 @@ def _infer_levels(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return rows.with_dtype(np.dtype("int8")), rows.with_shape(rows.shape[:-1]).with_dtype(np.dtype("float32"))
 
 
-@op("rows", outputs=2, infer=_infer_levels)
+@op("rows", outputs=2, infer=_infer_levels, padding=rules.refused("an engine's steps have few shapes of their own"))
 def page_levels(xp: Any, rows: Any) -> Any:
     """Rows in 8 bits, and the scale of each."""
     wide = rows.astype(np.float32)
@@ -107,6 +108,7 @@ def visible(xp: Any, positions: Any, count: int, window: int | None) -> Any:
     optional="sinks key_scales value_scales",
     contracts=True,
     infer=_infer_attention,
+    padding=rules.refused("an engine's steps have few shapes of their own"),
 )
 def paged_attention(
     xp: Any,

@@ -17,6 +17,7 @@ from ...eager.declare import op
 from ...eager.infer import same
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..axes import widened
 from ..basic import cast_to, full_of, reshape_to
@@ -69,7 +70,7 @@ def _pooled_grad(g: Tensor, x: Tensor, index: Tensor, out: Tensor, mode: str) ->
     return gate(spread, equal(x, rows_at(out, index)), True)
 
 
-@op("x index", infer=_infer_pooled, grad={"x": _pooled_grad}, name="pool_rows")
+@op("x index", infer=_infer_pooled, grad={"x": _pooled_grad}, name="pool_rows", padding=rules.indexing.pool_rows)
 def pool_rows(xp: Any, x: Any, index: Any, num_rows: int, mode: str) -> Any:
     """Row r of the result is the sum (largest, smallest) of the rows of `x` whose number is r."""
     if mode == "sum":

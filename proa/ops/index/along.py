@@ -14,6 +14,7 @@ from ...core.aval import Aval
 from ...core.dtype import is_reduced_precision
 from ...core.errors import value_error
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, same
 from ...eager.one_operator import one_operator
@@ -21,6 +22,7 @@ from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import one_axis, require_tensor
 from ..basic import cast_to, expand_to, full_of
 from ..create.creation import scalar_of
@@ -79,6 +81,9 @@ def _coordinates(xp: Any, shape: tuple[int, ...], index: Any, axis: int) -> tupl
     check=_check(1),
     grad={"x": lambda g, index, x_aval, axis: put_along(_zeros(x_aval), g, index, axis, -1, "add")},
     name="take_along_axis",
+    family="movement",
+    padding=rules.indexing.take_along,
+    series=series.algebra.linear("x"),
 )
 def take_along(xp: Any, x: Any, index: Any, axis: int, size: int, shape: tuple[int, ...]) -> Any:
     """`x` at the index, broadcast to a shape, along an axis; it may be shorter than `x` along the
@@ -135,6 +140,7 @@ def chosen(xp: Any, x: Any, y: Any) -> Any:
         "value": lambda g, x, value, index, out, axis, reduce: _put_grad_value(g, x, value, index, out, axis, reduce),
     },
     name="put_along_axis",
+    padding=rules.indexing.put_along,
 )
 def put_along(xp: Any, x: Any, value: Any, index: Any, axis: int, size: int, reduce: str) -> Any:
     """`x` combined with `value` where the index, broadcast to the shape of `value`, points along an
@@ -363,7 +369,7 @@ def put_along_axis(
     return total / counts if dtype.kind == "f" else cast_to(total // counts, dtype)
 
 
-@op(infer=_infer_put)
+@op(infer=_infer_put, padding=rules.refused("its result depends on all positions together"))
 def put_where_zero(xp: Any, x: Any) -> Any:
     """The counts, 1 where there were none."""
     return xp.maximum(x, x.dtype.type(1))

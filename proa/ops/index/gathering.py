@@ -17,10 +17,12 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import INT64, is_reduced_precision
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op
 from ...eager.infer import broadcast_shapes
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..basic import cast_to, expand_to, full_of, transpose_to
 from ..shape.joining import stack_along
 
@@ -192,6 +194,10 @@ def add_rows(xp: Any, rows: Any, values: Any, count: int) -> Any:
     check=_check(1),
     grad={"x": lambda g, x_aval, a, b, c, d, axes: _added_to_zeros(g, x_aval, a, b, c, d, axes)},
     name="index_get",
+    family="movement",
+    paddle_name="gather",
+    padding=rules.indexing.index_get,
+    series=series.algebra.linear("x"),
 )
 def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None, axes: Axes = ()) -> Any:
     """`x` at the places that the index tensors name."""
@@ -208,6 +214,10 @@ def take_at(xp: Any, x: Any, a: Any, b: Any = None, c: Any = None, d: Any = None
         "value": lambda g, a, b, c, d, axes: take_at(g, a, b, c, d, _trusted(axes)),
     },
     name="index_set",
+    family="movement",
+    amp="never",
+    padding=rules.indexing.index_set,
+    series=series.algebra.linear("x value"),
 )
 def put_at(
     xp: Any,
@@ -233,6 +243,9 @@ def put_at(
         "value": lambda g, a, b, c, d, axes: take_at(g, a, b, c, d, _trusted(axes)),
     },
     name="index_accumulate",
+    amp="never",
+    padding=rules.indexing.index_accumulate,
+    series=series.algebra.linear("x value"),
 )
 def add_at(
     xp: Any,
@@ -303,6 +316,9 @@ def _columns(index: Any) -> tuple[list[Any], Axes]:
     check=_check_nd(1),
     grad={"x": lambda g, index, x_aval: put_nd(full_of(0, x_aval.shape, g._aval.dtype), g, index, (), True)},
     name="gather_nd",
+    family="movement",
+    padding=rules.indexing.gather_nd,
+    series=series.algebra.linear("x"),
 )
 def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
     """`x[index[..., 0], index[..., 1], …]`; `sizes` are those of the indexed axes, none if all is
@@ -322,6 +338,7 @@ def take_nd(xp: Any, x: Any, index: Any, sizes: tuple[int, ...]) -> Any:
         "value": lambda g, index: take_nd(g, index, ()),
     },
     name="scatter_nd",
+    padding=rules.indexing.scatter_nd,
 )
 def put_nd(xp: Any, x: Any, value: Any, index: Any, sizes: tuple[int, ...], add: bool) -> Any:
     """`x` with `value` written or added at `x[index[..., 0], index[..., 1], …]`."""

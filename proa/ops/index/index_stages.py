@@ -16,6 +16,7 @@ from ...core.strides import Strides
 from ...eager.declare import op
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import register_view
+from ...ir.padding import rules
 from ..basic import full_of, reshape_to
 from ..shape.slicing import POSITION, Spec, overwrite_at, read_at, sliced_shape, sliced_strides
 from .gathering import check_fits, put_elements, take_elements
@@ -102,6 +103,8 @@ def _infer_where(operation: Any, operands: Any, attributes: tuple[Any, ...], pla
         "x": lambda g, mask, axis, when: _cleared(g, mask, axis, when),
         "value": lambda g, mask, axis, when: _cleared(g, mask, axis, not when),
     },
+    amp="never",
+    padding=rules.indexing.put_where,
 )
 def put_where(xp: Any, x: Any, value: Any, mask: Any, axis: int, when: bool) -> Any:
     """`x` with `value` where the mask, laid over the axes from `axis` on, is `when`."""

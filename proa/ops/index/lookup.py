@@ -17,6 +17,7 @@ from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..axes import flat, index_dtype, single_axis, widened
 from ..basic import cast_to, expand_to
@@ -36,7 +37,13 @@ def _infer_search(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return values.with_dtype(attributes[1])
 
 
-@op("sorted_sequence values", infer=_infer_search, host_from=MANY_TO_SORT, name="searchsorted")
+@op(
+    "sorted_sequence values",
+    infer=_infer_search,
+    host_from=MANY_TO_SORT,
+    name="searchsorted",
+    padding=rules.reductions.searched,
+)
 def insertion_places(xp: Any, sorted_sequence: Any, values: Any, right: bool, dtype: np.dtype) -> Any:
     side = "right" if right else "left"
     if sorted_sequence.ndim == 1:

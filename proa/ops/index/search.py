@@ -13,10 +13,12 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import INT64
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import flag, integer, require_tensor
 from ..axes import flat, index_dtype, single_axis, widened
 from ..basic import reshape_to
@@ -40,6 +42,9 @@ def _infer_spread(_op: Any, operands: Any, attributes: tuple[Any, ...], place: A
     infer=_infer_pick,
     grad={"x": lambda g, index, x_aval, axis, once: spread_along(g, index, axis, x_aval.shape[axis], once)},
     name="pick_along",
+    family="movement",
+    padding=rules.indexing.pick_along,
+    series=series.algebra.linear("x"),
 )
 def pick_along(xp: Any, x: Any, index: Any, axis: int, once: bool) -> Any:
     """`x` at positions along an axis that are known to be good; `once`: none is taken twice."""
@@ -51,6 +56,8 @@ def pick_along(xp: Any, x: Any, index: Any, axis: int, once: bool) -> Any:
     infer=_infer_spread,
     grad={"x": lambda g, index, axis, once: pick_along(g, index, axis, once)},
     name="spread_along",
+    padding=rules.indexing.spread_along,
+    series=series.algebra.linear("x"),
 )
 def spread_along(xp: Any, x: Any, index: Any, axis: int, size: int, once: bool) -> Any:
     """Zeros with the elements of `x` added at positions along an axis: the reverse of picking."""
@@ -98,12 +105,24 @@ def _infer_arg(operation: Any, operands: Any, attributes: tuple[Any, ...], place
     return aval.with_shape(tuple(shape)).with_dtype(dtype)
 
 
-@op(infer=_infer_arg, name="argmax")
+@op(
+    infer=_infer_arg,
+    name="argmax",
+    family="reduction",
+    paddle_name="arg_max",
+    padding=rules.reductions.position_of_extreme(rules.reductions.MINUS),
+)
 def position_of_max(xp: Any, x: Any, axis: int | None, keepdim: bool, dtype: np.dtype) -> Any:
     return xp.argmax(widened(x), axis=axis, keepdims=keepdim).astype(dtype)
 
 
-@op(infer=_infer_arg, name="argmin")
+@op(
+    infer=_infer_arg,
+    name="argmin",
+    family="reduction",
+    paddle_name="arg_min",
+    padding=rules.reductions.position_of_extreme(rules.reductions.PLUS),
+)
 def position_of_min(xp: Any, x: Any, axis: int | None, keepdim: bool, dtype: np.dtype) -> Any:
     return xp.argmin(widened(x), axis=axis, keepdims=keepdim).astype(dtype)
 
@@ -211,7 +230,7 @@ def _infer_order(_op: Any, operands: Any, attributes: tuple[Any, ...], place: An
     return operands[0].with_dtype(INT64)
 
 
-@op(infer=_infer_order, host_from=MANY_TO_SORT, name="argsort")
+@op(infer=_infer_order, host_from=MANY_TO_SORT, name="argsort", padding=rules.scans.sort)
 def order_along(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     return _stable_order(xp, x, axis, descending)
 
@@ -234,6 +253,8 @@ def _sort_grad(g: Tensor, x: Tensor, axis: int, descending: bool) -> Tensor:
     grad={"x": _sort_grad},
     host_from=MANY_TO_SORT,
     name="sort",
+    paddle_name="argsort",
+    padding=rules.scans.sort,
 )
 def sort_along(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     result = sorted_copy(widened(x), axis) if xp is np else xp.sort(widened(x), axis=axis)
@@ -336,6 +357,8 @@ def _put_back(g0: Tensor | None, out1: Tensor, x_aval: Aval, axis: int) -> Tenso
     grad={"x": _put_back},
     host_from=MANY_TO_SORT,
     name="topk",
+    paddle_name="top_k_v2",
+    padding=rules.scans.topk,
 )
 def top_along(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tuple[Any, Any]:
     rows = np.moveaxis(widened(x), axis, -1)
@@ -490,7 +513,14 @@ def _take_one(xp: Any, x: Any, order: Any, place: Any, axis: int, keepdim: bool)
     return (value, position) if keepdim else (xp.squeeze(value, axis), xp.squeeze(position, axis))
 
 
-@op(infer=_infer_rank, outputs=2, grad={"x": _put_one_back}, host_from=MANY_TO_SORT, name="kthvalue")
+@op(
+    infer=_infer_rank,
+    outputs=2,
+    grad={"x": _put_one_back},
+    host_from=MANY_TO_SORT,
+    name="kthvalue",
+    padding=rules.reductions.ranked,
+)
 def ranked_along(xp: Any, x: Any, axis: int, keepdim: bool, k: int, nan_first: bool) -> tuple[Any, Any]:
     """The element of rank `k` (1 is the smallest); with `nan_first`, a NaN if there is one."""
     order = _stable_order(xp, x, axis, False)
@@ -543,7 +573,14 @@ def kthvalue(
     return ranked_along(x, axis, flag("keepdim", keepdim), rank, False)
 
 
-@op(infer=_infer_rank, outputs=2, grad={"x": _put_one_back}, host_from=MANY_TO_SORT, name="mode")
+@op(
+    infer=_infer_rank,
+    outputs=2,
+    grad={"x": _put_one_back},
+    host_from=MANY_TO_SORT,
+    name="mode",
+    padding=rules.reductions.ranked,
+)
 def mode_along(xp: Any, x: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
     order = _stable_order(xp, x, axis, False)
     ordered = xp.moveaxis(xp.take_along_axis(widened(x), order, axis), axis, -1)

@@ -15,6 +15,7 @@ from ...eager.infer import same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import integer, require_tensor
 from ..basic import cast_to, full_of, reshape_to
 from ..create.random import draw, uniform_of
@@ -36,6 +37,7 @@ from .search import pick_along, top_along
         IndexOutOfRange,
         (0,),
     ),
+    padding=rules.shapes.one_hot,
 )
 def choice_among(xp: Any, index: Any, count: int) -> Any:
     """The index as a vector, checked against the number of things to choose from."""

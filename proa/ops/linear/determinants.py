@@ -11,6 +11,7 @@ from ...core.dtype import real_dtype
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..basic import sum_over
 from ..math.arithmetic import conjugate, times
@@ -61,7 +62,7 @@ def _cofactors_by_svd(xp: Any, x: Any, svd: Any) -> Any:
     return xp.matmul(left.conj() * others[..., None, :], right.conj())
 
 
-@op(infer=infer_square, grad={"x": _cofactors_grad})
+@op(infer=infer_square, grad={"x": _cofactors_grad}, amp="wide", padding=rules.untouched.matrices)
 def cofactors(xp: Any, x: Any) -> Any:
     """The derivatives of the determinant by the elements, also where the matrix is singular."""
     if not x.size:
@@ -94,7 +95,13 @@ def _cofactors_xla(xp: Any, x: Any) -> Any:
     reference=np.linalg.det,
 )  # fmt: skip
 @public(module="linalg")
-@op(infer=_infer_number, grad={"x": lambda g, x: as_matrices(g) * conjugate(cofactors(x))})
+@op(
+    infer=_infer_number,
+    grad={"x": lambda g, x: as_matrices(g) * conjugate(cofactors(x))},
+    paddle_name="determinant",
+    amp="wide",
+    padding=rules.untouched.matrices,
+)
 def det(xp: Any, x: Any) -> Any:
     """The determinant of square matrices.
 
@@ -134,7 +141,14 @@ def _slogdet_grad(g0: Tensor | None, g1: Tensor | None, x: Tensor, out0: Tensor)
     return as_matrices(weight) * adjoint(_inverse(x))
 
 
-@op(outputs=2, infer=_infer_slogdet, grad={"x": _slogdet_grad}, name="slogdet")
+@op(
+    outputs=2,
+    infer=_infer_slogdet,
+    grad={"x": _slogdet_grad},
+    name="slogdet",
+    amp="wide",
+    padding=rules.untouched.matrices,
+)
 def sign_and_logarithm(xp: Any, x: Any) -> Any:
     sign, logarithm = xp.linalg.slogdet(x)
     return sign, logarithm

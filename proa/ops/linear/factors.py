@@ -13,6 +13,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..basic import full_of
 from ..math.complex_numbers import real
@@ -78,6 +79,9 @@ def _lower_factor(x: Any) -> Any:
         (0,),
     ),
     name="cholesky",
+    family="product",
+    amp="wide",
+    padding=rules.untouched.matrices,
 )
 def cholesky_of(xp: Any, x: Any, upper: bool) -> Any:
     factor = without_failure(_lower_factor, x.swapaxes(-1, -2).conj() if upper else x)
@@ -179,7 +183,15 @@ def _lu_grad(g0: Tensor, out0: Tensor, out1: Tensor) -> Tensor:
     return matmul(permutation_of_pivots(out1, rows, g0._aval.dtype), result)
 
 
-@op(outputs=3, infer=_infer_lu, grad={"x": _lu_grad}, differentiable_outputs=(0,), name="lu")
+@op(
+    outputs=3,
+    infer=_infer_lu,
+    grad={"x": _lu_grad},
+    differentiable_outputs=(0,),
+    name="lu",
+    amp="wide",
+    padding=rules.untouched.matrices,
+)
 def lu_of(xp: Any, x: Any) -> Any:
     """The factors in one matrix, the row exchanges (from 1), and the first zero pivot (0: none)."""
     size = min(x.shape[-2:])
@@ -249,6 +261,7 @@ def _infer_permutation(operation: Any, operands: Any, attributes: tuple[Any, ...
         ValueError,
         (0,),
     ),
+    padding=rules.refused("its result depends on all positions together"),
 )
 def permutation_of_pivots(xp: Any, pivots: Any, rows: int, dtype: np.dtype) -> Any:
     """The matrix `P` of `x = P L U` from the row exchanges."""
@@ -375,7 +388,15 @@ def _qr_grad(g0: Tensor | None, g1: Tensor | None, out0: Tensor, out1: Tensor, x
     return concat_along([result, rest], result._aval.ndim - 1)
 
 
-@op(outputs=2, infer=_infer_qr, grad={"x": _qr_grad}, name="qr")
+@op(
+    outputs=2,
+    infer=_infer_qr,
+    grad={"x": _qr_grad},
+    name="qr",
+    family="product",
+    amp="wide",
+    padding=rules.untouched.matrices,
+)
 def qr_of(xp: Any, x: Any, complete: bool) -> Any:
     result = xp.linalg.qr(x, mode="complete" if complete else "reduced")
     return result[0], result[1]

@@ -15,6 +15,7 @@ from ...eager.infer import normalise_axis
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import integer, require_tensor
 from ..basic import cast_to, full_of, reshape_to, sum_over
 from ..math.arithmetic import conjugate
@@ -39,7 +40,7 @@ def _exponential_grad(g: Tensor, x: Tensor) -> Tensor:
     return exponential(concat_along([top, bottom], ndim - 2))[..., :size, size:]
 
 
-@op(infer=infer_square, grad={"x": _exponential_grad}, name="matrix_exp")
+@op(infer=infer_square, grad={"x": _exponential_grad}, name="matrix_exp", amp="wide", padding=rules.untouched.matrices)
 def exponential(xp: Any, x: Any) -> Any:
     if not x.size:
         return x
@@ -102,7 +103,7 @@ def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
     reference=np.linalg.matrix_power, tolerance=1e-4,
 )  # fmt: skip
 @public(module="linalg", method=True)
-@one_operator("matrix_power")
+@one_operator("matrix_power", wide=True)
 def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
     """Square matrices multiplied with themselves.
 

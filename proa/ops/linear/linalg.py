@@ -16,12 +16,14 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ...core.errors import value_error
 from ...core.promotion import promote_tensors
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, normalise_axis, same_shape
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...kernels.cpu.bfloat import bfloat_linear, bfloat_product
 from ...kernels.cpu.precision import in_float32
 from ...kernels.cpu.products import native_linear, native_product
@@ -187,6 +189,14 @@ def _reference_matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bo
     return np.matmul(x, y)
 
 
+def _multiplications(call: Any) -> int:
+    """Floating-point operations of a product."""
+    shape = call.kinds[0].shape
+    return (
+        2 * call.outputs[0].size * (shape[-2] if call.attributes[0] and len(shape) > 1 else shape[-1] if shape else 1)
+    )
+
+
 @samples(
     S(A(2, 3), A(3, 4)), S(A(3, 2), A(4, 3), True, True), S(A(2, 3), A(4, 3), transpose_y=True),
     S(A(3, 2), A(3, 4), transpose_x=True), S(A(5, 2, 3), A(3, 4)),
@@ -208,7 +218,17 @@ def _reference_matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bo
 )  # fmt: skip
 @public(module="linalg", out=True)
 @public(method=True, operator="@", out=True)
-@op("x y", contracts=True, infer=_infer_matmul, grad={"x": _matmul_grad_x, "y": _matmul_grad_y})
+@op(
+    "x y",
+    contracts=True,
+    infer=_infer_matmul,
+    grad={"x": _matmul_grad_x, "y": _matmul_grad_y},
+    family="product",
+    flops=_multiplications,
+    paddle_name="matmul_v2",
+    padding=rules.products.matmul,
+    series=series.algebra.bilinear,
+)
 def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     """The matrix product over the last two axes, the others broadcast; `x @ y` means the same.
 
@@ -323,6 +343,11 @@ def _reference_linear(x: Any, weight: Any, bias: Any = None) -> Any:
         "weight": _linear_grad_weight,
         "bias": _linear_grad_bias,
     },
+    family="product",
+    flops=lambda call: 2 * call.outputs[0].size * call.kinds[1].shape[0],
+    paddle_name="linear_v2",
+    padding=rules.products.linear,
+    series=series.algebra.bilinear,
 )
 def linear(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     """`x @ weight + bias`.
@@ -583,6 +608,7 @@ def addmm(
         "y": lambda g, x, axis: cross_along(g, conjugate(x), axis),
     },
     name="cross",
+    padding=rules.products.cross,
 )
 def cross_along(xp: Any, x: Any, y: Any, axis: int) -> Any:
     return xp.cross(x, y, axis=axis)

@@ -9,12 +9,14 @@ import numpy as np
 from ...core import strides
 from ...core.aval import Aval
 from ...core.errors import value_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import same_shape
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import integer, require_tensor
 from ..axes import flat, single_axis
 from ..basic import full_of, sum_over, transpose_to
@@ -76,8 +78,16 @@ diagonal_view = op(
     view=lambda base, view, *attributes: with_diagonal(base, view, *attributes),
     strides=lambda shape, steps, offset, axis1, axis2: strides.diagonal(steps, axis1, axis2),
     name="diagonal",
+    padding=rules.shapes.diagonal,
+    series=series.algebra.linear("x"),
 )(_diagonal_kernel)
-diagonal_of = op(infer=_infer_diagonal, grad={"x": _diagonal_grad}, name="diag")(_diagonal_kernel)
+diagonal_of = op(
+    infer=_infer_diagonal,
+    grad={"x": _diagonal_grad},
+    name="diag",
+    padding=rules.shapes.diagonal,
+    series=series.algebra.linear("x"),
+)(_diagonal_kernel)
 
 
 def _no_diagonal(g: Tensor, y_aval: Aval, offset: int, axis1: int, axis2: int) -> Tensor:
@@ -91,6 +101,9 @@ def _no_diagonal(g: Tensor, y_aval: Aval, offset: int, axis1: int, axis2: int) -
         "x": _no_diagonal,
         "y": lambda g, offset, axis1, axis2: diagonal_of(g, offset, axis1, axis2),
     },
+    amp="never",
+    padding=rules.shapes.with_diagonal,
+    series=series.algebra.linear("x y"),
 )
 def with_diagonal(xp: Any, x: Any, y: Any, offset: int, axis1: int, axis2: int) -> Any:
     """`x` with `y` written on a diagonal."""
@@ -209,12 +222,24 @@ def _infer_triangle(operation: Any, operands: Any, attributes: tuple[Any, ...], 
     return operands[0]
 
 
-@op(infer=_infer_triangle, grad={"x": lambda g, diagonal: lower_triangle(g, diagonal)}, name="tril")
+@op(
+    infer=_infer_triangle,
+    grad={"x": lambda g, diagonal: lower_triangle(g, diagonal)},
+    name="tril",
+    padding=rules.shapes.triangle,
+    series=series.algebra.linear("x"),
+)
 def lower_triangle(xp: Any, x: Any, diagonal: int) -> Any:
     return xp.tril(x, diagonal)
 
 
-@op(infer=_infer_triangle, grad={"x": lambda g, diagonal: upper_triangle(g, diagonal)}, name="triu")
+@op(
+    infer=_infer_triangle,
+    grad={"x": lambda g, diagonal: upper_triangle(g, diagonal)},
+    name="triu",
+    padding=rules.shapes.triangle,
+    series=series.algebra.linear("x"),
+)
 def upper_triangle(xp: Any, x: Any, diagonal: int) -> Any:
     return xp.triu(x, diagonal)
 

@@ -9,10 +9,12 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import INT64, real_dtype
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..basic import cast_to, full_of, reshape_to, sum_over
 from ..math.arithmetic import conjugate
@@ -52,8 +54,20 @@ def _solve_grad_x(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
 _SOLVE_RULES = {"x": _solve_grad_x, "y": lambda g, x: solve_again(adjoint(x), g)}
 
 # The same twice: gradients solve with a matrix that was found to be invertible already.
-solve_square = op("x y", infer=infer_solve, grad=_SOLVE_RULES, check=INVERTIBLE, name="solve")(_solve)
-solve_again = op("x y", infer=infer_solve, grad=_SOLVE_RULES, name="solve_again")(_solve)
+solve_square = op(
+    "x y",
+    infer=infer_solve,
+    grad=_SOLVE_RULES,
+    check=INVERTIBLE,
+    name="solve",
+    family="product",
+    amp="wide",
+    padding=rules.untouched.matrices,
+    series=series.functions.solve,
+)(_solve)
+solve_again = op(
+    "x y", infer=infer_solve, grad=_SOLVE_RULES, name="solve_again", amp="wide", padding=rules.untouched.matrices
+)(_solve)
 for _primitive in (solve_square, solve_again):
     compiled(_primitive)(_solve_xla)
 
@@ -191,7 +205,15 @@ def _inverse_grad(g: Tensor, out: Tensor) -> Tensor:
 )  # fmt: skip
 @public(module="linalg", name="inv")
 @public(method=True)
-@op(infer=infer_square, grad={"x": _inverse_grad}, check=INVERTIBLE)
+@op(
+    infer=infer_square,
+    grad={"x": _inverse_grad},
+    check=INVERTIBLE,
+    family="product",
+    amp="wide",
+    padding=rules.untouched.matrices,
+    series=series.functions.inverse_matrix,
+)
 def inverse(xp: Any, x: Any) -> Any:
     """The inverse of square matrices.
 
@@ -234,7 +256,14 @@ def _pinv_grad(g: Tensor, x: Tensor, out: Tensor, hermitian: bool) -> Tensor:
     return hermitian_part(result) if hermitian else result
 
 
-@op("x rcond", infer=_infer_pinv, grad={"x": _pinv_grad}, name="pinv")
+@op(
+    "x rcond",
+    infer=_infer_pinv,
+    grad={"x": _pinv_grad},
+    name="pinv",
+    amp="wide",
+    padding=rules.refused("it looks at all values together"),
+)
 def pseudo_inverse(xp: Any, x: Any, rcond: Any, hermitian: bool) -> Any:
     """`rcond` `[..., 1]`: singular values up to that part of the largest count as zero."""
     if not x.size:

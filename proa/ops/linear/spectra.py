@@ -19,6 +19,7 @@ from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..basic import cast_to
 from ..math.arithmetic import conjugate, divide_or_zero, times
@@ -85,7 +86,15 @@ def _honest(xp: Any, values: Any, x: Any, uplo: str) -> Any:
     return xp.where(xp.isfinite(read).all(axis=(-2, -1))[..., None], values, values.dtype.type(np.nan))
 
 
-@op(outputs=2, infer=_infer_eigh, grad={"x": _eigh_grad}, name="eigh")
+@op(
+    outputs=2,
+    infer=_infer_eigh,
+    grad={"x": _eigh_grad},
+    name="eigh",
+    family="product",
+    amp="wide",
+    padding=rules.untouched.matrices,
+)
 def eigh_of(xp: Any, x: Any, uplo: Any) -> Any:
     values, vectors = without_failure(lambda matrices: tuple(np.linalg.eigh(matrices, uplo)), x)
     return _honest(np, values, x, uplo), vectors
@@ -108,7 +117,7 @@ def _eigvalsh_grad(g: Tensor, x: Tensor, uplo: str) -> Tensor:
     return _outer(vectors, g, vectors)
 
 
-@op(infer=_infer_eigvalsh, grad={"x": _eigvalsh_grad}, name="eigvalsh")
+@op(infer=_infer_eigvalsh, grad={"x": _eigvalsh_grad}, name="eigvalsh", amp="wide", padding=rules.untouched.matrices)
 def eigvalsh_of(xp: Any, x: Any, uplo: Any) -> Any:
     return _honest(np, without_failure(lambda matrices: np.linalg.eigvalsh(matrices, uplo), x), x, uplo)
 
@@ -215,7 +224,7 @@ def _eig_of_one(matrix: Any) -> tuple[Any, Any]:
     return values, vectors
 
 
-@op(outputs=2, infer=_infer_eig, grad={"x": _eig_grad}, name="eig")
+@op(outputs=2, infer=_infer_eig, grad={"x": _eig_grad}, name="eig", amp="wide", padding=rules.untouched.matrices)
 def eig_of(xp: Any, x: Any) -> Any:
     if not x.size:
         return np.zeros(x.shape[:-1], _complex_type(x)), np.zeros(x.shape, _complex_type(x))
@@ -242,7 +251,7 @@ def _eigvals_grad(g: Tensor, x: Tensor, x_aval: Aval) -> Tensor:
     return in_type_of(solve_again(back, as_rows(g) * back), x_aval)
 
 
-@op(infer=_infer_eigvals, grad={"x": _eigvals_grad}, name="eigvals")
+@op(infer=_infer_eigvals, grad={"x": _eigvals_grad}, name="eigvals", amp="wide", padding=rules.untouched.matrices)
 def eigvals_of(xp: Any, x: Any) -> Any:
     return without_failure(np.linalg.eigvals, x).astype(_complex_type(x))
 
@@ -361,7 +370,15 @@ def _svd_grad(
     return result
 
 
-@op(outputs=3, infer=_infer_svd, grad={"x": _svd_grad}, name="svd")
+@op(
+    outputs=3,
+    infer=_infer_svd,
+    grad={"x": _svd_grad},
+    name="svd",
+    family="product",
+    amp="wide",
+    padding=rules.untouched.matrices,
+)
 def svd_of(xp: Any, x: Any, full_matrices: bool) -> Any:
     return without_failure(lambda matrices: tuple(np.linalg.svd(matrices, full_matrices)), x)
 
@@ -380,7 +397,7 @@ def _svdvals_grad(g: Tensor, x: Tensor) -> Tensor:
     return matmul(left * as_columns(in_type_of(g, left)), right)
 
 
-@op(infer=_infer_svdvals, grad={"x": _svdvals_grad}, name="svdvals")
+@op(infer=_infer_svdvals, grad={"x": _svdvals_grad}, name="svdvals", amp="wide", padding=rules.untouched.matrices)
 def singular_values_of(xp: Any, x: Any) -> Any:
     return without_failure(lambda matrices: np.linalg.svd(matrices, compute_uv=False), x)
 
@@ -454,7 +471,12 @@ def _infer_rank(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     return make_aval(broadcast_shapes(operation, operands, shapes), attributes[0], place)
 
 
-@op("values absolute relative", infer=_infer_rank, name="matrix_rank")
+@op(
+    "values absolute relative",
+    infer=_infer_rank,
+    name="matrix_rank",
+    padding=rules.refused("it looks at all values together"),
+)
 def rank_of(xp: Any, values: Any, absolute: Any, relative: Any, dtype: np.dtype) -> Any:
     """How many singular values exceed both cutoffs, the second relative to the largest."""
     largest = xp.max(values, axis=-1, initial=0)

@@ -12,6 +12,7 @@ from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..math.arithmetic import conjugate
 from .common import adjoint, check_matrices, compiled, identity, matrix_argument
@@ -50,7 +51,14 @@ def _solve_grad_x(g: Tensor, x: Tensor, out: Tensor, upper: bool, transpose: boo
     return (upper_triangle(full, skipped) if upper else lower_triangle(full, -skipped)) * -1.0
 
 
-@op("x y", infer=infer_solve, grad={"x": _solve_grad_x, "y": _solve_grad_y}, name="triangular_solve")
+@op(
+    "x y",
+    infer=infer_solve,
+    grad={"x": _solve_grad_x, "y": _solve_grad_y},
+    name="triangular_solve",
+    amp="wide",
+    padding=rules.untouched.matrices,
+)
 def solve_triangular(xp: Any, x: Any, y: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:
     from scipy.linalg import get_blas_funcs
 

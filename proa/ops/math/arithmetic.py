@@ -6,6 +6,7 @@ are made of. A Python number beside a tensor is a dynamic scalar: `x * rate` nev
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import FLOAT32, INT64
 from ...core.errors import message, type_error, value_error
+from ...core.promotion import ARITHMETIC, FLOOR_DIVISION, TRUE_DIVISION
 from ...core.symbols import is_symbolic
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, attach_operator, in_place_form, op, public
 from ...eager.dispatch import as_operand, promote
@@ -21,6 +24,7 @@ from ...eager.infer import broadcast, broadcast_shapes, elementwise, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..basic import cast_to
 from ..precision import broadcast_numbers, number, wide
 
@@ -34,20 +38,25 @@ def conjugate(x: Any) -> Any:
     return x.conjugate()
 
 
-@op(scalars="factor", infer=same, grad={"x": lambda g, factor: times(g, conjugate(factor))})
+@op(
+    scalars="factor",
+    infer=same,
+    grad={"x": lambda g, factor: times(g, conjugate(factor))},
+    series=series.algebra.linear("x"),
+)
 def times(xp: Any, x: Any, factor: Any) -> Any:
     """`x * factor` for a Python number, without promotion: the cheapest way to say so."""
     return xp.multiply(x, factor.astype(x.dtype))
 
 
-@op("x mask", infer=same, grad={"x": lambda g, mask, keep: gate(g, mask, keep)})
+@op("x mask", infer=same, grad={"x": lambda g, mask, keep: gate(g, mask, keep)}, series=series.algebra.linear("x"))
 def gate(xp: Any, x: Any, mask: Any, keep: bool) -> Any:
     """`x` where the boolean `mask` is `keep`, zero elsewhere (also where `x` is NaN there)."""
     zero = x.dtype.type(0)
     return xp.where(mask, x, zero) if keep else xp.where(mask, zero, x)
 
 
-@op(infer=same, grad={"x": lambda g: zero_slope(g)})
+@op(infer=same, grad={"x": lambda g: zero_slope(g)}, series=series.algebra.steps)
 def zero_slope(xp: Any, x: Any) -> Any:
     """Zeros: the gradient of a step function, which is a gradient all the same."""
     return xp.zeros_like(x)
@@ -72,7 +81,7 @@ def quotient(g: Tensor, divisor: Any) -> Tensor:
     reference=np.conj,
 )  # fmt: skip
 @public(method=True)
-@op(infer=same, grad={"x": lambda g: conjugate(g)})
+@op(infer=same, grad={"x": lambda g: conjugate(g)}, series=series.algebra.linear("x"))
 def conj(xp: Any, x: Any) -> Any:
     """The complex conjugate of each element; real numbers stay as they are.
 
@@ -87,12 +96,30 @@ def conj(xp: Any, x: Any) -> Any:
     return xp.conj(x)
 
 
+def scale_or(operator: str) -> Callable[..., str]:
+    """Paddle's name of a sum or product: its `x + 1.0` is the operator `scale`."""
+
+    def name(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
+        return "scale" if any(isinstance(kind, type) for kind in kinds) else operator
+
+    return name
+
+
 # ---- add, subtract, multiply, divide -------------------------------------------------------------
 # The operators go straight to the primitives; `paddle.add` and its like have options on top.
 
 
 @public(operator="+", name="add")
-@op("x y", infer=broadcast, promote=True, grad={"x": lambda g: g, "y": lambda g: g}, name="add")
+@op(
+    "x y",
+    infer=broadcast,
+    promote=ARITHMETIC,
+    grad={"x": lambda g: g, "y": lambda g: g},
+    name="add",
+    paddle_name=scale_or("elementwise_add"),
+    commutative=True,
+    series=series.algebra.addition,
+)
 def plus(xp: Any, x: Any, y: Any) -> Any:
     return xp.add(x, y)
 
@@ -136,9 +163,11 @@ def add(x: Tensor, y: Any, name: str | None = None, *, alpha: Any = 1, out: Tens
 @op(
     "x y",
     infer=broadcast_numbers,
-    promote=True,
+    promote=ARITHMETIC,
     grad={"x": lambda g: g, "y": lambda g: times(g, -1.0)},
     name="subtract",
+    paddle_name=scale_or("elementwise_sub"),
+    series=series.algebra.difference,
 )
 def minus(xp: Any, x: Any, y: Any) -> Any:
     return xp.subtract(x, y)
@@ -189,8 +218,11 @@ public(method=True, inplace=True, name="sub")(subtract)
 @op(
     "x y",
     infer=broadcast,
-    promote=True,
+    promote=ARITHMETIC,
     grad={"x": lambda g, y: product(g, y), "y": lambda g, x: product(g, x)},
+    paddle_name=scale_or("elementwise_mul"),
+    commutative=True,
+    series=series.algebra.multiply,
 )
 def multiply(xp: Any, x: Any, y: Any) -> Any:
     """`x * y`, element by element.
@@ -231,9 +263,11 @@ def _slope_in_divisor(g: Tensor, y: Tensor, out: Tensor) -> Tensor:
 @op(
     "x y",
     infer=_infer_divide,
-    promote=True,
+    promote=TRUE_DIVISION,
     grad={"x": lambda g, y: quotient(g, y), "y": _slope_in_divisor},
     name="divide",
+    paddle_name="elementwise_div",
+    series=series.algebra.divide,
 )
 def over(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind in "biu":
@@ -338,7 +372,7 @@ _DIVISOR_CHECK = Check(
 )
 
 
-@op("x y", infer=broadcast_numbers, promote=True, name="floor_divide")
+@op("x y", infer=broadcast_numbers, promote=FLOOR_DIVISION, name="floor_divide", paddle_name="elementwise_floordiv")
 def _floor_quotient(xp: Any, x: Any, y: Any) -> Any:
     return xp.floor_divide(x, y)
 
@@ -356,7 +390,7 @@ def _floor_quotient_xla(xp: Any, x: Any, y: Any) -> Any:
     return xp.where(y == 0, x / y, xp.where(exact == 0, xp.copysign(0, x / y), floored))
 
 
-@op("x y", infer=broadcast_numbers, check=_DIVISOR_CHECK, name="floor_divide_integers")
+@op("x y", infer=broadcast_numbers, check=_DIVISOR_CHECK, name="floor_divide_integers", padding=rules.untouched.checked)
 def _floor_quotient_of_integers(xp: Any, x: Any, y: Any) -> Any:
     return xp.floor_divide(x, y)
 
@@ -364,9 +398,11 @@ def _floor_quotient_of_integers(xp: Any, x: Any, y: Any) -> Any:
 @op(
     "x y",
     infer=broadcast_numbers,
-    promote=True,
+    promote=ARITHMETIC,
     grad={"x": lambda g: g, "y": lambda g, x, y: times(g * floor_divide(x, y), -1.0)},
     name="remainder",
+    paddle_name="elementwise_mod",
+    series=series.functions.remainder,
 )
 def _rest(xp: Any, x: Any, y: Any) -> Any:
     return xp.remainder(x, y)
@@ -381,7 +417,7 @@ def _rest_xla(xp: Any, x: Any, y: Any) -> Any:
     return xp.where(rest == 0, xp.copysign(0, y), moved)
 
 
-@op("x y", infer=broadcast_numbers, check=_DIVISOR_CHECK, name="remainder_of_integers")
+@op("x y", infer=broadcast_numbers, check=_DIVISOR_CHECK, name="remainder_of_integers", padding=rules.untouched.checked)
 def _rest_of_integers(xp: Any, x: Any, y: Any) -> Any:
     return xp.remainder(x, y)
 
@@ -533,6 +569,7 @@ def _truncating_divide(x: Any, y: Any) -> Tensor:
     infer=number,
     grad={"x": lambda g, scale: times(g, scale)},
     name="scale",
+    series=series.algebra.affine,
 )
 def affine(xp: Any, x: Any, scale: Any, bias: Any, bias_after_scale: bool) -> Any:
     scale, bias = scale.astype(x.dtype), bias.astype(x.dtype, copy=False)

@@ -11,10 +11,12 @@ import numpy as np
 
 from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL
+from ...core.promotion import ARITHMETIC, ONE_TYPE
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, broadcast_to_bool, common_dtype, elementwise
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
+from ...ir.padding import rules
 
 _PAIRS = (
     S(A(2, 3, dtype="int64"), A(3, dtype="int64")), S(A(2, 1), A(1, 3)), S(A(0, 3), A(3)),
@@ -27,7 +29,7 @@ _PAIRS = (
 
 @samples(*_PAIRS, reference=np.equal)
 @public(method=True, inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def equal(xp: Any, x: Any, y: Any) -> Any:
     """Whether `x == y`, element by element.
 
@@ -49,7 +51,7 @@ def equal(xp: Any, x: Any, y: Any) -> Any:
 
 @samples(*_PAIRS, reference=np.not_equal)
 @public(method=True, inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def not_equal(xp: Any, x: Any, y: Any) -> Any:
     """Whether `x != y`, element by element.
 
@@ -71,7 +73,7 @@ def not_equal(xp: Any, x: Any, y: Any) -> Any:
 
 @samples(*_PAIRS, reference=np.less)
 @public(method=True, operator="<", inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def less_than(xp: Any, x: Any, y: Any) -> Any:
     """Whether `x < y`, element by element.
 
@@ -93,7 +95,7 @@ def less_than(xp: Any, x: Any, y: Any) -> Any:
 
 @samples(*_PAIRS, reference=np.less_equal)
 @public(method=True, operator="<=", inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def less_equal(xp: Any, x: Any, y: Any) -> Any:
     """Whether `x <= y`, element by element.
 
@@ -115,7 +117,7 @@ def less_equal(xp: Any, x: Any, y: Any) -> Any:
 
 @samples(*_PAIRS, reference=np.greater)
 @public(method=True, operator=">", inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def greater_than(xp: Any, x: Any, y: Any) -> Any:
     """Whether `x > y`, element by element.
 
@@ -137,7 +139,7 @@ def greater_than(xp: Any, x: Any, y: Any) -> Any:
 
 @samples(*_PAIRS, reference=np.greater_equal)
 @public(method=True, operator=">=", inplace=True, out=True)
-@op("x y", infer=broadcast_to_bool, promote=True)
+@op("x y", infer=broadcast_to_bool, promote=ARITHMETIC)
 def greater_equal(xp: Any, x: Any, y: Any) -> Any:
     """Whether `x >= y`, element by element.
 
@@ -192,7 +194,7 @@ def _infer_truth(operation: Any, operands: Any, attributes: Any, place: Any) -> 
     return make_aval((), BOOL, place)
 
 
-@op("x y", infer=_infer_truth, promote=True, name="equal_all")
+@op("x y", infer=_infer_truth, promote=ONE_TYPE, name="equal_all", padding=rules.reductions.agreement)
 def _all_equal(xp: Any, x: Any, y: Any) -> Any:
     return xp.all(xp.equal(x, y))
 
@@ -254,7 +256,7 @@ _CLOSE = (
 
 @samples(*_CLOSE, reference=np.isclose)
 @public(method=True)
-@op("x y", scalars="rtol atol", infer=_infer_closeness, promote=True, follow_scalars=False)
+@op("x y", scalars="rtol atol", infer=_infer_closeness, promote=ONE_TYPE, follow_scalars=False)
 def isclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether `|x - y| <= atol + rtol * |y|`, element by element.
 
@@ -278,7 +280,14 @@ def isclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 
 @samples(*_CLOSE, reference=np.allclose)
 @public(method=True)
-@op("x y", scalars="rtol atol", infer=_infer_all_close, promote=True, follow_scalars=False)
+@op(
+    "x y",
+    scalars="rtol atol",
+    infer=_infer_all_close,
+    promote=ONE_TYPE,
+    follow_scalars=False,
+    padding=rules.reductions.agreement,
+)
 def allclose(xp: Any, x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether all elements are close, as `isclose` judges.
 

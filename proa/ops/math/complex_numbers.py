@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, elementwise
 from ...eager.samples import A, S, samples
@@ -32,7 +33,12 @@ def _infer_complex(operation: Any, operands: Any, attributes: Any, place: Any) -
     reference=lambda real, imag: real + imag * real.dtype.type(1) * np.complex64(1j),
 )  # fmt: skip
 @public(out=True)
-@op("real imag", infer=_infer_complex, grad={"real": lambda g: real(g), "imag": lambda g: imag(g)})
+@op(
+    "real imag",
+    infer=_infer_complex,
+    grad={"real": lambda g: real(g), "imag": lambda g: imag(g)},
+    series=series.algebra.linear("real imag"),
+)
 def complex(xp: Any, real: Any, imag: Any) -> Any:
     """Complex numbers from their two parts.
 
@@ -67,6 +73,7 @@ _SAMPLES = (
     grad={"x": lambda g, x_aval: cast_to(g, x_aval.dtype)},
     view=lambda base, view: complex(view, imag(base)),
     strides=lambda shape, strides: tuple(2 * step for step in strides),
+    series=series.algebra.linear("x"),
 )
 def real(xp: Any, x: Any) -> Any:
     """The real part of complex numbers; it shares memory with `x`.
@@ -89,6 +96,7 @@ def real(xp: Any, x: Any) -> Any:
     grad={"x": lambda g, x_aval: times(cast_to(g, x_aval.dtype), 1j)},
     view=lambda base, view: complex(real(base), view),
     strides=lambda shape, strides: tuple(2 * step for step in strides),
+    series=series.algebra.linear("x"),
 )
 def imag(xp: Any, x: Any) -> Any:
     """The imaginary part of complex numbers; it shares memory with `x`.

@@ -15,6 +15,7 @@ from ...core.symbols import is_symbolic, maximum, whole_part
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import dtype_or_default, finish, integer, require_tensor
 from ..basic import expand_to, reshape_to
 from ..create.creation import real_of, scalar_of
@@ -26,7 +27,15 @@ def _infer_new(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any)
     return make_aval(shape, dtype, place)
 
 
-@op("", scalars="start step", infer=_infer_new, follow_scalars=False, name="arange")
+@op(
+    "",
+    scalars="start step",
+    infer=_infer_new,
+    follow_scalars=False,
+    name="arange",
+    family="creation",
+    padding=rules.creation.counted,
+)
 def count_from(xp: Any, start: Any, step: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """`start, start + step, …`, computed in 64 bits."""
     return (start + step * xp.arange(shape[0])).astype(dtype)
@@ -114,7 +123,15 @@ def _is_float(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
 
 
-@op("", scalars="start stop", infer=_infer_new, follow_scalars=False, name="linspace")
+@op(
+    "",
+    scalars="start stop",
+    infer=_infer_new,
+    follow_scalars=False,
+    name="linspace",
+    family="creation",
+    padding=rules.refused("the distance of its numbers depends on how many there are"),
+)
 def space_between(xp: Any, start: Any, stop: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """Counted from both ends towards the middle, so that both ends are exact."""
     num = shape[0]
@@ -172,7 +189,14 @@ def linspace(
     return finish(space_between(first, last, (count,), wanted), out, device, requires_grad)
 
 
-@op("", scalars="start stop base", infer=_infer_new, follow_scalars=False, name="logspace")
+@op(
+    "",
+    scalars="start stop base",
+    infer=_infer_new,
+    follow_scalars=False,
+    name="logspace",
+    padding=rules.refused("the distance of its numbers depends on how many there are"),
+)
 def powers_between(xp: Any, start: Any, stop: Any, base: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     exponents = space_between.operation.kernel(xp, start, stop, shape, np.dtype(np.float64))  # type: ignore[attr-defined]
     return as_kind(xp, xp.power(base.astype(np.float64), exponents), dtype)
@@ -214,7 +238,7 @@ def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = Non
     return powers_between(*ends, (count,), wanted)
 
 
-@op("", infer=_infer_new, name="eye")
+@op("", infer=_infer_new, name="eye", family="creation", padding=rules.creation.counted)
 def diagonal_ones(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return xp.eye(*shape, dtype=dtype)
 

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core import symbols
 from ...core.aval import Aval
 from ...core.dtype import FLOAT64
+from ...core.promotion import INTEGERS_IN_FLOAT64
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, broadcast_to_bool, elementwise
 from ...eager.samples import A, S, samples
@@ -46,6 +49,9 @@ def larger_share(xp: Any, outer: Any, x: Any, y: Any) -> Any:
         "x": lambda g, x, y: larger_share(g, x, y),
         "y": lambda g, x, y: larger_share(g, y, x),
     },
+    paddle_name="elementwise_max",
+    commutative=True,
+    series=series.functions.larger,
 )
 def maximum(xp: Any, x: Any, y: Any) -> Any:
     """The larger of each pair; NaN if one of them is NaN. Equal ones share the gradient.
@@ -63,6 +69,10 @@ def maximum(xp: Any, x: Any, y: Any) -> Any:
     return xp.maximum(x, y)
 
 
+# NumPy would compare, which holds for the sizes at hand alone.
+maximum.operation.kernels["sizes"] = lambda xp, x, y: np.frompyfunc(symbols.maximum, 2, 1)(x, y)  # type: ignore[attr-defined]
+
+
 @samples(
     S(A(2, 3, unique=True), A(3, low=-1.9, unique=True)), S(A(0, 3), A(3)), S(A(), A(2)),
     S(A(3), 0.5), S(A(3, dtype="int64"), A(3, dtype="int64")),
@@ -78,6 +88,9 @@ def maximum(xp: Any, x: Any, y: Any) -> Any:
         "x": lambda g, x, y: larger_share(g, y, x),
         "y": lambda g, x, y: larger_share(g, x, y),
     },
+    paddle_name="elementwise_min",
+    commutative=True,
+    series=series.functions.smaller,
 )
 def minimum(xp: Any, x: Any, y: Any) -> Any:
     """The smaller of each pair; NaN if one of them is NaN. Equal ones share the gradient.
@@ -93,6 +106,9 @@ def minimum(xp: Any, x: Any, y: Any) -> Any:
         [1.0, 2.0, nan]
     """
     return xp.minimum(x, y)
+
+
+minimum.operation.kernels["sizes"] = lambda xp, x, y: np.frompyfunc(symbols.minimum, 2, 1)(x, y)  # type: ignore[attr-defined]
 
 
 @op("x y", infer=broadcast_to_bool, promote=True)
@@ -115,6 +131,8 @@ def first_is_taken(xp: Any, x: Any, y: Any, largest: bool) -> Any:
         "x": lambda g, x, y: gate(g, first_is_taken(x, y, True), True),
         "y": lambda g, x, y: gate(g, first_is_taken(x, y, True), False),
     },
+    paddle_name="elementwise_fmax",
+    series=series.functions.larger,
 )
 def fmax(xp: Any, x: Any, y: Any) -> Any:
     """The larger of each pair, or the one that is not NaN. At ties the gradient goes to `x`.
@@ -145,6 +163,8 @@ def fmax(xp: Any, x: Any, y: Any) -> Any:
         "x": lambda g, x, y: gate(g, first_is_taken(x, y, False), True),
         "y": lambda g, x, y: gate(g, first_is_taken(x, y, False), False),
     },
+    paddle_name="elementwise_fmin",
+    series=series.functions.smaller,
 )
 def fmin(xp: Any, x: Any, y: Any) -> Any:
     """The smaller of each pair, or the one that is not NaN. At ties the gradient goes to `x`.
@@ -184,11 +204,12 @@ def _atan2_share(g: Tensor, x: Any, y: Any, other: Any) -> Tensor:
 @op(
     "x y",
     infer=_infer_atan2,
-    promote=True,
+    promote=INTEGERS_IN_FLOAT64,
     grad={
         "x": lambda g, x, y: _atan2_share(g, x, y, y),
         "y": lambda g, x, y: times(_atan2_share(g, x, y, x), -1.0),
     },
+    series=series.functions.angle_of,
 )
 def atan2(xp: Any, x: Any, y: Any) -> Any:
     """The angle in radians, between -pi and pi, of the point whose ordinate is `x` and whose abscissa is `y`.

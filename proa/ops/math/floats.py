@@ -9,6 +9,7 @@ import numpy as np
 from ...core.dtype import FLOAT32, FLOAT64, is_differentiable
 from ...core.errors import type_error
 from ...core.namespaces import left_to_xla
+from ...core.promotion import ARITHMETIC
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, elementwise, same
 from ...eager.samples import A, S, samples
@@ -41,7 +42,7 @@ def _reference_copysign(x: Any, y: Any) -> Any:
 @op(
     "x y",
     infer=broadcast_real,
-    promote=True,
+    promote=ARITHMETIC,
     grad={"x": lambda g, x, out: g * (sign(x) * sign(out)), "y": lambda g: zero_slope(g)},
 )
 def copysign(xp: Any, x: Any, y: Any) -> Any:

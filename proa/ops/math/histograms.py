@@ -18,6 +18,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import integer, integers, require_tensor
 from ..axes import flat
 from ..basic import cast_to, full_of, reshape_to
@@ -108,6 +109,7 @@ _FINITE = Check(
     check=_FINITE,
     follow_scalars=False,
     name="histogram",
+    padding=rules.refused("the surplus would be counted, and no value is left out of the counting"),
 )
 def counts_between(
     xp: Any,
@@ -251,6 +253,7 @@ def extent(x: Tensor) -> Tensor:
     scalars="half",
     infer=lambda _op, operands, attributes, place: make_aval((attributes[0] + 1,), FLOAT64, place),
     follow_scalars=False,
+    padding=rules.refused("a rank depends on how much data there is"),
 )
 def edges_between(xp: Any, limits: Any, half: Any, bins: int) -> Any:
     """Equal steps between two limits, moved apart by `half` to both sides where they are equal."""

@@ -14,6 +14,7 @@ from ...eager.infer import broadcast, elementwise
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import integer, require_tensor
 from ..precision import refuse, wide
 from .arithmetic import minus, over, times
@@ -91,6 +92,7 @@ _SAMPLES = (
     check=_NOT_NEGATIVE,
     grad={"y": lambda g, x, y: g * gamma_density(x, y)},
     name="gammainc",
+    padding=rules.untouched.checked,
 )
 def lower_part(xp: Any, x: Any, y: Any) -> Any:
     return special(xp).gammainc(wide(x), wide(y))
@@ -103,6 +105,7 @@ def lower_part(xp: Any, x: Any, y: Any) -> Any:
     check=_NOT_NEGATIVE,
     grad={"y": lambda g, x, y: times(g * gamma_density(x, y), -1.0)},
     name="gammaincc",
+    padding=rules.untouched.checked,
 )
 def upper_part(xp: Any, x: Any, y: Any) -> Any:
     return special(xp).gammaincc(wide(x), wide(y))

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL
+from ...core.promotion import BITS
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, broadcast_shapes, elementwise, same_to_bool
@@ -136,17 +137,17 @@ _BITS = (
 )  # fmt: skip
 
 
-@op("x y", infer=_infer_bits, promote=True, name="bitwise_and")
+@op("x y", infer=_infer_bits, promote=BITS, name="bitwise_and")
 def _and(xp: Any, x: Any, y: Any) -> Any:
     return xp.bitwise_and(x, y)
 
 
-@op("x y", infer=_infer_bits, promote=True, name="bitwise_or")
+@op("x y", infer=_infer_bits, promote=BITS, name="bitwise_or")
 def _or(xp: Any, x: Any, y: Any) -> Any:
     return xp.bitwise_or(x, y)
 
 
-@op("x y", infer=_infer_bits, promote=True, name="bitwise_xor")
+@op("x y", infer=_infer_bits, promote=BITS, name="bitwise_xor")
 def _xor(xp: Any, x: Any, y: Any) -> Any:
     return xp.bitwise_xor(x, y)
 
@@ -234,12 +235,12 @@ def bitwise_not(x: Any, out: Tensor | None = None, name: str | None = None) -> T
 public(method=True, inplace=True, name="bitwise_invert")(bitwise_not)
 
 
-@op("x y", infer=_infer_shift, promote=True, name="bitwise_left_shift")
+@op("x y", infer=_infer_shift, promote=BITS, name="bitwise_left_shift")
 def _shift_left(xp: Any, x: Any, y: Any) -> Any:
     return xp.left_shift(x, y)
 
 
-@op("x y", infer=_infer_shift, promote=True, name="bitwise_right_shift")
+@op("x y", infer=_infer_shift, promote=BITS, name="bitwise_right_shift")
 def _shift_right(xp: Any, x: Any, y: Any) -> Any:
     return xp.right_shift(x, y)
 
@@ -371,7 +372,7 @@ _QUESTIONS = (
 
 @samples(*_QUESTIONS, reference=lambda x: np.isnan(x))
 @public(method=True)
-@op(infer=same_to_bool)
+@op(infer=same_to_bool, paddle_name="isnan_v2")
 def isnan(xp: Any, x: Any) -> Any:
     """Whether each element is NaN.
 
@@ -388,7 +389,7 @@ def isnan(xp: Any, x: Any) -> Any:
 
 @samples(*_QUESTIONS, reference=lambda x: np.isinf(x))
 @public(method=True)
-@op(infer=same_to_bool)
+@op(infer=same_to_bool, paddle_name="isinf_v2")
 def isinf(xp: Any, x: Any) -> Any:
     """Whether each element is plus or minus infinity.
 
@@ -405,7 +406,7 @@ def isinf(xp: Any, x: Any) -> Any:
 
 @samples(*_QUESTIONS, reference=lambda x: np.isfinite(x))
 @public(method=True)
-@op(infer=same_to_bool)
+@op(infer=same_to_bool, paddle_name="isfinite_v2")
 def isfinite(xp: Any, x: Any) -> Any:
     """Whether each element is neither NaN nor infinite.
 

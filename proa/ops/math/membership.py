@@ -12,6 +12,7 @@ from ...core.promotion import promote_tensors
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..axes import widened
 from ..basic import cast_to, full_of
@@ -19,7 +20,12 @@ from .comparison import equal
 from .complex_numbers import imag
 
 
-@op("x test_x", infer=lambda _op, operands, attributes, place: operands[0].with_dtype(BOOL), name="isin")
+@op(
+    "x test_x",
+    infer=lambda _op, operands, attributes, place: operands[0].with_dtype(BOOL),
+    name="isin",
+    padding=rules.reductions.among,
+)
 def is_among(xp: Any, x: Any, test_x: Any, assume_unique: bool, invert: bool) -> Any:
     x, test_x = widened(x), widened(test_x)
     if xp is np:

@@ -11,11 +11,13 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import FLOAT32, is_differentiable, is_reduced_precision, real_dtype, to_numpy_dtype
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import flag, require_tensor, several_axes
 from ..axes import flat, numpy_axis, reduced_shape, several_or_all, widened
 from ..basic import cast_to, reshape_to, restore_axes, transpose_to
@@ -47,7 +49,13 @@ def _norm_grad(
     return direction * (g * divide_or_zero(magnitude, length) ** (p - 1.0))
 
 
-@op(infer=_infer_norm, grad={"x": _norm_grad})
+@op(
+    infer=_infer_norm,
+    grad={"x": _norm_grad},
+    family="reduction",
+    padding=rules.reductions.norm,
+    series=series.functions.p_norm,
+)
 def p_norm(xp: Any, x: Any, p: float, axis: tuple[int, ...], keepdim: bool) -> Any:
     """The vector norm of order `p` over the given axes."""
     wide = widened(x)

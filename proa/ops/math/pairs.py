@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import Aval
+from ...core.promotion import INTEGERS_IN_FLOAT32, ONE_TYPE
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, elementwise
 from ...eager.samples import A, S, samples
@@ -38,9 +40,10 @@ def _in_float(function: Any) -> Any:
 @op(
     "x y",
     infer=broadcast_real,
-    promote=True,
+    promote=INTEGERS_IN_FLOAT32,
     grad={"x": lambda g, x, out: g * over(x, out), "y": lambda g, y, out: g * over(y, out)},
     name="hypot",
+    series=series.functions.hypotenuse,
 )
 def hypotenuse(xp: Any, x: Any, y: Any) -> Any:
     return xp.hypot(wide(x), wide(y))
@@ -74,8 +77,9 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 @op(
     "x y",
     infer=broadcast_real,
-    promote=True,
+    promote=INTEGERS_IN_FLOAT32,
     grad={"x": lambda g, x, y: g * sigmoid(minus(x, y)), "y": lambda g, x, y: g * sigmoid(minus(y, x))},
+    series=series.functions.logaddexp,
 )
 def logaddexp(xp: Any, x: Any, y: Any) -> Any:
     """`log(exp(x) + exp(y))`, without overflow.
@@ -111,7 +115,7 @@ def _reference_heaviside(x: Any, y: Any) -> Any:
 @op(
     "x y",
     infer=_infer_step,
-    promote=True,
+    promote=ONE_TYPE,
     grad={"x": lambda g: zero_slope(g), "y": lambda g, x: _only_at_zero(g, x)},
 )
 def heaviside(xp: Any, x: Any, y: Any) -> Any:

@@ -9,6 +9,8 @@ import numpy as np
 from ...core.dtype import BOOL, INT64
 from ...core.errors import value_error
 from ...core.namespaces import can_write
+from ...core.promotion import ARITHMETIC
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, same
@@ -21,7 +23,7 @@ from .arithmetic import conjugate, gate, product, quotient, times, zero_slope
 _LARGEST_STATIC_EXPONENT = 8
 
 
-@op(infer=same, grad={"x": lambda g, factor: fixed(g, factor, 0.0)})
+@op(infer=same, grad={"x": lambda g, factor: fixed(g, factor, 0.0)}, paddle_name="scale", series=series.algebra.fixed)
 def fixed(xp: Any, x: Any, factor: float, shift: float) -> Any:
     """`x * factor + shift` with numbers that belong to a rule, not to the user.
 
@@ -41,7 +43,7 @@ def _slope_of_integer_power(g: Tensor, x: Tensor, exponent: int) -> Tensor:
     return product(fixed(g, float(exponent), 0.0), power)
 
 
-@op(infer=number, grad={"x": _slope_of_integer_power})
+@op(infer=number, grad={"x": _slope_of_integer_power}, paddle_name="pow", series=series.algebra.integer_power)
 def integer_power(xp: Any, x: Any, exponent: int) -> Any:
     """A small integer power by multiplication: exact, and much faster than a general power."""
     if exponent == 0:
@@ -112,9 +114,11 @@ def _slope_in_exponent(g: Tensor, x: Any, y: Tensor, out: Tensor) -> Tensor:
 @op(
     "x y",
     infer=broadcast_numbers,
-    promote=True,
+    promote=ARITHMETIC,
     grad={"x": _slope_in_base, "y": _slope_in_exponent},
     name="pow",
+    paddle_name=lambda kinds, attributes: "pow" if isinstance(kinds[1], type) else "elementwise_pow",
+    series=series.algebra.power,
 )
 def power(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind in "iu":

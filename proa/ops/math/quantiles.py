@@ -20,6 +20,7 @@ from ...eager.infer import same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import require_tensor, several_axes
 from ..axes import flat, numpy_axis
 from ..basic import cast_to, full_of, reshape_to, transpose_to
@@ -47,6 +48,7 @@ def _infer_places(_op: Any, operands: Any, attributes: tuple[Any, ...], place: A
         (2,),
     ),
     name="quantile_places",
+    padding=rules.refused("a rank depends on how much data there is"),
 )
 def places_beside(xp: Any, order: Any, nans: Any, q: Any, skip_nan: bool, interpolation: str) -> tuple[Any, Any, Any]:
     """Positions of the elements below and above each quantile of each row, and the weight of the upper.
@@ -92,7 +94,7 @@ def _infer_nans(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     return operands[0].with_shape(operands[0].shape[:-1]).with_dtype(INT64)
 
 
-@op(infer=_infer_nans)
+@op(infer=_infer_nans, padding=rules.reductions.nans)
 def count_nan(xp: Any, x: Any) -> Any:
     """How many elements of each row are NaN."""
     return xp.sum(x != x, axis=-1, dtype=np.int64)

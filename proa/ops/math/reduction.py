@@ -14,11 +14,13 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_numpy_dtype
 from ...core.errors import type_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...kernels.cpu.pooling import native_mean_over_space
 from ...kernels.gpu import cold
 from ..arguments import flag, require_tensor
@@ -35,7 +37,14 @@ def _mean_grad(g: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdim: bool) ->
     return restore_axes(g * (1 / count if count else math.nan), x_aval, axis, keepdim)
 
 
-@op(infer=reduce, grad={"x": _mean_grad}, name="mean")
+@op(
+    infer=reduce,
+    grad={"x": _mean_grad},
+    name="mean",
+    paddle_name="reduce_mean",
+    padding=rules.reductions.average,
+    series=series.algebra.linear("x"),
+)
 def mean_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     count = math.prod([x.shape[i] for i in axis])
     if x.dtype.kind in "biu":
@@ -115,7 +124,7 @@ def _infer_extreme(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     return reduce(operation, operands, attributes, place)
 
 
-@op("x y", infer=same_shape, name="tie_weights")
+@op("x y", infer=same_shape, name="tie_weights", padding=rules.reductions.ties)
 def tie_weights(xp: Any, x: Any, y: Any, axis: tuple[int, ...], evenly: bool) -> Any:
     """1 where `x` equals its reduction `y`, 0 elsewhere; shared out `evenly` over equal elements.
 
@@ -133,12 +142,28 @@ def extreme_grad(g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple[in
     return restore_axes(g, x_aval, axis, keepdim) * tie_weights(x, out, axis, True)
 
 
-@op(infer=_infer_extreme, grad={"x": extreme_grad}, name="max")
+@op(
+    infer=_infer_extreme,
+    grad={"x": extreme_grad},
+    name="max",
+    family="reduction",
+    paddle_name="reduce_max",
+    padding=rules.reductions.reduction(rules.reductions.MINUS),
+    series=series.functions.largest,
+)
 def max_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.max(widened(x), axis=axis, keepdims=keepdim).astype(x.dtype, copy=False)
 
 
-@op(infer=_infer_extreme, grad={"x": extreme_grad}, name="min")
+@op(
+    infer=_infer_extreme,
+    grad={"x": extreme_grad},
+    name="min",
+    family="reduction",
+    paddle_name="reduce_min",
+    padding=rules.reductions.reduction(rules.reductions.PLUS),
+    series=series.functions.smallest,
+)
 def min_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.min(widened(x), axis=axis, keepdims=keepdim).astype(x.dtype, copy=False)
 
@@ -280,7 +305,7 @@ def _prod_grad(g: Tensor, x: Tensor, x_aval: Aval, axis: tuple[int, ...], keepdi
     return restore_axes(g, x_aval, axis, keepdim) * conjugate(_other_factors(x, axis))
 
 
-@op(infer=reduce, grad={"x": _prod_grad}, name="prod")
+@op(infer=reduce, grad={"x": _prod_grad}, name="prod", paddle_name="reduce_prod", padding=rules.reductions.reduction(1))
 def prod_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     wide = wide_type(x.dtype)
     return xp.prod(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype, copy=False)
@@ -335,12 +360,12 @@ def _infer_test(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     return reduce(operation, operands, attributes, place).with_dtype(BOOL)
 
 
-@op(infer=_infer_test, name="any")
+@op(infer=_infer_test, name="any", family="reduction", paddle_name="reduce_any", padding=rules.reductions.reduction(0))
 def any_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.any(x != 0 if x.dtype != bool else x, axis=axis, keepdims=keepdim)
 
 
-@op(infer=_infer_test, name="all")
+@op(infer=_infer_test, name="all", family="reduction", paddle_name="reduce_all", padding=rules.reductions.reduction(1))
 def all_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.all(x != 0 if x.dtype != bool else x, axis=axis, keepdims=keepdim)
 
@@ -422,7 +447,13 @@ def _logsumexp_grad(g: Tensor, x: Tensor, out: Tensor, x_aval: Aval, axis: tuple
     return restore_axes(g, x_aval, axis, keepdim) * exp_below(x, spread)
 
 
-@op(infer=reduce, grad={"x": _logsumexp_grad}, name="logsumexp")
+@op(
+    infer=reduce,
+    grad={"x": _logsumexp_grad},
+    name="logsumexp",
+    padding=rules.reductions.reduction(rules.reductions.MINUS),
+    series=series.functions.logsumexp,
+)
 def log_sum_exp_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     wide = widened(x)
     top = xp.max(wide, axis=axis, keepdims=True, initial=-np.inf)

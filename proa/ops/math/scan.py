@@ -14,12 +14,14 @@ import numpy as np
 
 from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_numpy_dtype
 from ...core.errors import type_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import in_place_form, op, public
 from ...eager.infer import same, same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..axes import flat, index_dtype, single_axis, wide_type, widened
 from ..basic import cast_to, reshape_to
@@ -54,6 +56,9 @@ def _ends(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
     grad={"x": lambda g, axis, reverse: sum_along(g, axis, not reverse)},
     host_from=MANY_TO_SCAN,
     name="cumsum",
+    family="reduction",
+    padding=rules.scans.running(0),
+    series=series.algebra.linear("x"),
 )
 def sum_along(xp: Any, x: Any, axis: int, reverse: bool) -> Any:
     if reverse:
@@ -131,6 +136,8 @@ def cumsum_(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = N
     infer=same_shape,
     grad={"x": lambda g, axis, step: shift_along(g, axis, -step)},
     name="shift_along",
+    padding=rules.scans.shift,
+    series=series.algebra.linear("x"),
 )
 def shift_along(xp: Any, x: Any, axis: int, step: int) -> Any:
     """Every element one place further (`step=1`) or back (-1); zero comes in at the end."""
@@ -151,7 +158,13 @@ def _recurrence_grad_a(g: Tensor, a: Tensor, out: Tensor, axis: int, reverse: bo
     return _recurrence_grad_b(g, a, axis, reverse) * conjugate(before)
 
 
-@op("a b", infer=same_shape, grad={"a": _recurrence_grad_a, "b": _recurrence_grad_b})
+@op(
+    "a b",
+    infer=same_shape,
+    grad={"a": _recurrence_grad_a, "b": _recurrence_grad_b},
+    family="recurrence",
+    padding=rules.scans.recurrence,
+)
 def linear_recurrence(xp: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
     """`s[i] = b[i] + a[i] * s[i - 1]` along an axis, from the first element or from the last."""
     dtype = wide_type(b.dtype)
@@ -186,7 +199,7 @@ def _cumprod_grad(g: Tensor, x: Tensor, axis: int, exclusive: bool, reverse: boo
     return sums * product_along(x, axis, True, reverse)
 
 
-@op(infer=same_shape, grad={"x": _cumprod_grad}, name="cumprod")
+@op(infer=same_shape, grad={"x": _cumprod_grad}, name="cumprod", padding=rules.scans.running(1))
 def product_along(xp: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     """Running products; `exclusive` leaves the element itself out, `reverse` starts at the end."""
     if not x.shape[axis]:
@@ -280,6 +293,7 @@ def _infer_extremes(operation: Any, operands: Any, attributes: tuple[Any, ...], 
     outputs=2,
     grad={"x": lambda g0, out1, x_aval, axis: _to_extremes(g0, out1, x_aval, axis)},
     name="cumulative_extreme",
+    padding=rules.scans.running(),
 )
 def extremes_along(xp: Any, x: Any, axis: int, largest: bool, dtype: np.dtype) -> tuple[Any, Any]:
     """The largest (or smallest) element so far and its position; of equal ones, the last."""
@@ -395,7 +409,7 @@ def _logcumsumexp_grad(g: Tensor, x: Tensor, out: Tensor, axis: int) -> Tensor:
     return linear_recurrence(decay, g, axis, True) * exp_below(x, out)
 
 
-@op(infer=same_shape, grad={"x": _logcumsumexp_grad}, name="logcumsumexp")
+@op(infer=same_shape, grad={"x": _logcumsumexp_grad}, name="logcumsumexp", padding=rules.scans.running())
 def log_sum_exp_along(xp: Any, x: Any, axis: int) -> Any:
     return np.logaddexp.accumulate(widened(x), axis=axis)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.errors import type_error, value_error
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -85,6 +86,7 @@ _SAMPLES = (
 @op(
     infer=floating_real,
     grad={"x": lambda g, x: times(g * exp(times(square(x), -1.0)), 2 / math.sqrt(math.pi))},
+    series=series.functions.erf,
 )
 def erf(xp: Any, x: Any) -> Any:
     """The error function of each element, between -1 and 1.
@@ -228,7 +230,7 @@ def _slope_of_logit(g: Tensor, x: Tensor) -> Tensor:
     return quotient(g, x * affine(x, -1.0, 1.0, True))
 
 
-@op(infer=floating_real, grad={"x": _slope_of_logit}, name="logit")
+@op(infer=floating_real, grad={"x": _slope_of_logit}, name="logit", series=series.functions.logit)
 def log_odds(xp: Any, x: Any) -> Any:
     x = wide(x)
     return xp.log(x) - xp.log1p(-x)

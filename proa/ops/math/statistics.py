@@ -21,12 +21,14 @@ from ...core.dtype import (
 )  # fmt: skip
 from ...core.errors import type_error, value_error
 from ...core.symbols import plain
+from ...eager import series
 from ...eager.calling import MISSING, deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, wrap
 from ...ir.known import mark_sizes
+from ...ir.padding import rules
 from ..arguments import flag, require_tensor
 from ..axes import flat, numpy_axis, several_or_all, single_axis
 from ..basic import cast_to, reshape_to, sum, sum_over
@@ -144,7 +146,7 @@ def std(
 # ---- median --------------------------------------------------------------------------------------
 
 
-@op(infer=reduce, grad={"x": extreme_grad})
+@op(infer=reduce, grad={"x": extreme_grad}, padding=rules.reductions.ranked)
 def order_statistic(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool, rank: int) -> Any:
     """The element of rank `rank` (0 is the smallest) along the one axis; NaN if there is one."""
     only = axis[0]
@@ -242,7 +244,7 @@ def median(
 # ---- sums that skip NaN --------------------------------------------------------------------------
 
 
-@op("x tested", infer=same, grad={"x": lambda g, tested: zero_where_nan(g, tested)})
+@op("x tested", infer=same, grad={"x": lambda g, tested: zero_where_nan(g, tested)}, series=series.algebra.linear("x"))
 def zero_where_nan(xp: Any, x: Any, tested: Any) -> Any:
     """`x` with zeros where `tested` is NaN."""
     return xp.where(tested != tested, xp.zeros_like(x), x)
@@ -328,7 +330,7 @@ def _infer_count(operation: Any, operands: Any, attributes: tuple[Any, ...], pla
     return reduce(operation, operands, attributes, place).with_dtype(INT64)
 
 
-@op(infer=_infer_count, name="count")
+@op(infer=_infer_count, name="count", padding=rules.reductions.count)
 def count_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool, numbers: bool) -> Any:
     """How many elements are not zero, or (`numbers`) not NaN."""
     chosen = x == x if numbers else x != 0

@@ -11,6 +11,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL, FLOAT32, FInfo, is_floating
 from ...core.errors import type_error, value_error
 from ...core.promotion import promote_scalar, promote_tensors
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, in_place_form, op, public
 from ...eager.dispatch import as_operand, record
@@ -43,6 +44,7 @@ def _infer_where(operation: Any, operands: Any, attributes: Any, place: Any) -> 
     },
     follow_scalars=True,
     name="where",
+    series=series.algebra.linear("x y"),
 )
 def choose(xp: Any, x: Any, y: Any, condition: Any) -> Any:
     return xp.where(condition, x, y)
@@ -91,6 +93,7 @@ def cast_to_type(x: Tensor, dtype: np.dtype) -> Tensor:
     S(A(3, dtype="bool"), A(3, dtype="int64"), 7), S(A(2, dtype="bool"), A(2, 1), A(1)),
     S(A(2, dtype="bool"), A(2, dtype="float64"), A(2, dtype="float64")),
     reference=lambda condition, x, y: np.where(condition, x, y),
+    changed=1,
 )  # fmt: skip
 @public(method=True)
 def where(
@@ -192,6 +195,7 @@ def clip_gate(xp: Any, outer: Any, x: Any, min: Any, max: Any, has_min: bool, ha
     infer=_infer_clip,
     grad={"x": lambda g, x, min, max, has_min, has_max, open: clip_gate(g, x, min, max, has_min, has_max, open)},
     name="clip",
+    series=series.functions.clip,
 )
 def clip_between(xp: Any, x: Any, min: Any, max: Any, has_min: bool, has_max: bool, open: bool) -> Any:
     """`open` says whether the gradient is 0 at the limits themselves (hardtanh) or not (clip)."""
@@ -226,6 +230,7 @@ def _reference_clip(x: Any, min: Any = None, max: Any = None) -> Any:
     S(A(values=[np.nan, np.inf, -np.inf], grad=False), -1.0, 1.0),
     S(A(4, dtype="bfloat16", grad=False), -0.5, 0.5),
     reference=_reference_clip,
+    keeps_type=True,
 )  # fmt: skip
 @public(method=True)
 def clip(
@@ -430,7 +435,7 @@ def nan_to_num(
 # ---- filling in place ----------------------------------------------------------------------------
 
 
-@op(scalars="value", infer=same, grad={"x": lambda g: zero_slope(g)}, name="fill")
+@op(scalars="value", infer=same, grad={"x": lambda g: zero_slope(g)}, name="fill", amp="never")
 def filled_like(xp: Any, x: Any, value: Any) -> Any:
     """A tensor like `x` that holds one value. It stays in the history of `x`: gradient 0."""
     return xp.full_like(x, value.astype(x.dtype))

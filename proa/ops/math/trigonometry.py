@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import floating
 from ...eager.samples import A, S, samples
@@ -42,7 +43,7 @@ def _one_minus_square(x: Tensor) -> Tensor:
 
 @samples(*_ANY, reference=reference(np.sin))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: product(g, cos(x))})
+@op(infer=floating, grad={"x": lambda g, x: product(g, cos(x))}, series=series.algebra.sine)
 def sin(xp: Any, x: Any) -> Any:
     """The sine of each element, in radians.
 
@@ -60,7 +61,7 @@ def sin(xp: Any, x: Any) -> Any:
 
 @samples(*_ANY, reference=reference(np.cos))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: product(neg(g), sin(x))})
+@op(infer=floating, grad={"x": lambda g, x: product(neg(g), sin(x))}, series=series.algebra.cosine)
 def cos(xp: Any, x: Any) -> Any:
     """The cosine of each element, in radians.
 
@@ -78,7 +79,7 @@ def cos(xp: Any, x: Any) -> Any:
 
 @samples(*_BELOW_ONE, reference=reference(np.tan))
 @public(method=True, inplace=True)
-@op(infer=floating, grad={"x": lambda g, out: product(g, _one_plus_square(out))})
+@op(infer=floating, grad={"x": lambda g, out: product(g, _one_plus_square(out))}, series=series.algebra.tan)
 def tan(xp: Any, x: Any) -> Any:
     """The tangent of each element, in radians.
 
@@ -95,7 +96,11 @@ def tan(xp: Any, x: Any) -> Any:
 
 @samples(*_BELOW_ONE, reference=reference(np.arcsin))
 @public(method=True, inplace=True)
-@op(infer=floating, grad={"x": lambda g, x: product(g, rsqrt(_one_minus_square(x)))})
+@op(
+    infer=floating,
+    grad={"x": lambda g, x: product(g, rsqrt(_one_minus_square(x)))},
+    series=series.functions.arc_sine(-1.0, 1.0),
+)
 def asin(xp: Any, x: Any) -> Any:
     """The angle, in radians, whose sine is `x`; NaN outside [-1, 1].
 
@@ -115,6 +120,7 @@ def asin(xp: Any, x: Any) -> Any:
 @op(
     infer=floating,
     grad={"x": lambda g, x: product(neg(g), rsqrt(_one_minus_square(x)))},
+    series=series.functions.arc_sine(-1.0, 1.0, -1.0),
 )
 def acos(xp: Any, x: Any) -> Any:
     """The angle, in radians, whose cosine is `x`; NaN outside [-1, 1].
@@ -133,7 +139,7 @@ def acos(xp: Any, x: Any) -> Any:
 
 @samples(*_ANY, reference=reference(np.arctan))
 @public(method=True, inplace=True)
-@op(infer=floating, grad={"x": lambda g, x: quotient(g, _one_plus_square(x))})
+@op(infer=floating, grad={"x": lambda g, x: quotient(g, _one_plus_square(x))}, series=series.functions.arc_tangent(1.0))
 def atan(xp: Any, x: Any) -> Any:
     """The angle, in radians between -pi/2 and pi/2, whose tangent is `x`.
 
@@ -150,7 +156,7 @@ def atan(xp: Any, x: Any) -> Any:
 
 @samples(*_ANY, reference=reference(np.sinh))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: product(g, cosh(x))})
+@op(infer=floating, grad={"x": lambda g, x: product(g, cosh(x))}, series=series.algebra.hyperbolic_sine)
 def sinh(xp: Any, x: Any) -> Any:
     """The hyperbolic sine of each element.
 
@@ -168,7 +174,7 @@ def sinh(xp: Any, x: Any) -> Any:
 
 @samples(*_ANY, reference=reference(np.cosh))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: product(g, sinh(x))})
+@op(infer=floating, grad={"x": lambda g, x: product(g, sinh(x))}, series=series.algebra.hyperbolic_cosine)
 def cosh(xp: Any, x: Any) -> Any:
     """The hyperbolic cosine of each element.
 
@@ -186,7 +192,11 @@ def cosh(xp: Any, x: Any) -> Any:
 
 @samples(*_ANY, reference=reference(np.arcsinh))
 @public(method=True, inplace=True)
-@op(infer=floating, grad={"x": lambda g, x: product(g, rsqrt(_one_plus_square(x)))})
+@op(
+    infer=floating,
+    grad={"x": lambda g, x: product(g, rsqrt(_one_plus_square(x)))},
+    series=series.functions.arc_sine(1.0, 1.0),
+)
 def asinh(xp: Any, x: Any) -> Any:
     """The number whose hyperbolic sine is `x`.
 
@@ -210,7 +220,7 @@ def _slope_of_acosh(g: Tensor, x: Tensor) -> Tensor:
 
 @samples(*_ABOVE_ONE, reference=reference(np.arccosh))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": _slope_of_acosh})
+@op(infer=floating, grad={"x": _slope_of_acosh}, series=series.functions.arc_sine(1.0, -1.0))
 def acosh(xp: Any, x: Any) -> Any:
     """The number, not below 0, whose hyperbolic cosine is `x`; NaN below 1.
 
@@ -228,7 +238,11 @@ def acosh(xp: Any, x: Any) -> Any:
 
 @samples(*_BELOW_ONE, reference=reference(np.arctanh))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: quotient(g, _one_minus_square(x))})
+@op(
+    infer=floating,
+    grad={"x": lambda g, x: quotient(g, _one_minus_square(x))},
+    series=series.functions.arc_tangent(-1.0),
+)
 def atanh(xp: Any, x: Any) -> Any:
     """The number whose hyperbolic tangent is `x`; NaN outside [-1, 1], infinite at the ends.
 

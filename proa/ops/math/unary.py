@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.dtype import BOOL
 from ...core.errors import type_error
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import floating, same
@@ -33,7 +34,7 @@ from .powers import fixed, integer_power
     reference=np.negative,
 )  # fmt: skip
 @public(method=True, operator="neg", inplace=True)
-@op(infer=number, grad={"x": lambda g: neg(g)})
+@op(infer=number, grad={"x": lambda g: neg(g)}, paddle_name="scale", series=series.algebra.linear("x"))
 def neg(xp: Any, x: Any) -> Any:
     """Each element with the other sign; `-x` means the same.
 
@@ -79,7 +80,7 @@ setattr(Tensor, "__pos__", positive)  # noqa: B010
     reference=np.abs,
 )  # fmt: skip
 @public(method=True, operator="abs", inplace=True, out=True)
-@op(infer=real_valued, grad={"x": lambda g, x: g * sign(x)})
+@op(infer=real_valued, grad={"x": lambda g, x: g * sign(x)}, series=series.functions.absolute)
 def abs(xp: Any, x: Any) -> Any:
     """The absolute value of each element; of complex numbers, their modulus.
 
@@ -119,7 +120,7 @@ def _reference_sign(x: Any) -> Any:
     reference=_reference_sign,
 )  # fmt: skip
 @public(method=True, out=True)
-@op(infer=number, grad={"x": _slope_of_sign})
+@op(infer=number, grad={"x": _slope_of_sign}, series=series.algebra.steps)
 def sign(xp: Any, x: Any) -> Any:
     """-1, 0 or 1 by the sign of each element; of complex numbers `x / |x|`.
 
@@ -169,7 +170,7 @@ _STEPS = (
 
 @samples(*_STEPS, reference=lambda x: np.floor(x).astype(x.dtype))
 @public(method=True, inplace=True, out=True)
-@op(infer=real_number, grad={"x": lambda g: zero_slope(g)})
+@op(infer=real_number, grad={"x": lambda g: zero_slope(g)}, series=series.algebra.steps)
 def floor(xp: Any, x: Any) -> Any:
     """Each element rounded down to a whole number.
 
@@ -187,7 +188,7 @@ def floor(xp: Any, x: Any) -> Any:
 
 @samples(*_STEPS, reference=lambda x: np.ceil(x).astype(x.dtype))
 @public(method=True, inplace=True, out=True)
-@op(infer=real_number, grad={"x": lambda g: zero_slope(g)})
+@op(infer=real_number, grad={"x": lambda g: zero_slope(g)}, series=series.algebra.steps)
 def ceil(xp: Any, x: Any) -> Any:
     """Each element rounded up to a whole number.
 
@@ -229,7 +230,7 @@ def round(x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor 
     return deliver(round_to(x, int(decimals)), out)
 
 
-@op(infer=number, grad={"x": lambda g: zero_slope(g)}, name="round")
+@op(infer=number, grad={"x": lambda g: zero_slope(g)}, name="round", series=series.algebra.steps)
 def round_to(xp: Any, x: Any, decimals: int) -> Any:
     if x.dtype.kind in "iu":
         return xp.positive(x)
@@ -242,7 +243,7 @@ def round_to(xp: Any, x: Any, decimals: int) -> Any:
 
 @samples(*_STEPS, reference=lambda input: np.trunc(input).astype(input.dtype))
 @public(method=True, inplace=True)
-@op("input", infer=real_number, grad={"input": lambda g: zero_slope(g)})
+@op("input", infer=real_number, grad={"input": lambda g: zero_slope(g)}, series=series.algebra.steps)
 def trunc(xp: Any, input: Any) -> Any:
     """Each element rounded towards zero.
 
@@ -287,7 +288,7 @@ _POSITIVE = (
 
 @samples(*_POSITIVE, S(A(3, dtype="complex128")), reference=reference(np.sqrt))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: quotient(fixed(g, 0.5, 0.0), out)})
+@op(infer=floating, grad={"x": lambda g, out: quotient(fixed(g, 0.5, 0.0), out)}, series=series.algebra.sqrt)
 def sqrt(xp: Any, x: Any) -> Any:
     """The square root of each element; NaN for negative numbers.
 
@@ -305,7 +306,11 @@ def sqrt(xp: Any, x: Any) -> Any:
 
 @samples(*_POSITIVE, reference=reference(lambda x: 1 / np.sqrt(x)))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: product(fixed(g, -0.5, 0.0), integer_power(out, 3))})
+@op(
+    infer=floating,
+    grad={"x": lambda g, out: product(fixed(g, -0.5, 0.0), integer_power(out, 3))},
+    series=series.algebra.rsqrt,
+)
 def rsqrt(xp: Any, x: Any) -> Any:
     """`1 / sqrt(x)`, element by element; NaN for negative numbers.
 
@@ -335,7 +340,7 @@ rsqrt.operation.kernels["xla"] = _rsqrt_xla  # type: ignore[attr-defined]
     reference=np.square,
 )  # fmt: skip
 @public(method=True, inplace=True)
-@op(infer=number, grad={"x": lambda g, x: product(fixed(g, 2.0, 0.0), x)})
+@op(infer=number, grad={"x": lambda g, x: product(fixed(g, 2.0, 0.0), x)}, series=series.algebra.square)
 def square(xp: Any, x: Any) -> Any:
     """Each element times itself.
 
@@ -352,7 +357,7 @@ def square(xp: Any, x: Any) -> Any:
 
 @samples(*_POSITIVE, S(A(3, dtype="complex128", low=1)), reference=reference(lambda x: 1 / x))
 @public(method=True, inplace=True)
-@op(infer=floating, grad={"x": lambda g, out: product(neg(g), integer_power(out, 2))})
+@op(infer=floating, grad={"x": lambda g, out: product(neg(g), integer_power(out, 2))}, series=series.algebra.reciprocal)
 def reciprocal(xp: Any, x: Any) -> Any:
     """`1 / x`, element by element; infinity at 0.
 
@@ -378,7 +383,7 @@ _ANY = (
 
 @samples(*_ANY, reference=reference(np.exp))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: product(g, out)})
+@op(infer=floating, grad={"x": lambda g, out: product(g, out)}, series=series.algebra.exp)
 def exp(xp: Any, x: Any) -> Any:
     """e to the power of each element.
 
@@ -396,7 +401,7 @@ def exp(xp: Any, x: Any) -> Any:
 
 @samples(*_ANY, reference=reference(np.expm1))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: product(g, fixed(out, 1.0, 1.0))})
+@op(infer=floating, grad={"x": lambda g, out: product(g, fixed(out, 1.0, 1.0))}, series=series.algebra.expm1)
 def expm1(xp: Any, x: Any) -> Any:
     """`exp(x) - 1`, exact near 0 as well.
 
@@ -414,7 +419,7 @@ def expm1(xp: Any, x: Any) -> Any:
 
 @samples(*_POSITIVE, S(A(3, dtype="complex128")), reference=reference(np.log))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: quotient(g, x)})
+@op(infer=floating, grad={"x": lambda g, x: quotient(g, x)}, series=series.algebra.log)
 def log(xp: Any, x: Any) -> Any:
     """The natural logarithm of each element; NaN for negative numbers, minus infinity at 0.
 
@@ -432,7 +437,11 @@ def log(xp: Any, x: Any) -> Any:
 
 @samples(*_POSITIVE, S(A(3, dtype="complex128")), reference=reference(np.log2))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: quotient(fixed(g, 1 / math.log(2), 0.0), x)})
+@op(
+    infer=floating,
+    grad={"x": lambda g, x: quotient(fixed(g, 1 / math.log(2), 0.0), x)},
+    series=series.functions.logarithm(math.log(2.0)),
+)
 def log2(xp: Any, x: Any) -> Any:
     """The logarithm to base 2; NaN for negative numbers.
 
@@ -450,7 +459,11 @@ def log2(xp: Any, x: Any) -> Any:
 
 @samples(*_POSITIVE, S(A(3, dtype="complex128")), reference=reference(np.log10))
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: quotient(fixed(g, 1 / math.log(10), 0.0), x)})
+@op(
+    infer=floating,
+    grad={"x": lambda g, x: quotient(fixed(g, 1 / math.log(10), 0.0), x)},
+    series=series.functions.logarithm(math.log(10.0)),
+)
 def log10(xp: Any, x: Any) -> Any:
     """The logarithm to base 10; NaN for negative numbers.
 
@@ -471,7 +484,11 @@ def log10(xp: Any, x: Any) -> Any:
     reference=reference(np.log1p),
 )  # fmt: skip
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, x: quotient(g, fixed(x, 1.0, 1.0))})
+@op(
+    infer=floating,
+    grad={"x": lambda g, x: quotient(g, fixed(x, 1.0, 1.0))},
+    series=series.functions.logarithm(1.0, 1.0),
+)
 def log1p(xp: Any, x: Any) -> Any:
     """`log(1 + x)`, exact near 0 as well; NaN below -1.
 
@@ -499,6 +516,7 @@ def log1p(xp: Any, x: Any) -> Any:
         "result": lambda g, outer, result: product(g, outer * fixed(result, -2.0, 1.0)),
     },
     name="sigmoid_grad",
+    series=series.algebra.sigmoid_grad,
 )
 def sigmoid_slope(xp: Any, outer: Any, result: Any) -> Any:
     """`outer * result * (1 - result)`."""
@@ -509,7 +527,7 @@ def sigmoid_slope(xp: Any, outer: Any, result: Any) -> Any:
 @samples(*_ANY, reference=reference(lambda x: 1 / (1 + np.exp(-x))))
 @public(module="nn.functional", out=True)
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: sigmoid_slope(g, conjugate(out))})
+@op(infer=floating, grad={"x": lambda g, out: sigmoid_slope(g, conjugate(out))}, series=series.algebra.sigmoid)
 def sigmoid(xp: Any, x: Any) -> Any:
     """`1 / (1 + exp(-x))`, element by element: any number mapped into (0, 1).
 
@@ -533,6 +551,8 @@ def sigmoid(xp: Any, x: Any) -> Any:
         "b": lambda g, a, c, factor: triple_product(g, conjugate(a), conjugate(c), factor),
         "c": lambda g, a, b, factor: triple_product(g, conjugate(a), conjugate(b), factor),
     },
+    family="product",
+    series=series.algebra.triple_product,
 )
 def triple_product(xp: Any, a: Any, b: Any, c: Any, factor: float) -> Any:
     """`factor * a * b * c`: closed under differentiation, so that high derivatives of tanh stay short."""
@@ -547,6 +567,7 @@ def triple_product(xp: Any, a: Any, b: Any, c: Any, factor: float) -> Any:
         "result": lambda g, outer, result: triple_product(g, conjugate(outer), conjugate(result), -2.0),
     },
     name="tanh_grad",
+    series=series.algebra.tanh_grad,
 )
 def tanh_slope(xp: Any, outer: Any, result: Any) -> Any:
     """`outer * (1 - result ** 2)`."""
@@ -557,7 +578,7 @@ def tanh_slope(xp: Any, outer: Any, result: Any) -> Any:
 @samples(*_ANY, reference=reference(np.tanh))
 @public(module="nn.functional", inplace=True, out=True)
 @public(method=True, inplace=True, out=True)
-@op(infer=floating, grad={"x": lambda g, out: tanh_slope(g, conjugate(out))})
+@op(infer=floating, grad={"x": lambda g, out: tanh_slope(g, conjugate(out))}, series=series.algebra.tanh)
 def tanh(xp: Any, x: Any) -> Any:
     """The hyperbolic tangent: any number mapped into (-1, 1).
 

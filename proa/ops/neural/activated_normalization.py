@@ -14,6 +14,7 @@ from ...core.dtype import BFLOAT16, FLOAT32
 from ...eager.declare import op
 from ...ir.editing import changed
 from ...ir.joining import Surroundings, joins
+from ...ir.padding import rules
 from ...ir.program import Instruction
 from ...kernels.cpu.normalisation import SLOPES, native_grad_through
 from .activation import hardswish_slope, relu, relu_slope
@@ -27,7 +28,7 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
     return operands[0] if wanted == "input" else operands[0].with_shape(broadcast)
 
 
-@op("x y", optional="weight bias", infer=_infer)
+@op("x y", optional="weight bias", infer=_infer, family="normalisation", padding=rules.normalisation.through)
 def normalise_grad_through(
     xp: Any,
     x: Any,

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.dtype import BFLOAT16
 from ...core.errors import value_error
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import normalise_axis, same
 from ...eager.one_operator import one_operator
@@ -106,7 +107,7 @@ relu_slope.operation.kernels["cpu"] = _relu_slope_of_halves  # type: ignore[attr
 
 @samples(*_PLAIN, reference=lambda x: np.maximum(x, 0))
 @public(module="nn.functional", inplace=True)
-@op(infer=floating_reals, grad={"x": lambda g, out: relu_slope(g, out)})
+@op(infer=floating_reals, grad={"x": lambda g, out: relu_slope(g, out)}, series=series.algebra.relu)
 def relu(xp: Any, x: Any) -> Any:
     """`max(x, 0)`, element by element.
 
@@ -222,7 +223,7 @@ def hardswish_slope(xp: Any, outer: Any, x: Any) -> Any:
     reference=_expected(lambda x: x * np.clip(x + 3, 0, 6) / 6),
 )  # fmt: skip
 @public(module="nn.functional")
-@op(infer=floating_numbers, grad={"x": lambda g, x: hardswish_slope(g, x)})
+@op(infer=floating_numbers, grad={"x": lambda g, x: hardswish_slope(g, x)}, paddle_name="hard_swish")
 def hardswish(xp: Any, x: Any) -> Any:
     """`x * relu6(x + 3) / 6`: a piecewise approximation of `swish`.
 
@@ -265,6 +266,7 @@ def leaky_relu_slope(xp: Any, outer: Any, x: Any, negative_slope: Any) -> Any:
     scalars="negative_slope",
     infer=floating_reals,
     grad={"x": lambda g, x, negative_slope: leaky_relu_slope(g, x, negative_slope)},
+    series=series.functions.leaky_relu,
 )
 def leaky_relu(xp: Any, x: Any, negative_slope: float = 0.01) -> Any:
     """`x` where it is not negative, else `negative_slope * x`.
@@ -528,6 +530,7 @@ def gelu_slope(xp: Any, outer: Any, x: Any, approximate: bool) -> Any:
     infer=floating_reals,
     grad={"x": lambda g, x, approximate: gelu_slope(g, x, approximate)},
     name="gelu",
+    series=series.functions.gelu,
 )
 def gelu_of(xp: Any, x: Any, approximate: bool) -> Any:
     x = wide(x)
@@ -598,7 +601,12 @@ def silu_slope(xp: Any, outer: Any, x: Any) -> Any:
     return outer * (share * (1 + x * (1 - share)))
 
 
-@op(infer=floating_numbers, grad={"x": lambda g, x: silu_slope(g, conjugate(x))}, name="silu")
+@op(
+    infer=floating_numbers,
+    grad={"x": lambda g, x: silu_slope(g, conjugate(x))},
+    name="silu",
+    series=series.functions.silu,
+)
 def silu_of(xp: Any, x: Any) -> Any:
     x = wide(x)
     return x / (1 + xp.exp(-x))
@@ -744,6 +752,7 @@ def softplus_slope(xp: Any, outer: Any, x: Any, beta: Any, threshold: Any) -> An
     infer=floating_numbers,
     grad={"x": lambda g, x, beta, threshold: softplus_slope(g, x, beta, threshold)},
     name="softplus",
+    series=series.functions.softplus,
 )
 def softplus_of(xp: Any, x: Any, beta: Any, threshold: Any) -> Any:
     x = wide(x)
@@ -786,7 +795,12 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20, name: str | None
 
 @samples(*_PLAIN, reference=_expected(lambda x: -np.logaddexp(0, -x)))
 @public(module="nn.functional")
-@op(infer=floating_numbers, grad={"x": lambda g, x: g * conjugate(sigmoid(times(x, -1.0)))})
+@op(
+    infer=floating_numbers,
+    grad={"x": lambda g, x: g * conjugate(sigmoid(times(x, -1.0)))},
+    paddle_name="logsigmoid",
+    series=series.functions.log_sigmoid,
+)
 def log_sigmoid(xp: Any, x: Any) -> Any:
     """`log(sigmoid(x))`, also where the sigmoid itself is too small for a number.
 

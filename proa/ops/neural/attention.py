@@ -17,6 +17,7 @@ from ...core.symbols import maximum, square_root
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...kernels.cpu import attention as native
 from ...kernels.cpu.bfloat import bfloat_attention, bfloat_attention_gradient
 from ...kernels.cpu.direct import on_host
@@ -58,6 +59,13 @@ def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...],
     return query.with_shape((*query.shape[:3], value.shape[3]))
 
 
+def _multiplications(call: Any) -> int:
+    """Floating-point operations of the two products."""
+    query, keys, values = call.kinds[:3]
+    batch, rows, heads, width = query.shape
+    return 2 * batch * heads * rows * keys.shape[1] * (width + values.shape[3])
+
+
 @op(
     "query keys values",
     optional="mask",
@@ -74,6 +82,11 @@ def _infer_attention(operation: Any, operands: Any, attributes: tuple[Any, ...],
             g, query, keys, values, mask, scale, causal
         ),
     },
+    family="attention",
+    flops=_multiplications,
+    paddle_name="flash_attn",
+    amp_keeps=(3,),
+    padding=rules.neural.attention,
 )
 def attention(
     xp: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
@@ -95,7 +108,15 @@ def _like(position: int) -> Any:
     return lambda operation, operands, attributes, place: operands[position]
 
 
-@op("y query keys values", optional="mask", contracts=True, infer=_like(1), grad="auto")
+@op(
+    "y query keys values",
+    optional="mask",
+    contracts=True,
+    infer=_like(1),
+    grad="auto",
+    family="attention",
+    padding=rules.neural.attention_grad(0),
+)
 def attention_grad_query(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
@@ -104,7 +125,15 @@ def attention_grad_query(
     return xp.swapaxes(grad, 1, 2).astype(query.dtype)
 
 
-@op("y query keys values", optional="mask", contracts=True, infer=_like(2), grad="auto")
+@op(
+    "y query keys values",
+    optional="mask",
+    contracts=True,
+    infer=_like(2),
+    grad="auto",
+    family="attention",
+    padding=rules.neural.attention_grad(1),
+)
 def attention_grad_key(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:
@@ -113,7 +142,15 @@ def attention_grad_key(
     return xp.swapaxes(grad, 1, 2).astype(keys.dtype)
 
 
-@op("y query keys values", optional="mask", contracts=True, infer=_like(3), grad="auto")
+@op(
+    "y query keys values",
+    optional="mask",
+    contracts=True,
+    infer=_like(3),
+    grad="auto",
+    family="attention",
+    padding=rules.neural.attention_grad(2),
+)
 def attention_grad_value(
     xp: Any, y: Any, query: Any, keys: Any, values: Any, mask: Any = None, scale: float = 1.0, causal: bool = False
 ) -> Any:

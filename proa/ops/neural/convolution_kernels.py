@@ -9,14 +9,17 @@ a matrix and multiplies (im2col), one group after another.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
+from ...eager import series
 from ...eager.declare import op
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...kernels.cpu.bfloat import bfloat_convolution, bfloat_grad_input, bfloat_grad_weight
 from ...kernels.cpu.convolution import native_convolution, native_grad_input, native_grad_weight
 from ...kernels.cpu.direct import on_host
@@ -286,6 +289,18 @@ def _grad_bias(g: Tensor, channels_last: bool) -> Tensor:
     return sum_over(g, tuple(axis for axis in range(g._aval.ndim) if axis != channel), False)
 
 
+def _operator_of(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
+    """Paddle's name of the operator: it has one for each number of dimensions, and one for a group a channel."""
+    weight, groups = kinds[1], attributes[3]
+    if weight.ndim > 4:
+        return "conv3d"
+    return "depthwise_conv2d" if groups > 1 and weight.shape[1] == 1 else "conv2d"
+
+
+def transposed_operator_of(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
+    return "conv3d_transpose" if kinds[1].ndim > 4 else "conv2d_transpose"
+
+
 @op(
     "x weight",
     optional="bias",
@@ -300,6 +315,11 @@ def _grad_bias(g: Tensor, channels_last: bool) -> Tensor:
         ),
         "bias": lambda g, channels_last: _grad_bias(g, channels_last),
     },
+    family="convolution",
+    flops=lambda call: 2 * call.outputs[0].size * math.prod(call.kinds[1].shape[1:]),
+    paddle_name=_operator_of,
+    padding=rules.windows.conv,
+    series=series.algebra.bilinear,
 )
 def conv(
     xp: Any,
@@ -328,6 +348,9 @@ def conv(
             g, y, weight_aval.shape, stride, padding, dilation, groups, channels_last
         ),
     },
+    family="convolution",
+    paddle_name=transposed_operator_of,
+    padding=rules.windows.conv_grad_input,
 )
 def conv_grad_input(
     xp: Any,
@@ -358,6 +381,8 @@ def conv_grad_input(
             x, g, None, stride, padding, dilation, groups, channels_last
         ),
     },
+    family="convolution",
+    padding=rules.windows.conv_grad_weight,
 )
 def conv_grad_weight(
     xp: Any,

@@ -12,11 +12,13 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL, is_differentiable
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
+from ...ir.padding import rules
 from ...kernels import random_bits
 from ..arguments import integers, require_tensor
 from ..create.creation import assign_to
@@ -29,7 +31,15 @@ def _infer_mask(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any
     return make_aval(attributes[0], BOOL, place)
 
 
-@op("", scalars="p seed offset", infer=_infer_mask, follow_scalars=False, name="dropout_mask")
+@op(
+    "",
+    scalars="p seed offset",
+    infer=_infer_mask,
+    follow_scalars=False,
+    name="dropout_mask",
+    family="random",
+    padding=rules.creation.drawn,
+)
 def kept(xp: Any, p: Any, seed: Any, offset: Any, shape: tuple[int, ...]) -> Any:
     """True with probability 1 - p, to the 32nd bit."""
     limit = (p.astype(np.float64) * 2.0**32).astype(np.uint64)
@@ -43,6 +53,7 @@ def kept(xp: Any, p: Any, seed: Any, offset: Any, shape: tuple[int, ...]) -> Any
     follow_scalars=True,
     grad={"x": lambda g, mask, factor: masked_times(g, mask, factor)},
     name="dropout",
+    series=series.algebra.linear("x"),
 )
 def masked_times(xp: Any, x: Any, mask: Any, factor: Any) -> Any:
     """`x * factor` where the mask is true, 0 elsewhere."""
@@ -55,6 +66,7 @@ def masked_times(xp: Any, x: Any, mask: Any, factor: Any) -> Any:
     follow_scalars=True,
     grad={"x": lambda g, factor: times(g, factor)},
     name="dropout_scale",
+    series=series.algebra.linear("x"),
 )
 def times(xp: Any, x: Any, factor: Any) -> Any:
     return x * factor

@@ -10,12 +10,14 @@ from ...core.aval import Aval
 from ...core.dtype import FLOAT32
 from ...core.errors import type_error, value_error
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import replace_value
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ...kernels.cpu.embedding import native_sum_of_rows
 from ..arguments import integer, require_tensor
 from ..basic import full_of
@@ -35,6 +37,8 @@ def _infer_one_hot(_op: Any, operands: Any, attributes: tuple[Any, ...], place: 
         (0,),
     ),
     name="one_hot",
+    paddle_name="one_hot_v2",
+    padding=rules.shapes.one_hot,
 )
 def one_hot_of(xp: Any, x: Any, num_classes: int) -> Any:
     return (x[..., None] == xp.arange(num_classes)).astype(np.float32)
@@ -109,6 +113,10 @@ def _without_padding(xp: Any, x: Any, vectors: Any, padding_idx: int) -> Any:
     ),
     grad={"weight": lambda g, x, count, padding_idx: sum_of_rows(x, g, count, padding_idx)},
     name="embedding",
+    family="movement",
+    paddle_name="lookup_table_v2",
+    padding=rules.indexing.embedding,
+    series=series.algebra.linear("weight"),
 )
 def rows_of_weight(xp: Any, x: Any, weight: Any, count: int, padding_idx: int) -> Any:
     """Rows of `weight`, which has `count`; zeros where `x` is `padding_idx` (-1: nowhere)."""
@@ -120,6 +128,7 @@ def rows_of_weight(xp: Any, x: Any, weight: Any, count: int, padding_idx: int) -
     infer=_infer_rows,
     grad={"values": lambda g, x, count, padding_idx: rows_of_weight(x, g, count, padding_idx)},
     name="embedding_grad",
+    padding=rules.indexing.embedding_grad,
 )
 def sum_of_rows(xp: Any, x: Any, values: Any, count: int, padding_idx: int) -> Any:
     """For each row number the sum of the vectors that go there."""
@@ -214,7 +223,12 @@ def embedding(
     return rows_of_weight(x, weight, count, padding)
 
 
-@op("weight used", scalars="max_norm norm_type", infer=same_shape)
+@op(
+    "weight used",
+    scalars="max_norm norm_type",
+    infer=same_shape,
+    padding=rules.refused("it looks at all values together"),
+)
 def renormalised(xp: Any, weight: Any, used: Any, max_norm: Any, norm_type: Any) -> Any:
     """Rows in use scaled down to a norm; the others as they are."""
     wide = weight.astype(np.float64 if weight.dtype == np.float64 else np.float32)

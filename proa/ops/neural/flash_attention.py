@@ -18,6 +18,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..basic import cast_to, transpose_to
 from ..index.gather import index_tensor
@@ -493,6 +494,7 @@ def _infer_pattern(operation: Any, operands: Any, attributes: tuple[Any, ...], p
         IndexOutOfRange,
         (0, 1),
     ),
+    padding=rules.refused("its result depends on all positions together"),
 )
 def csr_pattern(xp: Any, offset: Any, columns: Any, rows: int) -> Any:
     """Where a compressed sparse pattern has entries, as [batch, heads, rows, rows]."""

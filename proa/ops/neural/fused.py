@@ -13,6 +13,7 @@ from typing import Any
 from ...core.aval import Aval, make_aval
 from ...eager.declare import op
 from ...ir.operation import find_operation
+from ...ir.padding import rules
 from ...kernels.cpu.fused import COLUMNS, PANEL, native_fused_conv, native_fused_linear, out_size
 from .convolution_kernels import conv
 from .windows import Pairs, Sizes
@@ -34,7 +35,7 @@ def _infer_panels(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return make_aval((-(-columns // COLUMNS), depth, COLUMNS), operands[0].dtype, place)
 
 
-@op("weight", infer=_infer_panels)
+@op("weight", infer=_infer_panels, padding=rules.refused("it lays a whole matrix out anew"))
 def packed_panels(xp: Any, weight: Any) -> Any:
     """A weight [depth, columns] as [panel, depth, 48]; what the last panel has too many is 0."""
     depth, columns = weight.shape
@@ -58,7 +59,7 @@ def _infer_linear(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return make_aval(shape, x.dtype, place)
 
 
-@op("x panels", optional="bias residual", infer=_infer_linear)
+@op("x panels", optional="bias residual", infer=_infer_linear, padding=rules.products.packed)
 def fused_linear(
     xp: Any,
     x: Any,
@@ -92,7 +93,7 @@ def _packed_shape(shape: tuple[int, ...], groups: int) -> tuple[int, ...]:
     return (groups, -(-(shape[0] // groups) // PANEL), math.prod(shape[1:]), PANEL)
 
 
-@op("weight", infer=_infer_filters)
+@op("weight", infer=_infer_filters, padding=rules.refused("it lays a whole matrix out anew"))
 def packed_filters(xp: Any, weight: Any, groups: int = 1) -> Any:
     """Filters [out, in / groups, kernel …] as [group, panel, depth, 32]; depth is (tap, channel). Too many filters are 0."""
     own, channels = weight.shape[0] // groups, weight.shape[1]
@@ -123,7 +124,7 @@ def _infer_conv(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     raise operation.error(ValueError, "the operands do not fit each other", operands)
 
 
-@op("x filters", optional="bias residual", infer=_infer_conv)
+@op("x filters", optional="bias residual", infer=_infer_conv, padding=rules.windows.fused_conv)
 def fused_conv(
     xp: Any,
     x: Any,

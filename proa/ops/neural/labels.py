@@ -7,7 +7,7 @@ means "leave this one out", and whether the labels have the class axis (with ext
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
+from ...ir.traits import GivenTraits
 from ...kernels.cpu.losses import native_cross_entropy, native_cross_entropy_grad
 from ..index.gathering import IndexOutOfRange
 from ..precision import wide
@@ -72,21 +74,23 @@ def _pick_class(xp: Any, x: Any, label: Any, axis: int, classes: int, ignored: i
     return _without_axis(xp.where(valid, _pick(xp, x, index, axis, classes), 0), axis, keeps)
 
 
-def _picking_operation(name: str, error: type[Exception]) -> Callable[..., Tensor]:
+def _picking_operation(name: str, error: type[Exception], **traits: Unpack[GivenTraits]) -> Callable[..., Tensor]:
     return op(
         "x label",
         infer=_infer_label_shape,
         check=_label_check(error),
         name=name,
+        padding=rules.labels.pick,
         grad={
             "x": lambda g, label, axis, classes, ignored, keeps: spread_class(g, label, axis, classes, ignored, keeps)
         },
+        **traits,
     )(_pick_class)
 
 
 # The same but for the error that Paddle raises for a label out of range.
 pick_class = _picking_operation("pick_class", IndexError)
-pick_class_for_nll = _picking_operation("pick_class_for_nll", ValueError)
+pick_class_for_nll = _picking_operation("pick_class_for_nll", ValueError, paddle_name="nll_loss")
 
 
 def _infer_spread(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> Aval:
@@ -99,6 +103,7 @@ def _infer_spread(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     "y label",
     infer=_infer_spread,
     grad={"y": lambda g, label, axis, classes, ignored, keeps: pick_class(g, label, axis, classes, ignored, keeps)},
+    padding=rules.labels.spread,
 )
 def spread_class(xp: Any, y: Any, label: Any, axis: int, classes: int, ignored: int, keeps: bool) -> Any:
     """The transpose of picking: `y` at the labelled class, 0 at the others."""
@@ -107,7 +112,7 @@ def spread_class(xp: Any, y: Any, label: Any, axis: int, classes: int, ignored: 
     return xp.where(_is_class(xp, index, index.ndim, axis, classes) & valid, value, y.dtype.type(0))
 
 
-@op("weight label", infer=_infer_label_shape, grad="auto")
+@op("weight label", infer=_infer_label_shape, grad="auto", padding=rules.labels.weights)
 def class_weights(xp: Any, weight: Any, label: Any, classes: int, ignored: int) -> Any:
     """The weight of each labelled class; 0 where the label is ignored."""
     valid = (label >= 0) & (label < classes) & (label != ignored)
@@ -127,6 +132,7 @@ def _infer_smoothed(operation: Any, operands: Any, attributes: tuple[Any, ...], 
     follow_scalars=False,
     infer=_infer_smoothed,
     check=_label_check(IndexError, 0),
+    padding=rules.labels.smoothed,
 )
 def smoothed_labels(
     xp: Any,
@@ -150,6 +156,7 @@ def smoothed_labels(
 @op(
     "label",
     infer=lambda operation, operands, attributes, place: operands[0].with_shape(()).with_dtype(attributes[0]),
+    padding=rules.labels.count,
 )
 def count_labels(xp: Any, label: Any, dtype: np.dtype, ignored: int) -> Any:
     """How many labels are not ignored, at least 1."""
@@ -165,6 +172,7 @@ def count_labels(xp: Any, label: Any, dtype: np.dtype, ignored: int) -> Any:
         IndexOutOfRange,
         (0,),
     ),
+    padding=rules.labels.checked,
 )
 def checked_labels(xp: Any, label: Any, lowest: int, classes: int) -> Any:
     """The labels, within their range: for losses that bring them into range before they use them."""
@@ -196,6 +204,8 @@ def _divisor(xp: Any, valid: Any, reduction: str, ignored: int) -> Any:
             logits, label, g, reduction, axis, classes, ignored, keeps
         )
     },
+    paddle_name="softmax_with_cross_entropy",
+    padding=rules.labels.cross_entropy,
 )
 def softmax_cross_entropy(
     xp: Any,
@@ -223,7 +233,12 @@ def softmax_cross_entropy(
     return total / xp.asarray(_divisor(xp, valid, reduction, ignored)).astype(logits.dtype)
 
 
-@op("logits label y", infer=lambda operation, operands, attributes, place: operands[0], grad="auto")
+@op(
+    "logits label y",
+    infer=lambda operation, operands, attributes, place: operands[0],
+    grad="auto",
+    padding=rules.labels.cross_entropy_grad,
+)
 def softmax_cross_entropy_grad(
     xp: Any,
     logits: Any,

@@ -20,6 +20,7 @@ from ...eager.declare import op
 from ...eager.dispatch import record
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ...ir.recorder import LOCAL
 from ..basic import cast_to
 from ..linear.linalg import matmul
@@ -193,7 +194,7 @@ def _composed(
         _labels_in_range,
         lambda kinds, attributes: f"a label is out of range: expected 0 to {attributes[4] - 1}, or {attributes[3]}",
         IndexError, (2,),
-    ),
+    ), padding=rules.refused("batches that it is for are cut to one length beforehand"),
 )  # fmt: skip
 def linear_cross_entropy(
     xp: Any, arrays: Sequence[Any], by_class: bool, cap: float, chunk: int, ignored: int, classes: int
@@ -209,7 +210,13 @@ def _infer_grad(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     return tuple(aval for aval, flag in zip(operands[:2], attributes[-1], strict=True) if flag)
 
 
-@op(variadic=True, outputs="list", contracts=True, infer=_infer_grad)
+@op(
+    variadic=True,
+    outputs="list",
+    contracts=True,
+    infer=_infer_grad,
+    padding=rules.refused("batches that it is for are cut to one length beforehand"),
+)
 def linear_cross_entropy_grad(
     xp: Any,
     arrays: Sequence[Any],

@@ -191,6 +191,7 @@ def _probability_check() -> Check:
         "x": lambda g, x, label: g * (x - label) / (x * (1.0 - x)).clip(min=1e-12),
         "label": lambda g, x: g * ((1.0 - x).log().clip(min=-100.0) - x.log().clip(min=-100.0)),
     },
+    paddle_name="bce_loss",
 )
 def probability_cross_entropy(xp: Any, x: Any, label: Any) -> Any:
     """-(label log x + (1 - label) log(1 - x)), with logarithms cut off at -100."""
@@ -266,6 +267,7 @@ def binary_cross_entropy(
         "logit": lambda g, logit, label: g * (logit.sigmoid() - label),
         "label": lambda g, logit: -(g * logit),
     },
+    paddle_name="sigmoid_cross_entropy_with_logits",
 )
 def sigmoid_cross_entropy(xp: Any, logit: Any, label: Any) -> Any:
     """`probability_cross_entropy` of sigmoid(logit), without overflow."""

@@ -9,6 +9,7 @@ them once.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import is_floating
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import replace_value
+from ...ir.padding import rules
 from ...kernels.cpu import normalisation as native
 from ...kernels.cpu.direct import on_host
 from ...kernels.gpu import normalisation as gpu
@@ -54,6 +57,24 @@ def _infer_same(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     return operands[0]
 
 
+def _operator_of(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> str:
+    """Paddle's name of the operator, which is one for each way to choose the axes."""
+    _epsilon, view, axes, broadcast, centred = attributes
+    shape = kinds[0].shape
+    if not centred:
+        return "rms_norm"
+    if view != shape:
+        return "group_norm"
+    if len(broadcast) < len(shape) or len(axes) == len(shape) or all(broadcast[a] == shape[a] for a in axes):
+        return "layer_norm"
+    return "batch_norm" if 0 in axes else "instance_norm"
+
+
+def _kept_statistics(kinds: Sequence[Any], attributes: tuple[Any, ...]) -> Sequence[int]:
+    """As in Paddle, only the first operand of these two counts in mixed precision."""
+    return range(1, len(kinds)) if _operator_of(kinds, attributes) in ("batch_norm", "layer_norm") else ()
+
+
 @op(
     "x",
     optional="weight bias",
@@ -67,6 +88,11 @@ def _infer_same(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
         ),
         "bias": lambda g, x, bias_aval, view, axes, broadcast: _grad_bias(g, x, bias_aval.shape, view, axes, broadcast),
     },
+    family="normalisation",
+    paddle_name=_operator_of,
+    amp_keeps=_kept_statistics,
+    padding=rules.normalisation.normalise,
+    series=series.functions.normalise,
 )
 def normalise(
     xp: Any,
@@ -108,6 +134,8 @@ def _sum_like(g: Tensor, broadcast: Shape, shape: Shape) -> Tensor:
     optional="weight",
     infer=_infer_same,
     grad="auto",
+    family="normalisation",
+    padding=rules.normalisation.grad_input,
 )
 def normalise_grad_input(
     xp: Any,
@@ -137,7 +165,7 @@ def _infer_weight(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return operands[0].with_shape(attributes[3])
 
 
-@op("x y", infer=_infer_weight, grad="auto")
+@op("x y", infer=_infer_weight, grad="auto", family="normalisation", padding=rules.normalisation.grad_weight)
 def normalise_grad_weight(
     xp: Any, x: Any, y: Any, epsilon: float, view: Shape, axes: Axes, broadcast: Shape, centred: bool
 ) -> Any:
@@ -158,7 +186,13 @@ def _infer_bias(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     return operands[0].with_shape(tuple(1 if axis in attributes[0] else n for axis, n in enumerate(operands[0].shape)))
 
 
-@op("x y", infer=_infer_bias, grad={"y": lambda g, y_aval: expand_to(g, y_aval.shape)})
+@op(
+    "x y",
+    infer=_infer_bias,
+    grad={"y": lambda g, y_aval: expand_to(g, y_aval.shape)},
+    family="normalisation",
+    padding=rules.normalisation.grad_bias,
+)
 def normalise_grad_bias(xp: Any, x: Any, y: Any, axes: Axes) -> Any:
     """The gradient of `normalise` over channels in its shift: the sum of `y`.
 
@@ -174,7 +208,15 @@ def _infer_running(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     return operands[1], operands[2]
 
 
-@op("x mean variance", scalars="momentum", follow_scalars=False, outputs=2, infer=_infer_running)
+@op(
+    "x mean variance",
+    scalars="momentum",
+    follow_scalars=False,
+    outputs=2,
+    infer=_infer_running,
+    family="normalisation",
+    padding=rules.normalisation.running,
+)
 def running_statistics(xp: Any, x: Any, mean: Any, variance: Any, momentum: Any, axes: Axes) -> Any:
     """Running mean and variance moved towards those of the batch: `momentum` is the share of the
     old ones.
@@ -203,6 +245,10 @@ def running_statistics(xp: Any, x: Any, mean: Any, variance: Any, momentum: Any,
         ),
         "bias": lambda g, bias_aval, broadcast: _sum_like(g, broadcast, bias_aval.shape),
     },
+    family="normalisation",
+    paddle_name="batch_norm",
+    amp_keeps=(1, 2, 3, 4),
+    padding=rules.normalisation.by_given,
 )
 def normalise_by(
     xp: Any,

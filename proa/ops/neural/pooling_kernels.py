@@ -22,8 +22,10 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import INT32, is_floating
 from ...core.namespaces import can_write, constant
+from ...eager import series
 from ...eager.declare import op
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.pooling import (
     native_adaptive_average,
@@ -236,6 +238,9 @@ def _winning_taps(xp: Any, x: Any, window: Window) -> Any:
             x, g, kernel, stride, padding, channels_last
         )
     },
+    family="pooling",
+    paddle_name="pool2d",
+    padding=rules.pooling.max_pool,
 )
 def max_pool(xp: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> Any:
     """The largest element of each window."""
@@ -255,6 +260,7 @@ def max_pool(xp: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Pairs, chan
             x, g, kernel, stride, padding, channels_last
         )
     },
+    padding=rules.pooling.max_pool_grad,
 )
 def max_pool_grad(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> Any:
     """Puts each element of `y` where its window of `x` has its maximum, and adds what meets."""
@@ -289,6 +295,7 @@ def _infer_select(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
             x, g, kernel, stride, padding, channels_last
         )
     },
+    padding=rules.pooling.max_pool_select,
 )
 def max_pool_select(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Pairs, channels_last: bool) -> Any:
     """The elements of `y` at the places where the windows of `x` have their maxima."""
@@ -353,6 +360,10 @@ def _scaling(window: Window, divisor: str | float, dtype: Any, channels_last: bo
             g, x_aval.shape, kernel, stride, padding, divisor, channels_last
         )
     },
+    family="pooling",
+    paddle_name="pool2d",
+    padding=rules.pooling.avg_pool,
+    series=series.algebra.linear("x"),
 )
 def avg_pool(
     xp: Any,
@@ -387,6 +398,7 @@ def avg_pool(
             g, kernel, stride, padding, divisor, channels_last
         )
     },
+    padding=rules.pooling.avg_pool_grad,
 )
 def avg_pool_grad(
     xp: Any,
@@ -454,6 +466,8 @@ def _infer_window_max(operation: Any, operands: Any, attributes: tuple[Any, ...]
     infer=_infer_window_max,
     grad={"x": lambda g0, out1, x_aval: _scatter_back(g0, out1, x_aval.shape)},
     differentiable_outputs=(0,),
+    family="pooling",
+    padding=rules.pooling.window_max,
 )
 def window_max(xp: Any, x: Any, ranges: Ranges) -> Any:
     """The maximum of each window of a channels-first tensor, and its position in the flattened
@@ -479,6 +493,7 @@ def _scatter_back(g: Tensor, index: Tensor, shape: tuple[int, ...]) -> Tensor:
         (*operands[0].shape[:-1], attributes[0])
     ),
     grad={"y": lambda g, index: pick_last(g, index)},
+    padding=rules.pooling.last,
 )
 def scatter_last(xp: Any, y: Any, index: Any, size: int) -> Any:
     """A zero tensor to which `y` is added at `index` along the last axis."""
@@ -496,6 +511,8 @@ def scatter_last(xp: Any, y: Any, index: Any, size: int) -> Any:
     "x index",
     infer=lambda operation, operands, attributes, place: operands[0].with_shape(operands[1].shape),
     grad={"x": lambda g, index, x_aval: scatter_last(g, index, x_aval.shape[-1])},
+    padding=rules.pooling.last,
+    series=series.algebra.linear("x"),
 )
 def pick_last(xp: Any, x: Any, index: Any) -> Any:
     """Elements of `x` at `index` along the last axis."""
@@ -540,6 +557,10 @@ def _in_blocks(shape: Sizes, counts: Sizes, axes: Sizes) -> tuple[Sizes, Sizes]:
 @op(
     infer=_infer_resized,
     grad={"x": lambda g, x_aval, extents, axes: adaptive_average_grad(g, tuple(x_aval.shape[a] for a in axes), axes)},
+    family="pooling",
+    paddle_name="pool2d",
+    padding=rules.pooling.adaptive_average,
+    series=series.algebra.linear("x"),
 )
 def adaptive_average(xp: Any, x: Any, extents: Sizes, axes: Sizes) -> Any:
     """Means over windows of (almost) equal width: of blocks, or along each axis a product with a fixed matrix."""
@@ -554,6 +575,7 @@ def adaptive_average(xp: Any, x: Any, extents: Sizes, axes: Sizes) -> Any:
     "y",
     infer=_infer_resized,
     grad={"y": lambda g, y_aval, extents, axes: adaptive_average(g, tuple(y_aval.shape[a] for a in axes), axes)},
+    padding=rules.pooling.adaptive_average_grad,
 )
 def adaptive_average_grad(xp: Any, y: Any, extents: Sizes, axes: Sizes) -> Any:
     """The transpose of `adaptive_average`."""

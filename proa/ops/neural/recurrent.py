@@ -25,6 +25,7 @@ from ...core.namespaces import can_write
 from ...eager.declare import op
 from ...eager.dispatch import record
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...ir.recorder import LOCAL
 from ...kernels.cpu.recurrence import native_recurrence, native_recurrence_grad
 from ..basic import full_of
@@ -241,7 +242,16 @@ def _gradients(grads: Any, tensors: list[Any], attributes: Any, needed: Any) -> 
     return [grad if wanted else None for grad, wanted in zip(found, needed, strict=True)]
 
 
-@op(variadic=True, outputs="list", contracts=True, infer=_infer_forward, grad=_gradients)
+@op(
+    variadic=True,
+    outputs="list",
+    contracts=True,
+    infer=_infer_forward,
+    grad=_gradients,
+    family="recurrence",
+    paddle_name="rnn",
+    padding=rules.neural.recurrence,
+)
 def recurrence(
     xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keeps: bool
 ) -> Any:
@@ -253,7 +263,14 @@ def recurrence(
 recurrence.operation.gradient.saves_outputs = True  # type: ignore[attr-defined]
 
 
-@op(variadic=True, outputs="list", contracts=True, infer=_infer_backward)
+@op(
+    variadic=True,
+    outputs="list",
+    contracts=True,
+    infer=_infer_backward,
+    family="recurrence",
+    padding=rules.neural.recurrence_grad,
+)
 def recurrence_grad(
     xp: Any, arrays: Sequence[Any], kind: str, reverse: bool, has_bias: bool, has_lengths: bool, keeps: bool
 ) -> Any:

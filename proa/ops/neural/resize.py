@@ -17,9 +17,11 @@ from ...core.aval import Aval
 from ...core.dtype import FLOAT32, is_floating
 from ...core.errors import failed_check, type_error, value_error
 from ...core.symbols import whole_part
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import integers
 from ..basic import cast_to
 from ..precision import wide
@@ -151,6 +153,9 @@ def _transposed(g: Any, axes: tuple[Axis, ...], transposed: bool, extents: tuple
 @op(
     infer=_infer_resample,
     grad={"x": lambda g, x_aval, axes, transposed: _transposed(g, axes, transposed, x_aval.shape)},
+    paddle_name="bilinear_interp_v2",
+    padding=rules.windows.resample,
+    series=series.algebra.linear("x"),
 )
 def resample(xp: Any, x: Any, axes: tuple[Axis, ...], transposed: bool) -> Any:
     """A linear map along each of some axes, or its transpose."""

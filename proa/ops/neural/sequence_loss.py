@@ -18,6 +18,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..basic import cast_to
 from ..index.gather import index_tensor
@@ -89,7 +90,8 @@ def _whole_numbers(where: str, batch: int, received: str, **tensors: Any) -> Non
 
 
 @op(
-    "logits labels input_lengths label_lengths", infer=_infer_batch(1), check=_fit_check(0), grad="auto", name="ctc"
+    "logits labels input_lengths label_lengths", infer=_infer_batch(1), check=_fit_check(0), grad="auto", name="ctc",
+    paddle_name="warpctc", amp="wide", padding=rules.neural.alignment,
 )  # fmt: skip
 def ctc_likelihood(
     xp: Any, logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int, steps: int, length: int,
@@ -235,6 +237,9 @@ def ctc_loss(
     grad="auto",
     follow_scalars=False,
     name="rnnt",
+    paddle_name="warprnnt",
+    amp="wide",
+    padding=rules.neural.alignment,
 )
 def rnnt_likelihood(
     xp: Any, logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, fastemit: Any, blank: int, steps: int,

@@ -14,6 +14,7 @@ from ...eager.infer import same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import integer, require_tensor
 from ..basic import cast_to
 from ..index.gathering import IndexOutOfRange
@@ -64,6 +65,7 @@ def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str
         (1,),
     ),
     name="gather_tree",
+    padding=rules.refused("it follows the steps from the last one back"),
 )
 def follow_parents(xp: Any, ids: Any, parents: Any, beams: int) -> Any:
     """Each beam's whole path, by following the parents from the last step back."""

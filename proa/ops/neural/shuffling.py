@@ -9,9 +9,11 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import failed_check, value_error
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import integer, one_axis, require_tensor
 from ..basic import reshape_to, transpose_to
 from ..math.reduction import max as maximum_over
@@ -200,6 +202,8 @@ def _each_tap(shape: Any, kernel: Sizes, stride: Sizes, padding: Pairs, dilation
         )
     },
     name="unfold",
+    padding=rules.windows.unfold,
+    series=series.algebra.linear("x"),
 )
 def image_to_columns(xp: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Pairs, dilation: Sizes) -> Any:
     """The elements of each window as a column."""
@@ -230,6 +234,8 @@ def _infer_fold(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
         )
     },
     name="fold",
+    padding=rules.windows.fold,
+    series=series.algebra.linear("x"),
 )
 def columns_to_image(
     xp: Any, x: Any, extents: Sizes, kernel: Sizes, stride: Sizes, padding: Pairs, dilation: Sizes

@@ -8,10 +8,12 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import is_floating, to_numpy_dtype
+from ...eager import series
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ...kernels.cpu.direct import on_host
 from ...kernels.cpu.rows import native_softmax
 from ...kernels.gpu import cold
@@ -36,7 +38,14 @@ def _softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
     return (g - sum_over(g * out, (axis,), True)) * out
 
 
-@op(infer=_infer_floating, grad={"x": _softmax_grad}, name="softmax")
+@op(
+    infer=_infer_floating,
+    grad={"x": _softmax_grad},
+    name="softmax",
+    family="normalisation",
+    padding=rules.neural.softmax,
+    series=series.functions.softmax,
+)
 def softmax_along(xp: Any, x: Any, axis: int) -> Any:
     if not x.size:
         return x
@@ -63,7 +72,14 @@ def _log_softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
     return g - out.exp() * sum_over(g, (axis,), True)  # type: ignore[attr-defined]
 
 
-@op(infer=_infer_floating, grad={"x": _log_softmax_grad}, name="log_softmax")
+@op(
+    infer=_infer_floating,
+    grad={"x": _log_softmax_grad},
+    name="log_softmax",
+    family="normalisation",
+    padding=rules.neural.softmax,
+    series=series.functions.log_softmax,
+)
 def log_softmax_along(xp: Any, x: Any, axis: int) -> Any:
     if not x.size:
         return x

@@ -10,7 +10,8 @@ from typing import Any
 
 from ...core.aval import Aval, make_aval
 from ...eager.declare import op
-from .convolution_kernels import conv, conv_grad_input, conv_grad_weight
+from ...ir.padding import rules
+from .convolution_kernels import conv, conv_grad_input, conv_grad_weight, transposed_operator_of
 from .windows import Pairs, Sizes, join_shape, spatial_shape
 
 
@@ -45,6 +46,9 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
             g, y, weight_aval.shape, stride, padding, dilation, groups, channels_last
         ),
     },
+    family="convolution",
+    paddle_name=transposed_operator_of,
+    padding=rules.windows.conv_transpose,
 )
 def conv_transpose(
     xp: Any,

@@ -24,6 +24,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
 from ...core.namespaces import can_write
 from ...eager.declare import op
+from ...ir.padding import rules
 from ...kernels.cpu.blocks import native_block_product
 from ...kernels.cpu.direct import on_host
 from ...kernels.gpu.blocks import few_rows
@@ -99,7 +100,7 @@ def _infer_rows(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     return make_aval((outputs, inputs), _FLOAT32, place)
 
 
-@op("blocks", infer=_infer_rows)
+@op("blocks", infer=_infer_rows, padding=rules.refused("it lays a whole matrix out anew"))
 def block_rows(
     xp: Any, blocks: Any, inputs: int = 0, outputs: int = 0, bits: int = 8, zero: int = 0, half: bool = True,
     has_minima: bool = False,
@@ -116,7 +117,7 @@ def _infer_embedding(operation: Any, operands: Any, attributes: tuple[Any, ...],
     return make_aval((*ids.shape, attributes[0]), _FLOAT32, place)
 
 
-@op("ids blocks", infer=_infer_embedding)
+@op("ids blocks", infer=_infer_embedding, padding=rules.products.taken)
 def block_embedding(
     xp: Any, ids: Any, blocks: Any, inputs: int = 0, outputs: int = 0, bits: int = 8, zero: int = 0, half: bool = True,
     has_minima: bool = False,
@@ -168,6 +169,7 @@ def _grad_x(g: Any, x: Any, blocks: Any, outputs: int, bits: int, zero: int, hal
     infer=_infer_product,
     grad={"x": _grad_x, "bias": lambda g: g},
     contracts=True,
+    padding=rules.products.packed,
 )
 def block_product(
     xp: Any, x: Any, blocks: Any, bias: Any = None, outputs: int = 0, bits: int = 8, zero: int = 0, half: bool = True,

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
 from ...eager.declare import op
+from ...ir.padding import rules
 from ...kernels.cpu.quantised import native_weight_only_product
 from ..linear.linalg import matmul
 
@@ -53,7 +54,7 @@ def _infer_rows(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     return make_aval((_outputs(weight, attributes[0]), weight.shape[1]), _FLOAT32, place)
 
 
-@op("weight scales", infer=_infer_rows)
+@op("weight scales", infer=_infer_rows, padding=rules.refused("it lays a whole matrix out anew"))
 def weight_rows(xp: Any, weight: Any, scales: Any, bits: int = 8) -> Any:
     """A weight in few bits as float32 rows of outputs."""
     return rows_of(xp, weight, scales, bits)
@@ -78,6 +79,7 @@ def _infer_product(operation: Any, operands: Any, attributes: tuple[Any, ...], p
         "x": lambda g, weight, scales, bits: matmul(g, weight_rows(weight, scales, bits), False, False),
         "bias": lambda g: g,
     },
+    padding=rules.products.packed,
 )
 def weight_only_product(xp: Any, x: Any, weight: Any, scales: Any, bias: Any = None, bits: int = 8) -> Any:
     """x times the transposed weight, plus the bias; added up in float32."""
@@ -97,7 +99,7 @@ def _infer_chosen(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return _infer_product(operation, (x, weight, scales, None), (8,), place)
 
 
-@op("x chosen weight scales", infer=_infer_chosen)
+@op("x chosen weight scales", infer=_infer_chosen, padding=rules.refused("it lays a whole matrix out anew"))
 def product_of_chosen(xp: Any, x: Any, chosen: Any, weight: Any, scales: Any) -> Any:
     """The part of the product with an 8-bit weight that comes from the chosen inputs; without any, no work at all."""
     return _chosen_product(_plain_product, xp, x, chosen, weight, scales)

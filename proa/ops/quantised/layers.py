@@ -19,6 +19,7 @@ import numpy as np
 
 from ...core.aval import Aval, make_aval
 from ...eager.declare import op
+from ...ir.padding import rules
 from ...kernels.cpu.fused import out_size
 from ...kernels.cpu.quantised import (
     BYTES,
@@ -48,7 +49,7 @@ def _infer_packed(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     return make_aval(_packed_shape(weight.shape, groups), weight.dtype, place)
 
 
-@op("weight", infer=_infer_packed)
+@op("weight", infer=_infer_packed, padding=rules.refused("it lays a whole matrix out anew"))
 def packed_bytes(xp: Any, weight: Any, groups: int = 1) -> Any:
     """int8 filters [outputs, inputs / groups, kernel …] as [group, panel, depth / 4 + 1, 32, 4]; what is too many is 0.
 
@@ -101,7 +102,7 @@ def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
     return len(shape) <= len(over) and all(a in (1, b) for a, b in zip(shape[::-1], over[::-1], strict=False))
 
 
-@op("x scale zero", infer=_infer_quantise)
+@op("x scale zero", infer=_infer_quantise, padding=rules.untouched.levels)
 def quantise(xp: Any, x: Any, scale: Any, zero: Any, dtype: str = "uint8") -> Any:
     """Numbers as bytes on a grid that is given: round(x / scale) + zero."""
     return to_grid(xp, x, scale, zero, dtype)
@@ -126,7 +127,7 @@ def _infer_dynamic(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     )
 
 
-@op("x", outputs=3, infer=_infer_dynamic)
+@op("x", outputs=3, infer=_infer_dynamic, padding=rules.refused("its scales are found from all values together"))
 def quantise_dynamic(xp: Any, x: Any, each_row: bool = False, symmetric: bool = False) -> Any:
     """Bytes on a grid that just holds x (for each row of it, or for all), with the scales and zero points.
 
@@ -193,6 +194,7 @@ def _infer_linear(operation: Any, operands: Any, attributes: tuple[Any, ...], pl
     "x panels x_scale x_zero scales",
     optional="bias residual residual_scale residual_zero out_scale out_zero",
     infer=_infer_linear,
+    padding=rules.products.packed,
 )
 def quantised_linear(
     xp: Any, x: Any, panels: Any, x_scale: Any, x_zero: Any, scales: Any, bias: Any = None, residual: Any = None,
@@ -278,6 +280,7 @@ def _infer_conv(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     "x filters x_scale x_zero scales",
     optional="bias residual residual_scale residual_zero out_scale out_zero",
     infer=_infer_conv,
+    padding=rules.windows.fused_conv,
 )
 def quantised_conv(
     xp: Any, x: Any, filters: Any, x_scale: Any, x_zero: Any, scales: Any, bias: Any = None, residual: Any = None,

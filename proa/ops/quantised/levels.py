@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
 from ...eager.declare import op
+from ...ir.padding import rules
 
 
 def _along(scale: Any, shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
@@ -39,6 +40,7 @@ def _infer_to(operation: Any, operands: Any, attributes: tuple[Any, ...], place:
     infer=_infer_to,
     # Rounding has no slope to learn from: the gradient goes straight through, also past the ends, as Paddle's does.
     grad={"x": lambda g, scale, axis, levels: _unrounded_levels(g, scale, axis, levels)},
+    padding=rules.untouched.levels,
 )
 def to_levels(xp: Any, x: Any, scale: Any, axis: int = -1, levels: int = 127, low: int = -128, high: int = 127) -> Any:
     """round(x / scale * levels), half to even, kept between `low` and `high`; in x's dtype."""
@@ -62,6 +64,7 @@ def _unrounded_levels(g: Any, scale: Any, axis: int, levels: int) -> Any:
     "x scale",
     infer=_infer_from,
     grad={"x": lambda g, scale, axis, levels: from_levels(g, scale, axis, levels)},
+    padding=rules.untouched.levels,
 )
 def from_levels(xp: Any, x: Any, scale: Any, axis: int = -1, levels: int = 127) -> Any:
     """x * scale / levels, in the scale's dtype."""

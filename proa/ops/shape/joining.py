@@ -14,11 +14,13 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import type_error, value_error
 from ...core.symbols import fixed
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import common_dtype
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import assign_in_place
+from ...ir.padding import rules
 from ..arguments import integer, integers, one_axis, require_tensor
 from ..basic import full_of
 
@@ -69,7 +71,15 @@ def _grad_concat(g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], 
     return split_at([g], tuple(aval.shape[axis] for aval in avals), axis)
 
 
-@op(variadic=True, infer=_infer_concat, grad=_grad_concat, name="concat")
+@op(
+    variadic=True,
+    infer=_infer_concat,
+    grad=_grad_concat,
+    name="concat",
+    family="movement",
+    padding=rules.moving.concat,
+    series=series.algebra.joined,
+)
 def concat_along(xp: Any, x: list[Any], axis: int) -> Any:
     return xp.concatenate(x, axis=axis)
 
@@ -128,7 +138,15 @@ def _grad_stack(g: Tensor, avals: Sequence[Aval], attributes: tuple[Any, ...], n
     return rows_of([g], attributes[0])
 
 
-@op(variadic=True, infer=_infer_stack, grad=_grad_stack, name="stack")
+@op(
+    variadic=True,
+    infer=_infer_stack,
+    grad=_grad_stack,
+    name="stack",
+    family="movement",
+    padding=rules.shapes.stack,
+    series=series.algebra.joined,
+)
 def stack_along(xp: Any, x: list[Any], axis: int) -> Any:
     return xp.stack(x, axis=axis)
 
@@ -181,7 +199,17 @@ def _grad_split(grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], 
     return (concat_along(_present(grads, shapes), axis),)
 
 
-@op(variadic=True, outputs="list", infer=_infer_split, grad=_grad_split, name="split")
+@op(
+    variadic=True,
+    outputs="list",
+    infer=_infer_split,
+    grad=_grad_split,
+    name="split",
+    family="movement",
+    paddle_name="split_with_num",
+    padding=rules.moving.split,
+    series=series.algebra.parted,
+)
 def split_at(xp: Any, x: list[Any], sections: tuple[int, ...], axis: int) -> Any:
     ends = np.cumsum(sections)[:-1].tolist()
     return tuple(xp.split(x[0], ends, axis=axis))
@@ -305,7 +333,16 @@ def _grad_rows(grads: Any, avals: Sequence[Aval], attributes: tuple[Any, ...], n
     return (stack_along(_present(grads, [rest] * shape[axis]), axis),)
 
 
-@op(variadic=True, outputs="list", infer=_infer_rows, grad=_grad_rows, name="unbind")
+@op(
+    variadic=True,
+    outputs="list",
+    infer=_infer_rows,
+    grad=_grad_rows,
+    name="unbind",
+    family="movement",
+    padding=rules.shapes.unbind,
+    series=series.algebra.parted,
+)
 def rows_of(xp: Any, x: list[Any], axis: int) -> Any:
     moved = xp.moveaxis(x[0], axis, 0)
     return tuple(moved[i] for i in range(moved.shape[0]))

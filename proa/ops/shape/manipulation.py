@@ -23,6 +23,7 @@ from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...eager.views import check_in_place, see_otherwise, strides_of, take_over
+from ...ir.padding import rules
 from ...ir.recorder import recording_gradients
 from ..arguments import integers, listed, one_axis, require_tensor, several_axes
 from ..basic import reshape_to, resolve_shape, transpose, transpose_to
@@ -49,6 +50,7 @@ def _squeezed(x: Tensor, axis: Any) -> tuple[int, ...]:
     reference=lambda x, axis=None: x.reshape(
         [n for a, n in enumerate(x.shape) if n != 1 or (axis is not None and a not in np.atleast_1d(axis) % x.ndim)]
     ),
+    reshapes=True,
 )
 @public(method=True)
 def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
@@ -83,6 +85,7 @@ def _unsqueezed(x: Tensor, axis: Any) -> tuple[int, ...]:
     S(A(), 0),
     S(A(0, 2), 1),
     reference=lambda x, axis: _reference_unsqueeze(x, axis),
+    reshapes=True,
 )
 @public(method=True)
 def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
@@ -139,6 +142,7 @@ def _flattened(x: Tensor, start_axis: Any, stop_axis: Any) -> tuple[int, ...]:
             *x.shape[stop_axis % max(x.ndim, 1) + 1 :],
         ]
     ),
+    reshapes=True,
 )
 @public(method=True, aliases="start_axis=start_dim stop_axis=end_dim")
 def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
@@ -447,6 +451,8 @@ def _infer_bits(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     infer=_infer_bits,
     view=lambda base, view, dtype: _bits_back(base, view),
     name="view_dtype",
+    amp="never",
+    padding=rules.refused("another type of other width makes more or fewer elements of the same bytes"),
 )
 def same_bits(xp: Any, x: Any, dtype: np.dtype) -> Any:
     """The same bytes as elements of another type."""

@@ -9,9 +9,11 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import failed_check, value_error
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import integers, require_tensor
 from ..basic import expand_to
 from ..create.creation import scalar_of
@@ -47,6 +49,9 @@ def _negated(pairs: Pairs) -> Pairs:
     follow_scalars=True,
     grad={"x": lambda g, pairs: pad_with(g, 0, _negated(pairs))},
     name="pad",
+    family="movement",
+    padding=rules.moving.pad,
+    series=series.algebra.padded,
 )
 def pad_with(xp: Any, x: Any, value: Any, pairs: Pairs) -> Any:
     """A border of `value` (before, after) around each axis; a negative one cuts off."""

@@ -8,11 +8,13 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.errors import type_error, value_error
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes as common_shape_of
 from ...eager.infer import same_shape
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
+from ...ir.padding import rules
 from ..arguments import integer, integers, listed, one_axis, require_tensor, several_axes
 from ..basic import expand_to, reshape_to, sum_over
 from ..index.gathering import take_elements
@@ -219,6 +221,9 @@ def _untiled(g: Tensor, aval: Aval, repeats: tuple[int, ...]) -> Tensor:
     infer=_infer_tile,
     grad={"x": lambda g, x_aval, repeats: _untiled(g, x_aval, repeats)},
     name="tile",
+    family="movement",
+    padding=rules.shapes.tile,
+    series=series.algebra.linear("x"),
 )
 def tile_by(xp: Any, x: Any, repeats: tuple[int, ...]) -> Any:
     return xp.tile(x, repeats)
@@ -329,7 +334,14 @@ def _each_repeated(x: Tensor, axis: int, count: int) -> Tensor:
 # ---- turned around -------------------------------------------------------------------------------
 
 
-@op(infer=same_shape, grad={"x": lambda g, axes: flip_axes(g, axes)}, name="flip")
+@op(
+    infer=same_shape,
+    grad={"x": lambda g, axes: flip_axes(g, axes)},
+    name="flip",
+    family="movement",
+    padding=rules.moving.flip,
+    series=series.algebra.linear("x"),
+)
 def flip_axes(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
     return xp.flip(x, axes)
 
@@ -365,6 +377,9 @@ reverse = public(name="reverse")(flip)
     infer=same_shape,
     grad={"x": lambda g, shifts, axes: roll_axes(g, tuple(-s for s in shifts), axes)},
     name="roll",
+    family="movement",
+    padding=rules.moving.roll,
+    series=series.algebra.linear("x"),
 )
 def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
     return xp.roll(x, shifts, axes)

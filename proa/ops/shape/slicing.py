@@ -20,8 +20,10 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.strides import Strides
+from ...eager import series
 from ...eager.declare import op
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..basic import full_of
 
 POSITION = "position"
@@ -238,6 +240,10 @@ def _infer_overwrite(_op: Any, operands: Any, attributes: tuple[Any, ...], place
     infer=_infer_read,
     grad={"x": lambda g, position, spec, x_aval: place_at(g, position, spec, x_aval.shape)},
     name="getitem",
+    family="movement",
+    paddle_name="slice",
+    padding=rules.slices.getitem,
+    series=series.algebra.linear("x"),
 )
 def read_at(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
     """The slice of `x` that spec and position describe."""
@@ -249,6 +255,8 @@ def read_at(xp: Any, x: Any, position: Any, spec: Spec) -> Any:
     infer=_infer_place,
     grad={"x": lambda g, position, spec: read_at(g, position, spec)},
     name="getitem_grad",
+    padding=rules.slices.getitem_grad,
+    series=series.algebra.linear("x"),
 )
 def place_at(xp: Any, x: Any, position: Any, spec: Spec, shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with `x` as the slice that spec and position describe."""
@@ -268,6 +276,10 @@ def _cleared(g: Tensor, position: int, spec: Spec) -> Tensor:
         "value": lambda g, position, spec: read_at(g, position, spec),
     },
     name="setitem",
+    family="movement",
+    amp="never",
+    padding=rules.slices.setitem,
+    series=series.algebra.linear("x value"),
 )
 def overwrite_at(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
     """`x` with `value` (broadcast) in the slice that spec and position describe."""

@@ -13,10 +13,12 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ...core.errors import value_error
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import register_view
+from ...ir.padding import rules
 from ..arguments import integer, integers, listed, new_shape, one_axis, require_tensor
 from ..basic import reshape_to, transpose_to
 from ..index.gathering import put_elements, take_elements
@@ -214,6 +216,8 @@ def _infer_as_real(operation: Any, operands: Any, attributes: tuple[Any, ...], p
     grad={"x": lambda g: as_real(g)},
     view=lambda base, view: as_real(view),
     strides=lambda shape, strides: tuple(step // 2 for step in strides[:-1]),
+    padding=rules.shapes.as_complex,
+    series=series.algebra.linear("x"),
 )
 def as_complex(xp: Any, x: Any) -> Any:
     """Pairs in the last axis as complex numbers; the result shares memory with `x`.
@@ -239,6 +243,8 @@ def as_complex(xp: Any, x: Any) -> Any:
     grad={"x": lambda g: as_complex(g)},
     view=lambda base, view: as_complex(view),
     strides=lambda shape, strides: (*(2 * step for step in strides), 1),
+    padding=rules.shapes.as_real,
+    series=series.algebra.linear("x"),
 )
 def as_real(xp: Any, x: Any) -> Any:
     """Complex numbers as pairs in a new last axis; the result shares memory with `x`.

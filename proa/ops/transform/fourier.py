@@ -19,8 +19,10 @@ from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT64, default_float, is_reduced_precision, real_dtype
 from ...core.errors import type_error, value_error
 from ...core.namespaces import constant
+from ...eager import series
 from ...eager.declare import op
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..basic import cast_to
 from ..shape.padding import pad_with
@@ -66,7 +68,13 @@ def _infer_c2c(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any)
     return operands[0]
 
 
-@op(infer=_infer_c2c, grad={"x": lambda g, axes, forward, scale: fft_c2c(g, axes, not forward, scale)})
+@op(
+    infer=_infer_c2c,
+    grad={"x": lambda g, axes, forward, scale: fft_c2c(g, axes, not forward, scale)},
+    amp="wide",
+    padding=rules.untouched.transform,
+    series=series.algebra.linear("x"),
+)
 def fft_c2c(xp: Any, x: Any, axes: Axes, forward: bool, scale: str) -> Any:
     if x.size == 0 or not axes:
         return x
@@ -83,7 +91,13 @@ def _slope_of_r2c(g: Tensor, x_aval: Aval, axes: Axes, forward: bool, scale: str
     return fft_c2r(g, axes, not forward, scale, x_aval.shape[axes[-1]], not doubled)
 
 
-@op(infer=_infer_r2c, grad={"x": _slope_of_r2c})
+@op(
+    infer=_infer_r2c,
+    grad={"x": _slope_of_r2c},
+    amp="wide",
+    padding=rules.untouched.transform,
+    series=series.algebra.linear("x"),
+)
 def fft_r2c(xp: Any, x: Any, axes: Axes, forward: bool, scale: str, doubled: bool) -> Any:
     *others, last = axes
     n = x.shape[last]
@@ -108,7 +122,13 @@ def _slope_of_c2r(g: Tensor, axes: Axes, forward: bool, scale: str, n: int, halv
     return fft_r2c(g, axes, not forward, scale, not halved)
 
 
-@op(infer=_infer_c2r, grad={"x": _slope_of_c2r})
+@op(
+    infer=_infer_c2r,
+    grad={"x": _slope_of_c2r},
+    amp="wide",
+    padding=rules.untouched.transform,
+    series=series.algebra.linear("x"),
+)
 def fft_c2r(xp: Any, x: Any, axes: Axes, forward: bool, scale: str, n: int, halved: bool) -> Any:
     *others, last = axes
     if x.size == 0 or n == 0:

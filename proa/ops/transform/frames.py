@@ -12,9 +12,11 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import value_error
 from ...core.namespaces import can_write
+from ...eager import series
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
+from ...ir.padding import rules
 from ..arguments import require_tensor
 from ..basic import transpose_to
 
@@ -39,6 +41,8 @@ def _places(xp: Any, frame_length: int, count: int, hop_length: int) -> Any:
     infer=_infer_frames,
     grad={"x": lambda g, x_aval, hop_length: add_frames(g, hop_length, x_aval.shape[-1])},
     name="frame",
+    padding=rules.refused("windows over a signal are not laid out as it is"),
+    series=series.algebra.linear("x"),
 )
 def frames_of(xp: Any, x: Any, frame_length: int, hop_length: int) -> Any:
     """[…, length] to […, frame_length, count]."""
@@ -57,6 +61,8 @@ def _infer_sum(_op: Any, operands: Any, attributes: tuple[Any, ...], place: Any)
     infer=_infer_sum,
     grad={"x": lambda g, x_aval, hop_length: _frames_of_gradient(g, x_aval, hop_length)},
     name="overlap_add",
+    padding=rules.refused("windows over a signal are not laid out as it is"),
+    series=series.algebra.linear("x"),
 )
 def add_frames(xp: Any, x: Any, hop_length: int, length: int) -> Any:
     """[…, frame_length, count] to […, length], of which the end may be covered by no frame."""

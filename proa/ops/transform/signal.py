@@ -13,6 +13,7 @@ from ...eager.infer import same
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
 from ...ir.operation import Check
+from ...ir.padding import rules
 from ..arguments import integer, require_tensor
 from ..basic import cast_to, expand_to, full_of, reshape_to
 from ..shape.padding import pad, pad_with
@@ -148,6 +149,7 @@ def _explain_gaps(kinds: Any, attributes: tuple[Any, ...]) -> str:
     infer=same,
     grad={"x": lambda g: g},
     check=Check(lambda xp, x: xp.all(xp.abs(x) >= 1e-11), _explain_gaps, ValueError, (0,)),
+    padding=rules.untouched.covering,
 )
 def covering(xp: Any, x: Any) -> Any:
     """The sum of squared windows over each place of a signal, which must not vanish."""

@@ -7,12 +7,20 @@ from typing import Any
 
 from ...core.errors import value_error
 from ...eager.declare import op
+from ...ir.padding import rules
 from ..arguments import number
 from ..optimizer import Bucket, Group, Optimizer
 from ..updates import each, infer_update, with_decay
 
 
-@op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=infer_update,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def lars_update(xp: Any, arrays: Sequence[Any], count: int, decay_kind: str, has_masters: bool) -> Any:
     """`v = m v + local rate * (g + d w); w -= v`.
 

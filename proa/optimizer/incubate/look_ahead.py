@@ -10,6 +10,7 @@ from ...core.errors import type_error, value_error
 from ...eager.declare import op
 from ...eager.tensor import alias
 from ...eager.views import replace_value
+from ...ir.padding import rules
 from ...ir.recorder import LOCAL, recording_gradients
 from ...ops.basic import cast_to
 from ..arguments import number
@@ -24,7 +25,14 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
     return tuple(operands[1:])
 
 
-@op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=_infer,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def look_ahead_update(xp: Any, arrays: Sequence[Any], count: int) -> Any:
     """Slow parameters go a share of the way to the fast ones, which then start there; scalar: the share."""
     share, tensors = arrays[0], arrays[1:]

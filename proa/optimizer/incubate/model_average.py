@@ -13,6 +13,7 @@ from ...core.errors import value_error
 from ...eager.declare import op
 from ...eager.tensor import Tensor, alias
 from ...eager.views import replace_value
+from ...ir.padding import rules
 from ...ir.recorder import recording_gradients
 from ...ops.basic import cast_to
 from ..arguments import at_least_zero
@@ -27,7 +28,14 @@ def _infer(operation: Any, operands: Any, attributes: tuple[Any, ...], place: An
     return tuple(operands[2 + attributes[0] :])
 
 
-@op("x", variadic=True, outputs="list", infer=_infer, follow_scalars=False)
+@op(
+    "x",
+    variadic=True,
+    outputs="list",
+    infer=_infer,
+    follow_scalars=False,
+    padding=rules.refused("a parameter or its gradient has a padded axis"),
+)
 def average_update(xp: Any, arrays: Sequence[Any], count: int) -> Any:
     """Adds parameters to the newest of three sums; scalars (0 or 1): set that sum aside, start a new window."""
     aside, fresh = arrays[0] > 0, arrays[1] > 0

@@ -5,26 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from ...program import Instruction
-from ..analysis import Analysis, refuse, rule
+from ..analysis import Analysis, rule
 from ..axes import Axes, Extent, Refused, padded_axes
 from ..moving import as_drawn
 
 
-@rule("full zeros ones", shapes="shape", repeats=True)
-def _filled(analysis: Analysis, instruction: Instruction, _operands: list[Any]) -> list[Axes]:
+@rule(shapes="shape", repeats=True)
+def filled(analysis: Analysis, instruction: Instruction, _operands: list[Any]) -> list[Axes]:
     return [[analysis.axis(size, repeats=True) for size in instruction.outputs[0].shape]]
 
 
-@rule("arange eye", shapes="shape")
-def _counted(analysis: Analysis, instruction: Instruction, _operands: list[Any]) -> list[Axes]:
+@rule(shapes="shape")
+def counted(analysis: Analysis, instruction: Instruction, _operands: list[Any]) -> list[Axes]:
     return [[analysis.axis(size) for size in instruction.outputs[0].shape]]
 
 
-refuse("linspace logspace", "the distance of its numbers depends on how many there are")
-
-
-@rule("gaussian uniform randint exponential dropout_mask", shapes="shape")
-def _drawn(analysis: Analysis, instruction: Instruction, _operands: list[Any]) -> list[Axes]:
+@rule(shapes="shape")
+def drawn(analysis: Analysis, instruction: Instruction, _operands: list[Any]) -> list[Axes]:
     """Element i of a draw depends on i alone, so the numbers of an array without surplus are the first ones of a longer
     draw: they are put where they belong. Behind a padded first axis they are there already."""
     axes: Axes = [analysis.axis(size) for size in instruction.outputs[0].shape]
@@ -41,15 +38,9 @@ def _drawn(analysis: Analysis, instruction: Instruction, _operands: list[Any]) -
     return [axes]
 
 
-@rule("bernoulli")
-def _drawn_for(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def drawn_for(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     for number, axis in enumerate(operands[0]):
         if padded_axes([axis]) and (number or len(axis) > 1 or not isinstance(axis[0], Extent)):
             raise Refused("it draws numbers in order, and the surplus lies between them", axis)
     return [operands[0]]
-
-
-refuse(
-    "binomial poisson standard_gamma multinomial randperm chance",
-    "how many numbers it draws depends on how much data there is",
-)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...program import Instruction
-from ..analysis import Analysis, refuse, rule
+from ..analysis import Analysis, rule
 from ..axes import Axes, Axis, Refused, broadcast, is_one, padded
 from ..moving import index_within
 from .reductions import MINUS, PLUS
@@ -59,23 +59,32 @@ def _fill_value(
         analysis.fill(instruction, 1, index, value[index], filling)
 
 
-@rule("index_get", shapes="axes")
-def _index_get(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="axes")
+def index_get(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, positions = operands[0], [axis for axis, _ in instruction.attributes[0]]
     indices = _index_axes(operands, 1)
     _count_from_data(analysis, instruction, {1 + k: x[axis] for k, axis in enumerate(positions)})
     return [_indexed(x, broadcast(indices), positions)]
 
 
-@rule("index_accumulate index_set", shapes="axes")
-def _index_put(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="axes")
+def index_set(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    return _index_put(analysis, instruction, operands, adds=False)
+
+
+@rule(shapes="axes")
+def index_accumulate(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    return _index_put(analysis, instruction, operands, adds=True)
+
+
+def _index_put(analysis: Analysis, instruction: Instruction, operands: list[Any], adds: bool) -> list[Axes]:
     x, value = operands[0], operands[1]
     positions = [axis for axis, _ in instruction.attributes[0]]
     common = broadcast(_index_axes(operands, 2))
     target = _indexed(x, common, positions)
     neighbours = positions == list(range(positions[0], positions[0] + len(positions)))
     front = positions[0] if neighbours else 0
-    if instruction.operation.name == "index_set":
+    if not adds:
         if any(map(padded, common)):
             raise Refused("elements of the surplus would be written over data", *filter(padded, common))
         broadcast([value, target])
@@ -87,15 +96,23 @@ def _index_put(analysis: Analysis, instruction: Instruction, operands: list[Any]
     return [x]
 
 
-@rule("gather_nd scatter_nd", shapes="")
-def _nd(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
-    x, index = operands[0], operands[-1]
+@rule()
+def gather_nd(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    return [_nd_target(operands[0], operands[-1])]
+
+
+def _nd_target(x: Axes, index: Axes) -> Axes:
+    """The axes of what indices point to."""
     depth = int(index[-1][0]) if not padded(index[-1]) else 0
     if any(padded(axis) for axis in (index[-1], *x[:depth])):
         raise Refused("negative indices count from the end of the data", *x[:depth], index[-1])
-    target: Axes = [*index[:-1], *x[depth:]]
-    if instruction.operation.name == "gather_nd":
-        return [target]
+    return [*index[:-1], *x[depth:]]
+
+
+@rule()
+def scatter_nd(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    x, index = operands[0], operands[-1]
+    target = _nd_target(x, index)
     if not instruction.attributes[1] and any(map(padded, index)):
         raise Refused("elements of the surplus would be written over data", *filter(padded, index))
     _fill_value(analysis, instruction, operands[1], target, range(len(index) - 1), 0)
@@ -103,8 +120,8 @@ def _nd(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> li
     return [x]
 
 
-@rule("take_along_axis", shapes="size shape")
-def _take_along(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="size shape")
+def take_along(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, index = operands
     axis, _, shape = instruction.attributes
     result: Axes = []
@@ -122,8 +139,8 @@ def _take_along(analysis: Analysis, instruction: Instruction, operands: list[Any
 _NEUTRAL = {"add": 0, "multiply": 1, "amax": MINUS, "amin": PLUS}
 
 
-@rule("put_along_axis", shapes="size")
-def _put_along(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="size")
+def put_along(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, value, _ = operands
     axis, _, reduce = instruction.attributes
     for number, here in enumerate(value):
@@ -137,8 +154,8 @@ def _put_along(analysis: Analysis, instruction: Instruction, operands: list[Any]
     return [x]
 
 
-@rule("pick_along")
-def _pick_along(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def pick_along(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, index = operands
     axis = instruction.attributes[0]
     _single(x[axis])
@@ -147,8 +164,8 @@ def _pick_along(_analysis: Analysis, instruction: Instruction, operands: list[An
     return [others]
 
 
-@rule("spread_along", shapes="size")
-def _spread_along(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="size")
+def spread_along(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Positions are good for the surplus too (they come from sorting it): what goes there is 0."""
     x = operands[0]
     axis, size, _ = instruction.attributes
@@ -156,16 +173,16 @@ def _spread_along(analysis: Analysis, instruction: Instruction, operands: list[A
     return [[*x[:axis], analysis.axis(size), *x[axis + 1 :]]]
 
 
-@rule("embedding")
-def _embedding(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def embedding(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, weight = operands
     if padded(weight[0]):
         raise Refused("the table is padded", weight[0])
     return [[*x, weight[1]]]
 
 
-@rule("embedding_grad")
-def _embedding_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def embedding_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Rows of the surplus add zeros to the first row."""
     x, values = operands
     analysis.fill_all(instruction, 0, x, 0)
@@ -174,17 +191,14 @@ def _embedding_grad(analysis: Analysis, instruction: Instruction, operands: list
     return [[(instruction.outputs[0].shape[0],), values[-1]]]
 
 
-@rule("pool_rows")
-def _pool_rows(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def pool_rows(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     raise Refused("rows of the surplus would be pooled with the others", *filter(padded, operands[0]), *operands[1])
 
 
-@rule("put_where")
-def _put_where(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def put_where(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, value, mask = operands
     axis = instruction.attributes[0]
     laid: Axes = [(1,)] * axis + list(mask) + [(1,)] * (len(x) - axis - len(mask))
     return [broadcast([x, value, laid])]
-
-
-refuse("csr_pattern put_where_zero permutation_of_pivots", "its result depends on all positions together")

@@ -32,8 +32,8 @@ def _rows(instruction: Instruction, label: Axes, axis: int) -> Axes:
     return [a for i, a in enumerate(label) if i != axis] if _attribute(instruction, "keeps") else label
 
 
-@rule("pick_class pick_class_for_nll")
-def _pick(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def pick(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     _check(instruction, operands[0], operands[1])
     return [operands[1]]
 
@@ -43,38 +43,46 @@ def _with_classes(instruction: Instruction, label: Axes) -> Axes:
     return [*label[:axis], (_attribute(instruction, "classes"),), *label[axis + keeps :]]
 
 
-@rule("spread_class")
-def _spread(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def spread(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     return [_with_classes(instruction, broadcast(operands))]
 
 
-@rule("smoothed_labels")
-def _smoothed(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def smoothed(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     return [_with_classes(instruction, operands[0])]
 
 
-@rule("class_weights")
-def _weights(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def weights(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     return [operands[1]]
 
 
-@rule("count_labels")
-def _count(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def count(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     analysis.fill_all(instruction, 0, operands[0], _attribute(instruction, "ignored"))
     return [[]]
 
 
-@rule("checked_labels")
-def _checked(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def checked(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     analysis.fill_all(instruction, 0, operands[0], max(0, _attribute(instruction, "lowest")))
     return [operands[0]]
 
 
-@rule("softmax_cross_entropy softmax_cross_entropy_grad")
-def _cross_entropy(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def cross_entropy(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    return _cross_entropy(analysis, instruction, operands, is_grad=False)
+
+
+@rule()
+def cross_entropy_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    return _cross_entropy(analysis, instruction, operands, is_grad=True)
+
+
+def _cross_entropy(analysis: Analysis, instruction: Instruction, operands: list[Any], is_grad: bool) -> list[Axes]:
     """A mean is a sum over the number of rows: it counts rows whose label is left out, but not the surplus."""
     logits, label = operands[0], operands[1]
-    is_grad = instruction.operation.name == "softmax_cross_entropy_grad"
     reduction, ignored = _attribute(instruction, "reduction"), _attribute(instruction, "ignored")
     _check(instruction, logits, label)
     analysis.fill_all(instruction, 0, logits, 0)

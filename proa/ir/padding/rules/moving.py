@@ -18,8 +18,8 @@ def _single(axis: Axis) -> Axis:
     return axis
 
 
-@rule("concat")
-def _concat(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def concat(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     axis = instruction.attributes[0]
     along = [part[axis] for part in operands]
     found = broadcast([[(1,) if i == axis else a for i, a in enumerate(part)] for part in operands])
@@ -42,8 +42,8 @@ def _concat(analysis: Analysis, instruction: Instruction, operands: list[Any]) -
     return [found]
 
 
-@rule("split", shapes="sections")
-def _split(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="sections")
+def split(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, (sections, axis) = operands[0], instruction.attributes
     _single(x[axis])
     starts: list[Any] = []
@@ -65,8 +65,8 @@ def _split(analysis: Analysis, instruction: Instruction, operands: list[Any]) ->
     return results
 
 
-@rule("flip")
-def _flip(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def flip(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, axes = operands[0], instruction.attributes[0]
     longer = [axis for axis in axes if padded(_single(x[axis]))]
     if longer:
@@ -81,8 +81,8 @@ def _flip(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> 
     return [x]
 
 
-@rule("roll")
-def _roll(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def roll(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, (shifts, axes) = operands[0], instruction.attributes
     longer = {axis for axis in axes if padded(_single(x[axis]))}
     if longer:
@@ -99,8 +99,8 @@ def _roll(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> 
     return [x]
 
 
-@rule("pad")
-def _pad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def pad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """A border in front shifts the data, one that cuts off leaves less of it; one behind must follow the data."""
     x, pairs = operands[0], instruction.attributes[0]
     result: Axes = []

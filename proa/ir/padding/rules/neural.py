@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from ...program import Instruction
-from ..analysis import Analysis, refuse, rule
+from ..analysis import Analysis, Rule, rule
 from ..axes import Axes, Refused, broadcast, is_one, merged, padded, same_axis
 from ..filling import mask_beyond, repeated_extent
 from .reductions import MINUS
 
 
-@rule("softmax log_softmax")
-def _softmax(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def softmax(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x: Axes = operands[0]
     axis: int = instruction.attributes[0] % max(len(x), 1)
     analysis.fill(instruction, 0, axis, x[axis], MINUS)
@@ -56,23 +56,28 @@ def _hide_keys(
     return query, keys, values
 
 
-@rule("attention")
-def _attention(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def attention(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     query, _, values = _hide_keys(analysis, instruction, 0, operands)
     return [[query[0], query[1], query[2], values[3]]]
 
 
-@rule("attention_grad_query attention_grad_key attention_grad_value")
-def _attention_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
-    """Queries of the surplus must add nothing to the gradients of keys and values."""
-    y, query, keys, values, mask = operands
-    analysis.fill(instruction, 0, 1, y[1], 0)
-    analysis.fill(instruction, 1, 1, query[1], 0)
-    if mask is not None and not is_one(mask[-2]):
-        value = 1 if instruction.kinds[4].dtype.kind == "b" else 0  # type: ignore[union-attr]
-        analysis.fill(instruction, 4, len(mask) - 2, mask[-2], value)
-    _hide_keys(analysis, instruction, 1, operands)
-    return [{"query": query, "key": keys, "value": values}[instruction.operation.name.rsplit("_", 1)[1]]]
+def attention_grad(operand: int) -> Rule:
+    """For the gradient of this operand of an attention."""
+
+    @rule()
+    def find(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+        """Queries of the surplus must add nothing to the gradients of keys and values."""
+        y, query, _keys, _values, mask = operands
+        analysis.fill(instruction, 0, 1, y[1], 0)
+        analysis.fill(instruction, 1, 1, query[1], 0)
+        if mask is not None and not is_one(mask[-2]):
+            value = 1 if instruction.kinds[4].dtype.kind == "b" else 0  # type: ignore[union-attr]
+            analysis.fill(instruction, 4, len(mask) - 2, mask[-2], value)
+        _hide_keys(analysis, instruction, 1, operands)
+        return [operands[1 + operand]]
+
+    return find
 
 
 # ---- recurrent layers --------------------------------------------------------------------------------------------------
@@ -119,8 +124,8 @@ def _end_with_data(analysis: Analysis, instruction: Instruction, cells: _Cells, 
     analysis.rewrite(instruction, rewrite)
 
 
-@rule("recurrence")
-def _recurrence(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def recurrence(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     cells = _Cells(instruction)
     cells.check(operands)
     projected = operands[0]
@@ -133,8 +138,8 @@ def _recurrence(analysis: Analysis, instruction: Instruction, operands: list[Any
     return [state] * cells.states + [projected] * cells.keeps
 
 
-@rule("recurrence_grad")
-def _recurrence_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def recurrence_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Steps and rows of the surplus get no gradient, so they add nothing to that of the weights."""
     cells = _Cells(instruction)
     cells.check(operands)
@@ -148,8 +153,8 @@ def _recurrence_grad(analysis: Analysis, instruction: Instruction, operands: lis
 # ---- others ------------------------------------------------------------------------------------------------------------
 
 
-@rule("ctc rnnt")
-def _alignment(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def alignment(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Rows are by themselves; their lengths are operands, but those of the arrays are not."""
     logits, labels = operands[:2]
     batch = 1 if len(logits) == 3 else 0
@@ -158,12 +163,3 @@ def _alignment(_analysis: Analysis, _instruction: Instruction, operands: list[An
             if padded(axis) and number != own:
                 raise Refused("steps, labels or classes are padded", axis)
     return [broadcast([[logits[batch]], [labels[0]]])]
-
-
-refuse("cond while_loop", "its blocks are programs of their own, which are not padded")
-refuse("py_func", "its Python function would see the surplus")
-refuse(
-    "write_pages page_levels paged_attention choose_tokens likeliest_tokens token_scores",
-    "an engine's steps have few shapes of their own",
-)
-refuse("linear_cross_entropy linear_cross_entropy_grad", "batches that it is for are cut to one length beforehand")

@@ -32,8 +32,8 @@ def _check_parameters(operands: list[Any]) -> None:
             raise Refused("the parameters are padded", *filter(padded, axes))
 
 
-@rule("normalise", shapes="view broadcast")
-def _normalise(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="view broadcast")
+def normalise(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, weight, bias = operands
     _check_parameters([weight, bias])
     if _runs_along_padded(analysis, instruction, x):
@@ -48,8 +48,8 @@ def _normalise(analysis: Analysis, instruction: Instruction, operands: list[Any]
     return [x]
 
 
-@rule("normalise_grad_input", shapes="view broadcast")
-def _grad_input(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="view broadcast")
+def grad_input(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, _, weight = operands
     _check_parameters([weight])
     if _runs_along_padded(analysis, instruction, x):
@@ -64,8 +64,8 @@ def _grad_input(analysis: Analysis, instruction: Instruction, operands: list[Any
     return [x]
 
 
-@rule("normalise_grad_weight", shapes="view broadcast")
-def _grad_weight(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="view broadcast")
+def grad_weight(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, y = operands
     attributes = _named(instruction)
     result: Axes = [analysis.axis(size) for size in attributes["broadcast"]]
@@ -85,8 +85,8 @@ def _grad_weight(analysis: Analysis, instruction: Instruction, operands: list[An
     return [result]
 
 
-@rule("normalise_grad_bias")
-def _grad_bias(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def grad_bias(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, y = operands
     axes = instruction.attributes[0]
     for operand, each in enumerate((x, y)):
@@ -95,8 +95,8 @@ def _grad_bias(analysis: Analysis, instruction: Instruction, operands: list[Any]
     return [[(1,) if i in axes else axis for i, axis in enumerate(y)]]
 
 
-@rule("running_statistics")
-def _running(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def running(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, mean, variance = operands[:3]
     _check_parameters([mean, variance])
     axes = instruction.attributes[0]
@@ -112,12 +112,12 @@ def _running(analysis: Analysis, instruction: Instruction, operands: list[Any]) 
     return [mean, variance]
 
 
-@rule("normalise_by")
-def _by_given(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def by_given(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     _check_parameters(operands[1:])
     return [operands[0]]
 
 
-@rule("normalise_grad_through")
-def _through(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def through(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     raise Refused("it is made when a program is lowered", *filter(padded, operands[0]))

@@ -14,16 +14,16 @@ from .reductions import MINUS
 from .windows import attribute, checked_image, fill_spatial, image_axes, spatial_axes
 
 
-@rule("max_pool", shapes="padding")
-def _max_pool(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="padding")
+def max_pool(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     last = attribute(instruction, "channels_last")
     x = checked_image(analysis, instruction, operands[0])
     fill_spatial(analysis, instruction, 0, x, last, MINUS)
     return [image_axes(analysis, x, instruction.outputs[0].shape, last)]
 
 
-@rule("max_pool_grad", shapes="padding")
-def _max_pool_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="padding")
+def max_pool_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     last = attribute(instruction, "channels_last")
     x, y = (checked_image(analysis, instruction, axes) for axes in operands)
     fill_spatial(analysis, instruction, 0, x, last, MINUS)
@@ -31,8 +31,8 @@ def _max_pool_grad(analysis: Analysis, instruction: Instruction, operands: list[
     return [x]
 
 
-@rule("max_pool_select", shapes="padding")
-def _max_pool_select(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="padding")
+def max_pool_select(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     last = attribute(instruction, "channels_last")
     x, y = (checked_image(analysis, instruction, axes) for axes in operands)
     fill_spatial(analysis, instruction, 0, x, last, MINUS)
@@ -57,8 +57,8 @@ def _by_windows(writer: Any, instruction: Instruction, value: int, x: Axes) -> i
     return writer.add(divided_by_windows, [value, *extents], (windows, divisor == "exclusive"))
 
 
-@rule("avg_pool", shapes="padding")
-def _avg_pool(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="padding")
+def avg_pool(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     last = attribute(instruction, "channels_last")
     x = checked_image(analysis, instruction, operands[0])
     fill_spatial(analysis, instruction, 0, x, last, 0)
@@ -73,8 +73,8 @@ def _avg_pool(analysis: Analysis, instruction: Instruction, operands: list[Any])
     return [image_axes(analysis, x, instruction.outputs[0].shape, last)]
 
 
-@rule("avg_pool_grad", shapes="shape padding")
-def _avg_pool_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="shape padding")
+def avg_pool_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     last = attribute(instruction, "channels_last")
     y = checked_image(analysis, instruction, operands[0])
     fill_spatial(analysis, instruction, 0, y, last, 0)
@@ -91,8 +91,8 @@ def _avg_pool_grad(analysis: Analysis, instruction: Instruction, operands: list[
     return [whole]
 
 
-@rule("adaptive_average")
-def _adaptive_average(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def adaptive_average(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """One mean of everything is a mean of the data; more of them begin at places that depend on the size."""
     x, (extents, axes) = operands[0], instruction.attributes
     longer = [axis for axis in axes if padded(x[axis])]
@@ -117,8 +117,8 @@ def _adaptive_average(analysis: Analysis, instruction: Instruction, operands: li
     return [result]
 
 
-@rule("adaptive_average_grad", shapes="extents")
-def _adaptive_average_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="extents")
+def adaptive_average_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """The transpose: it divides by the padded size, so what is divided is first multiplied by padded over real."""
     y, (extents, axes) = operands[0], instruction.attributes
     result = list(y)
@@ -144,16 +144,16 @@ def _adaptive_average_grad(analysis: Analysis, instruction: Instruction, operand
     return [result]
 
 
-@rule("window_max")
-def _window_max(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def window_max(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x: Axes = operands[0]
     if any(map(padded, x[2:])):
         raise Refused("where its windows begin depends on the size", *filter(padded, x[2:]))
     return [[*x[:2], *((size,) for size in aval.shape[2:])] for aval in instruction.outputs]
 
 
-@rule("pick_last scatter_last")
-def _last(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def last(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, index = operands
     if padded(x[-1]) or padded(index[-1]):
         raise Refused("positions in several axes together depend on how long they are", x[-1], index[-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...program import Instruction
-from ..analysis import Analysis, refuse, rule
+from ..analysis import Analysis, rule
 from ..axes import Axes, Refused, broadcast, merged, padded
 
 
@@ -16,15 +16,15 @@ def _contract(analysis: Analysis, instruction: Instruction, x: Axes, inner_x: in
         analysis.fill(instruction, 1, inner_y, y[inner_y], 0)
 
 
-@rule("linear")
-def _linear(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def linear(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, weight = operands[0], operands[1]
     _contract(analysis, instruction, x, len(x) - 1, weight, 0)
     return [[*x[:-1], weight[-1]]]
 
 
-@rule("matmul")
-def _matmul(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def matmul(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, y = operands
     if len(x) < 2 or len(y) < 2:
         _contract(analysis, instruction, x, len(x) - 1, y, max(len(y) - 2, 0))
@@ -36,8 +36,8 @@ def _matmul(analysis: Analysis, instruction: Instruction, operands: list[Any]) -
     return [[*broadcast([x[:-2], y[:-2]]), rows, columns]]
 
 
-@rule("fused_linear quantised_linear weight_only_product block_product", shapes="")
-def _packed(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def packed(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Rows times a packed matrix, and what is added to them."""
     x: Axes = operands[0]
     names = instruction.operation.operand_names
@@ -48,18 +48,12 @@ def _packed(_analysis: Analysis, instruction: Instruction, operands: list[Any]) 
     return [found if residual is None else broadcast([found, residual])]
 
 
-@rule("cross")
-def _cross(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def cross(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     return [broadcast(operands[:2])]  # along an axis of three, whose size is known
 
 
-@rule("block_embedding", shapes="")
-def _taken(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def taken(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Rows of a packed matrix, one for each id."""
     return [[*operands[0], (instruction.outputs[0].shape[-1],)]]
-
-
-refuse(
-    "packed_panels packed_filters packed_bytes weight_rows block_rows product_of_chosen",
-    "it lays a whole matrix out anew",
-)

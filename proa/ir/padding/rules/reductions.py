@@ -7,23 +7,34 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...program import Instruction
-from ..analysis import Analysis, refuse, rule
+from ..analysis import Analysis, Rule, rule
 from ..axes import Axes, Refused, broadcast, padded, reduced
 from ..filling import mean_within
 
 MINUS, PLUS, NAN = float("-inf"), float("inf"), float("nan")
-_NEUTRAL = {"sum": 0, "max": MINUS, "min": PLUS, "prod": 1, "any": 0, "all": 1, "logsumexp": MINUS, "mean": 0}
 
 
-@rule(" ".join(_NEUTRAL), repeats=True)
-def _reduction(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+def reduction(neutral: float) -> Rule:
+    """The surplus is filled with what changes nothing."""
+
+    @rule(repeats=True)
+    def find(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+        axes, keepdim = instruction.attributes[:2]
+        _fill(analysis, instruction, operands[0], axes, neutral)
+        return [reduced(operands[0], axes, keepdim)]
+
+    return find
+
+
+@rule(repeats=True)
+def average(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    """The sum, divided by how much data there is."""
     x: Axes = operands[0]
-    name = instruction.operation.name
     axes: tuple[int, ...] = instruction.attributes[0]
     keepdim = instruction.attributes[1]
-    _fill(analysis, instruction, x, axes, _NEUTRAL[name])
+    _fill(analysis, instruction, x, axes, 0)
     longer = [axis for axis in axes if padded(x[axis])]
-    if name == "mean" and longer:
+    if longer:
 
         def rewrite(writer: Any, instruction: Instruction, operands: list[Any]) -> None:
             extents = [extent for axis in longer for extent in writer.extents_of(x[axis])]
@@ -40,15 +51,15 @@ def _fill(analysis: Analysis, instruction: Instruction, x: Axes, axes: Sequence[
         analysis.fill(instruction, 0, axis, x[axis], value)
 
 
-@rule("p_norm")
-def _norm(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def norm(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     p, axes, keepdim = instruction.attributes
     _fill(analysis, instruction, operands[0], axes, PLUS if p < 0 else 0)
     return [reduced(operands[0], axes, keepdim)]
 
 
-@rule("count")
-def _count(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def count(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     axes, keepdim, numbers = instruction.attributes
     if numbers and instruction.kinds[0].dtype.kind not in "fcV":  # type: ignore[union-attr]
         raise Refused("every integer is a number, those of the surplus too", *(operands[0][axis] for axis in axes))
@@ -56,44 +67,47 @@ def _count(analysis: Analysis, instruction: Instruction, operands: list[Any]) ->
     return [reduced(operands[0], axes, keepdim)]
 
 
-@rule("tie_weights")
-def _ties(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def ties(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """The surplus equals no extreme that is a number."""
     _fill(analysis, instruction, operands[0], instruction.attributes[0], NAN)
     return [operands[0]]
 
 
-@rule("count_nan")
-def _nans(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def nans(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x: Axes = operands[0]
     analysis.fill(instruction, 0, len(x) - 1, x[-1], 0)
     return [x[:-1]]
 
 
-@rule("allclose equal_all")
-def _agreement(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def agreement(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     broadcast(operands[:2])
     for position in (0, 1):
         analysis.fill_all(instruction, position, operands[position], 0)
     return [[]]
 
 
-@rule("argmax argmin")
-def _position_of_extreme(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
-    x: Axes = operands[0]
-    axis, keepdim = instruction.attributes[:2]
-    if axis is None:
-        if len(x) != 1:
-            raise Refused("positions in all axes together depend on how long they are", *filter(padded, x))
-        axis = 0
-    analysis.fill(instruction, 0, axis, x[axis], MINUS if instruction.operation.name == "argmax" else PLUS)
-    if len(x[axis]) > 1 and padded(x[axis]):
-        raise Refused("positions along several axes in one depend on how long they are", x[axis])
-    return [reduced(x, (axis,), keepdim)]
+def position_of_extreme(neutral: float) -> Rule:
+    @rule()
+    def find(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+        x: Axes = operands[0]
+        axis, keepdim = instruction.attributes[:2]
+        if axis is None:
+            if len(x) != 1:
+                raise Refused("positions in all axes together depend on how long they are", *filter(padded, x))
+            axis = 0
+        analysis.fill(instruction, 0, axis, x[axis], neutral)
+        if len(x[axis]) > 1 and padded(x[axis]):
+            raise Refused("positions along several axes in one depend on how long they are", x[axis])
+        return [reduced(x, (axis,), keepdim)]
+
+    return find
 
 
-@rule("searchsorted")
-def _searched(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def searched(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Values are looked up one by one, in a row of their own or in the only one."""
     rows, values = operands
     if padded(rows[-1]):
@@ -103,18 +117,15 @@ def _searched(_analysis: Analysis, _instruction: Instruction, operands: list[Any
     return [values]
 
 
-@rule("isin")
-def _among(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def among(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     if any(map(padded, operands[1])):
         raise Refused("the surplus would be among the values that are looked for", *filter(padded, operands[1]))
     return [operands[0]]
 
 
-refuse("histogram", "the surplus would be counted, and no value is left out of the counting")
-refuse("renormalised matrix_rank pinv", "it looks at all values together")
-
-
-def _ranked(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="rank k")
+def ranked(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Ranks along an axis that must not be padded: they count from both ends."""
     names = instruction.operation.attribute_names
     given: Any = instruction.attributes[names.index("axis")]
@@ -123,6 +134,3 @@ def _ranked(analysis: Analysis, instruction: Instruction, operands: list[Any]) -
         raise Refused("a rank depends on how much data there is", *(operands[0][axis] for axis in axes))
     found = reduced(operands[0], axes, instruction.attributes[names.index("keepdim")])
     return [found for _ in instruction.outputs]
-
-
-rule("kthvalue order_statistic mode", shapes="rank k")(_ranked)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...program import Instruction
-from ..analysis import Analysis, refuse, rule
+from ..analysis import Analysis, Rule, rule
 from ..axes import Axes, Axis, Refused, padded
 from .reductions import MINUS, NAN
 
@@ -17,18 +17,22 @@ def _single(axis: Axis) -> Axis:
     return axis
 
 
-@rule("cumsum cumprod logcumsumexp cumulative_extreme")
-def _running(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
-    x, axis = operands[0], instruction.attributes[0]
-    name = instruction.operation.name
-    _single(x[axis])
-    if name in ("cumsum", "cumprod") and instruction.attributes[-1]:
-        analysis.fill(instruction, 0, axis, x[axis], 0 if name == "cumsum" else 1)
-    return [x for _ in instruction.outputs]
+def running(neutral: float | None = None) -> Rule:
+    """Along an axis; one that can run from its end (the last attribute says so) has something that changes nothing."""
+
+    @rule()
+    def find(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+        x, axis = operands[0], instruction.attributes[0]
+        _single(x[axis])
+        if neutral is not None and instruction.attributes[-1]:
+            analysis.fill(instruction, 0, axis, x[axis], neutral)
+        return [x for _ in instruction.outputs]
+
+    return find
 
 
-@rule("shift_along")
-def _shift(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def shift(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, (axis, step) = operands[0], instruction.attributes
     _single(x[axis])
     if step < 0:
@@ -36,8 +40,8 @@ def _shift(analysis: Analysis, instruction: Instruction, operands: list[Any]) ->
     return [x]
 
 
-@rule("linear_recurrence")
-def _recurrence(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def recurrence(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     a, b = operands
     axis, reverse = instruction.attributes
     _single(b[axis])
@@ -47,20 +51,16 @@ def _recurrence(analysis: Analysis, instruction: Instruction, operands: list[Any
     return [b]
 
 
-@rule("sort argsort")
-def _sort(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def sort(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """The surplus goes to the end: NaN counts as largest, and equal elements keep their order."""
     x, (axis, descending) = operands[0], instruction.attributes
     analysis.fill(instruction, 0, axis, _single(x[axis]), MINUS if descending else NAN)
     return [x]
 
 
-@rule("topk")
-def _topk(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def topk(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, (axis, count, largest) = operands[0], instruction.attributes
     analysis.fill(instruction, 0, axis, _single(x[axis]), MINUS if largest else NAN)
     return [[*x[:axis], (count,), *x[axis + 1 :]] for _ in instruction.outputs]
-
-
-refuse("gather_tree", "it follows the steps from the last one back")
-refuse("quantile_places edges_between", "a rank depends on how much data there is")

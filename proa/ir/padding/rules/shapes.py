@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from ...program import Instruction
-from ..analysis import Analysis, refuse, rule
+from ..analysis import Analysis, rule
 from ..axes import Axes, Extent, Refused, is_one, padded, reshaped, size_of
 
 
-@rule("transpose", repeats=True)
-def _transpose(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(repeats=True)
+def transpose(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     return [[operands[0][axis] for axis in instruction.attributes[0]]]
 
 
-@rule("reshape", shapes="shape", repeats=True)
-def _reshape(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="shape", repeats=True)
+def reshape(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     shape = analysis.normal(instruction.outputs[0].shape)
     if instruction.operands[0] in analysis.uniform:
         return [[analysis.axis(size, repeats=True) for size in shape]]
     return [reshaped(operands[0], shape)]
 
 
-@rule("expand", shapes="shape", repeats=True)
-def _expand(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="shape", repeats=True)
+def expand(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     shape = instruction.outputs[0].shape
     given = [(1,)] * (len(shape) - len(operands[0])) + list(operands[0])
     return [
@@ -31,8 +31,8 @@ def _expand(analysis: Analysis, instruction: Instruction, operands: list[Any]) -
     ]
 
 
-@rule("tile")
-def _tile(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def tile(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Several copies of an axis are one more factor of it, the outermost."""
     x, repeats = operands[0], instruction.attributes[0]
     longest = max(len(x), len(repeats))
@@ -49,8 +49,8 @@ def _tile(_analysis: Analysis, instruction: Instruction, operands: list[Any]) ->
     return [result]
 
 
-@rule("stack")
-def _stack(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def stack(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     from ..axes import broadcast
 
     axis = instruction.attributes[0]
@@ -58,42 +58,42 @@ def _stack(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -
     return [[*found[:axis], (len(operands),), *found[axis:]]]
 
 
-@rule("unbind")
-def _unbind(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def unbind(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, axis = operands[0], instruction.attributes[-1]
     if padded(x[axis]):
         raise Refused("it has as many results as the axis has elements", x[axis])
     return [[*x[:axis], *x[axis + 1 :]] for _ in instruction.outputs]
 
 
-@rule("as_complex")
-def _as_complex(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def as_complex(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     return [operands[0][:-1]]
 
 
-@rule("as_real")
-def _as_real(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def as_real(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     return [[*operands[0], (2,)]]
 
 
-@rule("one_hot choice_among", shapes="num_classes count")
-def _one_hot(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="num_classes count")
+def one_hot(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     shape = instruction.outputs[0].shape
     if len(shape) == len(operands[0]):
         return [operands[0]]
     return [[*operands[0], analysis.axis(shape[-1])]]
 
 
-@rule("tril triu")
-def _triangle(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def triangle(_analysis: Analysis, _instruction: Instruction, operands: list[Any]) -> list[Axes]:
     for axis in operands[0][-2:]:
         if len(axis) > 1 and padded(axis):
             raise Refused("the rows of a triangle are several axes in one", axis)
     return [operands[0]]
 
 
-@rule("diagonal diag")
-def _diagonal(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def diagonal(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Element i of a diagonal is found from its start, wherever the axes end."""
     x, (_, axis1, axis2) = operands[0], instruction.attributes
     if any(len(x[axis]) > 1 and padded(x[axis]) for axis in (axis1, axis2)):
@@ -101,12 +101,9 @@ def _diagonal(analysis: Analysis, instruction: Instruction, operands: list[Any])
     return [[*(a for i, a in enumerate(x) if i not in (axis1, axis2)), analysis.axis(instruction.outputs[0].shape[-1])]]
 
 
-@rule("with_diagonal")
-def _with_diagonal(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def with_diagonal(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, (_, axis1, axis2) = operands[0], instruction.attributes
     if any(len(x[axis]) > 1 and padded(x[axis]) for axis in (axis1, axis2)):
         raise Refused("the axes of a diagonal are several in one", x[axis1], x[axis2])
     return [x]
-
-
-refuse("view_dtype", "another type of other width makes more or fewer elements of the same bytes")

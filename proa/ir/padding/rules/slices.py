@@ -79,8 +79,8 @@ def _without(spec: Any, sizes: dict[int, int]) -> tuple[Any, ...]:
     return tuple(result)
 
 
-@rule("getitem", shapes="spec")
-def _getitem(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="spec")
+def getitem(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     spec = instruction.attributes[0]
     entries = _entries(analysis, spec, operands[0])
     moving = _moving(analysis, entries)
@@ -118,8 +118,8 @@ def _parts(entries: list[tuple[Any, Axis | None]]) -> list[int | None]:
     return found
 
 
-@rule("getitem_grad", shapes="spec shape")
-def _getitem_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="spec shape")
+def getitem_grad(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Zeros with a part: the surplus of the part must not be among them."""
     part: Axes = operands[0]
     spec, shape = instruction.attributes
@@ -159,8 +159,8 @@ def _getitem_grad(analysis: Analysis, instruction: Instruction, operands: list[A
     return [whole]
 
 
-@rule("setitem", shapes="spec")
-def _setitem(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="spec")
+def setitem(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """What is written must end where the data does, or the surplus of the value would be written over data."""
     x, value = operands[0], operands[1]
     target: Axes = []

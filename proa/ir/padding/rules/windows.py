@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...program import Instruction
-from ..analysis import Analysis, refuse, rule
+from ..analysis import Analysis, rule
 from ..axes import Axes, Refused, broadcast, padded, padded_axes, size_of
 
 
@@ -63,8 +63,8 @@ def fill_spatial(
         analysis.fill(instruction, operand, axis, axes[axis], value)
 
 
-@rule("conv", shapes="padding")
-def _conv(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="padding")
+def conv(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x, weight, bias = operands
     last = attribute(instruction, "channels_last")
     _no_padded_weight(weight, bias)
@@ -72,8 +72,8 @@ def _conv(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> 
     return [image_axes(analysis, x, instruction.outputs[0].shape, last)]
 
 
-@rule("conv_grad_input", shapes="shape padding")
-def _conv_grad_input(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="shape padding")
+def conv_grad_input(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     y, weight = operands
     last = attribute(instruction, "channels_last")
     _no_padded_weight(weight)
@@ -81,21 +81,21 @@ def _conv_grad_input(analysis: Analysis, instruction: Instruction, operands: lis
     return [image_axes(analysis, y, instruction.outputs[0].shape, last)]
 
 
-@rule("conv_transpose", shapes="padding")
-def _conv_transpose(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
-    return _conv_grad_input(analysis, instruction, operands)
+@rule(shapes="padding")
+def conv_transpose(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+    return conv_grad_input.find(analysis, instruction, operands)
 
 
-@rule("conv_grad_weight", shapes="shape padding")
-def _conv_grad_weight(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="shape padding")
+def conv_grad_weight(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """It adds up over the batch and over all positions."""
     for operand, axes in enumerate(operands):
         analysis.fill_all(instruction, operand, checked_image(analysis, instruction, axes), 0)
     return [[analysis.axis(size) for size in instruction.outputs[0].shape]]
 
 
-@rule("fused_conv quantised_conv")
-def _fused_conv(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def fused_conv(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Of inference, where batches may be padded."""
     x, names = operands[0], instruction.operation.operand_names
     residual = operands[names.index("residual")]
@@ -106,8 +106,8 @@ def _fused_conv(_analysis: Analysis, instruction: Instruction, operands: list[An
     return [found if residual is None else broadcast([found, residual])]
 
 
-@rule("unfold")
-def _unfold(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def unfold(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Windows are one axis, rows of them one after the other."""
     x: Axes = operands[0]
     if padded(x[1]) or any(padded(axis) and len(axis) > 1 for axis in x[2:]):
@@ -121,8 +121,8 @@ def _unfold(analysis: Analysis, instruction: Instruction, operands: list[Any]) -
     return [[x[0], (instruction.outputs[0].shape[1],), tuple(counts)]]
 
 
-@rule("fold", shapes="extents")
-def _fold(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule(shapes="extents")
+def fold(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     x: Axes = operands[0]
     if padded(x[1]):
         raise Refused("the channels are padded", x[1])
@@ -130,13 +130,10 @@ def _fold(analysis: Analysis, instruction: Instruction, operands: list[Any]) -> 
     return [[x[0], *(analysis.axis(size) for size in instruction.outputs[0].shape[1:])]]
 
 
-@rule("resample")
-def _resample(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
+@rule()
+def resample(_analysis: Analysis, instruction: Instruction, operands: list[Any]) -> list[Axes]:
     """Rows of the batch are by themselves."""
     x: Axes = operands[0]
     if any(map(padded, x[1:])):
         raise Refused("it interpolates between places that depend on the size", *x[1:])
     return [[x[0], *((size,) for size in instruction.outputs[0].shape[1:])]]
-
-
-refuse("frame overlap_add", "windows over a signal are not laid out as it is")

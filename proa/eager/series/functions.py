@@ -1,6 +1,6 @@
 """More rules of Taylor mode: functions whose slope has a simple series of its own, selections, and normalisations.
 
-See `series.py` for what a series is and how a rule is called. Two devices do most of the work. A function with
+See `calls.py` for what a series is and how a rule is called. Two devices do most of the work. A function with
 `y' = w(x) x'` follows from the series of `w`, which for inverse trigonometric and error functions is made of powers and
 exponentials. A function that selects (maximum, clip, reductions to the largest) is linear with fixed weights.
 """
@@ -8,27 +8,26 @@ exponentials. A function that selects (maximum, clip, reductions to the largest)
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from ..eager.dispatch import record
-from ..eager.engine import zeros_of
-from ..eager.tensor import Tensor
-from ..ops.math.arithmetic import gate
-from .series import (
-    RULES,
+from ..dispatch import record
+from ..engine import zeros_of
+from ..tensor import Tensor
+from .calls import (
     Call,
     Series,
-    _broadcast,
-    _exp_series,
-    _inverse,
-    _power_series,
-    _scaled_by,
+    broadcast,
     convolved,
+    exp_series,
+    gated,
+    inverse,
     minus,
     plus,
+    power_series,
     product_of,
-    rule,
     scaled,
+    scaled_by,
     squared,
 )
 
@@ -51,46 +50,52 @@ def _integrated(x: Series, start: Any, slope: Series) -> Series:
 
 def _root(x: Series, exponent: float) -> Series:
     start = x[0] ** exponent
-    return _power_series(x, start, 1.0 / x[0], exponent)
+    return power_series(x, start, 1.0 / x[0], exponent)
 
 
 # ---- inverse functions and logarithms ------------------------------------------------------------
 
 
-@rule("atan", "atanh")
-def _arc_tangent(call: Call) -> Series:
-    x = call.series(0)
-    below = _affine(_squares(x), 1.0 if call.operation.name == "atan" else -1.0, 1.0)
-    return _integrated(x, None, _inverse(below, 1.0 / below[0]))
+def arc_tangent(sign: float) -> Callable[[Call], Series]:
+    """`y' = x' / (1 + sign x^2)`."""
+
+    def find(call: Call) -> Series:
+        x = call.series(0)
+        below = _affine(_squares(x), sign, 1.0)
+        return _integrated(x, None, inverse(below, 1.0 / below[0]))
+
+    return find
 
 
-@rule("asin", "acos", "asinh", "acosh")
-def _arc_sine(call: Call) -> Series:
-    name, x = call.operation.name, call.series(0)
-    inside = _affine(_squares(x), -1.0 if name in ("asin", "acos") else 1.0, -1.0 if name == "acosh" else 1.0)
-    slope = _root(inside, -0.5)
-    return _integrated(x, None, _affine(slope, -1.0) if name == "acos" else slope)
+def arc_sine(factor: float, shift: float, sign: float = 1.0) -> Callable[[Call], Series]:
+    """`y' = sign x' / sqrt(factor x^2 + shift)`."""
+
+    def find(call: Call) -> Series:
+        x = call.series(0)
+        slope = _root(_affine(_squares(x), factor, shift), -0.5)
+        return _integrated(x, None, _affine(slope, sign))
+
+    return find
 
 
-_BASES = {"log1p": 1.0, "log2": math.log(2.0), "log10": math.log(10.0)}
+def logarithm(factor: float, shift: float = 0.0) -> Callable[[Call], Series]:
+    """`y' = x' / (factor x + shift)`."""
+
+    def find(call: Call) -> Series:
+        x = call.series(0)
+        below = _affine(x, factor, shift)
+        return _integrated(x, None, inverse(below, 1.0 / below[0]))
+
+    return find
 
 
-@rule("log1p", "log2", "log10")
-def _logarithm(call: Call) -> Series:
-    name, x = call.operation.name, call.series(0)
-    below = _affine(x, _BASES[name], 1.0 if name == "log1p" else 0.0)
-    return _integrated(x, None, _inverse(below, 1.0 / below[0]))
-
-
-@rule("logit")
-def _logit(call: Call) -> Series:
+def logit(call: Call) -> Series:
     x = call.series(0)
     below = [minus(a, b) for a, b in zip(x, _squares(x), strict=True)]
-    return _integrated(x, None, _inverse(below, 1.0 / below[0]))
+    return _integrated(x, None, inverse(below, 1.0 / below[0]))
 
 
-@rule("atan2")
-def _angle_of(call: Call) -> Series:
+def angle_of(call: Call) -> Series:
     """`(y x' - x y') / (x^2 + y^2)`, for atan2(x, y)."""
     x, y = call.series(0), call.series(1)
     lengths = [plus(a, b) for a, b in zip(_squares(x), _squares(y), strict=True)]
@@ -99,15 +104,14 @@ def _angle_of(call: Call) -> Series:
         turning = minus(convolved(x, y, k, 1, weights=True), convolved(y, x, k, 1, weights=True))
         known = convolved([*result, None], lengths, k, 1, weights=True) if k > 1 else None
         step = minus(turning, known)
-        result.append(_broadcast(call, None if step is None else scaled(step, 1.0 / k) / lengths[0]))
+        result.append(broadcast(call, None if step is None else scaled(step, 1.0 / k) / lengths[0]))
     return result
 
 
-@rule("hypot")
-def _hypotenuse(call: Call) -> Series:
+def hypotenuse(call: Call) -> Series:
     x, y, out = call.series(0), call.series(1), call.saved["out"]
-    inside = [_broadcast(call, plus(a, b)) for a, b in zip(_squares(x), _squares(y), strict=True)]
-    return _power_series(inside, out, 1.0 / (out * out), 0.5)
+    inside = [broadcast(call, plus(a, b)) for a, b in zip(_squares(x), _squares(y), strict=True)]
+    return power_series(inside, out, 1.0 / (out * out), 0.5)
 
 
 # ---- sigmoids and bells --------------------------------------------------------------------------
@@ -116,11 +120,10 @@ def _hypotenuse(call: Call) -> Series:
 def _bell(x: Series, factor: float, height: float) -> Series:
     """`height exp(factor x^2)`."""
     exponent = _affine(_squares(x), factor)
-    return _affine(_exp_series(exponent, exponent[0].exp()), height)
+    return _affine(exp_series(exponent, exponent[0].exp()), height)
 
 
-@rule("erf")
-def _erf(call: Call) -> Series:
+def erf(call: Call) -> Series:
     x = call.series(0)
     return _integrated(x, None, _bell(x, -1.0, 2.0 / math.sqrt(math.pi)))
 
@@ -133,31 +136,27 @@ def _sigmoid_of(x: Series) -> Series:
     return y
 
 
-@rule("silu")
-def _silu(call: Call) -> Series:
+def silu(call: Call) -> Series:
     x = call.series(0)
     return product_of(x, _sigmoid_of(x))
 
 
-@rule("softplus")
-def _softplus(call: Call) -> Series:
+def softplus(call: Call) -> Series:
     """Above the threshold it is `x` itself."""
     x, beta, threshold = call.series(0), call.saved["beta"], call.saved["threshold"]
-    inner = [x[0] * beta, *(_scaled_by(c, beta) for c in x[1:])]
+    inner = [x[0] * beta, *(scaled_by(c, beta) for c in x[1:])]
     curved = _integrated(x, None, _sigmoid_of(inner))
     is_straight = inner[0] > threshold
     linear = [None, *x[1:]]
     return [None, *(_chosen(is_straight, linear[k], curved[k]) for k in call.places())]
 
 
-@rule("log_sigmoid")
-def _log_sigmoid(call: Call) -> Series:
+def log_sigmoid(call: Call) -> Series:
     x = call.series(0)
     return _integrated(x, None, _sigmoid_of(_affine(x, -1.0)))
 
 
-@rule("gelu")
-def _gelu(call: Call) -> Series:
+def gelu(call: Call) -> Series:
     x = call.series(0)
     if not call.node.attributes[0]:
         area = _integrated(
@@ -185,20 +184,17 @@ def _sum_of_powers(x: Series, shares: Any, axis: Any) -> tuple[Series, Series]:
     return y, level
 
 
-@rule("softmax")
-def _softmax(call: Call) -> Series:
+def softmax(call: Call) -> Series:
     return _sum_of_powers(call.series(0), call.saved["out"], call.node.attributes[0])[0]
 
 
-@rule("log_softmax")
-def _log_softmax(call: Call) -> Series:
+def log_softmax(call: Call) -> Series:
     x = call.series(0)
     level = _sum_of_powers(x, call.saved["out"].exp(), call.node.attributes[0])[1]
     return [None, *(minus(x[k], level[k]) for k in call.places())]
 
 
-@rule("logsumexp")
-def _logsumexp(call: Call) -> Series:
+def logsumexp(call: Call) -> Series:
     x, (axis, keepdim) = call.series(0), call.node.attributes
     axes = list(axis) if isinstance(axis, tuple) else axis
     level = _sum_of_powers(x, (x[0] - x[0].logsumexp(axis=axes, keepdim=True)).exp(), axes)[1]
@@ -206,13 +202,12 @@ def _logsumexp(call: Call) -> Series:
     return [None, *(c if c is None or keepdim else c.reshape(shape) for c in level[1:])]
 
 
-@rule("logaddexp")
-def _logaddexp(call: Call) -> Series:
+def logaddexp(call: Call) -> Series:
     """`y + softplus(x - y)`."""
     x, y = call.series(0), call.series(1)
-    apart = [_broadcast(call, minus(a, b)) for a, b in zip(x, y, strict=True)]
+    apart = [broadcast(call, minus(a, b)) for a, b in zip(x, y, strict=True)]
     bent = _integrated(apart, None, _sigmoid_of(apart))
-    return [None, *(_broadcast(call, plus(y[k], bent[k])) for k in call.places())]
+    return [None, *(broadcast(call, plus(y[k], bent[k])) for k in call.places())]
 
 
 # ---- selections ----------------------------------------------------------------------------------
@@ -222,35 +217,51 @@ def _chosen(condition: Any, a: Any, b: Any) -> Any:
     """Coefficient `a` where the condition holds, else `b`; None is zero."""
     if a is None and b is None:
         return None
-    return plus(None if a is None else gate(a, condition, True), None if b is None else gate(b, condition, False))
+    return plus(None if a is None else gated(a, condition, True), None if b is None else gated(b, condition, False))
 
 
-@rule("maximum", "minimum", "fmax", "fmin")
-def _larger(call: Call) -> Series:
-    """The coefficients of the larger (smaller) one; of two equal ones their mean, as in the gradient."""
+def larger(call: Call) -> Series:
     x, y = call.series(0), call.series(1)
-    wins = x[0] > y[0] if call.operation.name in ("maximum", "fmax") else x[0] < y[0]
+    return _winner(call, x, y, x[0] > y[0])
+
+
+def smaller(call: Call) -> Series:
+    x, y = call.series(0), call.series(1)
+    return _winner(call, x, y, x[0] < y[0])
+
+
+def _winner(call: Call, x: Series, y: Series, wins: Any) -> Series:
+    """The coefficients of the one that wins; of two equal ones their mean, as in the gradient."""
     share = wins.astype(call.node.out_aval.dtype.name) + 0.5 * (x[0] == y[0]).astype(call.node.out_aval.dtype.name)
     result: Series = [None]
     for k in call.places():
         apart = minus(x[k], y[k])
-        result.append(_broadcast(call, plus(y[k], None if apart is None else apart * share)))
+        result.append(broadcast(call, plus(y[k], None if apart is None else apart * share)))
     return result
 
 
-@rule("max", "min")
-def _extreme(call: Call) -> Series:
-    """The mean of the coefficients of all elements that are the largest (smallest)."""
-    x, (axis, keepdim) = call.series(0), call.node.attributes
-    axes = list(axis) if isinstance(axis, tuple) else axis
-    best = x[0].max(axis=axes, keepdim=True) if call.operation.name == "max" else x[0].min(axis=axes, keepdim=True)
+def largest(call: Call) -> Series:
+    return _extreme(call, call.series(0)[0].max(axis=_axes_of(call), keepdim=True))
+
+
+def smallest(call: Call) -> Series:
+    return _extreme(call, call.series(0)[0].min(axis=_axes_of(call), keepdim=True))
+
+
+def _axes_of(call: Call) -> Any:
+    axis = call.node.attributes[0]
+    return list(axis) if isinstance(axis, tuple) else axis
+
+
+def _extreme(call: Call, best: Any) -> Series:
+    """The mean of the coefficients of all elements that are the best."""
+    x, axes, keepdim = call.series(0), _axes_of(call), call.node.attributes[1]
     share = (x[0] == best).astype(x[0]._aval.dtype.name)
     share = share / share.sum(axis=axes, keepdim=True)
     return [None, *(None if c is None else (c * share).sum(axis=axes, keepdim=keepdim) for c in x[1:])]
 
 
-@rule("clip")
-def _clip(call: Call) -> Series:
+def clip(call: Call) -> Series:
     x, (has_min, has_max, is_open) = call.series(0), call.node.attributes
     low, high = call.saved["min"], call.saved["max"]
     inside = None
@@ -259,40 +270,36 @@ def _clip(call: Call) -> Series:
     if has_max:
         below = x[0] < high if is_open else x[0] <= high
         inside = below if inside is None else inside & below
-    return [None, *(c if c is None or inside is None else gate(c, inside, True) for c in x[1:])]
+    return [None, *(c if c is None or inside is None else gated(c, inside, True) for c in x[1:])]
 
 
-@rule("abs")
-def _abs(call: Call) -> Series:
+def absolute(call: Call) -> Series:
     x = call.series(0)
     if x[0]._aval.dtype.kind == "c":
         raise NotImplementedError("(taylor) there is no rule for the absolute value of complex numbers.")
     sign = x[0].sign()
-    return [None, *(_scaled_by(c, sign) for c in x[1:])]
+    return [None, *(scaled_by(c, sign) for c in x[1:])]
 
 
-@rule("leaky_relu")
-def _leaky_relu(call: Call) -> Series:
+def leaky_relu(call: Call) -> Series:
     x, slope = call.series(0), call.saved["negative_slope"]
     kept = x[0] >= 0.0
     return [None, *(None if c is None else _chosen(kept, c, c * slope) for c in x[1:])]
 
 
-@rule("remainder")
-def _remainder(call: Call) -> Series:
+def remainder(call: Call) -> Series:
     """`x - floor(x / y) y`, whose quotient does not change."""
     x, y = call.series(0), call.series(1)
     if call.operands[1] is None:
-        return [None, *(_broadcast(call, c) for c in x[1:])]
+        return [None, *(broadcast(call, c) for c in x[1:])]
     whole = (x[0] / y[0]).floor()
-    return [None, *(_broadcast(call, minus(x[k], _scaled_by(y[k], whole))) for k in call.places())]
+    return [None, *(broadcast(call, minus(x[k], scaled_by(y[k], whole))) for k in call.places())]
 
 
 # ---- norms and normalisation ---------------------------------------------------------------------
 
 
-@rule("p_norm")
-def _p_norm(call: Call) -> Series:
+def p_norm(call: Call) -> Series:
     x, out, (p, axis, keepdim) = call.series(0), call.saved["out"], call.node.attributes
     if p in (0, math.inf, -math.inf):
         raise NotImplementedError(
@@ -300,16 +307,15 @@ def _p_norm(call: Call) -> Series:
         )
     axes = list(axis) if isinstance(axis, tuple) else axis
     sign = None if p == 2 else x[0].sign()
-    sizes = x if sign is None else [_scaled_by(c, sign) for c in x]
+    sizes = x if sign is None else [scaled_by(c, sign) for c in x]
     powers = _squares(x) if p == 2 else sizes if p == 1 else _root(sizes, float(p))
     total: list[Any] = [None if c is None else c.sum(axis=axes, keepdim=keepdim) for c in powers]
-    return total if p == 1 else _power_series(total, out, 1.0 / total[0], 1.0 / p)
+    return total if p == 1 else power_series(total, out, 1.0 / total[0], 1.0 / p)
 
 
-@rule("normalise")
-def _normalise(call: Call) -> Series:
+def normalise(call: Call) -> Series:
     """Centred, times the root of the inverse variance, then scaled and shifted."""
-    epsilon, view, axes, broadcast, centred = call.node.attributes
+    epsilon, view, axes, seen_as, centred = call.node.attributes
     shape = list(call.node.out_aval.shape)
     x = [None if c is None else c.reshape(list(view)) for c in call.series(0)]
     over = list(axes)
@@ -319,10 +325,10 @@ def _normalise(call: Call) -> Series:
     variance[0] = variance[0] + epsilon
     standard = product_of(x, _root(variance, -0.5))
     standard = [None if c is None else c.reshape(shape) for c in standard]
-    weight, bias = (_viewed(call, position, broadcast) for position in (1, 2))
+    weight, bias = (_viewed(call, position, seen_as) for position in (1, 2))
     if weight is not None:
         standard = product_of(standard, weight)
-    return [None, *(_broadcast(call, plus(standard[k], None if bias is None else bias[k])) for k in call.places())]
+    return [None, *(broadcast(call, plus(standard[k], None if bias is None else bias[k])) for k in call.places())]
 
 
 def _viewed(call: Call, position: int, shape: tuple[int, ...]) -> Series | None:
@@ -337,8 +343,7 @@ def _viewed(call: Call, position: int, shape: tuple[int, ...]) -> Series | None:
 # ---- matrices ------------------------------------------------------------------------------------
 
 
-@rule("inverse")
-def _inverse_matrix(call: Call) -> Series:
+def inverse_matrix(call: Call) -> Series:
     x, out = call.series(0), call.saved["out"]
     result: Series = [out]
     for k in call.places():
@@ -350,8 +355,7 @@ def _inverse_matrix(call: Call) -> Series:
     return result
 
 
-@rule("solve")
-def _solve(call: Call) -> Series:
+def solve(call: Call) -> Series:
     """`x result = y`: the same matrix at every order."""
     x, y, out = call.series(0), call.series(1), call.saved["out"]
     result: Series = [out]
@@ -365,12 +369,3 @@ def _solve(call: Call) -> Series:
         )
         result.append(None if filled is None else record(call.operation, [x[0], filled], call.node.attributes))
     return result
-
-
-def _linear_too(call: Call) -> Series:
-    """Operations that are linear in their only operand."""
-    x = call.series(0)
-    return [None, *(None if c is None else record(call.operation, [c], call.node.attributes) for c in x[1:])]
-
-
-RULES.update(dict.fromkeys(("unfold", "fold", "resample"), _linear_too))
