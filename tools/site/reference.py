@@ -166,8 +166,8 @@ def index_page(surface: Surface) -> str:
     """The namespaces."""
     lines = [
         "# API reference", "",
-        f"{len(surface.pages):,} functions and classes, each on one page, whatever the number of paths that lead to it. Every "
-        "page is made from the docstring, and the examples on it are run by `make docs`. In examples `paddle` is proa "
+        f"{len(surface.pages):,} functions and classes, each on one page, whatever the number of paths that lead to it. "
+        "Every page is made from the docstring, and the examples on it are run by `make docs`. In examples `paddle` is proa "
         "(`import proa as paddle`) and `np` is NumPy. [All names](names.md) are on one page, with every path.", "",
         "| namespace | names | what is in it |", "| --- | --- | --- |",
     ]  # fmt: skip
