@@ -141,6 +141,10 @@ def namespace_page(surface: Surface, namespace: str) -> str:
     paths = surface.namespaces[namespace]
     described_here = inspect.getdoc(find_namespace(namespace)) or ""
     lines = [
+        "---",
+        f"title: {namespace}",
+        "---",
+        "",
         f"[Reference]({_link('index.md', here)})",
         "{: .crumbs }",
         "",
