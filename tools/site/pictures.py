@@ -129,7 +129,7 @@ def steps_picture(steps: list[Step], title: str, by_size: bool = False) -> str:
     """A dot for each step: its time (logarithmic) over its number, or its size over its number."""
     import math
 
-    width, height, left, top, bottom = 760, 300, 64, 54, 40
+    width, height, left, top, bottom = 760, 300, 88, 54, 40
     values = [float(step.size) if by_size else math.log10(step.seconds * 1e3) for step in steps]
     low, high = (0.0, max(values) * 1.05) if by_size else (math.floor(min(values)), math.ceil(max(values)))
     colours = {"cold": COLD, "compiling": COMPILING, "hot": HOT}
@@ -206,11 +206,13 @@ def main() -> None:
     # An empty cache folder, so that compiling is seen.
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PROA_CACHE_DIR"] = folder
+        # One thread each, so that whatever else runs on the machine is seen least.
+        os.environ.update(OPENBLAS_NUM_THREADS="1", PROA_NUM_THREADS="1")
         import proa as paddle
 
         steps, explanation = classifier_steps()
         FOLDER.mkdir(parents=True, exist_ok=True)
-        _write("steps.svg", steps_picture(steps, "240 steps of a small classifier, as they came"))
+        _write("steps.svg", steps_picture(steps, "240 steps of a small classifier, as they came (one thread)"))
         _write("programs.svg", programs_picture(explanation))
         print(Counter(step.state for step in steps), explanation)
         paddle.jit.reset_statistics()
