@@ -109,7 +109,7 @@ def browser_page() -> Iterator[Any]:
         page.troubles = []
         page.on("pageerror", lambda error: page.troubles.append(f"raised {error}"))
         page.on("console", lambda said: page.troubles.append(said.text) if said.type in ("error", "warning") else None)
-        page.on("requestfailed", lambda request: page.troubles.append(f"could not fetch {request.url}"))
+        page.on("requestfailed", lambda request: page.troubles.append(_failed(request)) if _failed(request) else None)
         page.on(
             "request", lambda request: page.troubles.append(f"asked {request.url}") if _leaves(request.url) else None
         )
@@ -117,6 +117,11 @@ def browser_page() -> Iterator[Any]:
             yield page
         finally:
             browser.close()
+
+
+def _failed(request: Any) -> str:
+    """What could not be fetched; a picture that was still on its way when the next page was opened does not count."""
+    return "" if request.failure == "net::ERR_ABORTED" else f"could not fetch {request.url} ({request.failure})"
 
 
 def _leaves(url: str) -> bool:
