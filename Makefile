@@ -21,7 +21,7 @@ PADDLE_PROGRAMS := $(if $(filter command line environment,$(origin PROGRAMS)),$(
 # Two recipes must never install into one environment at the same time.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help env demo test check docs bench bench-cpu wheel qemu first-minute fuzz fuzz-paddle parity parity-models ecosystem trajectories clean clean-all
+.PHONY: help env demo test check docs docs-site docs-check bench bench-cpu wheel qemu first-minute fuzz fuzz-paddle parity parity-models ecosystem trajectories clean clean-all
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -46,8 +46,16 @@ check: env $(VENV)/.installed-dev  ## check formatting, lint and types
 	@$(RUN) ruff check -q
 	@$(RUN) pyright --pythonpath $(VENV)/bin/python
 
-docs: env  ## run every Python example in README.md and docs/
+docs: env  ## run every example in README.md, docs/ and the docstrings, and the tutorials (ARGS=docs/data.md: these pages alone)
 	@$(VENV)/bin/python tools/run_doc_examples.py $(ARGS)
+	@$(if $(ARGS),,$(RUN) tools.run_docstrings)
+	@$(if $(ARGS),,$(RUN) tools.run_notebooks)
+
+docs-site: env $(VENV)/.installed-docs  ## the documentation as a site in build/site, with a page for each public name
+	@$(RUN) tools.site $(ARGS)
+
+docs-check: docs-site  ## every page of the site in a headless browser, at the width of a desk and of a phone
+	@$(RUN) tools.site.check
 
 bench: env  ## measure proa side by side with its peers
 	@$(RUN) benchmarks $(ARGS)

@@ -64,7 +64,7 @@ class PublicName:
 def public_names() -> list[PublicName]:
     """All of them, in the order of their paths."""
     found: dict[int, PublicName] = {}
-    for path, value in _reachable():
+    for path, value in reachable():
         kind = "class" if inspect.isclass(value) else "function"
         known = found.get(id(value))
         if known is None or (path.count("."), len(path)) < (known.name.count("."), len(known.name)):
@@ -79,9 +79,10 @@ def public_names() -> list[PublicName]:
     )
 
 
-def _reachable() -> Iterator[tuple[str, Any]]:
+def reachable() -> Iterator[tuple[str, Any]]:
+    """Every path that leads to a public function or class, with what is there; one thing may have several."""
     for path in (PACKAGE, *(f"{PACKAGE}.{namespace}" for namespace in NAMESPACES)):
-        module = _namespace(path)
+        module = find_namespace(path)
         listed = getattr(module, "__all__", None)
         for name in sorted(name for name in (dir(module) if listed is None else listed) if not name.startswith("_")):
             value = getattr(module, name)
@@ -89,13 +90,13 @@ def _reachable() -> Iterator[tuple[str, Any]]:
                 yield f"{path}.{name}", value
 
 
-def _namespace(path: str) -> Any:
+def find_namespace(path: str) -> Any:
     """A module, or an object that stands for one."""
     try:
         return importlib.import_module(path)
     except ModuleNotFoundError:
         parent, _, name = path.rpartition(".")
-        return getattr(_namespace(parent), name)
+        return getattr(find_namespace(parent), name)
 
 
 def _is_ours(value: Any) -> bool:
