@@ -91,7 +91,7 @@ class AmpScaler:
             return var
         wide: Any = var
         if var._aval.dtype.itemsize <= 2:
-            wide = var.astype("float32")  # type: ignore[attr-defined] # 65536 is no float16
+            wide = var.astype("float32")  # 65536 is no float16
         return wide * self._current
 
     def unscale_(self, optimizer: Any) -> None:
@@ -272,7 +272,7 @@ class AmpScaler:
         self._use_dynamic_loss_scaling = bool(state_dict["use_dynamic_loss_scaling"])
 
 
-_UNSCALE = unscale_gradients.operation  # type: ignore[attr-defined]
+_UNSCALE = unscale_gradients.operation
 
 
 class GradScaler(AmpScaler):

@@ -198,7 +198,7 @@ class nan(contextlib.ContextDecorator):
     def _explain(self, error: NonFiniteError) -> None:
         known = getattr(error, "report", None)
         if known is None:
-            known = error.report = make_report(error, self._watcher)  # type: ignore[attr-defined]
+            known = error.report = make_report(error, self._watcher)
             error.add_note(str(known))
         self.report = known
 

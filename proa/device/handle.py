@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.errors import type_error, value_error
 from ..core.place import CPU, Place, make_place, parse_place
+from ..eager.attaching import attach
 from ..eager.declare import PUBLIC
 from ..eager.tensor import Tensor
 from ..ir.recorder import LOCAL
@@ -154,7 +155,7 @@ def _device_of_tensor(self: Tensor) -> Device:
     return _CPU_DEVICE if place is CPU else Device(place)
 
 
-Tensor.device = property(_device_of_tensor)  # type: ignore[attr-defined]
+attach(__name__, device=property(_device_of_tensor))
 
 PUBLIC.update(
     device_guard=device_guard,

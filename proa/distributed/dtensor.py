@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.errors import type_error, value_error
 from ..core.tracebacks import boundary
+from ..eager.attaching import attach
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import replace_value
@@ -203,10 +204,18 @@ def _num_shard(self: Tensor) -> int | None:
     )
 
 
-Tensor.is_dist = _is_dist  # type: ignore[attr-defined]
-Tensor.process_mesh = property(_process_mesh, doc="The mesh that the tensor lies on, or None.")  # type: ignore[attr-defined]
-Tensor.placements = property(_placements, doc="How the tensor lies on each axis of its mesh, or None.")  # type: ignore[attr-defined]
-Tensor._local_shape = property(_local_shape, doc="The shape of this process's part.")  # type: ignore[attr-defined]
-Tensor._local_value = _local_value  # type: ignore[attr-defined]
-Tensor.num_shard = property(_num_shard, doc="Into how many parts the tensor is cut, or None.")  # type: ignore[attr-defined]
-Tensor._unsafe_local_value = _local_value  # type: ignore[attr-defined]
+attach(__name__, is_dist=_is_dist, _unsafe_local_value=_local_value)
+# Of a tensor on one device these say that there is nothing to say; a program that never imports this module is spared it.
+attach(
+    __name__,
+    instead_of="proa.ops.create.storage",
+    process_mesh=property(_process_mesh, doc="The mesh that the tensor lies on, or None."),
+    placements=property(_placements, doc="How the tensor lies on each axis of its mesh, or None."),
+    num_shard=property(_num_shard, doc="Into how many parts the tensor is cut, or None."),
+)
+attach(
+    __name__,
+    instead_of="proa.compat.tensor_names",
+    _local_shape=property(_local_shape, doc="The shape of this process's part."),
+    _local_value=_local_value,
+)

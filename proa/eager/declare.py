@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from ..core.tracebacks import trim
 from ..ir.keys import kind_of_annotation
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
+from .attaching import attach
 from .binder import RESERVED, Parameter, generate
 from .calling import MISSING, putting_off, with_options
 from .dispatch import as_operand, cast_for_scope, promote, record
@@ -36,6 +37,18 @@ _OPERATORS = {
     "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "neg": "neg", "~": "invert", "abs": "abs",
 }  # fmt: skip
 _ONE_SIDED = {"==", "!=", "<", "<=", ">", ">=", "neg", "~", "abs"}
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Primitive(Protocol):
+    """What a declared operation is called by: a function that records a call."""
+
+    operation: Operation
+    __name__: str
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any: ...
+
 
 # Everything that `proa/__init__` exports: dotted name below the package -> object.
 PUBLIC: dict[str, Any] = {}
@@ -61,7 +74,7 @@ def op(
     host_from: int | None = None,
     alone: bool = False,
     name: str | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., Any]], Primitive]:
     """Declares a primitive from its kernel.
 
     `grad`: rules by operand (see `tape.py`), `"auto"` to derive them from the XLA kernel, a function for a variadic
@@ -73,7 +86,7 @@ def op(
     runs by itself, between recorded segments, and its kernel gets the values as they are (see `proa/distributed`).
     """
 
-    def declare(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def declare(kernel: Callable[..., Any]) -> Primitive:
         own_name = name or kernel.__name__
         signature = parameters_with_defaults(kernel)[1:]
         tensor_names, scalar_names, optional_names = operands.split(), scalars.split(), optional.split()
@@ -128,13 +141,13 @@ def op(
         function.__name__ = function.__qualname__ = own_name
         function.__doc__ = kernel.__doc__
         function.__module__ = kernel.__module__
-        function.operation = operation  # type: ignore[attr-defined]
+        function.operation = operation
         return function
 
     return declare
 
 
-def _recording_function(operation: Operation, parameters: list[Parameter]) -> Callable[..., Any]:
+def _recording_function(operation: Operation, parameters: list[Parameter]) -> Any:
     if operation.variadic:
 
         def record_variadic(x: Sequence[Any], *attributes: Any) -> Any:
@@ -251,7 +264,7 @@ def public(
     out: bool = False,
     otherwise: Callable[..., Any] | None = None,
     values: bool = False,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Function], Function]:
     """Exports a function as `paddle.[module.]name`, and as a Tensor method, operator and in-place form if asked.
 
     `method`, `inplace` and `name` may name several, separated by spaces; True means the function's own name (with `_`
@@ -262,7 +275,7 @@ def public(
     that it looks at values of tensors and has no aliases (where it has any, this is taken care of).
     """
 
-    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+    def declare(function: Function) -> Function:
         own_names = name.split() if name else [function.__name__]
         own_name = own_names[0]
         offered = with_options(function, aliases, out, otherwise)
@@ -271,12 +284,12 @@ def public(
         for each in own_names:
             PUBLIC[f"{module}.{each}" if module else each] = offered
         for method_name in _names(method, own_name):
-            setattr(Tensor, method_name, offered)
+            attach(function.__module__, **{method_name: offered})
         if operator is not None:
             attach_operator(function, operator)
         for inplace_name in _names(inplace, f"{own_name}_"):
             changing = in_place_form(with_options(function, aliases, False, otherwise), inplace_name, reshapes)
-            setattr(Tensor, inplace_name, changing)
+            attach(function.__module__, **{inplace_name: changing})
             PUBLIC[f"{module}.{inplace_name}" if module else inplace_name] = changing
         return function
 
@@ -291,9 +304,9 @@ def attach_operator(function: Callable[..., Any], operator: str) -> None:
     """Makes a function the Tensor operator, in both orders."""
     stem = _OPERATORS[operator]
     if operator in _ONE_SIDED:
-        setattr(Tensor, f"__{stem}__", function)
+        attach(function.__module__, **{f"__{stem}__": function})
         return
-    setattr(Tensor, f"__{stem}__", function)
+    attach(function.__module__, **{f"__{stem}__": function})
 
     def reflected(self: Tensor, other: Any) -> Any:
         try:
@@ -302,7 +315,7 @@ def attach_operator(function: Callable[..., Any], operator: str) -> None:
             trim(failure)
             raise
 
-    setattr(Tensor, f"__r{stem}__", reflected)
+    attach(function.__module__, **{f"__r{stem}__": reflected})
 
 
 def in_place_form(function: Callable[..., Any], name: str, reshapes: bool = False) -> Callable[..., Any]:
@@ -333,11 +346,13 @@ def in_place_form(function: Callable[..., Any], name: str, reshapes: bool = Fals
 
     change.__name__ = change.__qualname__ = name
     change.__doc__ = f"In-place form of `{function.__name__}`: changes and returns `x`."
-    change.__signature__ = DeferredSignature(parameter_names(function), lambda: _without_out(function))  # type: ignore[attr-defined]
+    vars(change).update(
+        changes=function, __signature__=DeferredSignature(parameter_names(function), lambda: _in_place(function))
+    )
     return change
 
 
-def _without_out(function: Callable[..., Any]) -> inspect.Signature:
+def _in_place(function: Callable[..., Any]) -> inspect.Signature:
     signature = inspect.signature(function)
     parameters = [p for p in signature.parameters.values() if p.name != "out" or p.kind is not p.KEYWORD_ONLY]
-    return signature.replace(parameters=parameters)
+    return signature.replace(parameters=parameters, return_annotation="Tensor")

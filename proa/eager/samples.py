@@ -15,11 +15,13 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..core.dtype import to_numpy_dtype
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class A:
@@ -172,7 +174,7 @@ def samples(
     why: str = "",
     random: bool = False,
     unspecified: bool = False,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Function], Function]:
     """Attaches samples to a public function.
 
     `reference(*arrays, **options)` gets NumPy arrays in the same places and gives the expected array(s). `why` says
@@ -182,10 +184,10 @@ def samples(
     `unspecified`: nothing is promised about the values (`empty`).
     """
 
-    def attach(function: Callable[..., Any]) -> Callable[..., Any]:
+    def attach(function: Function) -> Function:
         found = SampleSet(cases, reference, gradient, second_order, tolerance, why, random, unspecified)
         for form in (function, *getattr(function, "offered", ())):  # as written, and as users get it
-            form.samples = found  # type: ignore[attr-defined]
+            form.__dict__["samples"] = found
         return function
 
     return attach

@@ -28,7 +28,7 @@ def convert_to_mixed_precision(
     They are cast back to float32 where they are used, except for what operations in `black_list` use, which stays as it
     is; inputs and outputs keep their types.
     """
-    from ..formats.paddle.files import read_model, write_model  # type: ignore[attr-defined]
+    from ..formats.paddle.files import read_model, write_model
     from ..formats.paddle.files.dtypes import numpy_dtype
     from ..formats.paddle.model import Op, Value
 

@@ -62,7 +62,7 @@ def not_to_static(func: Callable[..., Any] | None = None) -> Any:
     if func is None:
         return not_to_static
     target = func.__func__ if isinstance(func, MethodType) else func
-    target._jst_not_to_static = True  # type: ignore[attr-defined]
+    target._jst_not_to_static = True
     return func
 
 

@@ -186,7 +186,7 @@ class Flatten(Layer):
         self.start_axis, self.stop_axis = start_axis, stop_axis
 
     def forward(self, input: Tensor) -> Tensor:
-        return input.flatten(self.start_axis, self.stop_axis)  # type: ignore[attr-defined]
+        return input.flatten(self.start_axis, self.stop_axis)
 
 
 class Unflatten(Layer):
@@ -197,7 +197,7 @@ class Unflatten(Layer):
         self.axis, self.shape, self.name = axis, shape, name
 
     def forward(self, input: Tensor) -> Tensor:
-        return input.unflatten(self.axis, self.shape)  # type: ignore[attr-defined]
+        return input.unflatten(self.axis, self.shape)
 
     def extra_repr(self) -> str:
         return f"axis={self.axis}, shape={self.shape}"

@@ -154,7 +154,7 @@ def as_matrix(weight: Tensor, dim: int) -> Tensor:
 def power_iteration(matrix: Tensor, u: Tensor, v: Tensor, rounds: int, eps: float) -> tuple[Any, Any]:
     """Better left and right singular vectors, outside of the gradient."""
     with recording_gradients(False):
-        fixed: Any = matrix.detach()  # type: ignore[attr-defined]
+        fixed: Any = matrix.detach()
         left: Any = alias(u)
         right: Any = alias(v)
         for _ in range(rounds):

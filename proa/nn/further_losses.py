@@ -39,7 +39,7 @@ def _loss(name: str, function: str, doc: str, **options: Any) -> Any:
         return getattr(F, function)(*tensors, **named, **self._options)
 
     cls = type(name, (Layer,), {"__init__": __init__, "forward": forward, "__doc__": doc, "__module__": __name__})
-    cls.__signature__ = signature  # type: ignore[attr-defined]
+    cls.__signature__ = signature
     return cls
 
 
@@ -205,7 +205,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
 
     def predict(self, input: Tensor) -> Tensor:
         """The most probable class of each row."""
-        return self.log_prob(input).argmax(1)  # type: ignore[attr-defined]
+        return self.log_prob(input).argmax(1)
 
 
 __all__ = [

@@ -68,7 +68,7 @@ class HookRemoveHelper:
         self._hook_id = next(HookRemoveHelper._numbers)
         hooks[self._hook_id] = hook
         if prepend:
-            hooks.move_to_end(self._hook_id, last=False)  # type: ignore[attr-defined]
+            hooks.move_to_end(self._hook_id, last=False)
 
     def remove(self) -> None:
         hooks = self._hooks()

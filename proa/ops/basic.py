@@ -286,8 +286,8 @@ def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype, copy=False)
 
 
-sum_over.operation.kernels["cpu"] = native_sum(native_sum_over_space(sum_over.operation.kernel))  # type: ignore[attr-defined]
-sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)  # type: ignore[attr-defined]
+sum_over.operation.kernels["cpu"] = native_sum(native_sum_over_space(sum_over.operation.kernel))
+sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)
 
 
 @samples(

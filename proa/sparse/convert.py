@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import type_error, value_error
+from ..eager.attaching import attach
 from ..eager.samples import A, S, samples
 from ..eager.tape import stand_in
 from ..eager.tensor import Tensor
@@ -141,25 +142,36 @@ def _only(method: str, layout: str) -> Any:
     return refuse
 
 
+def is_sparse_coo(self: Tensor) -> bool:
+    """Whether the tensor is a sparse one in coordinate form."""
+    return False
+
+
+def is_sparse_csr(self: Tensor) -> bool:
+    """Whether the tensor is a sparse one in compressed rows."""
+    return False
+
+
+def sparse_dim(self: Tensor) -> int:
+    """How many dimensions are sparse."""
+    return 0
+
+
+def dense_dim(self: Tensor) -> int:
+    """How many dimensions are dense."""
+    return self._aval.ndim
+
+
 def _attach() -> None:
     for method in (to_dense, to_sparse_coo, to_sparse_csr, coalesce, is_same_shape):
-        setattr(Tensor, method.__name__, method)
+        attach(__name__, **{method.__name__: method})
     for name, layout in {
         "indices": "COO", "is_coalesced": "COO", "crows": "CSR", "cols": "CSR", "values": "COO or CSR",
         "nnz": "COO or CSR",
     }.items():  # fmt: skip
-        setattr(Tensor, name, _only(name, layout))
-    plain: dict[str, Any] = {
-        "is_sparse_coo": lambda self: False,
-        "is_sparse_csr": lambda self: False,
-        "sparse_dim": lambda self: 0,
-        "dense_dim": lambda self: self._aval.ndim,
-    }
-    for name, method in plain.items():
-        method.__name__ = method.__qualname__ = name
-        setattr(Tensor, name, method)
-    # Paddle's name for the order of dimensions in memory; the same for every tensor, sparse ones too.
-    Tensor.layout = property(lambda self: "NCHW")  # type: ignore[attr-defined]
+        attach(__name__, **{name: _only(name, layout)})
+    for method in (is_sparse_coo, is_sparse_csr, sparse_dim, dense_dim):
+        attach(__name__, **{method.__name__: method})
 
 
 _attach()

@@ -155,7 +155,7 @@ class SparseTensor(Tensor):
         return register_hook(self._values, on_values)
 
     def retain_grads(self) -> None:
-        self._values.retain_grads()  # type: ignore[attr-defined]
+        self._values.retain_grads()
 
     # ---- layout ------------------------------------------------------------------------------------------------------
 
@@ -196,10 +196,10 @@ class SparseTensor(Tensor):
         return self._with_values(alias(self._values))
 
     def clone(self) -> Any:
-        return self._with_values(self._values.clone())  # type: ignore[attr-defined]
+        return self._with_values(self._values.clone())
 
     def astype(self, dtype: Any) -> Any:
-        return self._with_values(self._values.cast(dtype))  # type: ignore[attr-defined]
+        return self._with_values(self._values.cast(dtype))
 
     cast = astype
 
@@ -207,13 +207,13 @@ class SparseTensor(Tensor):
         return self if place is self._aval.place else self._with_values(moved(self._values, place))
 
     def cpu(self) -> Any:
-        return self._with_values(stand_in(self._values.cpu()))  # type: ignore[attr-defined]
+        return self._with_values(stand_in(self._values.cpu()))
 
     def cuda(self, device_id: int | None = None, blocking: bool = True) -> Any:
-        return self._with_values(stand_in(self._values.cuda(device_id, blocking)))  # type: ignore[attr-defined]
+        return self._with_values(stand_in(self._values.cuda(device_id, blocking)))
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        return self._with_values(stand_in(self._values.to(*args, **kwargs)))  # type: ignore[attr-defined]
+        return self._with_values(stand_in(self._values.to(*args, **kwargs)))
 
     def _data(self) -> NoReturn:
         raise type_error(

@@ -45,7 +45,7 @@ class ExponentialMovingAverage:
         """Adds the averaging to the program, behind what it does so far."""
         decay: Any = self._decay
         if self._thres_steps is not None:
-            steps: Any = self._thres_steps.astype("float32").reshape([1])  # type: ignore[attr-defined]
+            steps: Any = self._thres_steps.astype("float32").reshape([1])
             decay = ((steps + 1) / (steps + 10)).clip(max=self._decay)
             assign(decay, self._last_decay)
         from ..eager.modes import no_grad

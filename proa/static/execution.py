@@ -173,7 +173,7 @@ def _input(program: Program, given: Any, arrays: dict[str, Any]) -> Tensor:
             f"convert it with astype('{aval.dtype.name}')",
         )  # fmt: skip
     if not tensor._aval.ndim and aval.ndim and all(size in (-1, 1) for size in given.shape):
-        tensor = tensor.reshape([1] * aval.ndim)  # type: ignore[attr-defined] # a plain number
+        tensor = tensor.reshape([1] * aval.ndim)  # a plain number
     return tensor._to_place(aval.place)
 
 

@@ -64,7 +64,7 @@ def call_host(function: HostFunction, tensors: list[Tensor], like: list[Tensor])
     """Records the call of a Python function whose results are as large as `like`."""
     shapes = tuple(tuple(t._aval.shape) for t in like)
     dtypes = tuple(t._aval.dtype.name for t in like)
-    return list(record(host_call.operation, tensors, (function, shapes, dtypes)))  # type: ignore[attr-defined]
+    return list(record(host_call.operation, tensors, (function, shapes, dtypes)))
 
 
 def _listed(where: str, what: str, given: Any) -> list[Tensor]:

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.aval import make_aval
 from ..core.dtype import default_float, to_numpy_dtype
 from ..core.errors import type_error, value_error
+from ..eager.attaching import attach
 from ..eager.naming import unique_name
 from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.capture import placeholder
@@ -104,8 +105,8 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
     assumed = segment.assumptions.shape if None in sizes else segment.assumptions.stated_shape
     tensor = placeholder(segment, make_aval(assumed(sizes, name), kind, segment.root.place))  # type: ignore[arg-type]
     tensor.name = name
-    tensor.is_data = True  # type: ignore[attr-defined]
-    tensor.lod_level = lod_level  # type: ignore[attr-defined]
+    tensor.is_data = True
+    tensor.lod_level = lod_level
     program.data[name] = tensor
     return tensor
 
@@ -140,7 +141,7 @@ def create_global_var(
 
 def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
     """`x` with other values at an index, as a new variable."""
-    made = x.clone()  # type: ignore[attr-defined]
+    made = x.clone()
     made[index] = value
     return made
 
@@ -170,7 +171,5 @@ def _op(self: Tensor) -> Any:
     return None
 
 
-Tensor.block = property(_block)  # type: ignore[attr-defined]
-Tensor.op = property(_op)  # type: ignore[attr-defined]
-Tensor.is_data = False  # type: ignore[attr-defined]
-Tensor.lod_level = 0  # type: ignore[attr-defined]
+attach(__name__, instead_of="proa.compat.tensor_names", block=property(_block))
+attach(__name__, op=property(_op), is_data=False, lod_level=0)

@@ -66,7 +66,7 @@ def custom_op(
             name=_free_name(name or function.__name__),
         )(function)  # fmt: skip
         if compiled:
-            recorded.operation.kernels["numpy"] = through_xla(function)  # type: ignore[attr-defined]
+            recorded.operation.kernels["numpy"] = through_xla(function)
         tensors = set(f"{operands} {scalars} {optional}".split())
         fixed = {p.name: p.default for p in parameters if p.name not in tensors}
         return _normalising(recorded, function, [p.name for p in parameters], fixed) if fixed else recorded
@@ -146,8 +146,8 @@ def _normalising(recorded: Any, kernel: Kernel, names: list[str], fixed: dict[st
             named[name] = _frozen(name, named[name], fixed[name])
         return recorded(*given, **named)
 
-    call.operation = recorded.operation  # type: ignore[attr-defined]
-    call.__signature__ = inspect.signature(recorded)  # type: ignore[attr-defined]
+    call.operation = recorded.operation
+    call.__signature__ = inspect.signature(recorded)
     return call
 
 

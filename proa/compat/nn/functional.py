@@ -216,7 +216,7 @@ def scaled_dot_product_attention(
     """
     name = "compat.nn.functional.scaled_dot_product_attention"
     q, k, v = (require_tensor(name, what, t) for what, t in (("query", query), ("key", key), ("value", value)))
-    q, k, v = (t.astype("float32") if t._aval.dtype.kind in "biu" else t for t in (q, k, v))  # type: ignore[attr-defined]
+    q, k, v = (t.astype("float32") if t._aval.dtype.kind in "biu" else t for t in (q, k, v))
     if min(q._aval.ndim, k._aval.ndim, v._aval.ndim) < 3:
         raise value_error(name, "three dimensions at least are wanted: [heads, length, size]", _received(q, k, v))
     if is_causal and attn_mask is not None:

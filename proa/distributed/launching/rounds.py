@@ -24,7 +24,7 @@ RESTARTS = "PROA_RESTARTS"  # how often the job was started before; a script tha
 def launch(arguments: Sequence[str] | None = None) -> None:
     """`python -m paddle.distributed.launch [options] script.py …`; leaves with the status of the job."""
     chosen = reading.parse(sys.argv[1:] if arguments is None else arguments)
-    interpreter = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
+    interpreter = [sys.executable, *subprocess._args_from_interpreter_flags()]
     command = [*interpreter, *chosen.command]
     if chosen.has_servers:
         with _signals() as received:

@@ -56,7 +56,7 @@ def print_values(xp: Any, arrays: list[Any], parts: tuple[Any, ...], separator: 
     return tuple(arrays)
 
 
-print_values.operation.kernel.has_effect = True  # type: ignore[attr-defined]
+print_values.operation.kernel.has_effect = True
 
 
 def _show(parts: tuple[Any, ...], separator: str, end: str, *arrays: Any) -> None:

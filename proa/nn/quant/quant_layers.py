@@ -117,7 +117,7 @@ class FakeQuantMovingAverageAbsMax(_MovingAverage):
     def forward(self, input: Any) -> Any:
         if self.training:
             self._follow(input)
-        return _rounded(input, self._scale.detach(), self._quant_bits)  # type: ignore[attr-defined]
+        return _rounded(input, self._scale.detach(), self._quant_bits)
 
 
 class MovingAverageAbsMaxScale(_MovingAverage):

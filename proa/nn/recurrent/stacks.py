@@ -114,10 +114,10 @@ class BiRNN(Layer):
 
     def __init__(self, cell_fw: RNNCellBase, cell_bw: RNNCellBase, time_major: bool = False) -> None:
         super().__init__()
-        if cell_fw.input_size != cell_bw.input_size:  # type: ignore[attr-defined]
+        if cell_fw.input_size != cell_bw.input_size:
             raise value_error(
                 "BiRNN", "the cells must have the same input size",
-                f"{cell_fw.input_size} and {cell_bw.input_size}",  # type: ignore[attr-defined]
+                f"{cell_fw.input_size} and {cell_bw.input_size}",
             )  # fmt: skip
         self.cell_fw, self.cell_bw, self.time_major = cell_fw, cell_bw, time_major
 

@@ -42,7 +42,7 @@ def _check_sizes(layer: Layer, d_model: int, nhead: int, dim_feedforward: int) -
 
 def _repeated(layer: Layer, count: int) -> LayerList:
     """The layer itself, then new ones made with the same arguments."""
-    return LayerList([layer, *(type(layer)(**layer._config) for _ in range(count - 1))])  # type: ignore[attr-defined]
+    return LayerList([layer, *(type(layer)(**layer._config) for _ in range(count - 1))])
 
 
 class TransformerEncoderLayer(Layer):
@@ -123,7 +123,7 @@ class TransformerEncoder(Layer):
         return src if cache is None else (src, caches)
 
     def gen_cache(self, src: Tensor) -> list[Any]:
-        return [layer.gen_cache(src) for layer in self.layers]  # type: ignore[attr-defined]
+        return [layer.gen_cache(src) for layer in self.layers]
 
 
 class TransformerDecoderLayer(Layer):
@@ -236,7 +236,7 @@ class TransformerDecoder(Layer):
 
     def gen_cache(self, memory: Tensor, do_zip: bool = False) -> list[Any]:
         """A cache for each layer; with `do_zip` all own ones, then all of the encoder's result."""
-        caches = [layer.gen_cache(memory) for layer in self.layers]  # type: ignore[attr-defined]
+        caches = [layer.gen_cache(memory) for layer in self.layers]
         return list(zip(*caches, strict=True)) if do_zip else caches
 
 

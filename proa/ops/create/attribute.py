@@ -15,6 +15,7 @@ import numpy as np
 from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import failed_check, runtime_error, type_error, value_error
 from ...core.place import CPU, Place, make_place, parse_place
+from ...eager.attaching import attach
 from ...eager.moving import moved
 from ...eager.tensor import Tensor, alias, tensor_from_data
 from ...eager.views import register_detached, replace_value
@@ -51,7 +52,7 @@ _CASTS = {
 
 def method(function: Callable[..., Any]) -> Callable[..., Any]:
     """Attaches a function to Tensor under its own name."""
-    setattr(Tensor, function.__name__, function)
+    attach(__name__, **{function.__name__: function})
     return function
 
 
@@ -79,7 +80,7 @@ def _cast_method(name: str, dtype: str) -> None:
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"The numbers as {dtype}; the tensor itself if they are that already."
-    setattr(Tensor, name, convert)
+    attach(__name__, **{name: convert})
 
 
 for _name, _dtype in _CASTS.items():
@@ -188,10 +189,13 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
-Tensor.data = property(  # type: ignore[attr-defined]
-    detach,
-    lambda self, value: set_value(self, value),
-    doc="The value outside the graph, as `detach()` gives it.",
+attach(
+    __name__,
+    data=property(
+        detach,
+        lambda self, value: set_value(self, value),
+        doc="The value outside the graph, as `detach()` gives it.",
+    ),
 )
 
 
@@ -259,12 +263,6 @@ def data_ptr(self: Tensor) -> int:
     """The address of the value: of a host array, or of the buffer on a device."""
     value = self._data()
     return value.ctypes.data if isinstance(value, np.ndarray) else value.unsafe_buffer_pointer()
-
-
-@method
-def is_same_shape(self: Tensor, y: Tensor) -> bool:
-    """Whether another tensor has the same shape."""
-    return self._aval.shape == require_tensor("is_same_shape", "y", y)._aval.shape
 
 
 # ---- tensors like this one -----------------------------------------------------------------------
@@ -341,11 +339,3 @@ def new_full(
 def repeat(self: Tensor, *repeats: Any) -> Tensor:
     """The tensor repeated along its axes; see `tile`."""
     return tile(self, repeats[0] if len(repeats) == 1 else list(repeats))
-
-
-def _plus(self: Tensor) -> Tensor:
-    """`+x` is the tensor itself."""
-    return self
-
-
-Tensor.__pos__ = _plus  # type: ignore[attr-defined]

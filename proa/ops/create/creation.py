@@ -133,7 +133,7 @@ def filled(where: str, shape: Any, value: Any, dtype: np.dtype) -> Tensor:
     if isinstance(value, Tensor):
         if value._aval.size != 1:
             raise value_error(where, "fill_value must be one number", f"fill_value: {value._aval}")
-        return expand_to(reshape_to(cast_to(value.detach(), dtype), (1,) * len(dims)), dims)  # type: ignore[attr-defined]
+        return expand_to(reshape_to(cast_to(value.detach(), dtype), (1,) * len(dims)), dims)
     return filled_with(scalar_of(where, "fill_value", value), dims, dtype)
 
 

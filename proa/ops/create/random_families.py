@@ -230,7 +230,7 @@ def _gamma_slope_xla(xp: Any, x: Any, value: Any) -> Any:
     return lax.random_gamma_grad(x.astype(np.float64), value.astype(np.float64)).astype(x.dtype)  # type: ignore[call-arg]
 
 
-gamma_slope.operation.kernels["xla"] = _gamma_slope_xla  # type: ignore[attr-defined]
+gamma_slope.operation.kernels["xla"] = _gamma_slope_xla
 
 
 @samples(

@@ -108,7 +108,7 @@ def multinomial_of(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, re
 
 def _multinomial_xla(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool) -> Any:
     if not replacement or x.ndim == 1:
-        return multinomial_of.operation.kernel(xp, x, seed, offset, num_samples, replacement)  # type: ignore[attr-defined]
+        return multinomial_of.operation.kernel(xp, x, seed, offset, num_samples, replacement)
     import jax
 
     weights = x.astype(np.float64)
@@ -119,7 +119,7 @@ def _multinomial_xla(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, 
     return xp.minimum(found, last[..., None])
 
 
-multinomial_of.operation.kernels["xla"] = _multinomial_xla  # type: ignore[attr-defined]
+multinomial_of.operation.kernels["xla"] = _multinomial_xla
 
 
 @samples(

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import runtime_error, type_error, value_error
+from ...eager.attaching import attach
 from ...eager.declare import PUBLIC
 from ...eager.tape import stand_in
 from ...eager.tensor import Tensor, adopt, alias
@@ -116,9 +117,12 @@ def set_tensor(self: Tensor, value: Tensor) -> None:
     _share(self, require_tensor("set_tensor", "value", value), "set_tensor")
 
 
-Tensor.strides = property(  # type: ignore[attr-defined]
-    lambda self: list(strides_of(self)), doc="Elements between neighbours along each axis, as Paddle's memory has them."
-)
+def _strides(self: Tensor) -> list[int]:
+    """Elements between neighbours along each axis, as Paddle's memory has them."""
+    return list(strides_of(self))
+
+
+attach(__name__, strides=property(_strides))
 
 
 @method
@@ -159,10 +163,30 @@ def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
     return self
 
 
-Tensor.offset = property(lambda self: 0, doc="Bytes before the first element: none, each value has its own memory.")  # type: ignore[attr-defined]
-Tensor.layout = property(lambda self: "NCHW", doc="Paddle's name for plain row-major memory.")  # type: ignore[attr-defined]
-Tensor.grad_ = property(  # type: ignore[attr-defined]
-    lambda self: self.grad, lambda self, value: setattr(self, "grad", value), doc="The gradient; see `grad`."
+def _offset(self: Tensor) -> int:
+    """Bytes before the first element: none, each value has its own memory."""
+    return 0
+
+
+def _layout(self: Tensor) -> str:
+    """Paddle's name for the order of dimensions in memory; the same for every tensor, sparse ones too."""
+    return "NCHW"
+
+
+def _gradient(self: Tensor) -> Tensor | None:
+    """The gradient; see `grad`."""
+    return self.grad
+
+
+def _set_gradient(self: Tensor, value: Tensor | None) -> None:
+    self.grad = value
+
+
+attach(
+    __name__,
+    offset=property(_offset),
+    layout=property(_layout),
+    grad_=property(_gradient, _set_gradient),
 )
 
 
@@ -176,13 +200,16 @@ class VarType(enum.Enum):
     RAW = 17
 
 
-Tensor.type = property(lambda self: VarType.DENSE_TENSOR, doc="The kind of variable; the data type is `dtype`.")  # type: ignore[attr-defined]
+def _type(self: Tensor) -> VarType:
+    """The kind of variable; the data type is `dtype`."""
+    return VarType.DENSE_TENSOR
+
+
+attach(__name__, type=property(_type))
 
 # ---- the place in a cluster: of a tensor that is whole, nothing ----------------------------------
 
-Tensor.placements = None  # type: ignore[attr-defined]
-Tensor.process_mesh = None  # type: ignore[attr-defined]
-Tensor.num_shard = None  # type: ignore[attr-defined]
+attach(__name__, placements=None, process_mesh=None, num_shard=None)
 
 # ---- made by a class -----------------------------------------------------------------------------
 
@@ -205,8 +232,8 @@ def create_parameter(
 
 
 # Functions on the class, not methods: Paddle has them so.
-Tensor.create_tensor = staticmethod(create_tensor)  # type: ignore[attr-defined]
-Tensor.create_parameter = staticmethod(create_parameter)  # type: ignore[attr-defined]
+attach(__name__, create_tensor=staticmethod(create_tensor))
+attach(__name__, create_parameter=staticmethod(create_parameter))
 
 
 # ---- other natures -------------------------------------------------------------------------------
@@ -241,13 +268,6 @@ def set_string_list(self: Tensor, value: Any) -> None:
     """NotImplementedError: tensors hold numbers."""
     raise NotImplementedError("(set_string_list) a tensor holds numbers here, no strings; keep a list beside it.")
 
-
-def _no_block(self: Tensor) -> Any:
-    """AttributeError: a tensor belongs to no program."""
-    raise AttributeError("(block) a tensor belongs to no block of a program; variables of static programs do.")
-
-
-Tensor.block = property(_no_block)  # type: ignore[attr-defined]
 
 # ---- other libraries -----------------------------------------------------------------------------
 
@@ -288,13 +308,13 @@ def _division(self: Tensor, other: Any) -> Tensor:
     return self.__truediv__(other)
 
 
-Tensor.__cuda_array_interface__ = property(_cuda_array_interface)  # type: ignore[attr-defined]
-Tensor.__dlpack_c_exchange_api__ = _NotOffered("__dlpack_c_exchange_api__")  # type: ignore[attr-defined]
-Tensor.__c_dlpack_exchange_api__ = _NotOffered("__c_dlpack_exchange_api__")  # type: ignore[attr-defined]
-Tensor.__tvm_ffi_env_stream__ = _no_stream  # type: ignore[attr-defined]
-Tensor.__div__ = _division  # type: ignore[attr-defined]
-Tensor.__rdiv__ = _reflected_division  # type: ignore[attr-defined]
-Tensor.__long__ = Tensor.__int__  # type: ignore[attr-defined]
-Tensor.__nonzero__ = Tensor.__bool__  # type: ignore[attr-defined]
+attach(__name__, __cuda_array_interface__=property(_cuda_array_interface))
+attach(__name__, __dlpack_c_exchange_api__=_NotOffered("__dlpack_c_exchange_api__"))
+attach(__name__, __c_dlpack_exchange_api__=_NotOffered("__c_dlpack_exchange_api__"))
+attach(__name__, __tvm_ffi_env_stream__=_no_stream)
+attach(__name__, __div__=_division)
+attach(__name__, __rdiv__=_reflected_division)
+attach(__name__, __long__=Tensor.__int__)
+attach(__name__, __nonzero__=Tensor.__bool__)
 # Paddle 3.3.1: NumPy's own functions refuse tensors, operators of arrays leave the work to them.
-Tensor.__array_ufunc__ = None  # type: ignore[attr-defined]
+attach(__name__, __array_ufunc__=None)

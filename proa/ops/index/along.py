@@ -168,8 +168,8 @@ def _put_along_in_place(xp: Any, x: Any, value: Any, index: Any, axis: int, size
     return out.astype(x.dtype, copy=False)
 
 
-put_along.operation.kernels["numpy"] = _put_along_in_place  # type: ignore[attr-defined]
-put_along.operation.kernels["cupy"] = _put_along_in_place  # type: ignore[attr-defined]
+put_along.operation.kernels["numpy"] = _put_along_in_place
+put_along.operation.kernels["cupy"] = _put_along_in_place
 
 
 def _prepared(
@@ -188,7 +188,7 @@ def _prepared(
     extents = index._aval.shape
     if broadcast:
         ones = tuple(1 if a == along else n for a, n in enumerate(aval.shape))
-        target = broadcast_shapes(take_along.operation, [aval, index._aval], [ones, extents])  # type: ignore[attr-defined]
+        target = broadcast_shapes(take_along.operation, [aval, index._aval], [ones, extents])
         for a, (wanted, n) in enumerate(zip(target, aval.shape)):
             if a != along and wanted != n:
                 x = expand_to(x, tuple(m if b != a else wanted for b, m in enumerate(x._aval.shape)))
@@ -322,7 +322,7 @@ def put_along_axis(
                 "values must have the shape of indices",
                 f"indices: {index._aval}, values: {value._aval}",
             )
-        broadcast_shapes(put_along.operation, [value._aval, index._aval], [value._aval.shape, shape])  # type: ignore[attr-defined]
+        broadcast_shapes(put_along.operation, [value._aval, index._aval], [value._aval.shape, shape])
         value = expand_to(value, shape)
     size = x._aval.shape[along]
     if kind == "assign":

@@ -286,7 +286,7 @@ def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
     require_tensor("gather_nd", "x", x)
     depth = _last_axis("gather_nd", x._aval, index_tensor("gather_nd", index)._aval)
     if depth == 0:
-        return x.expand((*index._aval.shape[:-1], *x._aval.shape))  # type: ignore[attr-defined]
+        return x.expand((*index._aval.shape[:-1], *x._aval.shape))
     return take_nd(x, index, x._aval.shape[:depth])
 
 
@@ -319,7 +319,7 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
         )
     if depth == 0:
         leading = tuple(range(index._aval.ndim - 1))
-        return x + (updates.sum(leading) if leading else updates)  # type: ignore[attr-defined]
+        return x + (updates.sum(leading) if leading else updates)
     return put_nd(x, updates, index, x._aval.shape[:depth], True)
 
 

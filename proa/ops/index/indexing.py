@@ -19,6 +19,7 @@ import numpy as np
 from ...core.errors import index_error, type_error, value_error
 from ...core.symbols import fixed
 from ...core.tracebacks import trim
+from ...eager.attaching import attach
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -112,7 +113,7 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
     if not aval.ndim:
         raise TypeError("(iter) a 0-d tensor has nothing to iterate over.")
     if 0 < aval.shape[0] <= _MOST_ROWS:
-        return iter(x.unbind(0))  # type: ignore[attr-defined]
+        return iter(x.unbind(0))
     return (get_item(x, position) for position in range(fixed(aval.shape[0])))
 
 
@@ -122,10 +123,10 @@ def contains(x: Tensor, item: Any) -> bool:
     return bool((np.asarray(x._data()) == np.asarray(item)).any())
 
 
-Tensor.__getitem__ = get_item  # type: ignore[attr-defined]
-Tensor.__setitem__ = set_item  # type: ignore[attr-defined]
-Tensor.__iter__ = iterate  # type: ignore[attr-defined]
-Tensor.__contains__ = contains  # type: ignore[attr-defined]
+attach(__name__, __getitem__=get_item)
+attach(__name__, __setitem__=set_item)
+attach(__name__, __iter__=iterate)
+attach(__name__, __contains__=contains)
 
 
 # ---- functions that slice ------------------------------------------------------------------------

@@ -65,8 +65,8 @@ def _insertion_places_cupy(xp: Any, sorted_sequence: Any, values: Any, right: bo
     return xp.searchsorted(sorted_sequence, values, side="right" if right else "left").astype(dtype)
 
 
-insertion_places.operation.kernels["xla"] = _insertion_places_xla  # type: ignore[attr-defined]
-insertion_places.operation.kernels["cupy"] = _insertion_places_cupy  # type: ignore[attr-defined]
+insertion_places.operation.kernels["xla"] = _insertion_places_xla
+insertion_places.operation.kernels["cupy"] = _insertion_places_cupy
 
 
 def _reference_searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False) -> Any:

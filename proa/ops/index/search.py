@@ -68,7 +68,7 @@ def _spread_along_xla(xp: Any, x: Any, index: Any, axis: int, size: int, once: b
     return place.add(x, unique_indices=once, mode="promise_in_bounds")
 
 
-spread_along.operation.kernels["xla"] = _spread_along_xla  # type: ignore[attr-defined]
+spread_along.operation.kernels["xla"] = _spread_along_xla
 
 
 def _grid(xp: Any, index: Any, axis: int) -> tuple[Any, ...]:
@@ -197,7 +197,7 @@ def _order_along_cpu(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     return _stable_order(xp, x, axis, descending) if order is None else order
 
 
-order_along.operation.kernels["cpu"] = _order_along_cpu  # type: ignore[attr-defined]
+order_along.operation.kernels["cpu"] = _order_along_cpu
 
 
 def _sort_grad(g: Tensor, x: Tensor, axis: int, descending: bool) -> Tensor:
@@ -216,7 +216,7 @@ def sort_along(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     return (xp.flip(result, axis) if descending else result).astype(x.dtype, copy=False)
 
 
-sort_along.operation.kernels["cpu"] = lambda xp, x, axis, descending: sort_on_xla(xp, widened(x), axis, descending)  # type: ignore[attr-defined]
+sort_along.operation.kernels["cpu"] = lambda xp, x, axis, descending: sort_on_xla(xp, widened(x), axis, descending)
 
 
 _SORT_SAMPLES = (
@@ -264,7 +264,7 @@ def sort(
 ) -> Tensor:
     """The elements in order along `axis`; NaN counts as largest."""
     axis = single_axis("sort", axis, require_order("sort", x)._aval.ndim)
-    return sort_along(x, axis, bool(descending)) if x._aval.ndim else x.clone()  # type: ignore[attr-defined]
+    return sort_along(x, axis, bool(descending)) if x._aval.ndim else x.clone()
 
 
 # ---- topk, kthvalue, mode ------------------------------------------------------------------------
@@ -339,8 +339,8 @@ def _top_along_sorted(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tupl
     return xp.take_along_axis(x, order, axis), order
 
 
-top_along.operation.kernels["xla"] = _top_along_xla  # type: ignore[attr-defined]
-top_along.operation.kernels["cupy"] = _top_along_sorted  # type: ignore[attr-defined]
+top_along.operation.kernels["xla"] = _top_along_xla
+top_along.operation.kernels["cupy"] = _top_along_sorted
 
 
 def _reference_topk(x: Any, k: int, axis: Any = None, largest: bool = True, sorted: bool = True) -> Any:

@@ -103,9 +103,9 @@ def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> T
     for position, (a, b) in enumerate(zip(sizes_left, sizes_right, strict=True)):
         if a != b:
             if a == 1:
-                y = y.sum(right[position], keepdim=True)  # type: ignore[attr-defined]
+                y = y.sum(right[position], keepdim=True)
             else:
-                x = x.sum(left[position], keepdim=True)  # type: ignore[attr-defined]
+                x = x.sum(left[position], keepdim=True)
             sizes_left[position] = 1
     rows = [a for a in range(first.ndim) if a not in left]
     columns = [a for a in range(second.ndim) if a not in right]
@@ -224,9 +224,9 @@ def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str 
     ones = full_of(1.0, (size, 1), x._aval.dtype)
     if count < 2:
         return ones[:, :count]
-    repeated = reshape_to(x, (size, 1)).expand([size, count - 1])  # type: ignore[attr-defined]
+    repeated = reshape_to(x, (size, 1)).expand([size, count - 1])
     columns = concat_along([ones, repeated.cumprod(1)], 1)
-    return columns if increasing else columns.flip(1)  # type: ignore[attr-defined]
+    return columns if increasing else columns.flip(1)
 
 
 # ---- products of 8-bit numbers -------------------------------------------------------------------

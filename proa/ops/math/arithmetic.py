@@ -287,9 +287,9 @@ def _rest_of_integers(xp: Any, x: Any, y: Any) -> Any:
     return xp.remainder(x, y)
 
 
-_floor_quotient.operation.kernels["xla"] = _floor_quotient_xla  # type: ignore[attr-defined]
-_floor_quotient.operation.kernels["cupy"] = _floor_quotient_xla  # type: ignore[attr-defined]
-_rest.operation.kernels["xla"] = _rest_xla  # type: ignore[attr-defined]
+_floor_quotient.operation.kernels["xla"] = _floor_quotient_xla
+_floor_quotient.operation.kernels["cupy"] = _floor_quotient_xla
+_rest.operation.kernels["xla"] = _rest_xla
 
 
 def _is_complex(y: Any) -> bool:

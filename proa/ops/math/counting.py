@@ -143,7 +143,7 @@ def linspace(
 
 @op("", scalars="start stop base", infer=_infer_new, follow_scalars=False, name="logspace")
 def powers_between(xp: Any, start: Any, stop: Any, base: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    exponents = space_between.operation.kernel(xp, start, stop, shape, np.dtype(np.float64))  # type: ignore[attr-defined]
+    exponents = space_between.operation.kernel(xp, start, stop, shape, np.dtype(np.float64))
     return as_kind(xp, xp.power(base.astype(np.float64), exponents), dtype)
 
 

@@ -297,7 +297,7 @@ def histogramdd(
     amount = amount * cast_to(inside, aval.dtype)
     counts = reshape_to(spread_along(amount, place, 0, math.prod(sizes), False), tuple(sizes))
     if density:
-        counts = counts / (counts.sum() * widths)  # type: ignore[attr-defined]
+        counts = counts / (counts.sum() * widths)
     return counts, edges
 
 

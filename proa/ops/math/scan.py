@@ -149,7 +149,7 @@ def _linear_recurrence_xla(xp: Any, a: Any, b: Any, axis: int, reverse: bool) ->
     return lax.associative_scan(combine, parts, reverse=reverse, axis=axis)[1]
 
 
-linear_recurrence.operation.kernels["xla"] = _linear_recurrence_xla  # type: ignore[attr-defined]
+linear_recurrence.operation.kernels["xla"] = _linear_recurrence_xla
 
 
 def _cumprod_grad(g: Tensor, x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor:
@@ -328,7 +328,7 @@ def _log_sum_exp_along_xla(xp: Any, x: Any, axis: int) -> Any:
     return lax.cumlogsumexp(widened(x), axis=axis)
 
 
-log_sum_exp_along.operation.kernels["xla"] = _log_sum_exp_along_xla  # type: ignore[attr-defined]
+log_sum_exp_along.operation.kernels["xla"] = _log_sum_exp_along_xla
 
 
 def _reference_logcumsumexp(x: Any, axis: Any = None, dtype: Any = None) -> Any:

@@ -111,7 +111,7 @@ def std(
 ) -> Tensor:
     """The standard deviation over some axes (all by default)."""
     variance = _variance("std", x, axis, keepdim, 1 if unbiased else 0)
-    return _as_given(variance.sqrt(), x)  # type: ignore[attr-defined]
+    return _as_given(variance.sqrt(), x)
 
 
 # ---- median --------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL, FLOAT32, FInfo, is_floating
 from ...core.errors import type_error, value_error
 from ...core.promotion import promote_scalar, promote_tensors
+from ...eager.attaching import attach
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, in_place_form, op, public
 from ...eager.dispatch import as_operand, record
@@ -52,7 +53,7 @@ def choose_between(condition: Tensor, x: Any, y: Any) -> Tensor:
     """`choose` for tensors of one type and Python numbers (which stay data)."""
     if isinstance(x, Tensor) and isinstance(y, Tensor):
         return choose(x, y, condition)
-    return record(choose.operation, [x, y, condition], ())  # type: ignore[attr-defined]
+    return record(choose.operation, [x, y, condition], ())
 
 
 def _in_one_type(x: Any, y: Any) -> tuple[Any, Any]:
@@ -352,5 +353,5 @@ def zero_(x: Tensor) -> Tensor:
     return assign_in_place(x, filled_like(x, 0), "zero_")
 
 
-setattr(Tensor, "fill_", fill_)  # noqa: B010
-setattr(Tensor, "zero_", zero_)  # noqa: B010
+attach(__name__, fill_=fill_)
+attach(__name__, zero_=zero_)

@@ -335,5 +335,5 @@ def local_response_norm(
     rows = reshape_to(squares, (aval.size // channels, 1, channels))
     padded = pad_with(rows, 0, ((0, 0), (0, 0), (size // 2, (size - 1) // 2)))
     means: Any = avg_pool1d(padded, size, 1)
-    means = reshape_to(means, squares._aval.shape).moveaxis(aval.ndim - 1, axis)  # type: ignore[attr-defined]
+    means = reshape_to(means, squares._aval.shape).moveaxis(aval.ndim - 1, axis)
     return value / (means * float(alpha) + float(k)) ** float(beta)

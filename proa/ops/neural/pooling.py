@@ -345,7 +345,7 @@ def _adapt_average(where: str, num_spatial: int, x: Tensor, output_size: Any, da
         raise type_error(where, "only floating tensors can be pooled", f"x: {x._aval}", "convert with astype()")
     axes = spatial_axes(num_spatial, channels_last)
     if all(size == 1 for size in wanted):
-        return x.mean(axes, keepdim=True)  # type: ignore[attr-defined]
+        return x.mean(axes, keepdim=True)
     return adaptive_average(x, wanted, axes)
 
 

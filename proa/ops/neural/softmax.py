@@ -54,13 +54,13 @@ def _softmax_numpy(xp: Any, x: Any, axis: int) -> Any:
     return shares
 
 
-softmax_along.operation.kernels["cupy"] = cold.softmax(softmax_along.operation.kernel)  # type: ignore[attr-defined]
-softmax_along.operation.kernels["numpy"] = on_host(native_softmax, _softmax_numpy)  # type: ignore[attr-defined]
-softmax_along.operation.kernels["cpu"] = native_softmax(softmax_along.operation.kernel)  # type: ignore[attr-defined]
+softmax_along.operation.kernels["cupy"] = cold.softmax(softmax_along.operation.kernel)
+softmax_along.operation.kernels["numpy"] = on_host(native_softmax, _softmax_numpy)
+softmax_along.operation.kernels["cpu"] = native_softmax(softmax_along.operation.kernel)
 
 
 def _log_softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
-    return g - out.exp() * sum_over(g, (axis,), True)  # type: ignore[attr-defined]
+    return g - out.exp() * sum_over(g, (axis,), True)
 
 
 @op(infer=_infer_floating, grad={"x": _log_softmax_grad}, name="log_softmax")

@@ -18,6 +18,7 @@ from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import value_error
 from ...core.namespaces import can_write
 from ...core.symbols import plain
+from ...eager.attaching import attach
 from ...eager.calling import MISSING
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -153,7 +154,7 @@ def _seen_otherwise(x: Tensor, relabel: Callable[..., Tensor], attribute: tuple[
     """`x` itself becomes `relabel(x, attribute)`, the same numbers in another order of axes or another shape."""
     check_in_place(x, name)
     shape = tuple(x._aval.shape[a] for a in attribute) if relabel is transpose_to else attribute
-    before = see_otherwise(x, relabel.operation, (attribute,), shape)  # type: ignore[attr-defined]
+    before = see_otherwise(x, relabel.operation, (attribute,), shape)
     is_leaf, stop, gradient = x._node is None, x.stop_gradient, x.__dict__.get("_grad")
     # Numbers may change under no_grad() and the history stay; a shape may not, or gradients would
     # not fit: so this one step of the history is recorded anyway. A leaf stays a leaf.
@@ -285,8 +286,8 @@ def _matrices_transposed(x: Tensor) -> Tensor:
     return _swapped("mT", x, -1, -2)
 
 
-Tensor.T = property(_all_reversed)  # type: ignore[attr-defined]
-Tensor.mT = property(_matrices_transposed)  # type: ignore[attr-defined]
+attach(__name__, T=property(_all_reversed))
+attach(__name__, mT=property(_matrices_transposed))
 
 
 # ---- seen as another shape or type ---------------------------------------------------------------

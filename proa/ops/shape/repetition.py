@@ -97,7 +97,7 @@ def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
     if isinstance(input, Tensor) or not isinstance(input, (list, tuple)) or not input:
         raise type_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
     avals = [require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)]
-    shape = common_shape_of(expand_to.operation, avals, [aval.shape for aval in avals])  # type: ignore[attr-defined]
+    shape = common_shape_of(expand_to.operation, avals, [aval.shape for aval in avals])
     return [expand_to(t, shape) for t in input]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import BOOL, INT64
 from ...core.errors import index_error, runtime_error, type_error, value_error
+from ...eager.attaching import attach
 from ...eager.declare import in_place_form, public
 from ...eager.infer import broadcast_shapes
 from ...eager.one_operator import one_operator
@@ -158,9 +159,9 @@ def _diagonal_mask(shape: tuple[int, ...], offset: int, wrap: bool) -> np.ndarra
     return on
 
 
-Tensor.fill_diagonal_tensor = fill_diagonal_tensor  # type: ignore[attr-defined]
-Tensor.fill_diagonal_tensor_ = in_place_form(fill_diagonal_tensor, "fill_diagonal_tensor_")  # type: ignore[attr-defined]
-Tensor.fill_diagonal_ = in_place_form(_with_number_on_diagonal, "fill_diagonal_")  # type: ignore[attr-defined]
+attach(__name__, fill_diagonal_tensor=fill_diagonal_tensor)
+attach(__name__, fill_diagonal_tensor_=in_place_form(fill_diagonal_tensor, "fill_diagonal_tensor_"))
+attach(__name__, fill_diagonal_=in_place_form(_with_number_on_diagonal, "fill_diagonal_"))
 
 
 # ---- slices --------------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
         raise type_error("masked_scatter", "mask must be a bool tensor", f"mask: {avals[1]}")
     if avals[2].dtype != avals[0].dtype:
         raise type_error("masked_scatter", "x and value must have the same type", f"x: {avals[0]}, value: {avals[2]}")
-    shape = broadcast_shapes(put_where.operation, avals[:2], [avals[0].shape, avals[1].shape])  # type: ignore[attr-defined]
+    shape = broadcast_shapes(put_where.operation, avals[:2], [avals[0].shape, avals[1].shape])
     source, where = expand_to(x, shape), expand_to(mask, shape)
     if not source._aval.size or (not avals[2].size and not np.asarray(mask._data()).any()):
         return assign_to(source)
@@ -319,7 +320,7 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
 
 # Offered apart from `public(inplace=…)`: its sample that broadcasts x has no in-place form.
 masked_scatter_ = in_place_form(masked_scatter, "masked_scatter_", reshapes=True)
-Tensor.masked_scatter_ = public(name="masked_scatter_")(masked_scatter_)  # type: ignore[attr-defined]
+attach(__name__, masked_scatter_=public(name="masked_scatter_")(masked_scatter_))
 
 
 # ---- along an axis -------------------------------------------------------------------------------

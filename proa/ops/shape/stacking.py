@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import type_error, value_error
+from ...eager.attaching import attach
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -220,4 +221,4 @@ def split_with_sizes(self: Tensor, split_sizes: Any, dim: Any = 0) -> list[Tenso
     return list(split_at([self], sizes, axis))
 
 
-Tensor.split_with_sizes = split_with_sizes  # type: ignore[attr-defined]
+attach(__name__, split_with_sizes=split_with_sizes)

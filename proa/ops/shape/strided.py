@@ -227,9 +227,9 @@ def _as_complex_xla(xp: Any, x: Any) -> Any:
     return lax.complex(x[..., 0], x[..., 1])
 
 
-as_complex.operation.kernels["numpy"] = _as_complex_numpy  # type: ignore[attr-defined]
-as_complex.operation.kernels["cupy"] = _as_complex_numpy  # type: ignore[attr-defined]
-as_complex.operation.kernels["xla"] = _as_complex_xla  # type: ignore[attr-defined]
+as_complex.operation.kernels["numpy"] = _as_complex_numpy
+as_complex.operation.kernels["cupy"] = _as_complex_numpy
+as_complex.operation.kernels["xla"] = _as_complex_xla
 
 
 @samples(S(A(3, 2, dtype="float64")), S(A(2)), S(A(0, 2)), reference=lambda input: input[..., 0] + 1j * input[..., 1])

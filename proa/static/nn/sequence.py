@@ -63,7 +63,7 @@ def sequence_expand(x: Tensor, y: Tensor, ref_level: int = -1, name: str | None 
     rows, like = _checked("sequence_expand", x, 1), _checked("sequence_expand", y)
     batch, length = like._aval.shape[:2]
     rest = rows._aval.shape[1:]
-    repeated: Any = rows.unsqueeze(1).expand([batch, length, *rest])  # type: ignore[attr-defined]
+    repeated: Any = rows.unsqueeze(1).expand([batch, length, *rest])
     return repeated.reshape([-1, *rest])
 
 

@@ -18,10 +18,10 @@ def cal_aux_loss(
     dispatched tokens only, the value is scaled to all of them and the gradient is not.
     """
     probabilities: Any = gate_prob
-    mask: Any = None if tokens_mask is None else tokens_mask.astype(gate_prob.dtype)  # type: ignore[attr-defined]
+    mask: Any = None if tokens_mask is None else tokens_mask.astype(gate_prob.dtype)
     scale: Any = None
     if dispatch_tokens_mask is not None:
-        tokens = dispatch_tokens_mask.astype(gate_prob.dtype).sum()  # type: ignore[attr-defined]
+        tokens = dispatch_tokens_mask.astype(gate_prob.dtype).sum()
         if mask is not None and gate_prob._aval.shape[0] != dispatch_tokens_mask._aval.shape[0]:
             scale = tokens / mask.sum().clip(min=clip_min)
     elif mask is not None:
@@ -29,7 +29,7 @@ def cal_aux_loss(
     else:
         tokens = probabilities.sum() * 0.0 + gate_prob._aval.size / num_experts
     tokens = tokens.clip(min=clip_min)
-    sent: Any = dispatch_mask if dispatch_mask._aval.ndim == 1 else dispatch_mask.sum(0)  # type: ignore[attr-defined]
+    sent: Any = dispatch_mask if dispatch_mask._aval.ndim == 1 else dispatch_mask.sum(0)
     shares = sent.astype(gate_prob.dtype).detach() / tokens
     loss = (probabilities.sum(0) / tokens * shares).sum() * float(num_experts)
     if use_group:
@@ -41,7 +41,7 @@ def cal_aux_loss(
 
 def int_bincount(x: Tensor, low: int, high: int, dtype: Any = None, name: str | None = None) -> Tensor:
     """How often each integer from `low` to below `high` occurs."""
-    inside: Any = x.reshape([-1]).astype("int64")  # type: ignore[attr-defined]
+    inside: Any = x.reshape([-1]).astype("int64")
     numbers = (inside - low).masked_select((inside >= low).logical_and(inside < high))
     counts = numbers.bincount(minlength=high - low)
     return counts.astype(dtype or x.dtype)

@@ -41,7 +41,7 @@ def fused_rms_norm(
 
 def fused_rms_norm_ext(x: Tensor, scale: Tensor, epsilon: float = 1e-5, name: str | None = None) -> tuple[Any, Any]:
     """The RMS norm of the last axis, and one over the root mean square of each row."""
-    wide = x.astype("float32")  # type: ignore[attr-defined]
+    wide = x.astype("float32")
     inverse = ((wide * wide).mean(-1) + epsilon).rsqrt()
     return F.rms_norm(x, [x._aval.shape[-1]], scale, epsilon), inverse
 

@@ -45,7 +45,7 @@ class Piece:
         """The parameter, gathered."""
         gathered = all_gather_op(self.parameter, self.ranks)
         found = reshape_to(gathered[: self.size], self.shape)
-        found.gathered_from = self  # type: ignore[attr-defined]
+        found.gathered_from = self
         return found
 
 
