@@ -208,14 +208,14 @@ attach(__name__, is_dist=_is_dist, _unsafe_local_value=_local_value)
 # Of a tensor on one device these say that there is nothing to say; a program that never imports this module is spared it.
 attach(
     __name__,
-    instead_of="proa.ops.create.storage",
+    "proa.ops.create.storage",
     process_mesh=property(_process_mesh, doc="The mesh that the tensor lies on, or None."),
     placements=property(_placements, doc="How the tensor lies on each axis of its mesh, or None."),
     num_shard=property(_num_shard, doc="Into how many parts the tensor is cut, or None."),
 )
 attach(
     __name__,
-    instead_of="proa.compat.tensor_names",
+    "proa.compat.tensor_names",
     _local_shape=property(_local_shape, doc="The shape of this process's part."),
     _local_value=_local_value,
 )

@@ -17,18 +17,18 @@ _OWN = frozenset(vars(Tensor))
 _REPLACEABLE = frozenset({"__doc__", "__eq__", "__hash__", "__ne__"})
 
 
-def attach(by: str, /, instead_of: str | None = None, **members: Any) -> None:
+def attach(by: str, instead_of: str | None = None, /, **members: Any) -> None:
     """Gives Tensor attributes, in the name of the module `by`.
 
     A name that another module attached, or that Tensor has itself, is refused: which of the two were meant would depend on
-    the order of imports. A module that means to replace what another one attached names it in `instead_of`.
+    the order of imports. A module that means to replace what another one attached names it second.
     """
     for name, value in members.items():
         holder = "proa.eager.tensor" if name in _OWN and name not in _REPLACEABLE else _BY.get(name, by)
         if holder not in (by, instead_of):
             raise TypeError(
                 f"(attach) {by} attaches {name!r} to Tensor, which {holder} did already; choose another name, or say "
-                f"instead_of={holder!r} where it is to be replaced."
+                f"name {holder!r} as the second argument where it is to be replaced."
             )
         _BY[name] = by
         setattr(Tensor, name, value)

@@ -268,7 +268,7 @@ class Tensor:
 
     @property
     def grad(self) -> Tensor | None:
-        found = self._grad
+        found: Any = self._grad
         if found is None and self._zeroed:
             from .engine import zeros_of
 

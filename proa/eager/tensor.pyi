@@ -18,6 +18,7 @@ from proa.ops.create.storage import VarType
 class Tensor:
     """An n-dimensional array with Paddle's semantics."""
 
+    __slots__: builtins.tuple[builtins.str, ...]
     _grad: Tensor | None
     _zeroed: builtins.bool
     _name: str | None

@@ -44,7 +44,7 @@ class Metric(metaclass=abc.ABCMeta):
         """The metric's name, or names."""
         raise NotImplementedError
 
-    def compute(self, *args: Any) -> Any:
+    def compute(self, *args: Any, **kwargs: Any) -> Any:
         """What `update` is given, from the model's outputs and the labels; these themselves unless overridden."""
         return args
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -27,6 +27,18 @@ from ..ir.recorder import recording_gradients
 from ..ops.basic import cast_to
 from .layer_names import PaddleNames
 from .registry import HookRemoveHelper, Hooks, Registry
+
+if TYPE_CHECKING:
+    from .attributes import ParamAttr
+    from .initializer import Initializer
+
+_Inputs = ParamSpec("_Inputs")
+_Result = TypeVar("_Result", covariant=True)
+
+
+class _HasForward(Protocol[_Inputs, _Result]):
+    def forward(self, *inputs: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Result: ...
+
 
 _REGISTRIES = ("_parameters", "_sub_layers", "_buffers")
 
@@ -59,14 +71,21 @@ class Layer(PaddleNames):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f"({type(self).__name__}) a layer is called through its forward(); define one.")
 
-    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        try:
-            if self._forward_pre_hooks or self._forward_post_hooks:
-                return self._call_with_hooks(inputs, kwargs)
-            return self.forward(*inputs, **kwargs)
-        except Exception as failure:
-            trim(failure)
-            raise
+    if TYPE_CHECKING:
+        # A call takes and gives what the layer's own `forward` does.
+        def __call__(
+            self: _HasForward[_Inputs, _Result], *inputs: _Inputs.args, **kwargs: _Inputs.kwargs
+        ) -> _Result: ...
+    else:
+
+        def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+            try:
+                if self._forward_pre_hooks or self._forward_post_hooks:
+                    return self._call_with_hooks(inputs, kwargs)
+                return self.forward(*inputs, **kwargs)
+            except Exception as failure:
+                trim(failure)
+                raise
 
     def _call_with_hooks(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook, with_kwargs in list(self._forward_pre_hooks.values()):
@@ -210,6 +229,26 @@ class Layer(PaddleNames):
 
     register_module = add_module
 
+    @overload
+    def create_parameter(
+        self,
+        shape: Any,
+        attr: Literal[False],
+        dtype: Any = None,
+        is_bias: bool = False,
+        default_initializer: Any = None,
+        device: Any = None,
+    ) -> None: ...
+    @overload
+    def create_parameter(
+        self,
+        shape: Any,
+        attr: ParamAttr | Initializer | str | Literal[True] | None = None,
+        dtype: Any = None,
+        is_bias: bool = False,
+        default_initializer: Any = None,
+        device: Any = None,
+    ) -> Parameter: ...
     @boundary
     def create_parameter(
         self,

@@ -171,5 +171,5 @@ def _op(self: Tensor) -> Any:
     return None
 
 
-attach(__name__, instead_of="proa.compat.tensor_names", block=property(_block))
+attach(__name__, "proa.compat.tensor_names", block=property(_block))
 attach(__name__, op=property(_op), is_data=False, lod_level=0)

@@ -146,8 +146,7 @@ def _normalising(recorded: Any, kernel: Kernel, names: list[str], fixed: dict[st
             named[name] = _frozen(name, named[name], fixed[name])
         return recorded(*given, **named)
 
-    call.operation = recorded.operation
-    call.__signature__ = inspect.signature(recorded)
+    call.__dict__.update(operation=recorded.operation, __signature__=inspect.signature(recorded))
     return call
 
 

@@ -72,6 +72,8 @@ class _Stub(ast.NodeTransformer):
                 lines.append(f"{ast.unparse(each.target)}: {ast.unparse(self._annotation(each.annotation))}")
             elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Name):
                 lines.append(ast.unparse(each))  # another name of a method
+            elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Tuple):
+                lines.append(f"{ast.unparse(each.targets[0])}: builtins.tuple[builtins.str, ...]")
             elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant):
                 lines.append(f"{ast.unparse(each.targets[0])}: builtins.{type(each.value.value).__name__}")
         return lines

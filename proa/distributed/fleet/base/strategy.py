@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....core.errors import value_error
 
@@ -59,6 +59,10 @@ class _Settings(dict[str, Any]):
 
 class DistributedStrategy:
     """The settings of a job; `x_configs` are dictionaries, of which an assignment changes the named entries."""
+
+    if TYPE_CHECKING:  # one for each name in `_SWITCHES` and `_CONFIGS`
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self) -> None:
         values = vars(self)
