@@ -33,7 +33,8 @@ def start(seed: int) -> None:
 
 def digits() -> tuple[np.ndarray, np.ndarray]:
     """1,797 handwritten digits: images float32[count, 1, 8, 8] between 0 and 1 in a fixed random order, labels int64."""
-    loaded: Any = load_digits(return_X_y=True)
+    load: Any = load_digits  # scikit-learn has no types
+    loaded = load(return_X_y=True)
     pixels: np.ndarray = loaded[0]
     labels: np.ndarray = loaded[1]
     order = np.random.default_rng(0).permutation(len(pixels))

@@ -75,7 +75,8 @@ def main(arguments: list[str] | None = None) -> tuple[float, float]:
     parser = options(__doc__, epochs=30)
     parser.add_argument("--folds", type=int, default=5, help="how many of the five folds to run (default: %(default)s)")
     chosen = parser.parse_args(arguments)
-    loaded: Any = load_breast_cancer(return_X_y=True)
+    load: Any = load_breast_cancer  # scikit-learn has no types
+    loaded = load(return_X_y=True)
     table: np.ndarray = loaded[0]
     classes: np.ndarray = loaded[1]
     labels = np.asarray(classes, "int64")[:, None]

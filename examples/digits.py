@@ -52,7 +52,8 @@ class DigitNet(nn.Layer):
 
 def load_data() -> tuple[np.ndarray, np.ndarray]:
     """All images as float32[count, 1, 8, 8] between 0 and 1, all labels as int64, shuffled."""
-    loaded: Any = load_digits(return_X_y=True)
+    load: Any = load_digits  # scikit-learn has no types
+    loaded = load(return_X_y=True)
     pixels: np.ndarray = loaded[0]
     digits: np.ndarray = loaded[1]
     images = np.asarray(pixels, dtype="float32").reshape(-1, 1, 8, 8) / 16.0

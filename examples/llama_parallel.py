@@ -29,7 +29,7 @@ class RMSNorm(nn.Layer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.weight = self.create_parameter([WIDTH], default_initializer=nn.initializer.Constant(1.0))
+        self.weight: paddle.Tensor = self.create_parameter([WIDTH], default_initializer=nn.initializer.Constant(1.0))
 
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         return x * paddle.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * self.weight
@@ -91,7 +91,8 @@ class Llama(nn.Layer):
         super().__init__()
         self.embed_tokens = nn.Embedding(VOCABULARY, WIDTH)
         self.layers = nn.LayerList([Decoder() for _ in range(LAYERS)])
-        self.norm, self.lm_head = RMSNorm(), nn.Linear(WIDTH, VOCABULARY, bias_attr=False)
+        self.norm = RMSNorm()
+        self.lm_head = nn.Linear(WIDTH, VOCABULARY, bias_attr=False)
 
     def forward(self, ids: paddle.Tensor) -> paddle.Tensor:
         x = self.embed_tokens(ids)

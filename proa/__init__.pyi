@@ -63,7 +63,7 @@ from proa.amp.casting import is_autocast_enabled as is_autocast_enabled
 from proa.compat.proxy import disable_compat as disable_compat
 from proa.compat.proxy import enable_compat as enable_compat
 from proa.compat.proxy import use_compat_guard as use_compat_guard
-from proa.core.dtype import DType
+from proa.core.dtype import DType, FInfo, IInfo
 from proa.core.dtype import get_default_dtype as get_default_dtype
 from proa.core.flags import get_flags as get_flags
 from proa.core.flags import set_flags as set_flags
@@ -94,6 +94,7 @@ from proa.device.select import set_device as set_device
 from proa.device.stream import Event as Event
 from proa.device.stream import Stream as Stream
 from proa.distributed.parallel import DataParallel as DataParallel
+from proa.eager.annotations import AxisLike, DTypeLike, Number, TensorLike
 from proa.eager.hooks import grad as grad
 from proa.eager.modes import enable_grad as enable_grad
 from proa.eager.modes import inference_mode as inference_mode
@@ -142,6 +143,7 @@ from proa.ops.create.creation import zeros as zeros
 from proa.ops.create.creation import zeros_like as zeros_like
 from proa.ops.create.random import get_cuda_rng_state as get_cuda_rng_state
 from proa.ops.create.random import get_rng_state as get_rng_state
+from proa.ops.create.random import new_generator
 from proa.ops.create.random import normal as normal
 from proa.ops.create.random import rand as rand
 from proa.ops.create.random import rand_like as rand_like
@@ -186,6 +188,7 @@ from proa.ops.create.windows import tril_indices as tril_indices
 from proa.ops.create.windows import triu_indices as triu_indices
 from proa.ops.index.along import index_sample as index_sample
 from proa.ops.index.along import put_along_axis as put_along_axis
+from proa.ops.index.along import take_along_axis as _take_along_axis
 from proa.ops.index.along import take_along_axis as take_along_axis
 from proa.ops.index.gather import gather as gather
 from proa.ops.index.gather import gather_nd as gather_nd
@@ -197,6 +200,7 @@ from proa.ops.index.gather import scatter as scatter
 from proa.ops.index.gather import scatter_nd as scatter_nd
 from proa.ops.index.gather import scatter_nd_add as scatter_nd_add
 from proa.ops.index.gather import take as take
+from proa.ops.index.indexing import slice_axes
 from proa.ops.index.indexing import strided_slice as strided_slice
 from proa.ops.index.lookup import bucketize as bucketize
 from proa.ops.index.lookup import masked_select as masked_select
@@ -249,10 +253,13 @@ from proa.ops.math.angles import sinc as sinc
 from proa.ops.math.angles import stanh as stanh
 from proa.ops.math.application import rot90 as rot90
 from proa.ops.math.arithmetic import add as add
+from proa.ops.math.arithmetic import divide as _divide
 from proa.ops.math.arithmetic import divide as divide
 from proa.ops.math.arithmetic import floor_divide as floor_divide
+from proa.ops.math.arithmetic import remainder as _remainder
 from proa.ops.math.arithmetic import remainder as remainder
 from proa.ops.math.arithmetic import scale as scale
+from proa.ops.math.arithmetic import subtract as _subtract
 from proa.ops.math.arithmetic import subtract as subtract
 from proa.ops.math.arithmetic import true_divide as true_divide
 from proa.ops.math.combinations import cartesian_prod as cartesian_prod
@@ -277,6 +284,7 @@ from proa.ops.math.incomplete_gamma import gammaincc as gammaincc
 from proa.ops.math.incomplete_gamma import multigammaln as multigammaln
 from proa.ops.math.logic import bitwise_and as bitwise_and
 from proa.ops.math.logic import bitwise_left_shift as bitwise_left_shift
+from proa.ops.math.logic import bitwise_not as _bitwise_not
 from proa.ops.math.logic import bitwise_not as bitwise_not
 from proa.ops.math.logic import bitwise_or as bitwise_or
 from proa.ops.math.logic import bitwise_right_shift as bitwise_right_shift
@@ -319,7 +327,9 @@ from proa.ops.math.sums import add_n as add_n
 from proa.ops.math.sums import increment as increment
 from proa.ops.math.sums import reduce_as as reduce_as
 from proa.ops.math.sums import renorm as renorm
+from proa.ops.math.ternary import clip as _clip
 from proa.ops.math.ternary import clip as clip
+from proa.ops.math.ternary import clip_ as _clip_
 from proa.ops.math.ternary import clip_ as clip_
 from proa.ops.math.ternary import lerp as lerp
 from proa.ops.math.ternary import masked_fill as masked_fill
@@ -337,6 +347,7 @@ from proa.ops.neural.normalization import group_norm as group_norm
 from proa.ops.neural.normalization import layer_norm as layer_norm
 from proa.ops.neural.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
 from proa.ops.shape.joining import chunk as chunk
+from proa.ops.shape.joining import concat as _concat
 from proa.ops.shape.joining import concat as concat
 from proa.ops.shape.joining import split as split
 from proa.ops.shape.joining import stack as stack
@@ -348,6 +359,7 @@ from proa.ops.shape.manipulation import moveaxis as moveaxis
 from proa.ops.shape.manipulation import reshape_ as reshape_
 from proa.ops.shape.manipulation import squeeze as squeeze
 from proa.ops.shape.manipulation import squeeze_ as squeeze_
+from proa.ops.shape.manipulation import swapaxes as _swapaxes
 from proa.ops.shape.manipulation import swapaxes as swapaxes
 from proa.ops.shape.manipulation import t_ as t_
 from proa.ops.shape.manipulation import transpose_ as transpose_
@@ -362,6 +374,7 @@ from proa.ops.shape.repetition import broadcast_tensors as broadcast_tensors
 from proa.ops.shape.repetition import broadcast_to as broadcast_to
 from proa.ops.shape.repetition import expand as expand
 from proa.ops.shape.repetition import expand_as as expand_as
+from proa.ops.shape.repetition import flip as _flip
 from proa.ops.shape.repetition import flip as flip
 from proa.ops.shape.repetition import repeat_interleave as repeat_interleave
 from proa.ops.shape.repetition import roll as roll
@@ -385,6 +398,7 @@ from proa.ops.shape.stacking import hsplit as hsplit
 from proa.ops.shape.stacking import hstack as hstack
 from proa.ops.shape.stacking import tensor_split as tensor_split
 from proa.ops.shape.stacking import vsplit as vsplit
+from proa.ops.shape.stacking import vstack as _vstack
 from proa.ops.shape.stacking import vstack as vstack
 from proa.ops.shape.strided import as_strided as as_strided
 from proa.ops.shape.strided import narrow as narrow
@@ -417,6 +431,8 @@ def DoubleTensor(*args: Any, **kwargs: Any) -> _Tensor:
 
 def FloatTensor(*args: Any, **kwargs: Any) -> _Tensor:
     """`FloatTensor([1, 2])` is a float32 tensor of data, `FloatTensor(2, 3)` one of a shape, `FloatTensor()` an empty one."""
+
+Generator = new_generator
 
 def HalfTensor(*args: Any, **kwargs: Any) -> _Tensor:
     """`HalfTensor([1, 2])` is a float16 tensor of data, `HalfTensor(2, 3)` one of a shape, `HalfTensor()` an empty one."""
@@ -522,6 +538,8 @@ bfloat16: DType
 def bitwise_and_(x: Any, y: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
     """In-place form of `bitwise_and`: changes and returns `x`."""
 
+bitwise_invert = _bitwise_not
+
 def bitwise_invert_(x: Any, out: _Tensor | None = None, name: str | None = None) -> _Tensor:
     """In-place form of `bitwise_not`: changes and returns `x`."""
 
@@ -546,9 +564,10 @@ def bitwise_xor_(x: Any, y: Any, out: _Tensor | None = None, name: str | None = 
 
 bool: DType
 
-def cast_(x: _Tensor, dtype: Any) -> _Tensor:
+def cast_(x: _Tensor, dtype: DTypeLike | None) -> _Tensor:
     """In-place form of `cast`: changes and returns `x`."""
 
+cat = _concat
 cdouble: DType
 
 def ceil(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
@@ -558,12 +577,15 @@ def ceil_(x: _Tensor, name: str | None = None) -> _Tensor:
     """In-place form of `ceil`: changes and returns `x`."""
 
 cfloat: DType
+clamp = _clip
+clamp_ = _clip_
 
 def complex(real: _Tensor, imag: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
     """`real + 1j * imag`."""
 
 complex128: DType
 complex64: DType
+concatenate = _concat
 
 def conj(x: _Tensor, name: str | None = None) -> _Tensor:
     """The complex conjugate."""
@@ -604,6 +626,8 @@ def digamma(x: _Tensor, name: str | None = None) -> _Tensor:
 def digamma_(x: _Tensor, name: str | None = None) -> _Tensor:
     """In-place form of `digamma`: changes and returns `x`."""
 
+div = _divide
+
 def div_(x: _Tensor, y: Any, name: str | None = None, *, rounding_mode: str | None = None) -> _Tensor:
     """In-place form of `divide`: changes and returns `x`."""
 
@@ -611,6 +635,7 @@ def divide_(x: _Tensor, y: Any, name: str | None = None, *, rounding_mode: str |
     """In-place form of `divide`: changes and returns `x`."""
 
 double: DType
+dtype = DType
 e: builtins.float
 
 def eq(
@@ -650,6 +675,7 @@ def expm1(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) ->
 def expm1_(x: _Tensor, name: str | None = None) -> _Tensor:
     """In-place form of `expm1`: changes and returns `x`."""
 
+finfo = FInfo
 float: DType
 float16: DType
 float32: DType
@@ -663,8 +689,10 @@ def floor(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) ->
 def floor_(x: _Tensor, name: str | None = None) -> _Tensor:
     """In-place form of `floor`: changes and returns `x`."""
 
-def floor_divide_(x: Any, y: Any) -> _Tensor:
+def floor_divide_(x: TensorLike, y: TensorLike) -> _Tensor:
     """In-place form of `_floor_divide`: changes and returns `x`."""
+
+floor_mod = _remainder
 
 def floor_mod_(x: Any, y: Any, name: str | None = None) -> _Tensor:
     """In-place form of `remainder`: changes and returns `x`."""
@@ -750,15 +778,17 @@ def i1(x: _Tensor, name: str | None = None) -> _Tensor:
 def i1e(x: _Tensor, name: str | None = None) -> _Tensor:
     """`exp(-|x|) * i1(x)`, which does not overflow."""
 
+iinfo = IInfo
+
 def imag(x: _Tensor, name: str | None = None) -> _Tensor:
     """The imaginary part, a view of `x`."""
 
 def index_add_(
-    x: _Tensor, index: _Tensor, axis: Any, value: _Tensor, alpha: Any = 1, name: str | None = None
+    x: _Tensor, index: _Tensor, axis: AxisLike | None, value: _Tensor, alpha: Number = 1, name: str | None = None
 ) -> _Tensor:
     """In-place form of `index_add`: changes and returns `x`."""
 
-def index_fill_(x: _Tensor, index: _Tensor, axis: Any, value: Any, name: str | None = None) -> _Tensor:
+def index_fill_(x: _Tensor, index: _Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> _Tensor:
     """In-place form of `index_fill`: changes and returns `x`."""
 
 def index_put_(
@@ -932,7 +962,7 @@ def maximum(
 
 def median(
     x: _Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: builtins.bool = False,
     mode: str = "avg",
     name: str | None = None,
@@ -945,6 +975,8 @@ def minimum(
     x: _Tensor | builtins.complex, y: _Tensor | builtins.complex, name: str | None = None, *, out: _Tensor | None = None
 ) -> _Tensor:
     """The smaller of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
+
+mod = _remainder
 
 def mod_(x: Any, y: Any, name: str | None = None) -> _Tensor:
     """In-place form of `remainder`: changes and returns `x`."""
@@ -1023,7 +1055,7 @@ def put_along_axis_(
     arr: _Tensor,
     indices: _Tensor,
     values: Any,
-    axis: Any,
+    axis: AxisLike | None,
     reduce: str = "assign",
     include_self: builtins.bool = True,
     broadcast: builtins.bool = True,
@@ -1033,7 +1065,7 @@ def put_along_axis_(
 def quantile(
     x: _Tensor,
     q: Any,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: builtins.bool = False,
     interpolation: str = "linear",
     name: str | None = None,
@@ -1059,8 +1091,12 @@ def remainder_(x: Any, y: Any, name: str | None = None) -> _Tensor:
 def renorm_(x: _Tensor, p: builtins.float, axis: builtins.int, max_norm: builtins.float) -> _Tensor:
     """In-place form of `renorm`: changes and returns `x`."""
 
+reverse = _flip
+
 def round_(x: _Tensor, decimals: builtins.int = 0, name: str | None = None) -> _Tensor:
     """In-place form of `round`: changes and returns `x`."""
+
+row_stack = _vstack
 
 def rsqrt(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
     """`1 / sqrt(x)`."""
@@ -1088,7 +1124,7 @@ def scatter_(
 ) -> _Tensor:
     """In-place form of `scatter`: changes and returns `x`."""
 
-def scatter_add_(input: _Tensor, dim: Any, index: _Tensor, src: _Tensor) -> _Tensor:
+def scatter_add_(input: _Tensor, dim: AxisLike, index: _Tensor, src: _Tensor) -> _Tensor:
     """In-place form of `scatter_add`: changes and returns `x`."""
 
 short: DType
@@ -1117,6 +1153,8 @@ def sinh(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> 
 def sinh_(x: _Tensor, name: str | None = None) -> _Tensor:
     """In-place form of `sinh`: changes and returns `x`."""
 
+slice = slice_axes
+
 def sqrt(x: _Tensor, name: str | None = None, *, out: _Tensor | None = None) -> _Tensor:
     """The square root; NaN for negative numbers."""
 
@@ -1128,6 +1166,8 @@ def square(x: _Tensor, name: str | None = None) -> _Tensor:
 
 def square_(x: _Tensor, name: str | None = None) -> _Tensor:
     """In-place form of `square`: changes and returns `x`."""
+
+sub = _subtract
 
 def sub_(x: _Tensor, y: Any, name: str | None = None, *, alpha: Any = 1) -> _Tensor:
     """In-place form of `subtract`: changes and returns `x`."""
@@ -1145,6 +1185,9 @@ def sum(
     out: _Tensor | None = None,
 ) -> _Tensor:
     """The sum over some axes (all by default). Booleans and 32-bit integers give int64."""
+
+swapdims = _swapaxes
+take_along_dim = _take_along_axis
 
 def tan(x: _Tensor, name: str | None = None) -> _Tensor:
     """The tangent."""

@@ -1,8 +1,9 @@
 # Written by `python -m tools.stubs`; changes made by hand are lost.
 """`paddle.fft`: functions of the package that are exported here (collected at import)."""
 
-from typing import Any
+from collections.abc import Sequence
 
+from proa.eager.annotations import AxisLike
 from proa.eager.tensor import Tensor
 from proa.ops.transform.frequencies import fftfreq as fftfreq
 from proa.ops.transform.frequencies import fftshift as fftshift
@@ -11,9 +12,9 @@ from proa.ops.transform.frequencies import rfftfreq as rfftfreq
 
 def fft(
     x: Tensor,
-    n: Any = None,
-    axis: Any = -1,
-    norm: Any = "backward",
+    n: int | None = None,
+    axis: AxisLike = -1,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -22,9 +23,9 @@ def fft(
 
 def fft2(
     x: Tensor,
-    s: Any = None,
-    axes: Any = (-2, -1),
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike = (-2, -1),
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -33,9 +34,9 @@ def fft2(
 
 def fftn(
     x: Tensor,
-    s: Any = None,
-    axes: Any = None,
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -44,9 +45,9 @@ def fftn(
 
 def hfft(
     x: Tensor,
-    n: Any = None,
-    axis: Any = -1,
-    norm: Any = "backward",
+    n: int | None = None,
+    axis: AxisLike = -1,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -55,9 +56,9 @@ def hfft(
 
 def hfft2(
     x: Tensor,
-    s: Any = None,
-    axes: Any = (-2, -1),
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike = (-2, -1),
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -66,9 +67,9 @@ def hfft2(
 
 def hfftn(
     x: Tensor,
-    s: Any = None,
-    axes: Any = None,
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -77,9 +78,9 @@ def hfftn(
 
 def ifft(
     x: Tensor,
-    n: Any = None,
-    axis: Any = -1,
-    norm: Any = "backward",
+    n: int | None = None,
+    axis: AxisLike = -1,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -88,9 +89,9 @@ def ifft(
 
 def ifft2(
     x: Tensor,
-    s: Any = None,
-    axes: Any = (-2, -1),
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike = (-2, -1),
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -99,9 +100,9 @@ def ifft2(
 
 def ifftn(
     x: Tensor,
-    s: Any = None,
-    axes: Any = None,
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -110,9 +111,9 @@ def ifftn(
 
 def ihfft(
     x: Tensor,
-    n: Any = None,
-    axis: Any = -1,
-    norm: Any = "backward",
+    n: int | None = None,
+    axis: AxisLike = -1,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -121,9 +122,9 @@ def ihfft(
 
 def ihfft2(
     x: Tensor,
-    s: Any = None,
-    axes: Any = (-2, -1),
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike = (-2, -1),
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -132,9 +133,9 @@ def ihfft2(
 
 def ihfftn(
     x: Tensor,
-    s: Any = None,
-    axes: Any = None,
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -143,9 +144,9 @@ def ihfftn(
 
 def irfft(
     x: Tensor,
-    n: Any = None,
-    axis: Any = -1,
-    norm: Any = "backward",
+    n: int | None = None,
+    axis: AxisLike = -1,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -154,9 +155,9 @@ def irfft(
 
 def irfft2(
     x: Tensor,
-    s: Any = None,
-    axes: Any = (-2, -1),
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike = (-2, -1),
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -165,9 +166,9 @@ def irfft2(
 
 def irfftn(
     x: Tensor,
-    s: Any = None,
-    axes: Any = None,
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -176,9 +177,9 @@ def irfftn(
 
 def rfft(
     x: Tensor,
-    n: Any = None,
-    axis: Any = -1,
-    norm: Any = "backward",
+    n: int | None = None,
+    axis: AxisLike = -1,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -187,9 +188,9 @@ def rfft(
 
 def rfft2(
     x: Tensor,
-    s: Any = None,
-    axes: Any = (-2, -1),
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike = (-2, -1),
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -198,9 +199,9 @@ def rfft2(
 
 def rfftn(
     x: Tensor,
-    s: Any = None,
-    axes: Any = None,
-    norm: Any = "backward",
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
     name: str | None = None,
     *,
     out: Tensor | None = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
 from ..ir.recorder import recording_gradients
 from .casting import AmpState
+
+if TYPE_CHECKING:
+    from ..optimizer.optimizer import Optimizer
 
 _LARGEST = float(np.finfo(np.float32).max)
 _FRESH, _UNSCALED, _STEPPED = "fresh", "unscaled", "stepped"
@@ -94,7 +97,7 @@ class AmpScaler:
             wide = var.astype("float32")  # 65536 is no float16
         return wide * self._current
 
-    def unscale_(self, optimizer: Any) -> None:
+    def unscale_(self, optimizer: Optimizer) -> None:
         """Takes the scale out of the gradients of an optimiser's parameters: before clipping them, for example."""
         if not self._enable:
             return
@@ -127,7 +130,7 @@ class AmpScaler:
                 flags.append(found)
         return any(bool(flag) for flag in flags)
 
-    def step(self, optimizer: Any) -> None:
+    def step(self, optimizer: Optimizer) -> None:
         """The optimiser's step, unless gradients have overflowed."""
         if not self._enable:
             optimizer.step()
@@ -144,7 +147,7 @@ class AmpScaler:
             optimizer.step()
         self._optimizer_states[id(optimizer)] = (_STEPPED, overflowed)
 
-    def minimize(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def minimize(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """`step(optimizer)` and `update()` after `backward()` of the scaled loss; gives the pairs of `minimize`."""
         if not self._enable:
             return optimizer.minimize(*args, **kwargs)

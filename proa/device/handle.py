@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.errors import type_error, value_error
 from ..core.place import CPU, Place, make_place, parse_place
+from ..eager.annotations import DeviceLike
 from ..eager.attaching import attach
 from ..eager.declare import PUBLIC
 from ..eager.tensor import Tensor
@@ -87,7 +88,7 @@ def _leave() -> None:
 class device:
     """`with paddle.device.device("gpu:1"):` new tensors go there; None changes nothing."""
 
-    def __init__(self, device: Any = None) -> None:
+    def __init__(self, device: DeviceLike | None = None) -> None:
         self.device = make_place("gpu", device) if isinstance(device, int) and device >= 0 else device
 
     def __enter__(self) -> None:
@@ -101,7 +102,7 @@ class device:
 class device_guard:
     """`with paddle.device.device_guard("cpu"):` new tensors go there."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: DeviceLike | None) -> None:
         self.device = make_place("gpu", device) if isinstance(device, int) else device
 
     def __enter__(self) -> None:
@@ -116,7 +117,7 @@ def get_default_device() -> Device:
     return Device(LOCAL.place)
 
 
-def set_default_device(device: Any) -> None:
+def set_default_device(device: DeviceLike | None) -> None:
     """Makes a device that of new tensors; None changes nothing."""
     if device is not None:
         set_device(make_place("gpu", device) if isinstance(device, int) else device)
@@ -127,7 +128,7 @@ def current_device() -> int:
     return LOCAL.place.index
 
 
-def get_device_module(device: Any = None) -> ModuleType:
+def get_device_module(device: DeviceLike | None = None) -> ModuleType:
     """The module with the functions of a kind of device: `paddle.cuda` for GPUs, `paddle.device.cpu` for the CPU …"""
     kind = parse_place(get_device() if device is None else device).kind
     if kind == "gpu":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.annotations import DeviceLike
 from .select import _device_of
 
 # Peaks at the last reset: PJRT's peak cannot be set back, so differences are reported.
@@ -21,32 +22,32 @@ def _statistic(device: Any, name: str) -> int:
     return sum(shard.data.nbytes for array in live for shard in array.addressable_shards if shard.device == found)
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: DeviceLike | None = None) -> int:
     """Bytes in use on a device."""
     return _statistic(device, "bytes_in_use")
 
 
-def max_memory_allocated(device: Any = None) -> int:
+def max_memory_allocated(device: DeviceLike | None = None) -> int:
     """The most bytes that were in use at once since start (or since the last reset, if that was exceeded)."""
     peak = _statistic(device, "peak_bytes_in_use")
     return peak if peak != _PEAK_AT_RESET.get((device, "allocated")) else memory_allocated(device)
 
 
-def reset_max_memory_allocated(device: Any = None) -> None:
+def reset_max_memory_allocated(device: DeviceLike | None = None) -> None:
     _PEAK_AT_RESET[(device, "allocated")] = _statistic(device, "peak_bytes_in_use")
 
 
-def memory_reserved(device: Any = None) -> int:
+def memory_reserved(device: DeviceLike | None = None) -> int:
     """Bytes that the device's allocator holds."""
     return _statistic(device, "bytes_reserved") or _statistic(device, "pool_bytes") or memory_allocated(device)
 
 
-def max_memory_reserved(device: Any = None) -> int:
+def max_memory_reserved(device: DeviceLike | None = None) -> int:
     peak = _statistic(device, "peak_pool_bytes") or max_memory_allocated(device)
     return peak if peak != _PEAK_AT_RESET.get((device, "reserved")) else memory_reserved(device)
 
 
-def reset_max_memory_reserved(device: Any = None) -> None:
+def reset_max_memory_reserved(device: DeviceLike | None = None) -> None:
     _PEAK_AT_RESET[(device, "reserved")] = max_memory_reserved(device)
 
 
@@ -57,13 +58,13 @@ def empty_cache() -> None:
     gc.collect()
 
 
-def reset_peak_memory_stats(device: Any = None) -> None:
+def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
     """Counts the most bytes in use anew, allocated and reserved."""
     reset_max_memory_allocated(device)
     reset_max_memory_reserved(device)
 
 
-def mem_get_info(device: Any = None) -> tuple[int, int]:
+def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:
     """Free and total bytes of a device; ValueError where the plug-in does not tell (the CPU)."""
     statistics = _device_of(device).memory_stats() or {}
     total = int(statistics.get("bytes_limit", 0))
@@ -72,7 +73,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     return total - int(statistics.get("bytes_in_use", 0)), total
 
 
-def memory_summary(device: Any = None) -> str:
+def memory_summary(device: DeviceLike | None = None) -> str:
     """What is known of the memory of a device, as a table of text."""
     found = _device_of(device)
     numbers = dict(found.memory_stats() or {}) or {"bytes_in_use": memory_allocated(device)}
@@ -81,6 +82,6 @@ def memory_summary(device: Any = None) -> str:
     return "\n".join([f"Memory of {found.device_kind}", *lines])
 
 
-def vmm_compact(device: Any = None) -> int:
+def vmm_compact(device: DeviceLike | None = None) -> int:
     """Bytes that moving memory together has freed: none, XLA's allocator does not move memory."""
     return 0

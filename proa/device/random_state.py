@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..core.errors import type_error
 from ..core.generator import Generator, GeneratorState, default_generator
+from ..eager.annotations import DeviceLike
 from ..eager.declare import PUBLIC
 
 
@@ -24,12 +23,12 @@ def manual_seed_all(seed: int) -> None:
     _seeded(seed)
 
 
-def get_rng_state(device: Any = None) -> GeneratorState:
+def get_rng_state(device: DeviceLike | None = None) -> GeneratorState:
     """The state of the random numbers; `set_rng_state` continues from it."""
     return default_generator.get_state()
 
 
-def set_rng_state(new_state: GeneratorState, device: Any = None) -> None:
+def set_rng_state(new_state: GeneratorState, device: DeviceLike | None = None) -> None:
     """Continues from a state that `get_rng_state` gave."""
     if not isinstance(new_state, tuple) or len(new_state) != 2:
         raise type_error("set_rng_state", "the state must be one that get_rng_state gave", type(new_state).__name__)

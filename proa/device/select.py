@@ -19,6 +19,7 @@ from ..core.place import (
     make_place,
     parse_place,
 )
+from ..eager.annotations import DeviceLike
 from ..eager.declare import PUBLIC
 from ..ir.recorder import LOCAL, set_place
 
@@ -98,7 +99,7 @@ def _device_of(device: Any) -> Any:
     return jax_device(place) if place is not CPU else jax_devices("cpu")[0]
 
 
-def get_device_properties(device: Any = None) -> DeviceProperties:
+def get_device_properties(device: DeviceLike | None = None) -> DeviceProperties:
     found = _device_of(device)
     capability = str(getattr(found, "compute_capability", "0.0")).split(".")
     statistics = found.memory_stats() or {}
@@ -111,11 +112,11 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
     )
 
 
-def get_device_name(device: Any = None) -> str:
+def get_device_name(device: DeviceLike | None = None) -> str:
     return _device_of(device).device_kind
 
 
-def get_device_capability(device: Any = None) -> tuple[int, int]:
+def get_device_capability(device: DeviceLike | None = None) -> tuple[int, int]:
     properties = get_device_properties(device)
     return properties.major, properties.minor
 

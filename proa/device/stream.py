@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from ..eager.annotations import DeviceLike
 from ..eager.declare import PUBLIC
 from ..ir import forking
 from ..ir.recorder import LOCAL, flush_current, verify_values
 from ..ir.xla import started_jax
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: DeviceLike | None = None) -> None:
     """Runs everything recorded by this thread and waits until it is done."""
     flush_current()
     if forking.State.started and not forking.State.lost:
@@ -29,7 +30,7 @@ def synchronize(device: Any = None) -> None:
 class Stream:
     """A stream of work on a device; all work of a device is in order already."""
 
-    def __init__(self, device: Any = None, priority: int = 2, stream_base: Any = None) -> None:
+    def __init__(self, device: DeviceLike | None = None, priority: int = 2, stream_base: Any = None) -> None:
         self.device = device if device is not None else LOCAL.place
         self.priority = priority
 
@@ -84,7 +85,7 @@ class _Current:
     stream: Stream | None = None
 
 
-def current_stream(device: Any = None) -> Stream:
+def current_stream(device: DeviceLike | None = None) -> Stream:
     if _Current.stream is None:
         _Current.stream = Stream(device)
     return _Current.stream
@@ -120,7 +121,7 @@ def stream(stream: Stream | None) -> StreamContext:
     return StreamContext(stream)
 
 
-def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
+def get_stream_from_external(data_ptr: int, device: DeviceLike | None = None) -> Stream:
     """A stream for one that another library made: its work is waited for whenever this one waits."""
     if not isinstance(data_ptr, int):
         raise TypeError(f"(get_stream_from_external) data_ptr must be an integer; received {type(data_ptr).__name__}.")

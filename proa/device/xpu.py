@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.annotations import DeviceLike
 from . import memory
 from . import stream as _stream
 from .select import _device_of, _platforms
@@ -44,7 +45,7 @@ def device_count() -> int:
     return _platforms().get("xpu", 0)
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: DeviceLike | None = None) -> None:
     """Runs everything recorded by this thread and waits until it is done."""
     _stream.synchronize(_named(device, "synchronize"))
 
@@ -54,42 +55,42 @@ def empty_cache() -> None:
     memory.empty_cache()
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: DeviceLike | None = None) -> int:
     """Bytes in use on an XPU."""
     return memory.memory_allocated(_named(device, "memory_allocated"))
 
 
-def memory_reserved(device: Any = None) -> int:
+def memory_reserved(device: DeviceLike | None = None) -> int:
     """Bytes that the XPU's allocator holds."""
     return memory.memory_reserved(_named(device, "memory_reserved"))
 
 
-def max_memory_allocated(device: Any = None) -> int:
+def max_memory_allocated(device: DeviceLike | None = None) -> int:
     """The most bytes that were in use at once."""
     return memory.max_memory_allocated(_named(device, "max_memory_allocated"))
 
 
-def max_memory_reserved(device: Any = None) -> int:
+def max_memory_reserved(device: DeviceLike | None = None) -> int:
     """The most bytes that the XPU's allocator held at once."""
     return memory.max_memory_reserved(_named(device, "max_memory_reserved"))
 
 
-def reset_max_memory_allocated(device: Any = None) -> None:
+def reset_max_memory_allocated(device: DeviceLike | None = None) -> None:
     """Counts the most bytes in use anew."""
     memory.reset_max_memory_allocated(_named(device, "reset_max_memory_allocated"))
 
 
-def reset_max_memory_reserved(device: Any = None) -> None:
+def reset_max_memory_reserved(device: DeviceLike | None = None) -> None:
     """Counts the most bytes held anew."""
     memory.reset_max_memory_reserved(_named(device, "reset_max_memory_reserved"))
 
 
-def memory_total(device: Any = None) -> int:
+def memory_total(device: DeviceLike | None = None) -> int:
     """All bytes of an XPU's memory."""
     return int((_device_of(_named(device, "memory_total")).memory_stats() or {}).get("bytes_limit", 0))
 
 
-def memory_used(device: Any = None) -> int:
+def memory_used(device: DeviceLike | None = None) -> int:
     """Bytes in use on an XPU."""
     return memory_allocated(device)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.errors import type_error, value_error
 from ..core.tracebacks import boundary
+from ..eager.annotations import DeviceLike, DTypeLike
 from ..eager.attaching import attach
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
@@ -37,9 +38,13 @@ def _with_layout(x: Tensor, layout: Layout) -> Tensor:
 
 @boundary
 def shard_tensor(
-    data: Any, mesh: ProcessMesh | None = None, placements: Sequence[Placement] | None = None, dtype: Any = None,
-    place: Any = None, stop_gradient: bool | None = None,
-) -> Tensor:  # fmt: skip
+    data: Any,
+    mesh: ProcessMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+    dtype: DTypeLike | None = None,
+    place: DeviceLike | None = None,
+    stop_gradient: bool | None = None,
+) -> Tensor:
     """Data as a tensor on a mesh: `placements[i]` says how it lies on axis `i`.
 
     A parameter is laid out itself and stays the same object, so an optimiser that has it already goes on with it. Any other

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import value_error
 from ..core.tracebacks import boundary
@@ -16,9 +16,12 @@ from .collective import ReduceOp, Task, reduction_of
 from .group import position, resolve
 from .messages import require_tensors
 
+if TYPE_CHECKING:
+    from .group import Group
+
 
 def all_reduce(
-    tensor: Tensor, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+    tensor: Tensor, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:  # fmt: skip
     return collective.all_reduce(tensor, op, group, sync_op)
 
@@ -32,8 +35,12 @@ def _fit(where: str, tensor: Tensor, whole: Tensor) -> None:
 
 @boundary
 def all_gather(
-    tensor_or_tensor_list: Any, tensor: Tensor, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
-) -> Task | None:  # fmt: skip
+    tensor_or_tensor_list: Any,
+    tensor: Tensor,
+    group: Group | None = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     """Into a list, or into one tensor that holds the gathered ones one after another."""
     if not isinstance(tensor_or_tensor_list, Tensor):
         return collective.all_gather(tensor_or_tensor_list, tensor, group, sync_op)
@@ -48,13 +55,13 @@ def all_gather(
 
 
 def broadcast(
-    tensor: Tensor, src: int, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+    tensor: Tensor, src: int, group: Group | None = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
     return collective.broadcast(tensor, src, group, sync_op)
 
 
 def reduce(
-    tensor: Tensor, dst: int = 0, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True,
+    tensor: Tensor, dst: int = 0, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
     return collective.reduce(tensor, dst, op, group, sync_op)
@@ -62,7 +69,7 @@ def reduce(
 
 @boundary
 def reduce_scatter(
-    tensor: Tensor, tensor_or_tensor_list: Any, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True,
+    tensor: Tensor, tensor_or_tensor_list: Any, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
     """From a list, or from one tensor that is divided along axis 0."""
@@ -101,14 +108,14 @@ def scatter(
 
 
 def gather(
-    tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int = 0, group: Any = None, sync_op: bool = True,
+    tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int = 0, group: Group | None = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
     return collective.gather(tensor, gather_list, dst, group, sync_op)
 
 
 def alltoall(
-    out_tensor_or_tensor_list: Any, in_tensor_or_tensor_list: Any, group: Any = None, sync_op: bool = True,
+    out_tensor_or_tensor_list: Any, in_tensor_or_tensor_list: Any, group: Group | None = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
     if isinstance(out_tensor_or_tensor_list, Tensor):
@@ -119,19 +126,24 @@ def alltoall(
 
 
 def alltoall_single(
-    out_tensor: Tensor, in_tensor: Tensor, out_split_sizes: Sequence[int] | None = None,
-    in_split_sizes: Sequence[int] | None = None, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False,
-) -> Task | None:  # fmt: skip
+    out_tensor: Tensor,
+    in_tensor: Tensor,
+    out_split_sizes: Sequence[int] | None = None,
+    in_split_sizes: Sequence[int] | None = None,
+    group: Group | None = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     return collective.alltoall_single(out_tensor, in_tensor, in_split_sizes, out_split_sizes, group, sync_op)
 
 
 def send(
-    tensor: Tensor, dst: int = 0, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+    tensor: Tensor, dst: int = 0, group: Group | None = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
     return collective.send(tensor, dst, group, sync_op)
 
 
 def recv(
-    tensor: Tensor, src: int = 0, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+    tensor: Tensor, src: int = 0, group: Group | None = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
     return collective.recv(tensor, src, group, sync_op)

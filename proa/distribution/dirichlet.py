@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import type_error, value_error
+from ..eager.annotations import Number
 from ..eager.tensor import Tensor
 from .arguments import spread, tensors
 from .distribution import without_gradient
@@ -16,7 +17,7 @@ from .functions import paddle, times_log
 class Dirichlet(ExponentialFamily):
     """Density proportional to the product of x_i^(concentration_i - 1), over the last dimension."""
 
-    def __init__(self, concentration: Any) -> None:
+    def __init__(self, concentration: Number) -> None:
         if not isinstance(concentration, Tensor):
             raise type_error("Dirichlet", "concentration must be a Tensor", f"{type(concentration).__name__}")
         (self.concentration,) = tensors("Dirichlet", concentration=concentration)

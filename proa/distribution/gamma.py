@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..eager.annotations import Number
 from .arguments import common_shape, spread, tensors
 from .distribution import without_gradient
 from .exponential_family import ExponentialFamily
@@ -14,7 +15,7 @@ from .functions import paddle, times_log
 class Gamma(ExponentialFamily):
     """Density proportional to x^(concentration - 1) exp(-rate * x) for x > 0."""
 
-    def __init__(self, concentration: Any, rate: Any) -> None:
+    def __init__(self, concentration: Number, rate: Number) -> None:
         self.concentration, self.rate = tensors(
             "Gamma", integers=False, mixed=False, concentration=concentration, rate=rate
         )

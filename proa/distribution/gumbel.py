@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.annotations import Number
 from .arguments import common_shape, spread, tensors
 from .distribution import Distribution, without_gradient
 from .functions import paddle
@@ -18,7 +19,7 @@ from .transformed_distribution import TransformedDistribution
 class Gumbel(TransformedDistribution):
     """Mode `loc`, stretched by `scale`."""
 
-    def __init__(self, loc: Any, scale: Any) -> None:
+    def __init__(self, loc: Number, scale: Number) -> None:
         loc, scale = tensors("Gumbel", lists=False, loc=loc, scale=scale)
         shape = common_shape("Gumbel", loc, scale)
         self.loc, self.scale = spread(loc, shape), spread(scale, shape)

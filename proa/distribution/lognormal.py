@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.annotations import Number
 from .functions import paddle
 from .normal import Normal
 from .transform import ExpTransform
@@ -13,7 +14,7 @@ from .transformed_distribution import TransformedDistribution
 class LogNormal(TransformedDistribution):
     """`loc` and `scale` are the mean and the standard deviation of the logarithm."""
 
-    def __init__(self, loc: Any, scale: Any) -> None:
+    def __init__(self, loc: Number, scale: Number) -> None:
         base = Normal(loc, scale)
         self.loc, self.scale = base.loc, base.scale
         super().__init__(base, [ExpTransform()])

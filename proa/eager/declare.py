@@ -308,7 +308,7 @@ def attach_operator(function: Callable[..., Any], operator: str) -> None:
         return
     attach(function.__module__, **{f"__{stem}__": function})
 
-    def reflected(self: Tensor, other: Any) -> Any:
+    def reflected(self: Tensor, other: Any) -> Tensor:
         try:
             return function(other, self)
         except Exception as failure:

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..core.dtype import to_numpy_dtype
+from .annotations import DTypeLike
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -59,7 +60,7 @@ class A:
     def values(self) -> Any:
         return self._given() if callable(self._given) else self._given
 
-    def make(self, seed: int, dtype: Any = None) -> np.ndarray:
+    def make(self, seed: int, dtype: DTypeLike | None = None) -> np.ndarray:
         kind = to_numpy_dtype(dtype or self.dtype)
         if self.values is not None:
             return np.asarray(self.values).astype(kind)

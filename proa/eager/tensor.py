@@ -27,6 +27,7 @@ from ..ir.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_
 from ..ir.meshes import devices_of, readable
 from ..ir.recorder import LOCAL, Failure, value_of
 from ..ir.recording_mode import Mode
+from .annotations import DeviceLike, DTypeLike
 
 _names = itertools.count()
 
@@ -62,7 +63,13 @@ class Tensor:
 
     __array_priority__ = 1000
 
-    def __init__(self, data: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> None:
+    def __init__(
+        self,
+        data: Any = None,
+        dtype: Any = None,
+        place: DeviceLike | None = None,
+        stop_gradient: bool = True,
+    ) -> None:
         value = np.zeros((0,), np.float32) if data is None else data
         source = value if isinstance(value, Tensor) else tensor_from_data(value, dtype, place)
         adopt(self, source)
@@ -485,7 +492,7 @@ def _without_symbols(data: Any) -> Any:
     return [_without_symbols(part) for part in data] if isinstance(data, (list, tuple)) else plain(data)
 
 
-def tensor_from_data(data: Any, dtype: Any = None, place: Any = None) -> Tensor:
+def tensor_from_data(data: Any, dtype: DTypeLike | None = None, place: DeviceLike | None = None) -> Tensor:
     """A new tensor from host data: Python numbers and nested lists, NumPy or JAX arrays, anything with DLPack."""
     from .convert import host_array
 

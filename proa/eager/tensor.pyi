@@ -12,6 +12,7 @@ from proa.core.size import Size, TensorSize
 from proa.device.handle import Device
 from proa.distributed.mesh import ProcessMesh
 from proa.distributed.placement import Placement
+from proa.eager.annotations import AxisLike, DeviceLike, DTypeLike, Number, ShapeLike, SizesLike, TensorLike
 from proa.eager.hooks import Hook, RemovableHandle
 from proa.ops.create.storage import VarType
 
@@ -40,7 +41,7 @@ class Tensor:
     stop_gradient: builtins.bool
     __array_priority__: builtins.int
     def __init__(
-        self, data: Any = None, dtype: Any = None, place: Any = None, stop_gradient: builtins.bool = True
+        self, data: Any = None, dtype: Any = None, place: DeviceLike | None = None, stop_gradient: builtins.bool = True
     ) -> None: ...
     @property
     def shape(self) -> Size: ...
@@ -145,7 +146,7 @@ class Tensor:
     def __div__(self, other: Any) -> Tensor: ...
     __dlpack_c_exchange_api__: Any
     def __eq__(self, y: Any) -> Any: ...  # type: ignore[override]
-    def __floordiv__(self, y: Any) -> Tensor: ...
+    def __floordiv__(self, y: TensorLike) -> Tensor: ...
     def __ge__(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """`x >= y`, element by element."""
     def __getitem__(self, item: Any) -> Tensor:
@@ -179,20 +180,20 @@ class Tensor:
         """`+x`: the same tensor."""
     def __pow__(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """`x ** y`, element by element."""
-    def __radd__(self, other: Any) -> Any: ...
+    def __radd__(self, other: Any) -> Tensor: ...
     def __rand__(self, y: Any) -> Tensor: ...
     def __rdiv__(self, other: Any) -> Tensor: ...
-    def __rfloordiv__(self, other: Any) -> Any: ...
+    def __rfloordiv__(self, other: Any) -> Tensor: ...
     def __rlshift__(self, y: Any, is_arithmetic: builtins.bool = True) -> Tensor: ...
-    def __rmatmul__(self, other: Any) -> Any: ...
-    def __rmod__(self, other: Any) -> Any: ...
-    def __rmul__(self, other: Any) -> Any: ...
+    def __rmatmul__(self, other: Any) -> Tensor: ...
+    def __rmod__(self, other: Any) -> Tensor: ...
+    def __rmul__(self, other: Any) -> Tensor: ...
     def __ror__(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor: ...
-    def __rpow__(self, other: Any) -> Any: ...
+    def __rpow__(self, other: Any) -> Tensor: ...
     def __rrshift__(self, y: Any, is_arithmetic: builtins.bool = True) -> Tensor: ...
     def __rshift__(self, y: Any, is_arithmetic: builtins.bool = True) -> Tensor: ...
-    def __rsub__(self, other: Any) -> Any: ...
-    def __rtruediv__(self, other: Any) -> Any: ...
+    def __rsub__(self, other: Any) -> Tensor: ...
+    def __rtruediv__(self, other: Any) -> Tensor: ...
     def __rxor__(self, y: Any, out: Tensor | None = None, name: str | None = None) -> Tensor: ...
     def __setitem__(self, item: Any, value: Any) -> None:
         """`x[item] = value`: in place, with gradients to what is left of `x` and to `value`."""
@@ -304,11 +305,19 @@ class Tensor:
     def apply_(self, func: Callable[[Tensor], Any]) -> Tensor:
         """Lets the tensor become `func(x)`, whatever its shape and data type."""
     def argmax(
-        self, axis: Any = None, keepdim: builtins.bool = False, dtype: Any = "int64", name: str | None = None
+        self,
+        axis: AxisLike | None = None,
+        keepdim: builtins.bool = False,
+        dtype: DTypeLike = "int64",
+        name: str | None = None,
     ) -> Tensor:
         """The position of the largest element along `axis` (in the flattened tensor by default)."""
     def argmin(
-        self, axis: Any = None, keepdim: builtins.bool = False, dtype: Any = "int64", name: str | None = None
+        self,
+        axis: AxisLike | None = None,
+        keepdim: builtins.bool = False,
+        dtype: DTypeLike = "int64",
+        name: str | None = None,
     ) -> Tensor:
         """The position of the smallest element along `axis` (in the flattened tensor by default)."""
     def argsort(
@@ -325,7 +334,9 @@ class Tensor:
         """Pairs in the last axis as complex numbers. Shares memory with `x`."""
     def as_real(self, name: str | None = None) -> Tensor:
         """Complex numbers as pairs in a new last axis. Shares memory with `x`."""
-    def as_strided(self, shape: Any, stride: Any, offset: builtins.int = 0, name: str | None = None) -> Tensor:
+    def as_strided(
+        self, shape: ShapeLike, stride: SizesLike, offset: builtins.int = 0, name: str | None = None
+    ) -> Tensor:
         """`x` with a shape and strides (counted in elements) of one's own, from `offset` (counted in bytes, as Paddle does)."""
     def asin(self, name: str | None = None) -> Tensor:
         """The angle whose sine is `x`; NaN outside [-1, 1]."""
@@ -335,7 +346,7 @@ class Tensor:
         """The number whose hyperbolic sine is `x`."""
     def asinh_(self, name: str | None = None) -> Tensor:
         """In-place form of `asinh`: changes and returns `x`."""
-    def astype(self, dtype: Any) -> Tensor:
+    def astype(self, dtype: DTypeLike | None) -> Tensor:
         """The numbers in another type; the tensor itself if it has that type already."""
     def atan(self, name: str | None = None) -> Tensor:
         """The angle whose tangent is `x`."""
@@ -426,7 +437,7 @@ class Tensor:
         """The shape that any number of shapes are broadcast to; ValueError if they cannot be."""
     def broadcast_tensors(self, name: str | None = None) -> list[Tensor]:
         """Tensors expanded to their common shape."""
-    def broadcast_to(self, shape: Any, name: str | None = None) -> Tensor:
+    def broadcast_to(self, shape: ShapeLike, name: str | None = None) -> Tensor:
         """`x` expanded to a shape; see `expand`."""
     def bucketize(
         self,
@@ -440,9 +451,9 @@ class Tensor:
         """The number of the interval between sorted boundaries (a vector) that elements are in."""
     def byte(self) -> Tensor:
         """The numbers as uint8; the tensor itself if they are that already."""
-    def cast(self, dtype: Any) -> Tensor:
+    def cast(self, dtype: DTypeLike | None) -> Tensor:
         """A new tensor with the numbers of `x` in another data type."""
-    def cast_(self, dtype: Any) -> Tensor:
+    def cast_(self, dtype: DTypeLike | None) -> Tensor:
         """In-place form of `cast`: changes and returns `x`."""
     def cauchy_(self, loc: Any = 0, scale: Any = 1, name: str | None = None) -> Tensor:
         """Fills `x` with numbers from a Cauchy distribution."""
@@ -470,15 +481,15 @@ class Tensor:
         """The inverse of a matrix, given the factor that `cholesky` makes of it."""
     def cholesky_solve(self, y: Tensor, upper: builtins.bool = False, name: str | None = None) -> Tensor:
         """The solution of `A z = x`, given the factor `y` of `A` that `cholesky` makes."""
-    def chunk(self, chunks: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+    def chunk(self, chunks: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
         """`x` cut along an axis into `chunks` equal parts."""
     def clamp(self, min: Any = None, max: Any = None, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Every element moved into [min, max]. The gradient is 1 inside and at the limits, else 0."""
-    def clamp_(self, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
+    def clamp_(self, min: Number | None = None, max: Number | None = None, name: str | None = None) -> Tensor:
         """In-place form of `clip`: changes and returns `x`, whose type stays."""
     def clip(self, min: Any = None, max: Any = None, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Every element moved into [min, max]. The gradient is 1 inside and at the limits, else 0."""
-    def clip_(self, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
+    def clip_(self, min: Number | None = None, max: Number | None = None, name: str | None = None) -> Tensor:
         """In-place form of `clip`: changes and returns `x`, whose type stays."""
     def clone(self, name: str | None = None) -> Tensor:
         """A copy of `x` that its gradient flows back through."""
@@ -494,7 +505,7 @@ class Tensor:
         """The numbers as complex128; the tensor itself if they are that already."""
     def complex64(self) -> Tensor:
         """The numbers as complex64; the tensor itself if they are that already."""
-    def concat(self, axis: Any = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    def concat(self, axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tensors joined along an existing axis; all other dimensions are equal."""
     def cond(self, p: Any = None, name: str | None = None) -> Tensor:
         """The condition number: the norm of matrices times the norm of their inverses."""
@@ -502,7 +513,7 @@ class Tensor:
         """The complex conjugate."""
     def contiguous(self) -> Tensor:
         """The tensor itself; where its elements did not lie one after the other, it has a memory of its own from now on."""
-    def copy_(self, other: Any, blocking: builtins.bool = True) -> Tensor:
+    def copy_(self, other: TensorLike, blocking: builtins.bool = True) -> Tensor:
         """Copies the numbers of another tensor of the same shape and type. Neither history nor version"""
     def copysign(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """The magnitude of `x` with the sign of `y`; a zero has a sign as well."""
@@ -518,7 +529,9 @@ class Tensor:
         """The hyperbolic cosine."""
     def cosh_(self, name: str | None = None) -> Tensor:
         """In-place form of `cosh`: changes and returns `x`."""
-    def count_nonzero(self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None) -> Tensor:
+    def count_nonzero(
+        self, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None
+    ) -> Tensor:
         """How many elements over some axes (all by default) are not zero."""
     def cov(
         self,
@@ -533,8 +546,8 @@ class Tensor:
         """The tensor on the CPU; itself if it is there."""
     @staticmethod
     def create_parameter(
-        shape: Any,
-        dtype: Any,
+        shape: ShapeLike,
+        dtype: DTypeLike | None,
         name: str | None = None,
         attr: Any = None,
         is_bias: builtins.bool = False,
@@ -542,7 +555,7 @@ class Tensor:
     ) -> Any:
         """A new parameter; the same as `paddle.create_parameter`."""
     @staticmethod
-    def create_tensor(dtype: Any, name: str | None = None, persistable: builtins.bool = False) -> Tensor:
+    def create_tensor(dtype: DTypeLike | None, name: str | None = None, persistable: builtins.bool = False) -> Tensor:
         """A tensor of a type without elements, to be filled later."""
     def cross(self, y: Tensor, axis: builtins.int = 9, name: str | None = None) -> Tensor:
         """The vector product along an axis of three elements; the default is the first such axis."""
@@ -550,21 +563,25 @@ class Tensor:
         """Of a sparse CSR tensor only."""
     def cuda(self, device_id: builtins.int | None = None, blocking: builtins.bool = True) -> Tensor:
         """The tensor on a GPU (the first by default, or where it is); ValueError if there is none."""
-    def cummax(self, axis: Any = None, dtype: Any = "int64", name: str | None = None) -> tuple[Tensor, Tensor]:
+    def cummax(
+        self, axis: AxisLike | None = None, dtype: DTypeLike = "int64", name: str | None = None
+    ) -> tuple[Tensor, Tensor]:
         """The largest element so far along `axis` and its position (of equal ones, the last)."""
-    def cummin(self, axis: Any = None, dtype: Any = "int64", name: str | None = None) -> tuple[Tensor, Tensor]:
+    def cummin(
+        self, axis: AxisLike | None = None, dtype: DTypeLike = "int64", name: str | None = None
+    ) -> tuple[Tensor, Tensor]:
         """The smallest element so far along `axis` and its position (of equal ones, the last)."""
     def cumprod(
         self, dim: Any = None, *, dtype: Any = None, out: Tensor | None = None, name: str | None = None
     ) -> Tensor:
         """Running products along `dim`, or over the flattened tensor."""
-    def cumprod_(self, dim: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    def cumprod_(self, dim: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """In-place form of `cumprod`."""
     def cumsum(
         self, axis: Any = None, dtype: Any = None, name: str | None = None, *, out: Tensor | None = None
     ) -> Tensor:
         """Running sums along `axis`, or over the flattened tensor. Booleans and integers give int64."""
-    def cumsum_(self, axis: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    def cumsum_(self, axis: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """In-place form of `cumsum`; a data type of numbers stays unless another is named."""
     def cumulative_trapezoid(
         self, x: Tensor | None = None, dx: Any = None, axis: builtins.int = -1, name: str | None = None
@@ -652,10 +669,10 @@ class Tensor:
         """In-place form of `elu`: changes and returns `x`."""
     def empty_like(
         self,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str | None = None,
         *,
-        device: Any = None,
+        device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
@@ -680,7 +697,7 @@ class Tensor:
         """e to the power of `x`."""
     def exp_(self, name: str | None = None) -> Tensor:
         """In-place form of `exp`: changes and returns `x`."""
-    def expand(self, shape: Any, name: str | None = None) -> Tensor:
+    def expand(self, shape: ShapeLike, name: str | None = None) -> Tensor:
         """`x` repeated along dimensions of 1 (and new ones in front) to a shape; -1 keeps a"""
     def expand_as(self, y: Tensor, name: str | None = None) -> Tensor:
         """`x` expanded to the shape of `y`."""
@@ -718,7 +735,7 @@ class Tensor:
         """`x` with the axes from `start_axis` to `stop_axis` merged into one. Shares memory with"""
     def flatten_(self, start_axis: Any = 0, stop_axis: Any = -1, name: str | None = None) -> Tensor:
         """In-place form of `flatten`."""
-    def flip(self, axis: Any, name: str | None = None) -> Tensor:
+    def flip(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
         """`x` with the order of elements along some axes reversed."""
     def float(self) -> Tensor:
         """The numbers as float32; the tensor itself if they are that already."""
@@ -734,7 +751,7 @@ class Tensor:
         """In-place form of `floor`: changes and returns `x`."""
     def floor_divide(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The quotient rounded down. A zero among integer divisors raises ZeroDivisionError."""
-    def floor_divide_(self, y: Any) -> Tensor:
+    def floor_divide_(self, y: TensorLike) -> Tensor:
         """In-place form of `_floor_divide`: changes and returns `x`."""
     def floor_mod(self, y: Any, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """What division rounding down leaves: it has the sign of `y`. Integers: no zero divisor."""
@@ -753,10 +770,10 @@ class Tensor:
     def full_like(
         self,
         fill_value: Any,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str | None = None,
         *,
-        device: Any = None,
+        device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
@@ -773,7 +790,9 @@ class Tensor:
         """The logarithm of the absolute value of the gamma function; infinite at its poles."""
     def gammaln_(self, name: str | None = None) -> Tensor:
         """In-place form of `lgamma`: changes and returns `x`."""
-    def gather(self, index: Tensor, axis: Any = None, name: str | None = None, out: Tensor | None = None) -> Tensor:
+    def gather(
+        self, index: Tensor, axis: AxisLike | None = None, name: str | None = None, out: Tensor | None = None
+    ) -> Tensor:
         """The slices of `x` along an axis (the first by default) that `index` names."""
     def gather_nd(self, index: Tensor, name: str | None = None) -> Tensor:
         """`x[index[..., 0], index[..., 1], …]`: the last dimension of `index` holds one position."""
@@ -821,14 +840,16 @@ class Tensor:
     def histogram(
         self,
         bins: Any = 100,
-        min: Any = 0.0,
-        max: Any = 0.0,
+        min: Number = 0.0,
+        max: Number = 0.0,
         weight: Tensor | None = None,
         density: builtins.bool = False,
         name: str | None = None,
     ) -> Tensor:
         """How many elements lie in each of `bins` equal intervals from `min` to `max`, both included."""
-    def histogram_bin_edges(self, bins: Any = 100, min: Any = 0.0, max: Any = 0.0, name: str | None = None) -> Tensor:
+    def histogram_bin_edges(
+        self, bins: Any = 100, min: Number = 0.0, max: Number = 0.0, name: str | None = None
+    ) -> Tensor:
         """The edges of `bins` equal intervals from `min` to `max`, or over the range of the elements."""
     def histogramdd(
         self,
@@ -864,19 +885,21 @@ class Tensor:
     def index_add(
         self,
         index: Tensor,
-        axis: Any,
+        axis: AxisLike | None,
         value: Tensor,
-        alpha: Any = 1,
+        alpha: Number = 1,
         name: str | None = None,
         *,
         out: Tensor | None = None,
     ) -> Tensor:
         """`x` plus `alpha * value`, the slices of `value` going where `index` says along an axis."""
-    def index_add_(self, index: Tensor, axis: Any, value: Tensor, alpha: Any = 1, name: str | None = None) -> Tensor:
+    def index_add_(
+        self, index: Tensor, axis: AxisLike | None, value: Tensor, alpha: Number = 1, name: str | None = None
+    ) -> Tensor:
         """In-place form of `index_add`: changes and returns `x`."""
-    def index_fill(self, index: Tensor, axis: Any, value: Any, name: str | None = None) -> Tensor:
+    def index_fill(self, index: Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> Tensor:
         """`x` with one number in the slices that `index` names along an axis."""
-    def index_fill_(self, index: Tensor, axis: Any, value: Any, name: str | None = None) -> Tensor:
+    def index_fill_(self, index: Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> Tensor:
         """In-place form of `index_fill`: changes and returns `x`."""
     def index_put(
         self, indices: Any, value: Tensor, accumulate: builtins.bool = False, name: str | None = None
@@ -889,7 +912,7 @@ class Tensor:
     def index_sample(self, index: Tensor) -> Tensor:
         """For each row of `x` the elements that the same row of `index` names."""
     def index_select(
-        self, index: Tensor, axis: Any = 0, name: str | None = None, *, out: Tensor | None = None
+        self, index: Tensor, axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None
     ) -> Tensor:
         """The slices of `x` along an axis that `index`, with one dimension, names."""
     def indices(self) -> Any:
@@ -978,7 +1001,7 @@ class Tensor:
     def kron(self, y: Tensor, name: str | None = None) -> Tensor:
         """The Kronecker product: every element of `x` times all of `y`, as blocks."""
     def kthvalue(
-        self, k: Any, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None
+        self, k: Any, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None
     ) -> tuple[Tensor, Tensor]:
         """The `k`-th smallest element along `axis` (the last by default) and its position."""
     @property
@@ -1033,11 +1056,13 @@ class Tensor:
         """In-place form of `log2`: changes and returns `x`."""
     def log_(self, name: str | None = None) -> Tensor:
         """In-place form of `log`: changes and returns `x`."""
-    def log_normal_(self, mean: Any = 1.0, std: Any = 2.0, name: str | None = None) -> Tensor:
+    def log_normal_(self, mean: Number = 1.0, std: Number = 2.0, name: str | None = None) -> Tensor:
         """Fills `x` with numbers whose logarithm has a normal distribution."""
     def logaddexp(self, y: Tensor | complex, name: str | None = None) -> Tensor:
         """`log(exp(x) + exp(y))` without overflow."""
-    def logcumsumexp(self, axis: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    def logcumsumexp(
+        self, axis: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None
+    ) -> Tensor:
         """Logarithm of the running sums of `exp(x)` along `axis`, without overflow."""
     def logical_and(self, y: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Whether both are true, element by element."""
@@ -1110,7 +1135,7 @@ class Tensor:
         """`x` multiplied with itself `n` times; for negative `n`, the inverse."""
     def matrix_transpose(self, name: str | None = None) -> Tensor:
         """The last two dimensions exchanged; the result shares memory with `x`."""
-    def max(self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None) -> Tensor:
+    def max(self, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None) -> Tensor:
         """The largest element over some axes (all by default). NaN counts as largest."""
     def maximum(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The larger of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
@@ -1126,7 +1151,7 @@ class Tensor:
         """The average over some axes (all by default), in the type of `x`."""
     def median(
         self,
-        axis: Any = None,
+        axis: AxisLike | None = None,
         keepdim: builtins.bool = False,
         mode: str = "avg",
         name: str | None = None,
@@ -1134,7 +1159,7 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The middle element along `axis` (of the flattened tensor by default); NaN if there is one."""
-    def min(self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None) -> Tensor:
+    def min(self, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None) -> Tensor:
         """The smallest element over some axes (all by default). NaN counts as smallest."""
     def minimum(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The smaller of each pair; NaN if one of them is NaN. Equal ones share the gradient."""
@@ -1195,18 +1220,22 @@ class Tensor:
         name: str | None = None,
     ) -> Tensor:
         """In-place form of `nan_to_num`: changes and returns `x`."""
-    def nanmean(self, axis: Any = None, keepdim: builtins.bool = False, name: str | None = None) -> Tensor:
+    def nanmean(self, axis: AxisLike | None = None, keepdim: builtins.bool = False, name: str | None = None) -> Tensor:
         """The average over some axes (all by default) of the elements that are not NaN."""
     def nanmedian(
-        self, axis: Any = None, keepdim: builtins.bool = False, mode: str = "avg", name: str | None = None
+        self, axis: AxisLike | None = None, keepdim: builtins.bool = False, mode: str = "avg", name: str | None = None
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The middle of the elements that are not NaN, over `axis` (all by default)."""
     def nanquantile(
-        self, q: Any, axis: Any = None, keepdim: builtins.bool = False, interpolation: str = "linear"
+        self, q: Any, axis: AxisLike | None = None, keepdim: builtins.bool = False, interpolation: str = "linear"
     ) -> Tensor:
         """What a fraction `q` of the elements that are not NaN lies below, over `axis` (all by default)."""
     def nansum(
-        self, axis: Any = None, dtype: Any = None, keepdim: builtins.bool = False, name: str | None = None
+        self,
+        axis: AxisLike | None = None,
+        dtype: DTypeLike | None = None,
+        keepdim: builtins.bool = False,
+        name: str | None = None,
     ) -> Tensor:
         """The sum over some axes (all by default), NaN taken as zero."""
     def narrow(self, dim: Any, start: Any, length: Any) -> Tensor:
@@ -1221,41 +1250,41 @@ class Tensor:
         """`-x`."""
     def new_empty(
         self,
-        size: Any,
+        size: SizesLike,
         *,
-        dtype: Any = None,
-        device: Any = None,
+        dtype: DTypeLike | None = None,
+        device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
         """A tensor whose numbers mean nothing yet, in the type and on the device of this one."""
     def new_full(
         self,
-        size: Any,
+        size: SizesLike,
         fill_value: Any,
         *,
-        dtype: Any = None,
-        device: Any = None,
+        dtype: DTypeLike | None = None,
+        device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
         """One number everywhere, in the type and on the device of this tensor."""
     def new_ones(
         self,
-        size: Any,
+        size: SizesLike,
         *,
-        dtype: Any = None,
-        device: Any = None,
+        dtype: DTypeLike | None = None,
+        device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
         """Ones in the type and on the device of this tensor."""
     def new_zeros(
         self,
-        size: Any,
+        size: SizesLike,
         *,
-        dtype: Any = None,
-        device: Any = None,
+        dtype: DTypeLike | None = None,
+        device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
@@ -1276,7 +1305,7 @@ class Tensor:
         name: str | None = None,
     ) -> Tensor:
         """The length of vectors, or the norm of matrices."""
-    def normal_(self, mean: Any = 0.0, std: Any = 1.0, name: str | None = None) -> Tensor:
+    def normal_(self, mean: Number = 0.0, std: Number = 1.0, name: str | None = None) -> Tensor:
         """Fills `x` with numbers drawn from a normal distribution."""
     def not_equal(self, y: Tensor | complex, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """`x != y`, element by element."""
@@ -1292,10 +1321,10 @@ class Tensor:
         """Bytes before the first element: none, each value has its own memory."""
     def ones_like(
         self,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str | None = None,
         *,
-        device: Any = None,
+        device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
@@ -1356,7 +1385,7 @@ class Tensor:
         self,
         indices: Tensor,
         values: Any,
-        axis: Any,
+        axis: AxisLike | None,
         reduce: str = "assign",
         include_self: builtins.bool = True,
         broadcast: builtins.bool = True,
@@ -1366,7 +1395,7 @@ class Tensor:
         self,
         indices: Tensor,
         values: Any,
-        axis: Any,
+        axis: AxisLike | None,
         reduce: str = "assign",
         include_self: builtins.bool = True,
         broadcast: builtins.bool = True,
@@ -1377,7 +1406,7 @@ class Tensor:
     def quantile(
         self,
         q: Any,
-        axis: Any = None,
+        axis: AxisLike | None = None,
         keepdim: builtins.bool = False,
         interpolation: str = "linear",
         name: str | None = None,
@@ -1387,7 +1416,9 @@ class Tensor:
         """What a fraction `q` of the elements over `axis` (all by default) lies below; NaN if one is NaN."""
     def rad2deg(self, name: str | None = None) -> Tensor:
         """Angles in radians as degrees."""
-    def randint_like(self, low: Any = 0, high: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    def randint_like(
+        self, low: Any = 0, high: Any = None, dtype: DTypeLike | None = None, name: str | None = None
+    ) -> Tensor:
         """Integers drawn uniformly, in the shape (and type, unless another is named) of a tensor."""
     def random_(self, from_: Any = 0, to: Any = None, *, generator: None = None) -> Tensor:
         """Fills `x` with integers drawn uniformly from [from_, to)."""
@@ -1420,22 +1451,27 @@ class Tensor:
     def repeat(self, *repeats: Any) -> Tensor:
         """The tensor repeated along its axes; see `tile`."""
     def repeat_interleave(
-        self, repeats: Any, axis: Any = None, name: str | None = None, *, output_size: builtins.int | None = None
+        self,
+        repeats: Any,
+        axis: AxisLike | None = None,
+        name: str | None = None,
+        *,
+        output_size: builtins.int | None = None,
     ) -> Tensor:
         """Each slice along an axis (each element, without one) repeated in place."""
     def requires_grad_(self, requires_grad: builtins.bool = True) -> Tensor:
         """Sets whether the gradient of this tensor is wanted, and returns it."""
-    def reshape(self, shape: Any, *more: builtins.int, name: str | None = None) -> Tensor:
+    def reshape(self, shape: ShapeLike, *more: builtins.int, name: str | None = None) -> Tensor:
         """The same numbers in another shape. One dimension may be -1 (worked out); 0 keeps the dimension at that place."""
-    def reshape_(self, shape: Any, name: str | None = None) -> Tensor:
+    def reshape_(self, shape: ShapeLike, name: str | None = None) -> Tensor:
         """In-place form of `reshape`."""
-    def resize_(self, shape: Any, fill_zero: builtins.bool = False, name: str | None = None) -> Tensor:
+    def resize_(self, shape: ShapeLike, fill_zero: builtins.bool = False, name: str | None = None) -> Tensor:
         """`x` itself gets another shape, with fewer elements or with zeros behind the old ones."""
     def retain_grads(self) -> None:
         """Lets a result of an operation keep its gradient in `.grad`, as leaves do anyway."""
-    def reverse(self, axis: Any, name: str | None = None) -> Tensor:
+    def reverse(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
         """`x` with the order of elements along some axes reversed."""
-    def roll(self, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    def roll(self, shifts: Any, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
         """`x` moved along axes, what falls off one end coming in at the other; without an axis in row-"""
     def rot90(self, k: builtins.int = 1, axes: Sequence[builtins.int] = (0, 1), name: str | None = None) -> Tensor:
         """`x` turned `k` times by 90 degrees in the plane of two axes, from the first towards the second."""
@@ -1485,25 +1521,25 @@ class Tensor:
         out: Tensor | None = None,
     ) -> Tensor:
         """In-place form of `scatter`: changes and returns `x`."""
-    def scatter_add(self, dim: Any, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add(self, dim: AxisLike, index: Tensor, src: Tensor) -> Tensor:
         """A tensor with the elements of `src` added where `index` points along an axis."""
-    def scatter_add_(self, dim: Any, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add_(self, dim: AxisLike, index: Tensor, src: Tensor) -> Tensor:
         """In-place form of `scatter_add`: changes and returns `x`."""
-    def scatter_nd(self, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    def scatter_nd(self, updates: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
         """Zeros of a shape with `updates` added where the last dimension of `index` says."""
     def scatter_nd_add(self, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
         """`x` with `updates` added where the last dimension of `index` says; equal places add up."""
     def scatter_reduce(
-        self, dim: Any, index: Tensor, src: Tensor, reduce: str, *, include_self: builtins.bool = True
+        self, dim: AxisLike, index: Tensor, src: Tensor, reduce: str, *, include_self: builtins.bool = True
     ) -> Tensor:
         """A tensor combined with the elements of `src` where `index` points along an axis."""
-    def select_scatter(self, values: Tensor, axis: Any, index: Any, name: str | None = None) -> Tensor:
+    def select_scatter(self, values: Tensor, axis: AxisLike | None, index: Any, name: str | None = None) -> Tensor:
         """`x` with `values` as its slice number `index` along an axis."""
     def set_(
         self,
         source: Tensor | None = None,
-        shape: Any = None,
-        stride: Any = None,
+        shape: ShapeLike | None = None,
+        stride: SizesLike | None = None,
         offset: builtins.int = 0,
         name: str | None = None,
     ) -> Tensor:
@@ -1544,15 +1580,17 @@ class Tensor:
         """The hyperbolic sine."""
     def sinh_(self, name: str | None = None) -> Tensor:
         """In-place form of `sinh`: changes and returns `x`."""
-    def slice(self, axes: Any, starts: Any, ends: Any) -> Tensor:
+    def slice(self, axes: AxisLike, starts: Any, ends: Any) -> Tensor:
         """The part of a tensor from `starts` to `ends` along `axes`; it shares memory with the"""
     def slice_scatter(
-        self, value: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None
+        self, value: Tensor, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
     ) -> Tensor:
         """`x` with `value` (broadcast) as its slice from `starts` to `ends` along `axes`."""
     def slogdet(self, name: str | None = None) -> Tensor:
         """The sign of the determinant and the logarithm of its size, one above the other in one tensor."""
-    def softmax(self, dim: builtins.int | None = None, dtype: Any = None, *, out: Tensor | None = None) -> Tensor:
+    def softmax(
+        self, dim: builtins.int | None = None, dtype: DTypeLike | None = None, *, out: Tensor | None = None
+    ) -> Tensor:
         """`exp(x) / sum(exp(x))` along `dim`; see `nn.functional.softmax`."""
     def softmax_(self, axis: builtins.int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
         """In-place form of `softmax`: changes and returns `x`."""
@@ -1570,9 +1608,9 @@ class Tensor:
         """The elements in order along `axis`; NaN counts as largest."""
     def sparse_dim(self) -> builtins.int:
         """How many dimensions are sparse."""
-    def split(self, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+    def split(self, num_or_sections: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
         """`x` cut along an axis into a number of equal parts, or into parts of the given sizes (one may"""
-    def split_with_sizes(self, split_sizes: Any, dim: Any = 0) -> list[Tensor]:
+    def split_with_sizes(self, split_sizes: Any, dim: AxisLike = 0) -> list[Tensor]:
         """The tensor cut along an axis into parts of the given sizes, which add up to it."""
     def sqrt(self, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """The square root; NaN for negative numbers."""
@@ -1582,18 +1620,22 @@ class Tensor:
         """`x * x`."""
     def square_(self, name: str | None = None) -> Tensor:
         """In-place form of `square`: changes and returns `x`."""
-    def squeeze(self, axis: Any = None, name: str | None = None) -> Tensor:
+    def squeeze(self, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
         """`x` without the named axes (all by default) as far as they have one element. Shares memory"""
-    def squeeze_(self, axis: Any = None, name: str | None = None) -> Tensor:
+    def squeeze_(self, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
         """In-place form of `squeeze`."""
-    def stack(self, axis: Any = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    def stack(self, axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
         """Tensors of one shape joined along a new axis."""
     def stanh(
         self, scale_a: builtins.float = 0.67, scale_b: builtins.float = 1.7159, name: str | None = None
     ) -> Tensor:
         """`scale_b * tanh(scale_a * x)`."""
     def std(
-        self, axis: Any = None, unbiased: builtins.bool = True, keepdim: builtins.bool = False, name: str | None = None
+        self,
+        axis: AxisLike | None = None,
+        unbiased: builtins.bool = True,
+        keepdim: builtins.bool = False,
+        name: str | None = None,
     ) -> Tensor:
         """The standard deviation over some axes (all by default)."""
     def stft(
@@ -1611,7 +1653,9 @@ class Tensor:
         """The Fourier transforms of windowed pieces of a signal: [batch, frequencies, pieces]."""
     def stride(self, dim: builtins.int | None = None) -> Any:
         """How many elements lie between neighbours along an axis; a list of that for all of them without `dim`."""
-    def strided_slice(self, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None) -> Tensor:
+    def strided_slice(
+        self, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
+    ) -> Tensor:
         """The part of `x` from `starts` to `ends` along `axes`, every `strides`-th element; shares"""
     @property
     def strides(self) -> list[builtins.int]:
@@ -1649,11 +1693,11 @@ class Tensor:
     def take(self, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
         """Elements of `x` by their number in row-major order."""
     def take_along_axis(
-        self, indices: Tensor, axis: Any, broadcast: builtins.bool = True, *, out: Tensor | None = None
+        self, indices: Tensor, axis: AxisLike | None, broadcast: builtins.bool = True, *, out: Tensor | None = None
     ) -> Tensor:
         """`arr` at `indices` along an axis."""
     def take_along_dim(
-        self, indices: Tensor, axis: Any, broadcast: builtins.bool = True, *, out: Tensor | None = None
+        self, indices: Tensor, axis: AxisLike | None, broadcast: builtins.bool = True, *, out: Tensor | None = None
     ) -> Tensor:
         """`arr` at `indices` along an axis."""
     def tan(self, name: str | None = None) -> Tensor:
@@ -1664,9 +1708,9 @@ class Tensor:
         """The hyperbolic tangent."""
     def tanh_(self, name: str | None = None) -> Tensor:
         """In-place form of `tanh`: changes and returns `x`."""
-    def tensor_split(self, num_or_indices: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+    def tensor_split(self, num_or_indices: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
         """`x` cut along an axis into a number of parts as equal as possible, or at the given positions."""
-    def tensordot(self, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
+    def tensordot(self, y: Tensor, axes: AxisLike = 2, name: str | None = None) -> Tensor:
         """Products summed over pairs of axes; the axes that remain are those of `x`, then those of `y`."""
     def thresholded_relu_(
         self, threshold: builtins.float = 1.0, value: builtins.float = 0.0, name: str | None = None
@@ -1697,7 +1741,7 @@ class Tensor:
     def topk(
         self,
         k: Any,
-        axis: Any = None,
+        axis: AxisLike | None = None,
         largest: builtins.bool = True,
         sorted: builtins.bool = True,
         name: str | None = None,
@@ -1740,19 +1784,19 @@ class Tensor:
         """The numbers as uint8; the tensor itself if they are that already."""
     def unbind(self, axis: Any = 0) -> list[Tensor]:
         """The slices of a tensor along an axis, without that axis; they share memory with it."""
-    def unflatten(self, axis: Any, shape: Any, name: str | None = None) -> Tensor:
+    def unflatten(self, axis: AxisLike | None, shape: ShapeLike, name: str | None = None) -> Tensor:
         """`x` with one axis divided into several of the given extents (one may be -1). Shares memory"""
-    def unfold(self, axis: Any, size: Any, step: Any, name: str | None = None) -> Tensor:
+    def unfold(self, axis: AxisLike | None, size: SizesLike, step: Any, name: str | None = None) -> Tensor:
         """Windows of `size` elements along an axis, one every `step` elements, each as a new last axis."""
-    def uniform_(self, min: Any = 0, max: Any = 1.0, seed: builtins.int = 0, name: str | None = None) -> Tensor:
+    def uniform_(self, min: Number = 0, max: Number = 1.0, seed: builtins.int = 0, name: str | None = None) -> Tensor:
         """Fills `x` with numbers drawn uniformly from [min, max)."""
     def unique(
         self,
         return_index: builtins.bool = False,
         return_inverse: builtins.bool = False,
         return_counts: builtins.bool = False,
-        axis: Any = None,
-        dtype: Any = "int64",
+        axis: AxisLike | None = None,
+        dtype: DTypeLike = "int64",
         sorted: builtins.bool = True,
         name: str | None = None,
     ) -> Tensor | tuple[Tensor, ...]:
@@ -1761,16 +1805,16 @@ class Tensor:
         self,
         return_inverse: builtins.bool = False,
         return_counts: builtins.bool = False,
-        axis: Any = None,
-        dtype: Any = "int64",
+        axis: AxisLike | None = None,
+        dtype: DTypeLike = "int64",
         name: str | None = None,
     ) -> Tensor | tuple[Tensor, ...]:
         """The elements (or slices along `axis`) without those equal to the one before."""
-    def unsqueeze(self, axis: Any, name: str | None = None) -> Tensor:
+    def unsqueeze(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
         """`x` with new axes of extent one at the named places. Shares memory with `x`."""
-    def unsqueeze_(self, axis: Any, name: str | None = None) -> Tensor:
+    def unsqueeze_(self, axis: AxisLike | None, name: str | None = None) -> Tensor:
         """In-place form of `unsqueeze`."""
-    def unstack(self, axis: Any = 0, num: Any = None) -> list[Tensor]:
+    def unstack(self, axis: AxisLike = 0, num: Any = None) -> list[Tensor]:
         """The slices of `x` along an axis, without that axis, as new tensors. `num`, if given, is how"""
     def value(self) -> Tensor:
         """The tensor itself."""
@@ -1803,16 +1847,16 @@ class Tensor:
         """`x` cut along the first axis; it must have two at least. See `tensor_split`."""
     def where(self, x: Any = None, y: Any = None, name: str | None = None, *, out: Tensor | None = None) -> Any:
         """`x` where the condition holds, else `y`. Without both: the positions where it holds."""
-    def where_(self, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    def where_(self, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None) -> Tensor:
         """In-place form of `where`: changes and returns `x`."""
     def zero_(self) -> Tensor:
         """Sets every element of `x` to 0."""
     def zeros_like(
         self,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str | None = None,
         *,
-        device: Any = None,
+        device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
     ) -> Tensor:
@@ -1848,5 +1892,5 @@ def _sizes_in(data: Any) -> list[Any] | None:
     """The numbers in Python data, in order, if some depend on an unknown size."""
 
 def _without_symbols(data: Any) -> Any: ...
-def tensor_from_data(data: Any, dtype: Any = None, place: Any = None) -> Tensor:
+def tensor_from_data(data: Any, dtype: DTypeLike | None = None, place: DeviceLike | None = None) -> Tensor:
     """A new tensor from host data: Python numbers and nested lists, NumPy or JAX arrays, anything with DLPack."""

@@ -54,7 +54,7 @@ class StaticFunction(Inspection):
     def __init__(
         self,
         function: Callable[..., Any],
-        input_spec: Any = None,
+        input_spec: Sequence[Any] | None = None,
         build_strategy: Any = None,
         backend: Any = None,
         full_graph: bool = False,
@@ -406,7 +406,9 @@ class StaticFunction(Inspection):
         assert self._last is not None
         return self._last
 
-    def concrete_program_specify_input_spec(self, input_spec: Any = None, **_options: Any) -> ConcreteProgram:
+    def concrete_program_specify_input_spec(
+        self, input_spec: Sequence[Any] | None = None, **_options: Any
+    ) -> ConcreteProgram:
         if input_spec is None:
             return self.concrete_program
         other = StaticFunction(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import value_error
+from ..eager.annotations import AxisLike, ShapeLike
 from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
 from . import functional as F
@@ -148,7 +149,7 @@ class Dropout(Layer):
         self,
         p: float = 0.5,
         inplace: bool = False,
-        axis: Any = None,
+        axis: AxisLike | None = None,
         mode: str = "upscale_in_train",
         name: str | None = None,
     ) -> None:
@@ -192,7 +193,7 @@ class Flatten(Layer):
 class Unflatten(Layer):
     """Makes several axes, of the extents `shape`, of one."""
 
-    def __init__(self, axis: int, shape: Any, name: str | None = None) -> None:
+    def __init__(self, axis: int, shape: ShapeLike, name: str | None = None) -> None:
         super().__init__()
         self.axis, self.shape, self.name = axis, shape, name
 

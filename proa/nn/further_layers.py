@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import value_error
+from ..eager.annotations import AttrLike
 from ..eager.tensor import Tensor, alias
 from ..ir.recorder import recording_gradients
 from ..ops.basic import reshape_to, transpose_to
@@ -60,8 +61,8 @@ class Bilinear(Layer):
         in1_features: int,
         in2_features: int,
         out_features: int,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__()
@@ -209,8 +210,8 @@ class SyncBatchNorm(_BatchNormBase):
         num_features: int,
         momentum: float = 0.9,
         epsilon: float = 1e-5,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         data_format: str = "NCHW",
         name: str | None = None,
     ) -> None:

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from ..core.errors import value_error
+from ..eager.annotations import AttrLike
 from ..eager.tensor import Tensor
 from ..ops.neural.class_loss import adaptive_log_probabilities
 from . import functional as F
@@ -121,8 +122,8 @@ class HSigmoidLoss(Layer):
         self,
         feature_size: int,
         num_classes: int,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         is_custom: bool = False,
         is_sparse: bool = False,
         name: str | None = None,
@@ -150,8 +151,8 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         in_features: int,
         n_classes: int,
         cutoffs: Any,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         div_value: float = 4.0,
         head_bias: bool = False,
         name: str | None = None,

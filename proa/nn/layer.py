@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..core.dtype import get_default_dtype, is_differentiable, name_of, to_numpy
 from ..core.errors import failed_type_check, type_error, value_error, warn
 from ..core.place import parse_place
 from ..core.tracebacks import boundary, trim
+from ..eager.annotations import AttrLike, DeviceLike, DTypeLike, ShapeLike
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
@@ -29,7 +30,6 @@ from .layer_names import PaddleNames
 from .registry import HookRemoveHelper, Hooks, Registry
 
 if TYPE_CHECKING:
-    from .attributes import ParamAttr
     from .initializer import Initializer
 
 _Inputs = ParamSpec("_Inputs")
@@ -229,35 +229,15 @@ class Layer(PaddleNames):
 
     register_module = add_module
 
-    @overload
-    def create_parameter(
-        self,
-        shape: Any,
-        attr: Literal[False],
-        dtype: Any = None,
-        is_bias: bool = False,
-        default_initializer: Any = None,
-        device: Any = None,
-    ) -> None: ...
-    @overload
-    def create_parameter(
-        self,
-        shape: Any,
-        attr: ParamAttr | Initializer | str | Literal[True] | None = None,
-        dtype: Any = None,
-        is_bias: bool = False,
-        default_initializer: Any = None,
-        device: Any = None,
-    ) -> Parameter: ...
     @boundary
     def create_parameter(
         self,
-        shape: Any,
-        attr: Any = None,
-        dtype: Any = None,
+        shape: ShapeLike,
+        attr: AttrLike | None = None,
+        dtype: DTypeLike | None = None,
         is_bias: bool = False,
-        default_initializer: Any = None,
-        device: Any = None,
+        default_initializer: Initializer | None = None,
+        device: DeviceLike | None = None,
     ) -> Any:
         """A new parameter, initialised; None if `attr` is False. Assign it to register it."""
         from .attributes import make_parameter
@@ -265,7 +245,7 @@ class Layer(PaddleNames):
         kind = self._dtype if dtype is None else dtype
         return make_parameter(shape, kind, attr, is_bias, default_initializer, self._full_name, device)
 
-    def create_tensor(self, name: str | None = None, persistable: Any = None, dtype: Any = None) -> Tensor:
+    def create_tensor(self, name: str | None = None, persistable: Any = None, dtype: DTypeLike | None = None) -> Tensor:
         """An empty tensor to be filled later."""
         tensor = tensor_from_data(np.zeros((), to_numpy_dtype(dtype or self._dtype)))
         tensor.name = name or unique_name(f"{self._full_name}._generated_var")
@@ -419,7 +399,13 @@ class Layer(PaddleNames):
 
     # ---- device and dtype ----------------------------------------------------------------------
 
-    def to(self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None) -> Layer:
+    def to(
+        self,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+        blocking: bool | None = None,
+        non_blocking: Any = None,
+    ) -> Layer:
         """Moves parameters and buffers to a device, and floating ones to a data type; in place."""
         return self._to_impl(device, dtype, blocking, non_blocking)
 
@@ -449,7 +435,7 @@ class Layer(PaddleNames):
                         if tensor is not None:
                             _convert_tensor(tensor, place, kind)
 
-    def astype(self, dtype: Any = None) -> Layer:
+    def astype(self, dtype: DTypeLike | None = None) -> Layer:
         """Floating parameters and buffers in another data type; in place."""
         self._convert(None, to_numpy_dtype(dtype), ())
         return self
@@ -478,7 +464,7 @@ class Layer(PaddleNames):
     def cpu(self) -> Layer:
         return self.to("cpu")
 
-    def cuda(self, device: Any = None) -> Layer:
+    def cuda(self, device: DeviceLike | None = None) -> Layer:
         return self.to("gpu" if device is None else f"gpu:{device}" if isinstance(device, int) else device)
 
     # ---- state ---------------------------------------------------------------------------------

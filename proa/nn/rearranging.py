@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.errors import failed_check, value_error
+from ..eager.annotations import PaddingLike, SizesLike
 from ..eager.tensor import Tensor
 from . import functional as F
 from .layer import Layer
@@ -16,7 +17,7 @@ class Upsample(Layer):
 
     def __init__(
         self,
-        size: Any = None,
+        size: SizesLike | None = None,
         scale_factor: Any = None,
         mode: str = "nearest",
         align_corners: bool = False,
@@ -138,7 +139,7 @@ class Unfold(Layer):
     """Each window of an image as a column."""
 
     def __init__(
-        self, kernel_sizes: Any, dilations: Any = 1, paddings: Any = 0, strides: Any = 1, name: str | None = None
+        self, kernel_sizes: Any, dilations: Any = 1, paddings: Any = 0, strides: SizesLike = 1, name: str | None = None
     ) -> None:
         super().__init__()
         self.kernel_sizes, self.dilations, self.paddings, self.strides = kernel_sizes, dilations, paddings, strides
@@ -160,7 +161,7 @@ class Fold(Layer):
         kernel_sizes: Any,
         dilations: Any = 1,
         paddings: Any = 0,
-        strides: Any = 1,
+        strides: SizesLike = 1,
         name: str | None = None,
     ) -> None:
         super().__init__()
@@ -247,9 +248,9 @@ class LPPool1D(_Pool):
     def __init__(
         self,
         norm_type: float,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         ceil_mode: bool = False,
         data_format: str = "NCL",
         name: str | None = None,
@@ -265,9 +266,9 @@ class LPPool2D(_Pool):
     def __init__(
         self,
         norm_type: float,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         ceil_mode: bool = False,
         data_format: str = "NCHW",
         name: str | None = None,
@@ -285,8 +286,8 @@ class FractionalMaxPool2D(_Pool):
 
     def __init__(
         self,
-        output_size: Any,
-        kernel_size: Any = None,
+        output_size: SizesLike,
+        kernel_size: SizesLike | None = None,
         random_u: float | None = None,
         return_mask: bool = False,
         name: str | None = None,
@@ -301,8 +302,8 @@ class FractionalMaxPool3D(_Pool):
 
     def __init__(
         self,
-        output_size: Any,
-        kernel_size: Any = None,
+        output_size: SizesLike,
+        kernel_size: SizesLike | None = None,
         random_u: float | None = None,
         return_mask: bool = False,
         name: str | None = None,
@@ -322,11 +323,11 @@ class MaxUnPool1D(_Unpool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         data_format: str = "NCL",
-        output_size: Any = None,
+        output_size: SizesLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(**locals())
@@ -339,11 +340,11 @@ class MaxUnPool2D(_Unpool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         data_format: str = "NCHW",
-        output_size: Any = None,
+        output_size: SizesLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(**locals())
@@ -356,11 +357,11 @@ class MaxUnPool3D(_Unpool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         data_format: str = "NCDHW",
-        output_size: Any = None,
+        output_size: SizesLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(**locals())

@@ -18,6 +18,7 @@ from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import failed_check, type_error, value_error
 from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
 from ..eager import dispatch, engine
+from ..eager.annotations import DTypeLike, ShapeLike
 from ..eager.declare import op, public
 from ..eager.infer import elementwise, normalise_axis, reduce
 from ..eager.samples import A, S, samples
@@ -79,7 +80,7 @@ def cast_to(xp: Any, x: Any, dtype: np.dtype) -> Any:
     reference=lambda x, dtype: x.astype(dtype),
 )  # fmt: skip
 @public(method="cast", inplace=True)
-def cast(x: Tensor, dtype: Any) -> Tensor:
+def cast(x: Tensor, dtype: DTypeLike | None) -> Tensor:
     """A new tensor with the numbers of `x` in another data type."""
     return cast_to(x, to_numpy_dtype(dtype))
 
@@ -184,7 +185,7 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
     if x.size or -1 not in shape else np.zeros([6 if n == -1 else n for n in shape], x.dtype),
 )  # fmt: skip
 @public(method=True)
-def reshape(x: Tensor, shape: Any, *more: int, name: str | None = None) -> Tensor:
+def reshape(x: Tensor, shape: ShapeLike, *more: int, name: str | None = None) -> Tensor:
     """The same numbers in another shape. One dimension may be -1 (worked out); 0 keeps the dimension at that place."""
     if not isinstance(x, Tensor):
         raise type_error("reshape", "x must be a Tensor", f"x: {type(x).__name__}")
@@ -299,7 +300,13 @@ sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)
         dtype=dtype or ("int64" if x.dtype in (bool, "int32") else x.dtype)),
 )  # fmt: skip
 @public(method=True, out=True)
-def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def sum(
+    x: Tensor,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The sum over some axes (all by default). Booleans and 32-bit integers give int64.
 
     A boolean in the place of `dtype` is `keepdim`: `sum(x, 1, True)`, PyTorch's order.

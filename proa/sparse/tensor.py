@@ -22,6 +22,7 @@ from ..core.place import Place
 from ..core.printing import array_to_string
 from ..core.size import Size
 from ..eager import engine
+from ..eager.annotations import DTypeLike
 from ..eager.hooks import RemovableHandle, register_hook
 from ..eager.moving import moved
 from ..eager.tape import stand_in
@@ -198,7 +199,7 @@ class SparseTensor(Tensor):
     def clone(self) -> Any:
         return self._with_values(self._values.clone())
 
-    def astype(self, dtype: Any) -> Any:
+    def astype(self, dtype: DTypeLike | None) -> Any:
         return self._with_values(self._values.cast(dtype))
 
     cast = astype

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..ops.create.creation import assign
 from . import mode
 from .scope import set_values, values_of
 from .variable import create_global_var
+
+if TYPE_CHECKING:
+    from .execution import Executor
 
 
 class ExponentialMovingAverage:
@@ -56,7 +59,7 @@ class ExponentialMovingAverage:
                 assign(average * decay + parameter * (1 - decay), average)
 
     @contextlib.contextmanager
-    def apply(self, executor: Any, need_restore: bool = True) -> Iterator[None]:
+    def apply(self, executor: Executor, need_restore: bool = True) -> Iterator[None]:
         """Inside, the parameters are the averages; afterwards what they were, unless `need_restore` is False."""
         named = {str(n): t for n, t in enumerate([*self._averages, self._steps, self._last_decay])}
         *averages, steps, decay = (np.asarray(value) for value in values_of(named).values())
@@ -72,7 +75,7 @@ class ExponentialMovingAverage:
             if need_restore:
                 self.restore(executor)
 
-    def restore(self, executor: Any) -> None:
+    def restore(self, executor: Executor) -> None:
         """Gives the parameters back what they were before `apply`."""
         if not self._kept:
             raise runtime_error("ExponentialMovingAverage.restore", "apply() comes before restore()")

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.errors import type_error, value_error, warn
 from ..core.place import parse_place
 from ..core.tracebacks import boundary
+from ..eager.annotations import DeviceLike
 from ..eager.convert import host_array
 from ..eager.tensor import Tensor, tensor_from_data
 from . import mode
@@ -23,7 +24,7 @@ from .strategies import CompiledProgram
 class Executor:
     """Runs programs: `run(program, feed={name: array}, fetch_list=[variables or names])`."""
 
-    def __init__(self, place: Any = None) -> None:
+    def __init__(self, place: DeviceLike | None = None) -> None:
         self.place = None if place is None else parse_place(place)
         self._closed = False
 
@@ -37,7 +38,7 @@ class Executor:
     @boundary
     def run(
         self,
-        program: Any = None,
+        program: Program | None = None,
         feed: Any = None,
         fetch_list: Any = None,
         feed_var_name: str = "feed",
@@ -75,7 +76,7 @@ class Executor:
         results = program.compute(lambda given: _input(program, given, arrays), fetches, scope)
         return [result.numpy() for result in results] if return_numpy else results
 
-    def split_program_by_device(self, program: Any) -> Any:
+    def split_program_by_device(self, program: Program) -> Any:
         raise NotImplementedError("(Executor.split_program_by_device) programs are not split; XLA runs them whole.")
 
     def start_heter_trainer(self, *arguments: Any, **named: Any) -> Any:
@@ -83,9 +84,9 @@ class Executor:
 
     def train_from_dataset(
         self,
-        program: Any = None,
+        program: Program | None = None,
         dataset: Any = None,
-        scope: Any = None,
+        scope: Scope | None = None,
         thread: int = 0,
         debug: bool = False,
         fetch_list: Any = None,
@@ -97,9 +98,9 @@ class Executor:
 
     def infer_from_dataset(
         self,
-        program: Any = None,
+        program: Program | None = None,
         dataset: Any = None,
-        scope: Any = None,
+        scope: Scope | None = None,
         thread: int = 0,
         debug: bool = False,
         fetch_list: Any = None,

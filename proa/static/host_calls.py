@@ -75,7 +75,7 @@ def _listed(where: str, what: str, given: Any) -> list[Tensor]:
 
 
 def py_func(
-    func: Callable[..., Any], x: Any, out: Any, backward_func: Any = None, skip_vars_in_backward_input: Any = None
+    func: Callable[..., Any], x: Any, out: Tensor, backward_func: Any = None, skip_vars_in_backward_input: Any = None
 ) -> Any:
     """`func` applied to arrays while the program runs; `out` has the shapes and types of its results.
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.generator import Generator
 from ..core.locks import new_reentrant_lock
+from ..eager.annotations import DTypeLike
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data, wrap
@@ -33,6 +34,9 @@ from .block import Block
 from .fed_sizes import fitted
 from .printing import program_text
 from .segment import StaticSegment
+
+if TYPE_CHECKING:
+    from .scope import Scope
 
 _MOST_GRAPHS = 64  # that a program keeps for the sets of variables that were fetched from it
 
@@ -84,7 +88,7 @@ class Program:
 
     # ---- parameters --------------------------------------------------------------------------------------------
 
-    def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Tensor | None:
+    def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: DTypeLike | None) -> Tensor | None:
         """A parameter that another program (or this one) has under this name."""
         found = VARIABLES.get(name)
         if not isinstance(found, Parameter) or found._aval.dtype != dtype:
@@ -132,7 +136,7 @@ class Program:
             found.update((t.name, t) for t in self._segment.inputs if t.persistable and t._value is not None)
         return found
 
-    def state_dict(self, mode: str = "all", scope: Any = None) -> dict[str, Tensor]:
+    def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, Tensor]:
         """Copies of parameters ("param"), of what optimisers keep ("opt"), or of both ("all"), by name."""
         if mode not in ("all", "param", "opt"):
             raise value_error("state_dict", "mode is 'all', 'param' or 'opt'", f"mode: {mode!r}")
@@ -146,7 +150,7 @@ class Program:
         }
         return {name: _named(wrap(value), name) for name, value in values_of(chosen, scope).items()}
 
-    def set_state_dict(self, state_dict: dict[str, Any], scope: Any = None) -> None:
+    def set_state_dict(self, state_dict: dict[str, Any], scope: Scope | None = None) -> None:
         """Gives parameters and states the values in a dictionary; names the program does not have are ignored."""
         from .scope import set_values
 
@@ -283,7 +287,7 @@ class Program:
         return append_backward(loss, parameters, no_grad_set)
 
     def compute(
-        self, find_input: Callable[[GraphInput], Tensor], fetches: Sequence[Tensor], scope: Any
+        self, find_input: Callable[[GraphInput], Tensor], fetches: Sequence[Tensor], scope: Scope
     ) -> list[Tensor]:
         """The values of some variables, after a run in a scope; `find_input` gives the tensor for an input."""
         graph = self.graph_for(fetches)

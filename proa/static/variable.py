@@ -12,6 +12,7 @@ import numpy as np
 from ..core.aval import make_aval
 from ..core.dtype import default_float, to_numpy_dtype
 from ..core.errors import type_error, value_error
+from ..eager.annotations import AttrLike, DTypeLike, SizesLike
 from ..eager.attaching import attach
 from ..eager.naming import unique_name
 from ..eager.tensor import Tensor, tensor_from_data
@@ -61,7 +62,7 @@ class Variable(Tensor, metaclass=_VariableType):
         block: Any,
         type: Any = 7,
         name: str | None = None,
-        shape: Any = None,
+        shape: SizesLike | None = None,
         dtype: Any = None,
         lod_level: Any = None,
         capacity: Any = None,
@@ -76,7 +77,7 @@ class Variable(Tensor, metaclass=_VariableType):
         """`__new__` has made the variable."""
 
 
-def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor:
+def data(name: str, shape: SizesLike, dtype: DTypeLike | None = None, lod_level: int = 0) -> Tensor:
     """An input of the program; sizes of -1 or None may be any."""
     program = require_static("static.data")
     if not isinstance(name, str):
@@ -112,10 +113,10 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
 
 
 def create_parameter(
-    shape: Any,
-    dtype: Any,
+    shape: SizesLike,
+    dtype: DTypeLike | None,
     name: str | None = None,
-    attr: Any = None,
+    attr: AttrLike | None = None,
     is_bias: bool = False,
     default_initializer: Any = None,
 ) -> Any:
@@ -124,7 +125,12 @@ def create_parameter(
 
 
 def create_global_var(
-    shape: Any, value: float, dtype: Any, persistable: bool = False, force_cpu: bool = False, name: str | None = None
+    shape: Any,
+    value: float,
+    dtype: Any,
+    persistable: bool = False,
+    force_cpu: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """A tensor with a value of its own that operations may change; the startup program fills it with `value`. Outside of
     static mode an ordinary tensor."""

@@ -54,7 +54,7 @@ def _stub_path(module: str) -> Path:
 
 def _formatted(path: Path, text: str) -> str:
     ruff = [sys.executable, "-m", "ruff"]
-    for command in (["check", "-q", "--fix-only", "--select", "I,F401"], ["format", "-q"]):
+    for command in (["check", "-q", "--fix-only", "--select", "I"], ["format", "-q"]):
         done = subprocess.run(
             [*ruff, *command, "--stdin-filename", str(path), "-"], input=text, capture_output=True, text=True, cwd=ROOT
         )

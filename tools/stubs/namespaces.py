@@ -51,7 +51,7 @@ def _entry(path: str, name: str, value: Any, imports: Imports, names: list[str])
     if inspect.isfunction(value):
         if is_offered_as_written(name, value):
             source = source_of(value)
-            return [f"from {source.__module__} import {source.__name__} as {name}"]
+            return _named(name, source.__module__, source.__name__, imports)
         return definition(name, value, imports, names)
     if value is None:
         return [f"{name}: None"]
@@ -59,6 +59,13 @@ def _entry(path: str, name: str, value: Any, imports: Imports, names: list[str])
     if kind.__module__ == "builtins":
         return [f"{name}: {imports.need('builtins')}.{kind.__name__}"]
     return [f"{name}: {imports.need(kind.__module__, kind.__name__)}"]
+
+
+def _named(name: str, module: str, there: str, imports: Imports) -> list[str]:
+    """A name of another module; an import under another name would not count as offered."""
+    if name == there:
+        return [f"from {module} import {there} as {name}"]
+    return [f"{name} = {imports.need(module, there)}"]
 
 
 def _module(path: str, name: str, value: types.ModuleType) -> list[str]:
@@ -71,7 +78,7 @@ def _module(path: str, name: str, value: types.ModuleType) -> list[str]:
 def _class(name: str, value: type, imports: Imports) -> list[str]:
     module = importlib.import_module(value.__module__)
     if vars(module).get(value.__name__) is value:
-        return [f"from {value.__module__} import {value.__name__} as {name}"]
+        return _named(name, value.__module__, value.__name__, imports)
     # A class that was made in a loop: what can be done with it is said by calling it.
     anything, tensor = imports.need("typing", "Any"), imports.need("proa.eager.tensor", "Tensor")
     return [f"def {name}(*args: {anything}, **kwargs: {anything}) -> {tensor}:", f"    {summary(value)}"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import runtime_error, type_error, value_error
+from ...eager.annotations import PaddingLike, SizesLike
 from ...eager.calling import deliver
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
@@ -144,7 +145,9 @@ def _reference_unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any 
 )  # fmt: skip
 @public(module="compat.nn.functional")
 @refusing("compat.nn.functional.unfold", "nn.functional.unfold", "x kernel_sizes strides paddings dilations name")
-def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+def unfold(
+    input: Tensor, kernel_size: SizesLike, dilation: SizesLike = 1, padding: PaddingLike = 0, stride: SizesLike = 1
+) -> Tensor:
     """The windows of images [batch, channels, height, width] as columns: [batch, channels * window, places]."""
     name = "compat.nn.functional.unfold"
     x = require_tensor(name, "input", input)

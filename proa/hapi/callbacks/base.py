@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.errors import type_error
+
+if TYPE_CHECKING:
+    from ...nn.layer import Layer
 
 
 class Callback:
@@ -24,50 +27,50 @@ class Callback:
         """Called once before the loop with its settings: epochs, steps, verbose, metrics …"""
         self.params = params
 
-    def set_model(self, model: Any) -> None:
+    def set_model(self, model: Layer) -> None:
         """Called once before the loop with the Model."""
         self.model = model
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Before the first epoch."""
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """After the last epoch."""
 
-    def on_eval_begin(self, logs: Any = None) -> None:
+    def on_eval_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Before an evaluation; `logs` has `steps` and `metrics`."""
 
-    def on_eval_end(self, logs: Any = None) -> None:
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """After an evaluation; `logs` has its results."""
 
-    def on_predict_begin(self, logs: Any = None) -> None:
+    def on_predict_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Before a prediction; `logs` has `steps`."""
 
-    def on_predict_end(self, logs: Any = None) -> None:
+    def on_predict_end(self, logs: dict[str, Any] | None = None) -> None:
         """After a prediction."""
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Before an epoch, counted from 0."""
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """After an epoch's training, before its evaluation."""
 
-    def on_train_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Before a batch of training, counted from 0 in every epoch."""
 
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """After a batch of training."""
 
-    def on_eval_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_eval_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Before a batch of evaluation."""
 
-    def on_eval_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_eval_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """After a batch of evaluation."""
 
-    def on_predict_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_predict_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Before a batch of prediction."""
 
-    def on_predict_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_predict_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """After a batch of prediction."""
 
 

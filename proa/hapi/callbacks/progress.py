@@ -66,54 +66,54 @@ class ProgBarLogger(Callback):
 
     # ---- training ----------------------------------------------------------------------------------------------
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         self._names = list(self.params.get("metrics") or [])
         if self.verbose:
             print(_HINT)
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         if self.verbose and self.params.get("epochs"):
             print(f"Epoch {epoch + 1}/{self.params['epochs']}")
         self._loop = _Loop(self.params.get("steps"), self.verbose)
 
-    def on_train_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         self._begin_batch()
 
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         self._end_batch(step, logs)
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         self._finish(logs)
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         self._loop = None
 
     # ---- evaluation and prediction -----------------------------------------------------------------------------
 
-    def on_eval_begin(self, logs: Any = None) -> None:
+    def on_eval_begin(self, logs: dict[str, Any] | None = None) -> None:
         self._begin("Eval", logs)
 
-    def on_eval_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_eval_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         self._begin_batch()
 
-    def on_eval_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_eval_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         self._end_batch(step, logs)
 
-    def on_eval_end(self, logs: Any = None) -> None:
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         self._finish(logs, "Eval")
         # The training goes on with its own names.
         self._names = list(self.params.get("metrics") or [])
 
-    def on_predict_begin(self, logs: Any = None) -> None:
+    def on_predict_begin(self, logs: dict[str, Any] | None = None) -> None:
         self._begin("Predict", logs)
 
-    def on_predict_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_predict_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         self._begin_batch()
 
-    def on_predict_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_predict_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         self._end_batch(step, logs)
 
-    def on_predict_end(self, logs: Any = None) -> None:
+    def on_predict_end(self, logs: dict[str, Any] | None = None) -> None:
         self._finish(logs, "Predict")
 
     # ---- all three ---------------------------------------------------------------------------------------------

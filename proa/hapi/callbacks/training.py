@@ -27,14 +27,14 @@ class ModelCheckpoint(Callback):
         self.save_dir = save_dir
         self.epoch = 0
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         self.epoch = epoch
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         if epoch % self.save_freq == 0:
             self._save(str(epoch))
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         self._save("final")
 
     def _save(self, name: str) -> None:
@@ -55,11 +55,11 @@ class LRScheduler(Callback):
         self.by_step = by_step
         self.by_epoch = by_epoch
 
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         if self.by_step:
             self._advance()
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         if self.by_epoch:
             self._advance()
 
@@ -134,12 +134,12 @@ class EarlyStopping(_Watch):
         self.stopped_epoch = 0
         self.best_value = math.inf
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         self.wait_epoch = 0
         self.stopped_epoch = 0
         self.best_value = self._worst() if self.baseline is None else self.baseline
 
-    def on_eval_end(self, logs: Any = None) -> None:
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         value = self._value(logs)
         if value is None:
             return
@@ -192,7 +192,7 @@ class ReduceLROnPlateau(_Watch):
         self.epoch = 0
         self.best = math.inf
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         self.cooldown_counter = self.wait = self.epoch = 0
         self.best = self._worst()
 
@@ -200,7 +200,7 @@ class ReduceLROnPlateau(_Watch):
         """Whether evaluations are not counted at present."""
         return self.cooldown_counter > 0
 
-    def on_eval_end(self, logs: Any = None) -> None:
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         value = self._value(logs)
         self.epoch += 1
         if value is None:

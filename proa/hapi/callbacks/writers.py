@@ -91,7 +91,7 @@ class VisualDL(_Writer):
         self.log_dir = log_dir
         self._writer: Any = None
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         super().on_train_begin(logs)
         self._open()
 
@@ -126,7 +126,7 @@ class TensorBoard(_Writer):
         self._writer: Any = None
         self._module = _import("TensorBoard", "tensorboardX", "tensorboard.summary.writer.event_file_writer")
 
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         if (self.train_step + 1) % self.update_freq == 0:
             super().on_train_batch_end(step, logs)
         else:
@@ -190,7 +190,7 @@ class WandbCallback(_Writer):
             self._run = self.wandb.run if self.wandb.run is not None else self.wandb.init(**self.wandb_args)
         return self._run
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         super().on_train_begin(logs)
         self.run.config.update({"epochs": self.epochs, "steps": self.steps}, allow_val_change=True)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import SizesLike
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import replace_value
 from ...ir.recorder import recording_gradients
@@ -223,7 +224,7 @@ class QuantizedConv2DTranspose(_Quantized):
 
     _axis = 1
 
-    def forward(self, input: Any, output_size: Any = None) -> Any:
+    def forward(self, input: Any, output_size: SizesLike | None = None) -> Any:
         return super().forward(input)
 
     def _compute(self, input: Any, weight: Any) -> Any:

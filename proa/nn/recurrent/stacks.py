@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ops.basic import cast_to, transpose_to
 from ...ops.linear.linalg import matmul
@@ -286,10 +287,10 @@ class SimpleRNN(RNNBase):
         time_major: bool = False,
         dropout: float = 0.0,
         activation: str = "tanh",
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
+        weight_ih_attr: AttrLike | None = None,
+        weight_hh_attr: AttrLike | None = None,
+        bias_ih_attr: AttrLike | None = None,
+        bias_hh_attr: AttrLike | None = None,
         name: str | None = None,
     ) -> None:
         if activation not in ("tanh", "relu"):
@@ -312,10 +313,10 @@ class LSTM(RNNBase):
         direction: str = "forward",
         time_major: bool = False,
         dropout: float = 0.0,
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
+        weight_ih_attr: AttrLike | None = None,
+        weight_hh_attr: AttrLike | None = None,
+        bias_ih_attr: AttrLike | None = None,
+        bias_hh_attr: AttrLike | None = None,
         proj_size: int = 0,
         name: str | None = None,
     ) -> None:
@@ -336,10 +337,10 @@ class GRU(RNNBase):
         direction: str = "forward",
         time_major: bool = False,
         dropout: float = 0.0,
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
+        weight_ih_attr: AttrLike | None = None,
+        weight_hh_attr: AttrLike | None = None,
+        bias_ih_attr: AttrLike | None = None,
+        bias_hh_attr: AttrLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(

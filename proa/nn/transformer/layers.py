@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor, tensor_from_data
 from .. import functional as F
 from ..attributes import ParamAttr
@@ -58,8 +59,8 @@ class TransformerEncoderLayer(Layer):
         attn_dropout: float | None = None,
         act_dropout: float | None = None,
         normalize_before: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         layer_norm_eps: float = 1e-5,
     ) -> None:
         arguments = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
@@ -139,8 +140,8 @@ class TransformerDecoderLayer(Layer):
         attn_dropout: float | None = None,
         act_dropout: float | None = None,
         normalize_before: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         layer_norm_eps: float = 1e-5,
     ) -> None:
         arguments = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
@@ -255,8 +256,8 @@ class Transformer(Layer):
         attn_dropout: float | None = None,
         act_dropout: float | None = None,
         normalize_before: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         custom_encoder: Layer | None = None,
         custom_decoder: Layer | None = None,
     ) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import failed_check, runtime_error, type_error, value_error
 from ...core.place import CPU, Place, make_place, parse_place
+from ...eager.annotations import DeviceLike, DTypeLike, SizesLike, TensorLike
 from ...eager.attaching import attach
 from ...eager.moving import moved
 from ...eager.tensor import Tensor, alias, tensor_from_data
@@ -60,7 +61,7 @@ def method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @method
-def astype(self: Tensor, dtype: Any) -> Tensor:
+def astype(self: Tensor, dtype: DTypeLike | None) -> Tensor:
     """The numbers in another type; the tensor itself if it has that type already."""
     wanted = to_numpy_dtype(dtype)
     return self if wanted == self._aval.dtype else cast_to(self, wanted)
@@ -226,7 +227,7 @@ def set_value(self: Tensor, value: Any) -> None:
 
 
 @method
-def copy_(self: Tensor, other: Any, blocking: bool = True) -> Tensor:
+def copy_(self: Tensor, other: TensorLike, blocking: bool = True) -> Tensor:
     """Copies the numbers of another tensor of the same shape and type. Neither history nor version
     changes."""
     if not isinstance(other, Tensor):
@@ -279,10 +280,10 @@ def _new(x: Tensor, where: str, size: Any, fill: Any, dtype: Any, device: Any, r
 @listed("size", 1)
 def new_zeros(
     self: Tensor,
-    size: Any,
+    size: SizesLike,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -294,10 +295,10 @@ def new_zeros(
 @listed("size", 1)
 def new_ones(
     self: Tensor,
-    size: Any,
+    size: SizesLike,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -309,10 +310,10 @@ def new_ones(
 @listed("size", 1)
 def new_empty(
     self: Tensor,
-    size: Any,
+    size: SizesLike,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -323,11 +324,11 @@ def new_empty(
 @method
 def new_full(
     self: Tensor,
-    size: Any,
+    size: SizesLike,
     fill_value: Any,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:

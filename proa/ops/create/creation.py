@@ -15,6 +15,7 @@ from ...core.errors import type_error, value_error
 from ...core.place import parse_place
 from ...core.symbols import is_symbolic, plain
 from ...core.tracebacks import trim
+from ...eager.annotations import DeviceLike, DTypeLike, ShapeLike, TensorLike
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.modes import no_grad
@@ -44,7 +45,9 @@ def _reference_data(data: Any, dtype: Any = None, stop_gradient: bool = True) ->
     why="a copy outside the graph",
 )
 @public()
-def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
+def to_tensor(
+    data: Any, dtype: DTypeLike | None = None, place: DeviceLike | None = None, stop_gradient: bool = True
+) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested lists, an array, or another tensor.
 
     Python floats become the default floating type and Python integers int64; arrays keep their
@@ -76,8 +79,8 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
 @public()
 def tensor(
     data: Any,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -103,7 +106,7 @@ def clone(x: Tensor, name: str | None = None) -> Tensor:
 
 @samples(S(A(2, 3)), S(A()), S(A(2, dtype="bool")), reference=lambda x: x)
 @public()
-def assign(x: Any, output: Tensor | None = None) -> Tensor:
+def assign(x: TensorLike, output: Tensor | None = None) -> Tensor:
     """A copy of a tensor, array, list or number, written into `output` if one is given."""
     if isinstance(x, Tensor):
         copied = assign_to(x)
@@ -180,13 +183,13 @@ def real_of(where: str, name: str, value: Any) -> float:
 )
 @public(aliases="shape=size")
 def full(
-    shape: Any,
+    shape: ShapeLike,
     fill_value: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -211,12 +214,12 @@ def full(
 @public(aliases="shape=size")
 @listed("shape", 0)
 def zeros(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -235,12 +238,12 @@ def zeros(
 @public(aliases="shape=size")
 @listed("shape", 0)
 def ones(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -260,12 +263,12 @@ def ones(
 @public(aliases="shape=size")
 @listed("shape", 0)
 def empty(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -287,10 +290,10 @@ def empty(
 def full_like(
     x: Tensor,
     fill_value: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -317,10 +320,10 @@ def _beside(x: Tensor, made: Tensor) -> Tensor:
 @public(method=True)
 def zeros_like(
     x: Tensor,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -339,10 +342,10 @@ def zeros_like(
 @public(method=True)
 def ones_like(
     x: Tensor,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -357,10 +360,10 @@ def ones_like(
 @public(method=True)
 def empty_like(
     x: Tensor,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:

@@ -24,6 +24,7 @@ from ...core.dtype import (
 )
 from ...core.errors import type_error, value_error
 from ...core.generator import Generator, GeneratorState, default_generator
+from ...eager.annotations import DeviceLike, DTypeLike, Number, ShapeLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -61,13 +62,13 @@ def seed(seed: int) -> Generator:
 
 
 @public()
-def get_rng_state(device: Any = None) -> list[GeneratorState]:
+def get_rng_state(device: DeviceLike | None = None) -> list[GeneratorState]:
     """The state of the random numbers; `set_rng_state` continues from it."""
     return [default_generator.get_state()]
 
 
 @public()
-def set_rng_state(state_list: Any, device: Any = None) -> None:
+def set_rng_state(state_list: Any, device: DeviceLike | None = None) -> None:
     """Continues from a state that `get_rng_state` gave."""
     if len(state_list) != 1:
         raise value_error("set_rng_state", "there is one state", f"{len(state_list)} states")
@@ -89,7 +90,7 @@ def set_cuda_rng_state(state_list: Any) -> None:
 
 
 @public(name="Generator")
-def new_generator(device: Any = None) -> Generator:
+def new_generator(device: DeviceLike | None = None) -> Generator:
     """A generator of its own, seeded like the default one."""
     return Generator(default_generator.initial_seed())
 
@@ -122,12 +123,12 @@ def normal_of(xp: Any, mean: Any, std: Any, seed: Any, offset: Any, shape: tuple
 @public(aliases="shape=size")
 @listed("shape", 0)
 def rand(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -142,15 +143,15 @@ def rand(
 )  # fmt: skip
 @public(values=True)
 def uniform(
-    shape: Any,
-    dtype: Any = None,
-    min: Any = 0,
-    max: Any = 1.0,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    min: Number = 0,
+    max: Number = 1.0,
     seed: int = 0,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn uniformly from [min, max); always the same ones for a `seed` other than 0."""
@@ -169,12 +170,12 @@ def _normal_dtype(where: str, dtype: Any) -> np.dtype:
 @public(aliases="shape=size")
 @listed("shape", 0)
 def randn(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -187,12 +188,12 @@ def randn(
 @public(values=True)
 @listed("shape", 0)
 def standard_normal(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn from the standard normal distribution."""
@@ -258,8 +259,8 @@ def rand_like(
     input: Tensor,
     name: str | None = None,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Uniform numbers from [0, 1) in the shape of a tensor."""
@@ -276,10 +277,10 @@ def rand_like(
 @public()
 def randn_like(
     x: Tensor,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Standard normal numbers in the shape of a tensor."""
@@ -329,7 +330,9 @@ def integers_from(where: str, low: Any, high: Any, shape: tuple[int, ...], dtype
     random=True,
 )  # fmt: skip
 @public(values=True)
-def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
+def randint(
+    low: Any = 0, high: Any = None, shape: ShapeLike = (1,), dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Integers drawn uniformly from [low, high), or from [0, low) when one bound is given."""
     wanted = INT64 if dtype is None else to_numpy_dtype(dtype)
     if wanted.kind not in "iu":
@@ -348,7 +351,9 @@ def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None
     gradient=False, why="the numbers do not depend on the tensor", random=True,
 )  # fmt: skip
 @public(method=True)
-def randint_like(x: Tensor, low: Any = 0, high: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+def randint_like(
+    x: Tensor, low: Any = 0, high: Any = None, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Integers drawn uniformly, in the shape (and type, unless another is named) of a tensor."""
     aval = require_tensor("randint_like", "x", x)._aval
     return cast_to(
@@ -367,12 +372,12 @@ def permutation_of(xp: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtyp
 @samples(S(20), S(0), S(1), S(12, "int32"), S(12, "float32"), random=True)
 @public(values=True)
 def randperm(
-    n: Any,
-    dtype: Any = "int64",
+    n: int,
+    dtype: DTypeLike = "int64",
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:

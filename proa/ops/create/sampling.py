@@ -14,6 +14,7 @@ from ...core.dtype import (
     is_floating,
 )
 from ...core.errors import type_error, value_error
+from ...eager.annotations import Number
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -175,7 +176,7 @@ def _filled_with(where: str, x: Tensor, numbers: Tensor) -> Tensor:
     gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
 )  # fmt: skip
 @public(method=True)
-def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
+def uniform_(x: Tensor, min: Number = 0, max: Number = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers drawn uniformly from [min, max)."""
     low, high = real_of("uniform_", "min", min), real_of("uniform_", "max", max)
     dtype = _own_type("uniform_", x)
@@ -187,7 +188,7 @@ def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str |
     gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
 )  # fmt: skip
 @public(method=True)
-def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None) -> Tensor:
+def normal_(x: Tensor, mean: Number = 0.0, std: Number = 1.0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers drawn from a normal distribution."""
     centre, width = real_of("normal_", "mean", mean), real_of("normal_", "std", std)
     dtype = x._aval.dtype if x._aval.dtype.kind == "c" else _own_type("normal_", x)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import runtime_error, type_error, value_error
+from ...eager.annotations import DTypeLike, ShapeLike, SizesLike
 from ...eager.attaching import attach
 from ...eager.declare import PUBLIC
 from ...eager.tape import stand_in
@@ -40,7 +41,7 @@ from .attribute import method
 
 
 @method
-def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: str | None = None) -> Tensor:
+def resize_(x: Tensor, shape: ShapeLike, fill_zero: bool = False, name: str | None = None) -> Tensor:
     """`x` itself gets another shape, with fewer elements or with zeros behind the old ones.
 
     With another number of elements it no longer shares memory with its views.
@@ -80,9 +81,13 @@ def _share(x: Tensor, source: Tensor, where: str) -> None:
 
 @method
 def set_(
-    x: Tensor, source: Tensor | None = None, shape: Any = None, stride: Any = None, offset: int = 0,
+    x: Tensor,
+    source: Tensor | None = None,
+    shape: ShapeLike | None = None,
+    stride: SizesLike | None = None,
+    offset: int = 0,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """`x` itself becomes a view of `source` (see `as_strided`), or a tensor without elements."""
     aval = require_tensor("set_", "x", x)._aval
     if source is None:
@@ -214,7 +219,7 @@ attach(__name__, placements=None, process_mesh=None, num_shard=None)
 # ---- made by a class -----------------------------------------------------------------------------
 
 
-def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Tensor:
+def create_tensor(dtype: DTypeLike | None, name: str | None = None, persistable: bool = False) -> Tensor:
     """A tensor of a type without elements, to be filled later."""
     made = Tensor(np.zeros((0,), to_numpy_dtype(dtype)))
     if name is not None:
@@ -224,7 +229,7 @@ def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False
 
 
 def create_parameter(
-    shape: Any, dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False,
+    shape: ShapeLike, dtype: DTypeLike | None, name: str | None = None, attr: Any = None, is_bias: bool = False,
     default_initializer: Any = None,
 ) -> Any:  # fmt: skip
     """A new parameter; the same as `paddle.create_parameter`."""

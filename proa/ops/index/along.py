@@ -14,6 +14,7 @@ from ...core.aval import Aval
 from ...core.dtype import is_reduced_precision
 from ...core.errors import value_error
 from ...core.namespaces import can_write
+from ...eager.annotations import AxisLike
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, same
 from ...eager.one_operator import one_operator
@@ -220,7 +221,7 @@ def _reference_take(arr: Any, indices: Any, axis: int, broadcast: bool = True) -
 )
 @public(method=True, aliases="arr=input")
 def take_along_axis(
-    arr: Tensor, indices: Tensor, axis: Any, broadcast: bool = True, *, out: Tensor | None = None
+    arr: Tensor, indices: Tensor, axis: AxisLike | None, broadcast: bool = True, *, out: Tensor | None = None
 ) -> Tensor:
     """`arr` at `indices` along an axis."""
     x, index, along, shape = _prepared("take_along_axis", arr, indices, axis, broadcast)
@@ -289,7 +290,7 @@ def put_along_axis(
     arr: Tensor,
     indices: Tensor,
     values: Any,
-    axis: Any,
+    axis: AxisLike | None,
     reduce: str = "assign",
     include_self: bool = True,
     broadcast: bool = True,

@@ -14,6 +14,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import INT32, INT64
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike, Number, ShapeLike
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.one_operator import one_operator
@@ -67,7 +68,9 @@ def written(out: Tensor | None, result: Tensor, where: str) -> Tensor:
     reference=lambda x, i, axis=0: np.take(x, i.reshape(-1) if i.ndim == 2 else i, axis),
 )
 @public(method=True, otherwise=gather_by_dim)
-def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, out: Tensor | None = None) -> Tensor:
+def gather(
+    x: Tensor, index: Tensor, axis: AxisLike | None = None, name: str | None = None, out: Tensor | None = None
+) -> Tensor:
     """The slices of `x` along an axis (the first by default) that `index` names."""
     require_tensor("gather", "x", x)
     along = one_axis("gather", 0 if axis is None else axis, x._aval.ndim)
@@ -82,7 +85,7 @@ def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, 
 )
 @public(method=True, otherwise=index_select_by_dim)
 def index_select(
-    x: Tensor, index: Tensor, axis: Any = 0, name: str | None = None, *, out: Tensor | None = None
+    x: Tensor, index: Tensor, axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """The slices of `x` along an axis that `index`, with one dimension, names."""
     require_tensor("index_select", "x", x)
@@ -170,9 +173,9 @@ def _reference_index_add(x: Any, index: Any, axis: int, value: Any, alpha: float
 def index_add(
     x: Tensor,
     index: Tensor,
-    axis: Any,
+    axis: AxisLike | None,
     value: Tensor,
-    alpha: Any = 1,
+    alpha: Number = 1,
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -193,7 +196,7 @@ def index_add(
     reference=lambda x, i, axis, value: _reference_index_fill(x, i, axis, value),
 )
 @public(method=True, inplace=True)
-def index_fill(x: Tensor, index: Tensor, axis: Any, value: Any, name: str | None = None) -> Tensor:
+def index_fill(x: Tensor, index: Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> Tensor:
     """`x` with one number in the slices that `index` names along an axis."""
     require_tensor("index_fill", "x", x)
     along = one_axis("index_fill", axis, x._aval.ndim)
@@ -330,7 +333,7 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
     reference=lambda i, updates, shape: _reference_scatter_nd_add(np.zeros(shape, updates.dtype), i, updates),
 )
 @public(values=True, method=True)
-def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def scatter_nd(index: Tensor, updates: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Zeros of a shape with `updates` added where the last dimension of `index` says."""
     require_tensor("scatter_nd", "updates", updates)
     return scatter_nd_add(full_of(0, new_shape("scatter_nd", shape), updates._aval.dtype), index, updates)

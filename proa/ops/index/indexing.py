@@ -19,6 +19,7 @@ import numpy as np
 from ...core.errors import index_error, type_error, value_error
 from ...core.symbols import fixed
 from ...core.tracebacks import trim
+from ...eager.annotations import AxisLike, SizesLike
 from ...eager.attaching import attach
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
@@ -163,7 +164,7 @@ def _reference_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = N
     reference=_reference_slice,
 )
 @public(name="slice", method="slice")
-def slice_axes(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
+def slice_axes(input: Tensor, axes: AxisLike, starts: Any, ends: Any) -> Tensor:
     """The part of a tensor from `starts` to `ends` along `axes`; it shares memory with the
     tensor."""
     return _sliced("slice", input, axes, starts, ends, None)
@@ -176,7 +177,9 @@ def slice_axes(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
     reference=_reference_slice,
 )
 @public(method=True)
-def strided_slice(x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None) -> Tensor:
+def strided_slice(
+    x: Tensor, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
+) -> Tensor:
     """The part of `x` from `starts` to `ends` along `axes`, every `strides`-th element; shares
     memory with `x`."""
     return _sliced("strided_slice", x, axes, starts, ends, strides)

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import BOOL, INT32, INT64
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -230,8 +231,8 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
-    axis: Any = None,
-    dtype: Any = "int64",
+    axis: AxisLike | None = None,
+    dtype: DTypeLike = "int64",
     sorted: bool = True,
     name: str | None = None,
 ) -> Tensor | tuple[Tensor, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import INT64
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -134,9 +135,9 @@ _ARG_SAMPLES = (
 @public(method=True)
 def argmax(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
-    dtype: Any = "int64",
+    dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> Tensor:
     """The position of the largest element along `axis` (in the flattened tensor by default).
@@ -156,9 +157,9 @@ def argmax(
 @public(method=True)
 def argmin(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
-    dtype: Any = "int64",
+    dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> Tensor:
     """The position of the smallest element along `axis` (in the flattened tensor by default).
@@ -368,7 +369,7 @@ class TopKRetType(NamedTuple):
 def topk(
     x: Tensor,
     k: Any,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     largest: bool = True,
     sorted: bool = True,
     name: str | None = None,
@@ -450,7 +451,7 @@ def _reference_kthvalue(x: Any, k: int, axis: Any = None, keepdim: bool = False)
 )  # fmt: skip
 @public(method=True)
 def kthvalue(
-    x: Tensor, k: Any, axis: Any = None, keepdim: bool = False, name: str | None = None
+    x: Tensor, k: Any, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The `k`-th smallest element along `axis` (the last by default) and its position."""
     require_order("kthvalue", x)

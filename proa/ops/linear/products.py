@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.dtype import is_reduced_precision, to_numpy_dtype
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike
 from ...eager.declare import PUBLIC, public
 from ...eager.infer import normalise_axis
 from ...eager.one_operator import one_operator
@@ -86,7 +87,7 @@ def _reference_tensordot(x: Any, y: Any, axes: Any = 2) -> Any:
     reference=_reference_tensordot,
 )  # fmt: skip
 @public(method=True)
-def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
+def tensordot(x: Tensor, y: Tensor, axes: AxisLike = 2, name: str | None = None) -> Tensor:
     """Products summed over pairs of axes; the axes that remain are those of `x`, then those of `y`.
 
     `axes`: how many of the last axes of `x` meet the first of `y`; a list of axes that both have;

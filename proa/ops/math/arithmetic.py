@@ -14,6 +14,7 @@ from ...core.aval import Aval
 from ...core.dtype import FLOAT32, INT64
 from ...core.errors import message, type_error, value_error
 from ...core.symbols import is_symbolic
+from ...eager.annotations import TensorLike
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, attach_operator, in_place_form, op, public
 from ...eager.dispatch import as_operand, promote
@@ -338,7 +339,7 @@ def floor_divide(x: Any, y: Any, name: str | None = None, *, out: Tensor | None 
     return deliver(_floor_divide(x, y), out)
 
 
-def _floor_divide(x: Any, y: Any) -> Tensor:
+def _floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
     return _divide_whole(_floor_quotient, _floor_quotient_of_integers, x, y)
 
 

@@ -14,6 +14,7 @@ from ...core.errors import type_error, value_error
 from ...core.memory import check_allocation
 from ...core.namespaces import can_write
 from ...core.symbols import fixed
+from ...eager.annotations import Number
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -161,8 +162,8 @@ def _reference_histogram(
 def histogram(
     input: Tensor,
     bins: Any = 100,
-    min: Any = 0.0,
-    max: Any = 0.0,
+    min: Number = 0.0,
+    max: Number = 0.0,
     weight: Tensor | None = None,
     density: bool = False,
     name: str | None = None,
@@ -194,7 +195,7 @@ def _reference_edges(x: Any, bins: int = 100, min: float = 0, max: float = 0) ->
 )  # fmt: skip
 @public(method=True)
 def histogram_bin_edges(
-    input: Tensor, bins: Any = 100, min: Any = 0.0, max: Any = 0.0, name: str | None = None
+    input: Tensor, bins: Any = 100, min: Number = 0.0, max: Number = 0.0, name: str | None = None
 ) -> Tensor:
     """The edges of `bins` equal intervals from `min` to `max`, or over the range of the elements."""
     aval = require_tensor("histogram_bin_edges", "input", input)._aval

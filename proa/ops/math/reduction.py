@@ -14,6 +14,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_numpy_dtype
 from ...core.errors import type_error
+from ...eager.annotations import AxisLike
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same_shape
@@ -140,7 +141,7 @@ _EXTREME_SAMPLES = (
     reference=lambda x, axis=None, keepdim=False: np.max(x, axis=numpy_axis(axis), keepdims=keepdim),
 )
 @public(method=True)
-def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def max(x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The largest element over some axes (all by default). NaN counts as largest."""
     axes = several_or_all("max", axis, require_tensor("max", "x", x)._aval.ndim)
     return max_over(x, axes, flag("keepdim", keepdim))
@@ -151,7 +152,7 @@ def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = N
     reference=lambda x, axis=None, keepdim=False: np.min(x, axis=numpy_axis(axis), keepdims=keepdim),
 )
 @public(method=True)
-def min(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def min(x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The smallest element over some axes (all by default). NaN counts as smallest."""
     axes = several_or_all("min", axis, require_tensor("min", "x", x)._aval.ndim)
     return min_over(x, axes, flag("keepdim", keepdim))

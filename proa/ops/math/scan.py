@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_numpy_dtype
 from ...core.errors import type_error
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import in_place_form, op, public
 from ...eager.infer import same, same_shape
@@ -92,7 +93,7 @@ def cumsum(
 
 
 @public(method=True)
-def cumsum_(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+def cumsum_(x: Tensor, axis: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """In-place form of `cumsum`; a data type of numbers stays unless another is named."""
     if dtype is None and require_tensor("cumsum_", "x", x)._aval.dtype != BOOL:
         dtype = x._aval.dtype
@@ -204,7 +205,7 @@ _cumprod_in_place = in_place_form(cumprod, "cumprod_", reshapes=True)
 
 
 @public(method=True)
-def cumprod_(x: Tensor, dim: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+def cumprod_(x: Tensor, dim: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """In-place form of `cumprod`."""
     return _cumprod_in_place(x, dim, dtype=dtype)
 
@@ -281,7 +282,9 @@ def _reference_extreme(largest: bool) -> Callable[..., Any]:
     reference=_reference_extreme(True),
 )  # fmt: skip
 @public(method=True)
-def cummax(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None = None) -> tuple[Tensor, Tensor]:
+def cummax(
+    x: Tensor, axis: AxisLike | None = None, dtype: DTypeLike = "int64", name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """The largest element so far along `axis` and its position (of equal ones, the last)."""
     return _cumulative_extreme("cummax", x, axis, dtype, True)
 
@@ -293,7 +296,9 @@ def cummax(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None =
     reference=_reference_extreme(False),
 )  # fmt: skip
 @public(method=True)
-def cummin(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None = None) -> tuple[Tensor, Tensor]:
+def cummin(
+    x: Tensor, axis: AxisLike | None = None, dtype: DTypeLike = "int64", name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """The smallest element so far along `axis` and its position (of equal ones, the last)."""
     return _cumulative_extreme("cummin", x, axis, dtype, False)
 
@@ -342,7 +347,9 @@ def _reference_logcumsumexp(x: Any, axis: Any = None, dtype: Any = None) -> Any:
     reference=_reference_logcumsumexp,
 )  # fmt: skip
 @public(method=True)
-def logcumsumexp(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+def logcumsumexp(
+    x: Tensor, axis: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Logarithm of the running sums of `exp(x)` along `axis`, without overflow."""
     x, axis = _scan_axis("logcumsumexp", x, axis)
     if dtype is not None:

@@ -21,6 +21,7 @@ from ...core.dtype import (
 )  # fmt: skip
 from ...core.errors import type_error, value_error
 from ...core.symbols import plain
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import MISSING, deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same
@@ -104,7 +105,7 @@ def var(
 @public(method=True)
 def std(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     unbiased: bool = True,
     keepdim: bool = False,
     name: str | None = None,
@@ -162,7 +163,7 @@ def _median_by_dim(*arguments: Any, **named: Any) -> Any:
 )  # fmt: skip
 @public(method=True, out=True, aliases="mode=min", otherwise=_median_by_dim)
 def median(
-    x: Tensor, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
+    x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The middle element along `axis` (of the flattened tensor by default); NaN if there is one.
 
@@ -228,7 +229,13 @@ def _reference_nansum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool
     reference=_reference_nansum,
 )  # fmt: skip
 @public(method=True)
-def nansum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def nansum(
+    x: Tensor,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The sum over some axes (all by default), NaN taken as zero."""
     require_tensor("nansum", "x", x)
     if dtype is not None:
@@ -246,7 +253,7 @@ def _reference_nanmean(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
     reference=_reference_nanmean,
 )  # fmt: skip
 @public(method=True)
-def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def nanmean(x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The average over some axes (all by default) of the elements that are not NaN."""
     numbers = require_tensor("nanmean", "x", x)
     if is_reduced_precision(x._aval.dtype):
@@ -283,7 +290,7 @@ def _reference_count(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
     reference=_reference_count,
 )  # fmt: skip
 @public(method=True)
-def count_nonzero(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def count_nonzero(x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """How many elements over some axes (all by default) are not zero."""
     axes = several_or_all("count_nonzero", axis, require_tensor("count_nonzero", "x", x)._aval.ndim)
     return count_over(x, axes, flag("keepdim", keepdim), False)

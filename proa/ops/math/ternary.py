@@ -11,6 +11,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL, FLOAT32, FInfo, is_floating
 from ...core.errors import type_error, value_error
 from ...core.promotion import promote_scalar, promote_tensors
+from ...eager.annotations import Number, TensorLike
 from ...eager.attaching import attach
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, in_place_form, op, public
@@ -117,7 +118,9 @@ def where(
 
 
 @public(method=True)
-def where_(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where_(
+    condition: Tensor, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """In-place form of `where`: changes and returns `x`."""
     if not isinstance(x, Tensor) or y is None:
         raise value_error("where_", "x (the tensor to change) and y are both needed", f"x: {type(x).__name__}")
@@ -227,7 +230,7 @@ def _whole_limit(x: Any, value: Any, rounded: Any) -> Any:
 
 
 @public(method="clip_ clamp_", name="clip_ clamp_")
-def clip_(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
+def clip_(x: Tensor, min: Number | None = None, max: Number | None = None, name: str | None = None) -> Tensor:
     """In-place form of `clip`: changes and returns `x`, whose type stays."""
     low, high = _whole_limit(x, min, math.ceil), _whole_limit(x, max, math.floor)
     return _clip_in_place(x, low, high)

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.dtype import INT64
 from ...core.errors import value_error
 from ...core.generator import default_generator
+from ...eager.annotations import PaddingLike, SizesLike
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -79,11 +80,11 @@ def _reference_unpool(
 def max_unpool1d(
     x: Tensor,
     indices: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     data_format: str = "NCL",
-    output_size: Any = None,
+    output_size: SizesLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Puts the maxima of `max_pool1d` back to where they were; zeros elsewhere."""
@@ -101,11 +102,11 @@ _CORNERS = A(1, 1, 2, 2, values=[[[[0, 3], [9, 14]]]], dtype="int32")
 def max_unpool2d(
     x: Tensor,
     indices: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     data_format: str = "NCHW",
-    output_size: Any = None,
+    output_size: SizesLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Puts the maxima of `max_pool2d` back to where they were; zeros elsewhere."""
@@ -121,11 +122,11 @@ def max_unpool2d(
 def max_unpool3d(
     x: Tensor,
     indices: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     data_format: str = "NCDHW",
-    output_size: Any = None,
+    output_size: SizesLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Puts the maxima of `max_pool3d` back to where they were; zeros elsewhere."""
@@ -168,9 +169,9 @@ def _reference_lp(x: Any, power: float, kernel: int, stride: Any = None) -> Any:
 def lp_pool1d(
     x: Tensor,
     norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     ceil_mode: bool = False,
     data_format: str = "NCL",
     name: str | None = None,
@@ -186,9 +187,9 @@ def lp_pool1d(
 def lp_pool2d(
     x: Tensor,
     norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     ceil_mode: bool = False,
     data_format: str = "NCHW",
     name: str | None = None,
@@ -259,8 +260,8 @@ def _reference_fractional(x: Any, output_size: Any, kernel_size: Any = None, ran
 @public(module="nn.functional")
 def fractional_max_pool2d(
     x: Tensor,
-    output_size: Any,
-    kernel_size: Any = None,
+    output_size: SizesLike,
+    kernel_size: SizesLike | None = None,
     random_u: float | None = None,
     return_mask: bool = False,
     name: str | None = None,
@@ -276,8 +277,8 @@ def fractional_max_pool2d(
 @public(module="nn.functional")
 def fractional_max_pool3d(
     x: Tensor,
-    output_size: Any,
-    kernel_size: Any = None,
+    output_size: SizesLike,
+    kernel_size: SizesLike | None = None,
     random_u: float | None = None,
     return_mask: bool = False,
     name: str | None = None,

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.dtype import is_floating
 from ...core.errors import type_error, value_error
 from ...core.symbols import fixed, maximum, whole
+from ...eager.annotations import PaddingLike, SizesLike
 from ...eager.declare import public
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
@@ -152,9 +153,9 @@ def _pool_average(
 @public(module="nn.functional")
 def max_pool1d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
     name: str | None = None,
@@ -178,9 +179,9 @@ def max_pool1d(
 @public(module="nn.functional")
 def max_pool2d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
     data_format: str = "NCHW",
@@ -203,9 +204,9 @@ def max_pool2d(
 @public(module="nn.functional")
 def max_pool3d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
     data_format: str = "NCDHW",
@@ -224,9 +225,9 @@ def max_pool3d(
 @public(module="nn.functional")
 def avg_pool1d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     exclusive: bool = True,
     ceil_mode: bool = False,
     name: str | None = None,
@@ -250,12 +251,12 @@ def avg_pool1d(
 @public(module="nn.functional")
 def avg_pool2d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: Any = None,
+    divisor_override: int | None = None,
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
@@ -286,12 +287,12 @@ def avg_pool2d(
 @public(module="nn.functional")
 def avg_pool3d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: Any = None,
+    divisor_override: int | None = None,
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Tensor:
@@ -362,7 +363,7 @@ def _adapt_maximum(where: str, num_spatial: int, x: Tensor, output_size: Any, re
 
 @samples(S(A(2, 3, 6), 3), S(A(1, 2, 7), 3), S(A(1, 2, 4), 1), reference=reference_adaptive_avg)
 @public(module="nn.functional")
-def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) -> Tensor:
+def adaptive_avg_pool1d(x: Tensor, output_size: SizesLike, name: str | None = None) -> Tensor:
     """Means over `output_size` windows that divide the length as evenly as possible."""
     return _adapt_average("adaptive_avg_pool1d", 1, x, output_size, "NCL")
 
@@ -377,7 +378,9 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) ->
 )
 @public(module="nn.functional")
 @one_operator("pool2d")
-def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+def adaptive_avg_pool2d(
+    x: Tensor, output_size: SizesLike, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
     """Means over windows that divide height and width as evenly as possible into `output_size`
     (None keeps an axis).
     """
@@ -391,7 +394,9 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", 
     reference=reference_adaptive_avg,
 )
 @public(module="nn.functional")
-def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Tensor:
+def adaptive_avg_pool3d(
+    x: Tensor, output_size: SizesLike, data_format: str = "NCDHW", name: str | None = None
+) -> Tensor:
     """Means over windows that divide depth, height and width as evenly as possible into
     `output_size`.
     """
@@ -405,7 +410,7 @@ def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW",
     reference=reference_adaptive_max,
 )
 @public(module="nn.functional", aliases="return_mask=return_indices")
-def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+def adaptive_max_pool1d(x: Tensor, output_size: SizesLike, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima over `output_size` windows that divide the length as evenly as possible."""
     return _adapt_maximum("adaptive_max_pool1d", 1, x, output_size, return_mask)
 
@@ -417,7 +422,7 @@ def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, 
     reference=reference_adaptive_max,
 )
 @public(module="nn.functional", aliases="return_mask=return_indices")
-def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+def adaptive_max_pool2d(x: Tensor, output_size: SizesLike, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima over windows that divide height and width as evenly as possible; `return_mask` adds
     their positions.
     """
@@ -431,6 +436,6 @@ def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, 
     reference=reference_adaptive_max,
 )
 @public(module="nn.functional", aliases="return_mask=return_indices")
-def adaptive_max_pool3d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+def adaptive_max_pool3d(x: Tensor, output_size: SizesLike, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima over windows that divide depth, height and width as evenly as possible."""
     return _adapt_maximum("adaptive_max_pool3d", 3, x, output_size, return_mask)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.dtype import is_floating, to_numpy_dtype
+from ...eager.annotations import DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -106,6 +107,6 @@ def softmax(
 
 @samples(*_SAMPLES, reference=lambda *args: np.log(_reference_softmax(*args)))
 @public(module="nn.functional")
-def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+def log_softmax(x: Tensor, axis: int = -1, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The logarithm of `softmax` along `axis`, more exact than its two steps."""
     return _along("log_softmax", log_softmax_along, x, axis, dtype)

@@ -14,6 +14,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import type_error, value_error
 from ...core.symbols import fixed
+from ...eager.annotations import AxisLike
 from ...eager.declare import op, public
 from ...eager.infer import common_dtype
 from ...eager.samples import A, S, samples
@@ -83,7 +84,7 @@ def concat_along(xp: Any, x: list[Any], axis: int) -> Any:
     reference=lambda x, axis=0: np.concatenate(x, axis),
 )
 @public(name="concat cat concatenate", method="concat", aliases="x=tensors")
-def concat(x: Sequence[Tensor], axis: Any = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+def concat(x: Sequence[Tensor], axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along an existing axis; all other dimensions are equal."""
     tensors = _tensors("concat", x)
     ndim = tensors[0]._aval.ndim
@@ -127,7 +128,7 @@ def stack_along(xp: Any, x: list[Any], axis: int) -> Any:
     reference=lambda x, axis=0: np.stack(x, axis),
 )
 @public(method=True, aliases="x=tensors")
-def stack(x: Sequence[Tensor], axis: Any = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+def stack(x: Sequence[Tensor], axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new axis."""
     tensors = _tensors("stack", x)
     joined = stack_along(tensors, one_axis("stack", axis, tensors[0]._aval.ndim, extra=1))
@@ -216,7 +217,7 @@ def _reference_split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
     reference=_reference_split,
 )
 @public(method=True)
-def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+def split(x: Tensor, num_or_sections: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
     """`x` cut along an axis into a number of equal parts, or into parts of the given sizes (one may
     be -1)."""
     return _split("split", x, num_or_sections, axis)
@@ -229,7 +230,7 @@ def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = Non
     reference=lambda x, n, axis=0: np.split(x, n, axis),
 )
 @public(method=True)
-def chunk(x: Tensor, chunks: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+def chunk(x: Tensor, chunks: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
     """`x` cut along an axis into `chunks` equal parts."""
     return _split("chunk", x, integer("chunk", "chunks", chunks), axis)
 
@@ -290,7 +291,7 @@ def unbind(input: Tensor, axis: Any = 0) -> list[Tensor]:
     reference=lambda x, axis=0, num=None: [*np.moveaxis(x, axis, 0)],
 )
 @public(method=True)
-def unstack(x: Tensor, axis: Any = 0, num: Any = None) -> list[Tensor]:
+def unstack(x: Tensor, axis: AxisLike = 0, num: Any = None) -> list[Tensor]:
     """The slices of `x` along an axis, without that axis, as new tensors. `num`, if given, is how
     many there are."""
     result = rows("unstack", x, axis)

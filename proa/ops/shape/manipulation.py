@@ -18,6 +18,7 @@ from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import value_error
 from ...core.namespaces import can_write
 from ...core.symbols import plain
+from ...eager.annotations import AxisLike, ShapeLike
 from ...eager.attaching import attach
 from ...eager.calling import MISSING
 from ...eager.declare import op, public
@@ -52,7 +53,7 @@ def _squeezed(x: Tensor, axis: Any) -> tuple[int, ...]:
     ),
 )
 @public(method=True)
-def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
+def squeeze(x: Tensor, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """`x` without the named axes (all by default) as far as they have one element. Shares memory
     with `x`."""
     return reshape_to(x, _squeezed(x, axis))
@@ -75,7 +76,7 @@ def _unsqueezed(x: Tensor, axis: Any) -> tuple[int, ...]:
     reference=lambda x, axis: _reference_unsqueeze(x, axis),
 )
 @public(method=True)
-def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+def unsqueeze(x: Tensor, axis: AxisLike | None, name: str | None = None) -> Tensor:
     """`x` with new axes of extent one at the named places. Shares memory with `x`."""
     return reshape_to(x, _unsqueezed(x, axis))
 
@@ -132,7 +133,7 @@ def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | Non
     reference=lambda x, axis, shape: x.reshape([*x.shape[: axis % x.ndim], *shape, *x.shape[axis % x.ndim + 1 :]]),
 )
 @public(method=True, aliases="shape=sizes")
-def unflatten(x: Tensor, axis: Any, shape: Any, name: str | None = None) -> Tensor:
+def unflatten(x: Tensor, axis: AxisLike | None, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`x` with one axis divided into several of the given extents (one may be -1). Shares memory
     with `x`."""
     aval = require_tensor("unflatten", "x", x)._aval
@@ -168,13 +169,13 @@ def _seen_otherwise(x: Tensor, relabel: Callable[..., Tensor], attribute: tuple[
 
 
 @public(method=True)
-def squeeze_(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
+def squeeze_(x: Tensor, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """In-place form of `squeeze`."""
     return _reshaped_in_place(x, _squeezed(x, axis), "squeeze_")
 
 
 @public(method=True)
-def unsqueeze_(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+def unsqueeze_(x: Tensor, axis: AxisLike | None, name: str | None = None) -> Tensor:
     """In-place form of `unsqueeze`."""
     return _reshaped_in_place(x, _unsqueezed(x, axis), "unsqueeze_")
 
@@ -187,7 +188,7 @@ def flatten_(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | No
 
 @public(method=True)
 @listed("shape", 1)
-def reshape_(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def reshape_(x: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
     """In-place form of `reshape`."""
     wanted = resolve_shape("reshape_", require_tensor("reshape_", "x", x)._aval, integers("reshape_", "shape", shape))
     return _reshaped_in_place(x, wanted, "reshape_")

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import failed_check, value_error
 from ...core.namespaces import can_write
+from ...eager.annotations import PaddingLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -196,7 +197,7 @@ def pad(
     reference=lambda x, padding, data_format=None: _reference_pad(x, padding, data_format=data_format),
 )
 @public(module="nn.functional")
-def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+def zeropad2d(x: Tensor, padding: PaddingLike, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Images with a border of zeros: left, right, top, bottom."""
     if require_tensor("zeropad2d", "x", x)._aval.ndim != 4:
         raise value_error("zeropad2d", "x must have four dimensions", f"x: {x._aval}")

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike, ShapeLike, TensorLike
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes as common_shape_of
 from ...eager.infer import same_shape
@@ -59,7 +60,7 @@ def _reference_expand(x: Any, shape: Any) -> Any:
 )
 @public(method=True, aliases="shape=size")
 @listed("shape", 1)
-def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def expand(x: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`x` repeated along dimensions of 1 (and new ones in front) to a shape; -1 keeps a
     dimension."""
     return _expanded("expand", x, shape)
@@ -79,7 +80,7 @@ def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 @samples(S(A(2, 3), [4, 2, 3]), S(A(1, 3), [2, -1]), S(A(2), [2]), reference=_reference_expand)
 @public(method=True, aliases="shape=size")
-def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(x: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
     """`x` expanded to a shape; see `expand`."""
     return _expanded("broadcast_to", x, shape)
 
@@ -92,7 +93,7 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     reference=lambda x: np.broadcast_arrays(*x),
 )
 @public(method=True)
-def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
+def broadcast_tensors(input: TensorLike, name: str | None = None) -> list[Tensor]:
     """Tensors expanded to their common shape."""
     if isinstance(input, Tensor) or not isinstance(input, (list, tuple)) or not input:
         raise type_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
@@ -195,7 +196,7 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
 def repeat_interleave(
     x: Tensor,
     repeats: Any,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     name: str | None = None,
     *,
     output_size: int | None = None,
@@ -255,7 +256,7 @@ def flip_axes(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
     reference=lambda x, axis: np.flip(x, tuple(axis) if isinstance(axis, list) else axis),
 )
 @public(method="flip reverse")
-def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+def flip(x: Tensor, axis: AxisLike | None, name: str | None = None) -> Tensor:
     """`x` with the order of elements along some axes reversed."""
     axes = several_axes("flip", axis, require_tensor("flip", "x", x)._aval.ndim)
     return flip_axes(x, axes)
@@ -282,7 +283,7 @@ def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -
     reference=lambda x, shifts, axis=None: np.roll(x, shifts, axis),
 )
 @public(method=True, aliases="axis=dims")
-def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def roll(x: Tensor, shifts: Any, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """`x` moved along axes, what falls off one end coming in at the other; without an axis in row-
     major order."""
     aval = require_tensor("roll", "x", x)._aval

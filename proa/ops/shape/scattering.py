@@ -12,6 +12,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import BOOL, INT64
 from ...core.errors import index_error, runtime_error, type_error, value_error
+from ...eager.annotations import AxisLike, ShapeLike, SizesLike, TensorLike
 from ...eager.attaching import attach
 from ...eager.declare import in_place_form, public
 from ...eager.infer import broadcast_shapes
@@ -56,7 +57,7 @@ def _reference_diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -
     reference=_reference_diag_embed,
 )
 @public(method=True)
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+def diag_embed(input: TensorLike, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices along two new axes that have the last axis of `input` on a diagonal, and zeros elsewhere."""
     x = input if isinstance(input, Tensor) else tensor_from_data(input)
     ndim = x._aval.ndim + 1
@@ -189,7 +190,7 @@ def _reference_select_scatter(x: Any, values: Any, axis: int, index: int) -> Any
     reference=_reference_select_scatter,
 )
 @public(method=True)
-def select_scatter(x: Tensor, values: Tensor, axis: Any, index: Any, name: str | None = None) -> Tensor:
+def select_scatter(x: Tensor, values: Tensor, axis: AxisLike | None, index: Any, name: str | None = None) -> Tensor:
     """`x` with `values` as its slice number `index` along an axis."""
     aval = require_tensor("select_scatter", "x", x)._aval
     require_tensor("select_scatter", "values", values)
@@ -237,7 +238,7 @@ def _reference_slice_scatter(x: Any, value: Any, axes: Any, starts: Any, ends: A
 )
 @public(method=True)
 def slice_scatter(
-    x: Tensor, value: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None
+    x: Tensor, value: Tensor, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
 ) -> Tensor:
     """`x` with `value` (broadcast) as its slice from `starts` to `ends` along `axes`."""
     aval = require_tensor("slice_scatter", "x", x)._aval
@@ -259,7 +260,7 @@ def _reference_crop(x: Any, shape: Any = None, offsets: Any = None) -> Any:
     reference=_reference_crop,
 )
 @public()
-def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = None) -> Tensor:
+def crop(x: Tensor, shape: ShapeLike | None = None, offsets: Any = None, name: str | None = None) -> Tensor:
     """The part of `x` of a shape (all by default, -1: up to the end) that begins at `offsets`, as a new tensor."""
     aval = require_tensor("crop", "x", x)._aval
     first = (0,) * aval.ndim if offsets is None else integers("crop", "offsets", offsets)
@@ -371,7 +372,7 @@ _INDEX = A(2, 2, dtype="int64", values=[[0, 0], [1, 2]])
     reference=_reference_scatter_add,
 )
 @public(method=True, inplace=True)
-def scatter_add(input: Tensor, dim: Any, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add(input: Tensor, dim: AxisLike, index: Tensor, src: Tensor) -> Tensor:
     """A tensor with the elements of `src` added where `index` points along an axis.
 
     `index` may be smaller than `src`, of which the first elements along each axis are taken.
@@ -404,7 +405,7 @@ def _reference_scatter_reduce(
 )
 @public(method=True)
 def scatter_reduce(
-    input: Tensor, dim: Any, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+    input: Tensor, dim: AxisLike, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """A tensor combined with the elements of `src` where `index` points along an axis.
 

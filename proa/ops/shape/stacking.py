@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike, TensorLike
 from ...eager.attaching import attach
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
@@ -89,7 +90,7 @@ def _parts(where: str, x: Any, change: Callable[[Tensor], Tensor]) -> list[Tenso
     reference=np.hstack,
 )
 @public()
-def hstack(x: Any, name: str | None = None) -> Tensor:
+def hstack(x: TensorLike, name: str | None = None) -> Tensor:
     """Tensors joined along the second axis; along the first if they have one only."""
     parts = _parts("hstack", x, _one)
     return concat(parts, 0 if parts[0]._aval.ndim == 1 else 1)
@@ -97,14 +98,14 @@ def hstack(x: Any, name: str | None = None) -> Tensor:
 
 @samples(S([A(2), A(2)]), S([A(2, 3), A(1, 3)]), S([A(), A()]), S([A(3), A(2, 3)]), reference=np.vstack)
 @public(name="vstack row_stack")
-def vstack(x: Any, name: str | None = None) -> Tensor:
+def vstack(x: TensorLike, name: str | None = None) -> Tensor:
     """Tensors joined along the first axis; those with one dimension are rows."""
     return concat(_parts("vstack", x, _two), 0)
 
 
 @samples(S([A(2), A(2)]), S([A(2, 3), A(2, 3)]), S([A(), A()]), S([A(2, 1, 2), A(2, 1, 1)]), reference=np.dstack)
 @public()
-def dstack(x: Any, name: str | None = None) -> Tensor:
+def dstack(x: TensorLike, name: str | None = None) -> Tensor:
     """Tensors joined along the third axis."""
     return concat(_parts("dstack", x, _three), 2)
 
@@ -120,7 +121,7 @@ def _column(x: Tensor) -> Tensor:
     reference=lambda x: np.column_stack([np.atleast_1d(a) for a in x]),
 )
 @public()
-def column_stack(x: Any, name: str | None = None) -> Tensor:
+def column_stack(x: TensorLike, name: str | None = None) -> Tensor:
     """Tensors joined along the second axis; those with one dimension are columns."""
     return concat(_parts("column_stack", x, _column), 1)
 
@@ -179,7 +180,7 @@ def _listed(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
     reference=_listed,
 )
 @public(method=True, aliases="num_or_indices=indices num_or_indices=sections")
-def tensor_split(x: Tensor, num_or_indices: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+def tensor_split(x: Tensor, num_or_indices: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
     """`x` cut along an axis into a number of parts as equal as possible, or at the given positions."""
     _with_dimensions("tensor_split", x, 1)
     return _divided("tensor_split", x, num_or_indices, one_axis("tensor_split", axis, x._aval.ndim))
@@ -207,7 +208,7 @@ def dsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tens
     return _divided("dsplit", _with_dimensions("dsplit", x, 3), num_or_indices, 2)
 
 
-def split_with_sizes(self: Tensor, split_sizes: Any, dim: Any = 0) -> list[Tensor]:
+def split_with_sizes(self: Tensor, split_sizes: Any, dim: AxisLike = 0) -> list[Tensor]:
     """The tensor cut along an axis into parts of the given sizes, which add up to it."""
     aval = _with_dimensions("split_with_sizes", self, 1)._aval
     axis = one_axis("split_with_sizes", dim, aval.ndim)

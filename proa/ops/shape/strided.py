@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ...core.errors import value_error
+from ...eager.annotations import AxisLike, ShapeLike, SizesLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -83,7 +84,7 @@ def _reference_strided(x: Any, shape: Any, stride: Any, offset: int = 0) -> Any:
     reference=_reference_strided,
 )
 @public(method=True)
-def as_strided(x: Tensor, shape: Any, stride: Any, offset: int = 0, name: str | None = None) -> Tensor:
+def as_strided(x: Tensor, shape: ShapeLike, stride: SizesLike, offset: int = 0, name: str | None = None) -> Tensor:
     """`x` with a shape and strides (counted in elements) of one's own, from `offset` (counted in bytes, as Paddle does).
 
     Shares memory with `x`. Where two places of the result are one place of `x`, gradients add up.
@@ -142,7 +143,7 @@ def _reference_unfold(x: Any, axis: int, size: int, step: int) -> Any:
     reference=_reference_unfold,
 )
 @public(method=True, aliases="axis=dimension")
-def unfold(x: Tensor, axis: Any, size: Any, step: Any, name: str | None = None) -> Tensor:
+def unfold(x: Tensor, axis: AxisLike | None, size: SizesLike, step: Any, name: str | None = None) -> Tensor:
     """Windows of `size` elements along an axis, one every `step` elements, each as a new last axis.
 
     Shares memory with `x`.

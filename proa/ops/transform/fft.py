@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.annotations import AxisLike
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -36,7 +37,9 @@ _HALF = (
 
 @samples(*_COMPLEX, reference=lambda x, *options: _numpy(np.fft.fft, x, *options))
 @public(module="fft", out=True)
-def fft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def fft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The discrete Fourier transform along an axis, of `n` points (cut off or filled up with zeros).
 
     `norm` says which direction divides by n: "backward" the inverse, "forward" this one, "ortho" both by sqrt(n).
@@ -46,35 +49,45 @@ def fft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: 
 
 @samples(*_COMPLEX, reference=lambda x, *options: _numpy(np.fft.ifft, x, *options))
 @public(module="fft", out=True)
-def ifft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ifft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `fft`."""
     return complex_transform("ifft", x, *_one("ifft", x, n, axis), False, norm)
 
 
 @samples(*_REAL, reference=lambda x, *options: _numpy(np.fft.rfft, x, *options))
 @public(module="fft", out=True)
-def rfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def rfft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The first n // 2 + 1 numbers of the transform of real numbers; the others are conjugates of these."""
     return half_transform("rfft", x, *_one("rfft", x, n, axis), True, norm)
 
 
 @samples(*_HALF, reference=lambda x, *options: _numpy(np.fft.irfft, x, *options))
 @public(module="fft", out=True)
-def irfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def irfft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `rfft`. Give `n` for an odd number of points."""
     return real_transform("irfft", x, *_one("irfft", x, n, axis), False, norm)
 
 
 @samples(*_HALF, reference=lambda x, *options: _numpy(np.fft.hfft, x, *options))
 @public(module="fft", out=True)
-def hfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def hfft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The transform of a signal of which the first half is given, the other being its conjugate: real numbers."""
     return real_transform("hfft", x, *_one("hfft", x, n, axis), True, norm)
 
 
 @samples(*_REAL, reference=lambda x, *options: _numpy(np.fft.ihfft, x, *options))
 @public(module="fft", out=True)
-def ihfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ihfft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `hfft`: the first half of a signal with a real spectrum."""
     return half_transform("ihfft", x, *_one("ihfft", x, n, axis), False, norm)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import AxisLike
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -66,42 +68,54 @@ def _expected(name: str, plane: bool = False) -> Any:
 
 @samples(*_cases("complex128", False), reference=_expected("fft2", True))
 @public(module="fft", out=True)
-def fft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def fft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The discrete Fourier transform over two axes, the last two by default, of `s` points."""
     return complex_transform("fft2", x, *_two("fft2", x, s, axes), True, norm)
 
 
 @samples(*_cases("complex128", False), reference=_expected("ifft2", True))
 @public(module="fft", out=True)
-def ifft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ifft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `fft2`."""
     return complex_transform("ifft2", x, *_two("ifft2", x, s, axes), False, norm)
 
 
 @samples(*_cases("float32", False), reference=_expected("rfft2", True))
 @public(module="fft", out=True)
-def rfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def rfft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The transform of real numbers over two axes; the last of them holds half a spectrum."""
     return half_transform("rfft2", x, *_two("rfft2", x, s, axes), True, norm)
 
 
 @samples(*_cases("complex128", False), reference=_expected("irfft2", True))
 @public(module="fft", out=True)
-def irfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def irfft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `rfft2`."""
     return real_transform("irfft2", x, *_two("irfft2", x, s, axes), False, norm)
 
 
 @samples(*_cases("complex128", False), reference=_expected("hfft2", True))
 @public(module="fft", out=True)
-def hfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def hfft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The transform over two axes of a signal given by half, the other half being conjugates: real numbers."""
     return real_transform("hfft2", x, *_two("hfft2", x, s, axes), True, norm)
 
 
 @samples(*_cases("float32", False), reference=_expected("ihfft2", True))
 @public(module="fft", out=True)
-def ihfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ihfft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `hfft2`."""
     return half_transform("ihfft2", x, *_two("ihfft2", x, s, axes), False, norm)
 
@@ -111,41 +125,77 @@ def ihfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward",
 
 @samples(*_cases("complex128", True), reference=_expected("fftn"))
 @public(module="fft", out=True)
-def fftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def fftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The discrete Fourier transform over `axes`: all of them by default, or the last ones if `s` is given."""
     return complex_transform("fftn", x, *_many("fftn", x, s, axes), True, norm)
 
 
 @samples(*_cases("complex128", True), reference=_expected("ifftn"))
 @public(module="fft", out=True)
-def ifftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ifftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The inverse of `fftn`."""
     return complex_transform("ifftn", x, *_many("ifftn", x, s, axes), False, norm)
 
 
 @samples(*_cases("float32", True), reference=_expected("rfftn"))
 @public(module="fft", out=True)
-def rfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def rfftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The transform of real numbers over `axes`; the last of them holds half a spectrum."""
     return half_transform("rfftn", x, *_many("rfftn", x, s, axes), True, norm)
 
 
 @samples(*_cases("complex128", True), reference=_expected("irfftn"))
 @public(module="fft", out=True)
-def irfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def irfftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The inverse of `rfftn`."""
     return real_transform("irfftn", x, *_many("irfftn", x, s, axes), False, norm)
 
 
 @samples(*_cases("complex128", True), reference=_expected("hfftn"))
 @public(module="fft", out=True)
-def hfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def hfftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The transform of a signal given by half along the last of `axes`, the other half being conjugates."""
     return real_transform("hfftn", x, *_many("hfftn", x, s, axes), True, norm)
 
 
 @samples(*_cases("float32", True), reference=_expected("ihfftn"))
 @public(module="fft", out=True)
-def ihfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ihfftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The inverse of `hfftn`."""
     return half_transform("ihfftn", x, *_many("ihfftn", x, s, axes), False, norm)

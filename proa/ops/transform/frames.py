@@ -12,6 +12,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import value_error
 from ...core.namespaces import can_write
+from ...eager.annotations import AxisLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -155,7 +156,7 @@ def _reference_overlap_add(x: Any, hop_length: int, axis: int = -1) -> Any:
     reference=_reference_overlap_add,
 )  # fmt: skip
 @public(module="signal")
-def overlap_add(x: Tensor, hop_length: Any, axis: Any = -1, name: str | None = None) -> Tensor:
+def overlap_add(x: Tensor, hop_length: Any, axis: AxisLike = -1, name: str | None = None) -> Tensor:
     """Pieces, each `hop_length` further on, added up to a signal: the shapes are those of `frame` reversed."""
     aval = require_tensor("overlap_add", "x", x)._aval
     at_end = _end("overlap_add", axis)

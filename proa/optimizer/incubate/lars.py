@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.errors import value_error
 from ...eager.declare import op
 from ..arguments import number
 from ..optimizer import Bucket, Group, Optimizer
 from ..updates import each, infer_update, with_decay
+
+if TYPE_CHECKING:
+    from ...nn.clip import ClipGradBase
+    from ..lr import LRScheduler
 
 
 @op("x", variadic=True, outputs="list", infer=infer_update, follow_scalars=False)
@@ -45,13 +49,13 @@ class LarsMomentumOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: float | LRScheduler,
         momentum: float,
         lars_coeff: float = 0.001,
         lars_weight_decay: float = 0.0005,
         parameter_list: Any = None,
         regularization: Any = None,
-        grad_clip: Any = None,
+        grad_clip: ClipGradBase | None = None,
         name: str | None = None,
         exclude_from_weight_decay: list[str] | None = None,
         epsilon: float = 0,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.dtype import dtype_of, to_numpy_dtype
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike, DTypeLike
 from ...eager.naming import unique_name
 from ...eager.tensor import Tensor
 from ...nn import functional as F
@@ -22,8 +23,8 @@ def fc(
     x: Any,
     size: int,
     num_flatten_dims: int = 1,
-    weight_attr: Any = None,
-    bias_attr: Any = None,
+    weight_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
     activation: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -56,8 +57,8 @@ def embedding(
     is_sparse: bool = False,
     is_distributed: bool = False,
     padding_idx: int | None = None,
-    param_attr: Any = None,
-    dtype: Any = "float32",
+    param_attr: AttrLike | None = None,
+    dtype: DTypeLike = "float32",
 ) -> Tensor:
     """The rows of a table of `size` that the integers in `input` name."""
     weight = _table("embedding", size, param_attr, dtype)
@@ -72,8 +73,8 @@ def sparse_embedding(
     is_test: bool = False,
     entry: Any = None,
     table_class: str = "MemorySparseTable",
-    param_attr: Any = None,
-    dtype: Any = "float32",
+    param_attr: AttrLike | None = None,
+    dtype: DTypeLike = "float32",
     slot: Any = None,
 ) -> Tensor:
     """The rows of features: from the job's table servers, if it has some; otherwise as `embedding`, from a parameter."""
@@ -96,7 +97,9 @@ def _table(kind: str, size: Any, attr: Any, dtype: Any) -> Any:
     return weight
 
 
-def prelu(x: Tensor, mode: str, param_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+def prelu(
+    x: Tensor, mode: str, param_attr: AttrLike | None = None, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
     """`x` where it is positive, else `x` times a slope: one for all, for each channel, or for each element."""
     make = Parameters("prelu", x, name)
     shape = x.shape
@@ -116,8 +119,8 @@ def prelu(x: Tensor, mode: str, param_attr: Any = None, data_format: str = "NCHW
 
 
 def bilinear_tensor_product(
-    x: Tensor, y: Tensor, size: int, act: str | None = None, name: str | None = None, param_attr: Any = None,
-    bias_attr: Any = None,
+    x: Tensor, y: Tensor, size: int, act: str | None = None, name: str | None = None, param_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
 ) -> Tensor:  # fmt: skip
     """`x[n] W[k] y[n]` for each k below `size`."""
     make = Parameters("bilinear_tensor_product", x, name)
@@ -126,7 +129,9 @@ def bilinear_tensor_product(
     return activated(make.where, F.bilinear(x, y, weight, bias), act)
 
 
-def row_conv(input: Tensor, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Tensor:
+def row_conv(
+    input: Tensor, future_context_size: int, param_attr: AttrLike | None = None, act: str | None = None
+) -> Tensor:
     """Each step of a sequence [batch, time, width] as a weighted sum of itself and the steps that follow."""
     make = Parameters("row_conv", input)
     if input._aval.ndim != 3:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor, tensor_from_data
 from ...nn import functional as F
 from ...nn.initializer import XavierUniform
@@ -16,10 +17,19 @@ from .parameters import Parameters
 
 
 def nce(
-    input: Tensor, label: Tensor, num_total_classes: int, sample_weight: Tensor | None = None, param_attr: Any = None,
-    bias_attr: Any = None, num_neg_samples: int | None = None, name: str | None = None, sampler: str = "uniform",
-    custom_dist: Any = None, seed: int = 0, is_sparse: bool = False,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    label: Tensor,
+    num_total_classes: int,
+    sample_weight: Tensor | None = None,
+    param_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
+    num_neg_samples: int | None = None,
+    name: str | None = None,
+    sampler: str = "uniform",
+    custom_dist: Any = None,
+    seed: int = 0,
+    is_sparse: bool = False,
+) -> Tensor:
     """For each row the loss [rows, 1] of telling its label from `num_neg_samples` (10) drawn classes."""
     make = Parameters("nce", input, name)
     weight = make.weight([num_total_classes, input.shape[1]], param_attr, XavierUniform())

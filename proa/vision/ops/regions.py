@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import SizesLike
 from ...eager.tensor import Tensor
 from ...nn import Layer
 from ...ops.arguments import integer
@@ -76,7 +77,7 @@ def roi_align(
     x: Tensor,
     boxes: Tensor,
     boxes_num: Tensor,
-    output_size: Any,
+    output_size: SizesLike,
     spatial_scale: float = 1.0,
     sampling_ratio: int = -1,
     aligned: bool = True,
@@ -172,7 +173,7 @@ def roi_pool(
     x: Tensor,
     boxes: Tensor,
     boxes_num: Tensor,
-    output_size: Any,
+    output_size: SizesLike,
     spatial_scale: float = 1.0,
     name: str | None = None,
 ) -> Tensor:
@@ -214,7 +215,7 @@ def psroi_pool(
     x: Tensor,
     boxes: Tensor,
     boxes_num: Tensor,
-    output_size: Any,
+    output_size: SizesLike,
     spatial_scale: float = 1.0,
     name: str | None = None,
 ) -> Tensor:
@@ -262,7 +263,7 @@ def psroi_pool(
 class RoIAlign(Layer):
     """`roi_align` as a layer."""
 
-    def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
+    def __init__(self, output_size: SizesLike, spatial_scale: float = 1.0) -> None:
         super().__init__()
         self._output_size, self._spatial_scale = output_size, spatial_scale
 
@@ -273,7 +274,7 @@ class RoIAlign(Layer):
 class RoIPool(Layer):
     """`roi_pool` as a layer."""
 
-    def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
+    def __init__(self, output_size: SizesLike, spatial_scale: float = 1.0) -> None:
         super().__init__()
         self._output_size, self._spatial_scale = output_size, spatial_scale
 
@@ -287,7 +288,7 @@ class RoIPool(Layer):
 class PSRoIPool(Layer):
     """`psroi_pool` as a layer."""
 
-    def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
+    def __init__(self, output_size: SizesLike, spatial_scale: float = 1.0) -> None:
         super().__init__()
         self.output_size, self.spatial_scale = output_size, spatial_scale
 

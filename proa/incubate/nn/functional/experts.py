@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....eager.annotations import DTypeLike
 from ....eager.tensor import Tensor
 
 
@@ -39,7 +40,7 @@ def cal_aux_loss(
     return loss, tokens, shares
 
 
-def int_bincount(x: Tensor, low: int, high: int, dtype: Any = None, name: str | None = None) -> Tensor:
+def int_bincount(x: Tensor, low: int, high: int, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """How often each integer from `low` to below `high` occurs."""
     inside: Any = x.reshape([-1]).astype("int64")
     numbers = (inside - low).masked_select((inside >= low).logical_and(inside < high))
