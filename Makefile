@@ -44,6 +44,9 @@ check: env $(VENV)/.installed-dev  ## check formatting, lint and types
 	@$(RUN) ruff format --check -q || \
 		{ echo "Some files are not formatted: run '$(RUN) ruff format'."; exit 1; }
 	@$(RUN) ruff check -q
+	@$(RUN) tools.stubs --check
+	@$(RUN) tools.typed_parameters --check 12.5
+	@$(RUN) tools.user_types
 	@$(RUN) pyright --pythonpath $(VENV)/bin/python
 
 docs: env  ## run every example in README.md, docs/ and the docstrings, and the tutorials (ARGS=docs/data.md: these pages alone)

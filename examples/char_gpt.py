@@ -29,7 +29,7 @@ BATCH = 16
 
 def library_text(limit: int | None = None) -> str:
     """The docstrings of Python's own modules."""
-    pieces = []
+    pieces: list[str] = []
     for file in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8", errors="replace"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
@@ -43,7 +43,7 @@ class Windows(paddle.io.Dataset):
     def __init__(self, codes: np.ndarray, length: int, count: int) -> None:
         self.codes, self.length, self.count, self.generator = codes, length, count, np.random.default_rng()
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
         place = self.generator.integers(len(self.codes) - self.length)
         piece = self.codes[place : place + self.length + 1]
         return piece[:-1], piece[1:]
@@ -61,13 +61,14 @@ class Block(nn.Layer):
         self.output = nn.Linear(width, width)
         self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
 
-    def forward(self, x):
+    def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         batch, length, width = x.shape
         parts = self.query_key_value(self.norm1(x)).reshape([batch, length, 3, self.heads, width // self.heads])
         query, key, value = parts.unbind(2)
         mixed = F.scaled_dot_product_attention(query, key, value, is_causal=True)
         x = x + self.output(mixed.reshape([batch, length, width]))
-        return x + self.feed(self.norm2(x))
+        fed: paddle.Tensor = self.feed(self.norm2(x))
+        return x + fed
 
 
 class GPT(nn.Layer):
@@ -80,7 +81,7 @@ class GPT(nn.Layer):
         self.blocks = nn.Sequential(*[Block(width, width // 32) for _ in range(layers)])
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
 
-    def forward(self, codes):
+    def forward(self, codes: paddle.Tensor) -> paddle.Tensor:
         x = self.characters(codes) + self.places(paddle.arange(codes.shape[1]))
         return self.head(self.norm(self.blocks(x)))
 

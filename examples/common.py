@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits  # type: ignore[import-untyped]
 
 import proa as paddle
 
@@ -32,7 +33,10 @@ def start(seed: int) -> None:
 
 def digits() -> tuple[np.ndarray, np.ndarray]:
     """1,797 handwritten digits: images float32[count, 1, 8, 8] between 0 and 1 in a fixed random order, labels int64."""
-    pixels, labels = load_digits(return_X_y=True)
+    load: Any = load_digits  # scikit-learn has no types
+    loaded = load(return_X_y=True)
+    pixels: np.ndarray = loaded[0]
+    labels: np.ndarray = loaded[1]
     order = np.random.default_rng(0).permutation(len(pixels))
     images = np.asarray(pixels, "float32").reshape(-1, 1, 8, 8) / 16.0
     return images[order], np.asarray(labels, "int64")[order]
@@ -44,7 +48,7 @@ class Arrays(paddle.io.Dataset):
     def __init__(self, *arrays: np.ndarray) -> None:
         self.arrays = arrays
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> tuple[np.ndarray, ...]:
         return tuple(array[index] for array in self.arrays)
 
     def __len__(self) -> int:

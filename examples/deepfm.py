@@ -9,10 +9,13 @@ under the ROC curve, averaged over five folds, so that every patient is a test p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from common import Arrays, options, start
-from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import StratifiedKFold
+from sklearn.datasets import load_breast_cancer  # type: ignore[import-untyped]
+from sklearn.model_selection import StratifiedKFold  # type: ignore[import-untyped]
 
 import proa as paddle
 from proa import nn
@@ -41,7 +44,7 @@ class DeepFM(nn.Layer):
         )
         self.bias = self.create_parameter([1], is_bias=True)
 
-    def forward(self, fields):
+    def forward(self, fields: paddle.Tensor) -> paddle.Tensor:
         places = fields + self.offsets
         factors = self.factors(places)  # [batch, field, width]
         # The sum over all pairs of fields of their dot products, without going through the pairs.
@@ -53,16 +56,17 @@ class DeepFM(nn.Layer):
 def binned(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Measurements as the number of their tenth; the borders are the training patients'."""
     borders = np.quantile(train, np.linspace(0, 1, NUM_BINS + 1)[1:-1], axis=0)
-    fields = [
-        np.stack([np.searchsorted(b, column) for b, column in zip(borders.T, part.T)], 1) for part in (train, test)
-    ]
-    return fields[0].astype("int64"), fields[1].astype("int64")
+    fields = [np.empty(train.shape, "int64"), np.empty(test.shape, "int64")]
+    for field, part in zip(fields, (train, test)):
+        for column in range(part.shape[1]):
+            field[:, column] = np.searchsorted(borders[:, column], part[:, column])
+    return fields[0], fields[1]
 
 
 class ProbabilityAuc(paddle.metric.Auc):
     """`Auc` takes probabilities; the network gives scores."""
 
-    def compute(self, scores, labels):
+    def compute(self, scores: paddle.Tensor, labels: paddle.Tensor) -> tuple[paddle.Tensor, paddle.Tensor]:
         return nn.functional.softmax(scores), labels
 
 
@@ -71,10 +75,14 @@ def main(arguments: list[str] | None = None) -> tuple[float, float]:
     parser = options(__doc__, epochs=30)
     parser.add_argument("--folds", type=int, default=5, help="how many of the five folds to run (default: %(default)s)")
     chosen = parser.parse_args(arguments)
-    table, classes = load_breast_cancer(return_X_y=True)
+    load: Any = load_breast_cancer  # scikit-learn has no types
+    loaded = load(return_X_y=True)
+    table: np.ndarray = loaded[0]
+    classes: np.ndarray = loaded[1]
     labels = np.asarray(classes, "int64")[:, None]
-    figures = []
-    folds = StratifiedKFold(5, shuffle=True, random_state=chosen.seed).split(table, classes)
+    figures: list[tuple[float, float]] = []
+    divider: Any = StratifiedKFold(5, shuffle=True, random_state=chosen.seed)
+    folds: Iterator[tuple[np.ndarray, np.ndarray]] = divider.split(table, classes)
     for number, (chosen_rows, test_rows) in enumerate(folds):
         if number == chosen.folds:
             break

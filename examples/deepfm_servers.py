@@ -53,11 +53,12 @@ class DeepFM(nn.Layer):
         self.rows = SparseEmbedding(1 + WIDTH, "features", rule="adagrad", rate=0.1, initial_range=0.01)
         self.deep = nn.Sequential(nn.Linear(FIELDS * WIDTH, 64), nn.ReLU(), nn.Linear(64, 1))
 
-    def forward(self, ids):
+    def forward(self, ids: paddle.Tensor | np.ndarray) -> paddle.Tensor:
         rows = self.rows(ids)
         weights, factors = rows[:, :, :1], rows[:, :, 1:]
         pairs = 0.5 * (factors.sum(1).square() - factors.square().sum(1)).sum(-1, keepdim=True)
-        return (weights.sum(1) + pairs + self.deep(factors.flatten(1)))[:, 0]
+        deep: paddle.Tensor = self.deep(factors.flatten(1))
+        return (weights.sum(1) + pairs + deep)[:, 0]
 
 
 def auc(scores: np.ndarray, labels: np.ndarray) -> float:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from common import OUTPUT, Arrays, digits, options, start
 from rich.progress import track
-from sklearn.svm import SVC
+from sklearn.svm import SVC  # type: ignore[import-untyped]
 
 import proa as paddle
 import proa.nn.functional as F
@@ -40,7 +41,7 @@ class Denoiser(nn.Layer):
         self.middle = nn.LayerList([nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.SiLU()) for _ in range(4)])
         self.last = nn.Linear(WIDTH, 64)
 
-    def forward(self, pictures, step, digit):
+    def forward(self, pictures: paddle.Tensor, step: paddle.Tensor, digit: paddle.Tensor) -> paddle.Tensor:
         hint = self.steps(step) + self.classes(digit)
         x = self.first(pictures)
         for norm, layer in zip(self.norms, self.middle):
@@ -62,7 +63,8 @@ def draw(model: Denoiser, labels: np.ndarray) -> np.ndarray:
         x = (x - beta / left.sqrt() * guess) / (1 - beta).sqrt()
         x = x + beta.sqrt() * float(number > 0) * paddle.randn(x.shape)
     model.train()
-    return (x.numpy().clip(-1, 1) + 1) / 2
+    drawn: np.ndarray = (x.numpy().clip(-1, 1) + 1) / 2
+    return drawn
 
 
 def save_picture(pictures: np.ndarray, path: Path) -> None:
@@ -112,7 +114,8 @@ def main(arguments: list[str] | None = None) -> float:
     wanted = np.tile(np.arange(10), 10)
     drawn = draw(model, wanted)
     save_picture(drawn, chosen.picture)
-    judge = SVC(C=10.0).fit(flat, labels)
+    judge: Any = SVC(C=10.0)
+    judge.fit(flat, labels)
     share = float((judge.predict(drawn) == wanted).mean())
     print(f"Loss of the last epoch {mean:.4f}; the judge reads {share:.2%} of {len(wanted)} drawn digits as meant")
     print(f"Picture: {chosen.picture}")

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits  # type: ignore[import-untyped]
 
 import proa as paddle
 import proa.nn.functional as F
@@ -41,7 +42,7 @@ class DigitNet(nn.Layer):
         self.hidden = nn.Linear(32 * 4 * 4, 64)
         self.output = nn.Linear(64, 10)
 
-    def forward(self, images):
+    def forward(self, images: paddle.Tensor) -> paddle.Tensor:
         x = self.relu(self.norm1(self.conv1(images)))
         x = self.relu(self.norm2(self.conv2(x)))
         x = F.max_pool2d(x, kernel_size=2)
@@ -51,7 +52,10 @@ class DigitNet(nn.Layer):
 
 def load_data() -> tuple[np.ndarray, np.ndarray]:
     """All images as float32[count, 1, 8, 8] between 0 and 1, all labels as int64, shuffled."""
-    pixels, digits = load_digits(return_X_y=True)
+    load: Any = load_digits  # scikit-learn has no types
+    loaded = load(return_X_y=True)
+    pixels: np.ndarray = loaded[0]
+    digits: np.ndarray = loaded[1]
     images = np.asarray(pixels, dtype="float32").reshape(-1, 1, 8, 8) / 16.0
     labels = np.asarray(digits, dtype="int64")
     order = np.random.default_rng(0).permutation(len(images))
@@ -112,7 +116,7 @@ def predict(model: DigitNet, images: np.ndarray) -> np.ndarray:
 def draw(images: np.ndarray, labels: np.ndarray, predictions: np.ndarray, path: Path) -> None:
     """A grid of test digits, every mistake first: its title is red and names the right digit."""
     wrong_first = np.argsort(predictions == labels, kind="stable")[:40]
-    figure = Figure(figsize=(8, 6))
+    figure: Any = Figure(figsize=(8, 6))  # Matplotlib's own types are not complete
     for axis, index in zip(figure.subplots(5, 8).flat, wrong_first):
         right = predictions[index] == labels[index]
         title = f"{predictions[index]}" if right else f"{predictions[index]}, is {labels[index]}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 
 import numpy as np
 from common import options, start
@@ -26,18 +27,18 @@ VOCABULARY, WIDTH, HEADS, LAYERS, LENGTH, BATCH = 96, 64, 8, 4, 32, 16
 class RMSNorm(nn.Layer):
     """Features divided by the root of their mean square."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.weight = self.create_parameter([WIDTH], default_initializer=nn.initializer.Constant(1.0))
+        self.weight: paddle.Tensor = self.create_parameter([WIDTH], default_initializer=nn.initializer.Constant(1.0))
 
-    def forward(self, x):
+    def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         return x * paddle.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * self.weight
 
 
 class Attention(nn.Layer):
     """Causal attention with rotary positions."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.q_proj, self.k_proj, self.v_proj, self.o_proj = (
             nn.Linear(WIDTH, WIDTH, bias_attr=False) for _ in range(4)
@@ -46,12 +47,12 @@ class Attention(nn.Layer):
         self.register_buffer("cos", paddle.to_tensor(np.cos(angle)[None, :, None, :].astype("float32")))
         self.register_buffer("sin", paddle.to_tensor(np.sin(angle)[None, :, None, :].astype("float32")))
 
-    def turned(self, x):
+    def turned(self, x: paddle.Tensor) -> paddle.Tensor:
         """Each pair of features, turned by an angle that grows with the position."""
         even, odd = x[..., 0::2], x[..., 1::2]
         return paddle.concat([even * self.cos - odd * self.sin, even * self.sin + odd * self.cos], axis=-1)
 
-    def forward(self, x):
+    def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         shape = [x.shape[0], x.shape[1], HEADS, WIDTH // HEADS]
         q, k, v = (layer(x).reshape(shape) for layer in (self.q_proj, self.k_proj, self.v_proj))
         mixed = F.scaled_dot_product_attention(self.turned(q), self.turned(k), v, is_causal=True)
@@ -61,24 +62,24 @@ class Attention(nn.Layer):
 class FeedForward(nn.Layer):
     """SwiGLU."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.gate_proj, self.up_proj = (nn.Linear(WIDTH, 3 * WIDTH, bias_attr=False) for _ in range(2))
         self.down_proj = nn.Linear(3 * WIDTH, WIDTH, bias_attr=False)
 
-    def forward(self, x):
+    def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
 
 
 class Decoder(nn.Layer):
     """One layer: attention and SwiGLU, each behind a norm and beside a residual path."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.norm_1, self.norm_2 = RMSNorm(), RMSNorm()
         self.attention, self.mlp = Attention(), FeedForward()
 
-    def forward(self, x):
+    def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         x = x + self.attention(self.norm_1(x))
         return x + self.mlp(self.norm_2(x))
 
@@ -86,27 +87,30 @@ class Decoder(nn.Layer):
 class Llama(nn.Layer):
     """Tokens in, logits of the next ones out."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.embed_tokens = nn.Embedding(VOCABULARY, WIDTH)
         self.layers = nn.LayerList([Decoder() for _ in range(LAYERS)])
-        self.norm, self.lm_head = RMSNorm(), nn.Linear(WIDTH, VOCABULARY, bias_attr=False)
+        self.norm = RMSNorm()
+        self.lm_head = nn.Linear(WIDTH, VOCABULARY, bias_attr=False)
 
-    def forward(self, ids):
+    def forward(self, ids: paddle.Tensor) -> paddle.Tensor:
         x = self.embed_tokens(ids)
         for layer in self.layers:
             x = layer(x)
         return self.lm_head(self.norm(x))
 
 
-def spread(model, optimizer, devices: int):
+def spread(
+    model: Llama, optimizer: paddle.optimizer.Optimizer, devices: int
+) -> tuple[Llama, paddle.optimizer.Optimizer]:
     """The model on a mesh: its matrices cut over four devices or fewer, its batches over the others."""
     mesh = dist.ProcessMesh(np.arange(devices).reshape(-1, min(4, devices)), dim_names=["dp", "mp"])
     plan = {".*(q|k|v|gate|up)_proj|lm_head": dist.ColWiseParallel(), ".*(o|down)_proj": dist.RowWiseParallel()}
     return dist.parallelize(model, optimizer, mesh, {"mp_config": {"parallelize_plan": plan}})
 
 
-def batches(seed: int, count: int):
+def batches(seed: int, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Sentences in which token t is followed by 5 t + 7, or now and then by any other."""
     draw = np.random.default_rng(seed)
     for _ in range(count):
@@ -127,10 +131,11 @@ def main(arguments: list[str] | None = None) -> list[float]:
     if chosen.devices > 1:  # on a CPU: so many virtual devices, if nobody has asked for others
         os.environ.setdefault("XLA_FLAGS", f"--xla_force_host_platform_device_count={chosen.devices}")
     model = Llama()
-    optimizer = paddle.optimizer.AdamW(3e-3, parameters=model.parameters())
+    optimizer: paddle.optimizer.Optimizer = paddle.optimizer.AdamW(3e-3, parameters=model.parameters())
     if chosen.devices > 1:
         model, optimizer = spread(model, optimizer, chosen.devices)
-    losses, started = [], time.perf_counter()
+    losses: list[float] = []
+    started = time.perf_counter()
     for step, (ids, following) in enumerate(batches(chosen.seed, chosen.epochs * chosen.steps)):
         logits = model(paddle.to_tensor(ids))
         loss = F.cross_entropy(logits.reshape([-1, VOCABULARY]), paddle.to_tensor(following).reshape([-1]))

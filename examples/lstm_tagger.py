@@ -35,7 +35,9 @@ def roles(tree: ast.AST, lines: list[str]) -> dict[tuple[int, int], str]:
     """What the names of a program are, by line and column."""
     found: dict[tuple[int, int], str] = {}
 
-    def after(node, word: str, role: str) -> None:  # the tree has no place for the name: look for it in the line
+    def after(
+        node: ast.stmt, word: str, role: str
+    ) -> None:  # the tree has no place for the name: look for it in the line
         column = lines[node.lineno - 1].find(word, node.col_offset)
         if column >= 0:
             found[node.lineno, column] = role
@@ -65,7 +67,7 @@ def tagged(file: Path) -> list[tuple[str, str]]:
         tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
     except (SyntaxError, tokenize.TokenError):
         return []
-    result = []
+    result: list[tuple[str, str]] = []
     for token in tokens:
         if token.type == tokenize.NAME:
             tag = "keyword" if keyword.iskeyword(token.string) else known.get(token.start, "name")
@@ -101,7 +103,7 @@ class Tagger(nn.Layer):
         self.lstm = nn.LSTM(72, 64, num_layers=2, direction="bidirect", dropout=0.2)
         self.head = nn.Linear(128, len(TAGS))
 
-    def forward(self, codes):
+    def forward(self, codes: paddle.Tensor) -> paddle.Tensor:
         x = paddle.concat([self.words(codes[:, :, 0]), self.spellings(codes[:, :, 1])], axis=-1)
         return self.head(self.lstm(x)[0])
 

@@ -10,6 +10,7 @@ every epoch. The rate of learning warms up and then falls along a cosine.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from common import digits, options, start
@@ -26,12 +27,12 @@ SIDE = 32
 class Pictures(paddle.io.Dataset):
     """The digits as pictures, with a transform."""
 
-    def __init__(self, images: np.ndarray, labels: np.ndarray, transform) -> None:
+    def __init__(self, images: np.ndarray, labels: np.ndarray, transform: Callable[[Image.Image], np.ndarray]) -> None:
         self.pictures = [Image.fromarray(np.uint8(image[0] * 255)).convert("RGB") for image in images]
         self.labels = labels
         self.transform = transform
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
         return self.transform(self.pictures[index]), self.labels[index]
 
     def __len__(self) -> int:
@@ -92,7 +93,7 @@ def main(arguments: list[str] | None = None) -> float:
     )
     accuracy = 0.0
     for epoch in range(1, chosen.epochs + 1):
-        losses = []
+        losses: list[paddle.Tensor] = []
         for pictures, targets in track(train_loader, f"epoch {epoch:>2}", total=len(train_loader), transient=True):
             with paddle.amp.auto_cast(enable=chosen.amp, dtype="bfloat16"):
                 loss = F.cross_entropy(model(pictures), targets, label_smoothing=0.05)

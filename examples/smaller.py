@@ -68,7 +68,8 @@ def measure(name: str, model: nn.Layer, images: np.ndarray, labels: np.ndarray) 
     paddle.jit.save(model, str(path), input_spec=[paddle.static.InputSpec(shape, "float32")])
     predictor = create_predictor(Config(f"{path}.json", f"{path}.pdiparams"))
     given = predictor.get_input_handle(predictor.get_input_names()[0])
-    found, seconds = [], []
+    found: list[np.ndarray] = []
+    seconds: list[float] = []
     for i in range(0, len(images), BATCH):
         given.copy_from_cpu(images[i : i + BATCH])
         started = time.perf_counter()

@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     announce(os.environ)
     # The interpreter's own options (-X, -W, -O …) go on to the program.
-    options = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    options = subprocess._args_from_interpreter_flags()
     target = ["-m", arguments.target] if arguments.as_module else [arguments.target]
     command = [sys.executable, *options, *target, *arguments.arguments]
     sys.stdout.flush()

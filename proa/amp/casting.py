@@ -15,6 +15,7 @@ from typing import Any, cast
 from ..core.dtype import name_of, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..core.place import CPU, Place, parse_place
+from ..eager.annotations import DTypeLike
 from ..eager.declare import PUBLIC
 from ..ir.recorder import LOCAL, set_scope
 from .amp_lists import black_list, canonical, white_list
@@ -80,7 +81,7 @@ def auto_cast(
     custom_white_list: Iterable[str] | None = None,
     custom_black_list: Iterable[str] | None = None,
     level: str = "O1",
-    dtype: Any = "float16",
+    dtype: DTypeLike = "float16",
     use_promote: bool = True,
 ) -> Any:
     """Mixed precision inside a `with` block (or a decorated function): operands are cast before each operation.
@@ -177,7 +178,7 @@ def _custom_list(where: str, what: str, given: Iterable[str] | None) -> frozense
     return frozenset(map(canonical, cast("Iterable[str]", given)))
 
 
-def autocast(device_type: Any, dtype: Any = "float16", enabled: bool = True, cache_enabled: bool = True) -> Any:
+def autocast(device_type: Any, dtype: DTypeLike = "float16", enabled: bool = True, cache_enabled: bool = True) -> Any:
     """Mixed precision for a block, called as in PyTorch: `amp.auto_cast` at level O1.
 
     Args:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.dtype import FLOAT32, is_floating, name_of, to_numpy_dtype
 from ..core.errors import type_error, value_error
+from ..eager.annotations import DTypeLike
 from ..eager.tensor import Tensor, alias
 from ..eager.views import replace_value
 from ..ir.recorder import LOCAL, recording_gradients
@@ -22,7 +23,7 @@ def decorate(
     models: Any,
     optimizers: Any = None,
     level: str = "O1",
-    dtype: Any = "float16",
+    dtype: DTypeLike = "float16",
     master_weight: bool | None = None,
     save_dtype: Any = None,
     master_grad: bool = False,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..eager.views import replace_value
 from ..ir.padding import rules
 from ..ir.recorder import recording_gradients
 from .casting import AmpState
+
+if TYPE_CHECKING:
+    from ..optimizer.optimizer import Optimizer
 
 _LARGEST = float(np.finfo(np.float32).max)
 _FRESH, _UNSCALED, _STEPPED = "fresh", "unscaled", "stepped"
@@ -132,10 +135,10 @@ class AmpScaler:
             return var
         wide: Any = var
         if var._aval.dtype.itemsize <= 2:
-            wide = var.astype("float32")  # type: ignore[attr-defined] # 65536 is no float16
+            wide = var.astype("float32")  # 65536 is no float16
         return wide * self._current
 
-    def unscale_(self, optimizer: Any) -> None:
+    def unscale_(self, optimizer: Optimizer) -> None:
         """Takes the scale out of the gradients of an optimiser's parameters: before clipping them, for example.
 
         Args:
@@ -185,7 +188,7 @@ class AmpScaler:
                 flags.append(found)
         return any(bool(flag) for flag in flags)
 
-    def step(self, optimizer: Any) -> None:
+    def step(self, optimizer: Optimizer) -> None:
         """The optimiser's step, unless gradients have overflowed.
 
         Args:
@@ -218,7 +221,7 @@ class AmpScaler:
             optimizer.step()
         self._optimizer_states[id(optimizer)] = (_STEPPED, overflowed)
 
-    def minimize(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def minimize(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """`step(optimizer)` and `update()`, after `backward()` of the scaled loss.
 
         Args:
@@ -492,7 +495,7 @@ class AmpScaler:
         self._use_dynamic_loss_scaling = bool(state_dict["use_dynamic_loss_scaling"])
 
 
-_UNSCALE = unscale_gradients.operation  # type: ignore[attr-defined]
+_UNSCALE = unscale_gradients.operation
 
 
 class GradScaler(AmpScaler):

@@ -204,7 +204,7 @@ class Jacobian:
         row = self._rows.get(number)
         if row is None:
             parts = _pull_back(self._outputs, self._inputs, self._seeds(number))
-            flat = [part.reshape([*self._batch, -1]) for part in parts]  # type: ignore[attr-defined]
+            flat = [part.reshape([*self._batch, -1]) for part in parts]
             row = flat[0] if len(flat) == 1 else PUBLIC["concat"](flat, axis=-1)
             self._rows[number] = row
         return row

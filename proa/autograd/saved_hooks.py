@@ -44,8 +44,8 @@ class saved_tensors_hooks:
 
     def __enter__(self) -> saved_tensors_hooks:
         if not hasattr(LOCAL, "saved_hooks"):
-            LOCAL.saved_hooks = []  # type: ignore[attr-defined]
-        LOCAL.saved_hooks.append((self.pack_hook, self.unpack_hook))  # type: ignore[attr-defined]
+            LOCAL.saved_hooks = []
+        LOCAL.saved_hooks.append((self.pack_hook, self.unpack_hook))
         SAVED_HOOKS.append(self)
         return self
 
@@ -56,4 +56,4 @@ class saved_tensors_hooks:
         trace: TracebackType | None,
     ) -> None:
         SAVED_HOOKS.remove(self)
-        LOCAL.saved_hooks.pop()  # type: ignore[attr-defined]
+        LOCAL.saved_hooks.pop()

@@ -155,7 +155,7 @@ class Terminal:
         except KeyboardInterrupt:
             stopped = True
         finally:
-            pieces.close()  # type: ignore[attr-defined]
+            pieces.close()
         forgotten = (
             f"; the first {self.talk.num_forgotten} messages are no longer seen" if self.talk.num_forgotten else ""
         )

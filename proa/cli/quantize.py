@@ -60,7 +60,7 @@ def _compared(source: str, target: str, batches: list[list[np.ndarray]]) -> tupl
     models = [LoadedModel(read_model(path)) for path in (source, target)]
     largest, apart, rows, same = 1e-30, 0.0, 0, 0
     for batch in batches:
-        wanted, found = (np.asarray(model(*batch)[0].numpy()) for model in models)  # type: ignore[attr-defined]
+        wanted, found = (np.asarray(model(*batch)[0].numpy()) for model in models)
         largest = max(largest, float(np.abs(wanted).max(initial=0.0)))
         apart = max(apart, float(np.abs(found - wanted).max(initial=0.0)))
         if wanted.ndim == 2:

@@ -194,7 +194,7 @@ def extend(module: types.ModuleType, path: str = "") -> None:
         value = vars(module)[name] = look_up(path, name)
         return value
 
-    __getattr__.of_layout = True  # type: ignore[attr-defined]
+    __getattr__.of_layout = True
     vars(module)["__getattr__"] = __getattr__
     # What is one file here may be a folder of Paddle's (`nn.layer`): without a path Python would not look below it.
     vars(module).setdefault("__path__", [])

@@ -9,6 +9,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.errors import type_error, value_error
 from ..core.generator import default_generator
+from ..eager.annotations import AxisLike
 from ..eager.calling import deliver
 from ..eager.declare import public
 from ..eager.samples import A, S, samples
@@ -171,7 +172,7 @@ _EXTREMES = (
 @samples(*_EXTREMES, reference=_reference_extreme("max"))
 @public(module="compat")
 @refusing("compat.max", "max", "x axis")
-def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+def max(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Any:
     """The largest element, with PyTorch's arguments.
 
     Args:
@@ -195,7 +196,7 @@ def max(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
 @samples(*_EXTREMES, reference=_reference_extreme("min"))
 @public(module="compat")
 @refusing("compat.min", "min", "x axis")
-def min(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+def min(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Any:
     """The smallest element, with PyTorch's arguments.
 
     Args:
@@ -392,7 +393,11 @@ def sort(input: Tensor, dim: Any = -1, descending: bool = False, stable: bool = 
 @public(module="compat")
 @refusing("compat.unique", "unique", "x axis")
 def unique(
-    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: AxisLike | None = None,
 ) -> Any:
     """The different elements, or slices along a dimension, in order.
 
@@ -469,7 +474,7 @@ def _reference_split(x: Any, sizes: Any, dim: int = 0) -> Any:
 @public(module="compat")
 @public(module="functional")
 @refusing("compat.split", "split", "x axis num_or_sections")
-def split(tensor: Tensor, split_size_or_sections: Any, dim: Any = 0) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: Any, dim: AxisLike = 0) -> tuple[Tensor, ...]:
     """Pieces along a dimension.
 
     Args:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.place import parse_place
+from ..eager.attaching import attach
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
@@ -15,12 +16,12 @@ from .missing import missing_function
 
 
 def _to(self: Tensor, device: Any = None, dtype: Any = None, blocking: Any = None) -> Tensor:
-    return self.to(*(given for given in (device, dtype) if given is not None))  # type: ignore[attr-defined]
+    return self.to(*(given for given in (device, dtype) if given is not None))
 
 
 def _md5sum(self: Tensor) -> str:
     """The MD5 sum of the values, as bytes in memory."""
-    return hashlib.md5(np.ascontiguousarray(self.numpy()).tobytes()).hexdigest()  # type: ignore[attr-defined]
+    return hashlib.md5(np.ascontiguousarray(self.numpy()).tobytes()).hexdigest()
 
 
 def _is_initialized(self: Tensor) -> bool:
@@ -48,7 +49,7 @@ def is_same(self: Tensor, other: Any) -> bool:
 
 def _share_buffer_to(self: Tensor, other: Tensor) -> None:
     """The other tensor takes this one's value."""
-    replace_value(other, self.detach())  # type: ignore[attr-defined]
+    replace_value(other, self.detach())
 
 
 def _is_shared_buffer_with(self: Tensor, other: Tensor) -> bool:
@@ -69,11 +70,11 @@ def _slice(self: Tensor, begin_idx: int, end_idx: int) -> Tensor:
 
 
 def _copy_to(self: Tensor, place: Any, blocking: bool = True) -> Tensor:
-    return self.to(parse_place(place))  # type: ignore[attr-defined]
+    return self.to(parse_place(place))
 
 
 def _inplace_version(self: Tensor) -> int:
-    return self.inplace_version  # type: ignore[attr-defined]
+    return self.inplace_version
 
 
 def _grad_name(self: Tensor) -> str:
@@ -89,7 +90,7 @@ def _unset_fake_empty(self: Tensor) -> None:
 
 
 def _zero_grads(self: Tensor) -> None:
-    self.clear_gradient(True)  # type: ignore[attr-defined]
+    self.clear_gradient(True)
 
 
 def _offset(self: Tensor) -> int:
@@ -123,9 +124,13 @@ def _from_tensor(cls: type[Parameter], tensor: Tensor, **kwargs: Any) -> Paramet
         'scale'
     """
     known = {"name", "trainable", "regularizer", "need_clip", "do_model_average"}
-    made = cls(tensor.detach().clone(), **{key: kwargs[key] for key in known & kwargs.keys()})  # type: ignore[attr-defined]
+    made = cls(tensor.detach().clone(), **{key: kwargs[key] for key in known & kwargs.keys()})
     made.optimize_attr = kwargs.get("optimize_attr", made.optimize_attr)
     return made
+
+
+def _place_text(self: Tensor) -> str:
+    return repr(self._aval.place)
 
 
 _METHODS = (
@@ -133,13 +138,14 @@ _METHODS = (
     _slice, _copy_to, _inplace_version, _grad_name, _local_value, _unset_fake_empty, _zero_grads, _offset,
     _reset_grad_inplace_version, _holder_size,
 )  # fmt: skip
-for _method in _METHODS:
-    if not hasattr(Tensor, _method.__name__):
-        setattr(Tensor, _method.__name__, _method)
-Tensor._clear = _clear_data  # type: ignore[attr-defined]
-Tensor._local_shape = None  # type: ignore[attr-defined]
-Tensor._place_str = property(lambda self: repr(self._aval.place))  # type: ignore[attr-defined]
-Tensor.block = property(_block)  # type: ignore[attr-defined]
-Parameter.from_tensor = classmethod(_from_tensor)  # type: ignore[attr-defined]
-Parameter._init_func = Parameter._init_op_creator = None  # type: ignore[attr-defined]
-Tensor._new_shared_filename = staticmethod(missing_function("base.core.LoDTensor._new_shared_filename"))  # type: ignore[attr-defined]
+attach(
+    __name__,
+    **{_method.__name__: _method for _method in _METHODS},
+    _clear=_clear_data,
+    _local_shape=None,
+    _place_str=property(_place_text),
+    block=property(_block),
+)
+Parameter.from_tensor = classmethod(_from_tensor)
+Parameter._init_func = Parameter._init_op_creator = None
+attach(__name__, _new_shared_filename=staticmethod(missing_function("base.core.LoDTensor._new_shared_filename")))

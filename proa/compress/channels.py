@@ -111,7 +111,7 @@ def _chosen(
     sizes: dict[int, float] = {}
     makers: dict[int, set[tuple[int, int]]] = {}
     for number, axis in sorted(found.makers):
-        weight = np.asarray(tensors[number].numpy(), np.float64)  # type: ignore[attr-defined]
+        weight = np.asarray(tensors[number].numpy(), np.float64)
         rows = np.abs(np.moveaxis(weight, axis, 0).reshape(weight.shape[axis], -1))
         norms = rows.sum(axis=1) if importance == "l1" else np.sqrt((rows**2).sum(axis=1))
         for slot, norm in zip(found.weights[number][axis].tolist(), norms.tolist(), strict=True):
@@ -139,7 +139,7 @@ def _shrink(model: Layer, found: Dependencies, tensors: Sequence[Tensor], gone: 
         kept = [np.array([found.find(slot) not in gone for slot in slots.tolist()], bool) for slots in axes]
         if all(mask.all() for mask in kept):
             continue
-        array = np.asarray(tensor.numpy())  # type: ignore[attr-defined]
+        array = np.asarray(tensor.numpy())
         for axis, mask in enumerate(kept):
             array = np.compress(mask, array, axis)
         smaller[id(tensor)] = _like(tensor, np.ascontiguousarray(array))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ..eager.tensor import Tensor, tensor_from_data
 from ..ir.recorder import recording_gradients
 from ..nn.layer import Layer
 from ..nn.utils.masked import MaskedOptimizer
+
+if TYPE_CHECKING:
+    from ..optimizer.optimizer import Optimizer
 
 
 class Masks(dict[str, Tensor]):
@@ -45,7 +48,7 @@ class Masks(dict[str, Tensor]):
             for parameter in self._parameters:
                 parameter.set_value(parameter.detach() * self[parameter.name])
 
-    def decorate(self, optimizer: Any) -> MaskedOptimizer:
+    def decorate(self, optimizer: Optimizer) -> MaskedOptimizer:
         """The optimiser, keeping these weights zero after each step.
 
         Examples:

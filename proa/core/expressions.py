@@ -4,6 +4,8 @@ They are kept in one normal form, so that equal ones are found equal (`(n - 1) +
 Floats are trees of operations instead: `(operation, part, ...)` with expressions, trees and plain numbers as parts.
 """
 
+# The functions of `operator` have no types of their own.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
 from __future__ import annotations
 
 import math

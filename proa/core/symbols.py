@@ -13,6 +13,8 @@ rounds as Python did.
 A quotient of an expression by zero is an error of the run, as it would be in eager code.
 """
 
+# The functions of `operator` have no types of their own.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
 from __future__ import annotations
 
 import math

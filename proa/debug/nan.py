@@ -220,9 +220,9 @@ class nan(contextlib.ContextDecorator):
                 flags.set_flags({_FLAG: self._before})
 
     def _explain(self, error: NonFiniteError) -> None:
-        known = getattr(error, "report", None)
+        known = error.report
         if known is None:
-            known = error.report = make_report(error, self._watcher)  # type: ignore[attr-defined]
+            known = error.report = make_report(error, self._watcher)
             error.add_note(str(known))
         self.report = known
 

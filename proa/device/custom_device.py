@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.annotations import DeviceLike
 from . import memory, select
 from . import stream as _stream
 
@@ -46,7 +47,9 @@ class Stream(_stream.Stream):
         ValueError: (Stream) no plug-in offers a custom device; use paddle.device.Stream() for the current device.
     """
 
-    def __init__(self, device: Any = None, device_id: int = -1, priority: int = 2, blocking: bool = False) -> None:
+    def __init__(
+        self, device: DeviceLike | None = None, device_id: int = -1, priority: int = 2, blocking: bool = False
+    ) -> None:
         super().__init__(_named(device, "Stream"), priority)
 
 
@@ -61,7 +64,7 @@ class Event(_stream.Event):
     """
 
     def __init__(
-        self, device: Any = None, device_id: int = -1, enable_timing: bool = False, blocking: bool = False,
+        self, device: DeviceLike | None = None, device_id: int = -1, enable_timing: bool = False, blocking: bool = False,
         interprocess: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(enable_timing, blocking, interprocess)
@@ -79,7 +82,7 @@ def device_count(device_type: str | None = None) -> int:
     return sum(select._platforms().get(kind, 0) for kind in kinds)
 
 
-def current_stream(device: Any = None) -> _stream.Stream:
+def current_stream(device: DeviceLike | None = None) -> _stream.Stream:
     """The current stream of a custom device.
 
     Examples:
@@ -91,7 +94,7 @@ def current_stream(device: Any = None) -> _stream.Stream:
     return _stream.current_stream(_named(device, "current_stream"))
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: DeviceLike | None = None) -> None:
     """Runs everything recorded by this thread and waits until it is done.
 
     Examples:
@@ -113,7 +116,7 @@ def empty_cache() -> None:
     memory.empty_cache()
 
 
-def get_device_properties(device: Any = None) -> select.DeviceProperties:
+def get_device_properties(device: DeviceLike | None = None) -> select.DeviceProperties:
     """What the plug-in tells about a device.
 
     Examples:
@@ -125,7 +128,7 @@ def get_device_properties(device: Any = None) -> select.DeviceProperties:
     return select.get_device_properties(_named(device, "get_device_properties"))
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: DeviceLike | None = None) -> int:
     """Bytes in use on a device.
 
     Examples:
@@ -137,7 +140,7 @@ def memory_allocated(device: Any = None) -> int:
     return memory.memory_allocated(_named(device, "memory_allocated"))
 
 
-def memory_reserved(device: Any = None) -> int:
+def memory_reserved(device: DeviceLike | None = None) -> int:
     """Bytes that the device's allocator holds.
 
     Examples:
@@ -149,7 +152,7 @@ def memory_reserved(device: Any = None) -> int:
     return memory.memory_reserved(_named(device, "memory_reserved"))
 
 
-def max_memory_allocated(device: Any = None) -> int:
+def max_memory_allocated(device: DeviceLike | None = None) -> int:
     """The most bytes that were in use at once.
 
     Examples:
@@ -161,7 +164,7 @@ def max_memory_allocated(device: Any = None) -> int:
     return memory.max_memory_allocated(_named(device, "max_memory_allocated"))
 
 
-def max_memory_reserved(device: Any = None) -> int:
+def max_memory_reserved(device: DeviceLike | None = None) -> int:
     """The most bytes that the device's allocator held at once.
 
     Examples:
@@ -173,7 +176,7 @@ def max_memory_reserved(device: Any = None) -> int:
     return memory.max_memory_reserved(_named(device, "max_memory_reserved"))
 
 
-def reset_max_memory_allocated(device: Any = None) -> None:
+def reset_max_memory_allocated(device: DeviceLike | None = None) -> None:
     """Counts the most bytes in use anew.
 
     Examples:
@@ -185,7 +188,7 @@ def reset_max_memory_allocated(device: Any = None) -> None:
     memory.reset_max_memory_allocated(_named(device, "reset_max_memory_allocated"))
 
 
-def reset_max_memory_reserved(device: Any = None) -> None:
+def reset_max_memory_reserved(device: DeviceLike | None = None) -> None:
     """Counts the most bytes held anew.
 
     Examples:

@@ -10,6 +10,8 @@ from typing import Any
 
 from ..core.errors import type_error, value_error
 from ..core.place import CPU, Place, make_place, parse_place
+from ..eager.annotations import DeviceLike
+from ..eager.attaching import attach
 from ..eager.declare import PUBLIC
 from ..eager.tensor import Tensor
 from ..ir.recorder import LOCAL
@@ -107,7 +109,7 @@ class device:
         Place(cpu)
     """
 
-    def __init__(self, device: Any = None) -> None:
+    def __init__(self, device: DeviceLike | None = None) -> None:
         self.device = make_place("gpu", device) if isinstance(device, int) and device >= 0 else device
 
     def __enter__(self) -> None:
@@ -130,7 +132,7 @@ class device_guard:
         Place(cpu)
     """
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: DeviceLike | None) -> None:
         self.device = make_place("gpu", device) if isinstance(device, int) else device
 
     def __enter__(self) -> None:
@@ -151,7 +153,7 @@ def get_default_device() -> Device:
     return Device(LOCAL.place)
 
 
-def set_default_device(device: Any) -> None:
+def set_default_device(device: DeviceLike | None) -> None:
     """Makes a device that of new tensors.
 
     Args:
@@ -176,7 +178,7 @@ def current_device() -> int:
     return LOCAL.place.index
 
 
-def get_device_module(device: Any = None) -> ModuleType:
+def get_device_module(device: DeviceLike | None = None) -> ModuleType:
     """The module with the functions of a kind of device: `paddle.cuda` for GPUs, `paddle.device.cpu` for the CPU …
 
     Args:
@@ -217,7 +219,7 @@ def _device_of_tensor(self: Tensor) -> Device:
     return _CPU_DEVICE if place is CPU else Device(place)
 
 
-Tensor.device = property(_device_of_tensor)  # type: ignore[attr-defined]
+attach(__name__, device=property(_device_of_tensor))
 
 PUBLIC.update(
     device_guard=device_guard,

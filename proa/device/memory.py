@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.annotations import DeviceLike
 from .select import _device_of
 
 # Peaks at the last reset: PJRT's peak cannot be set back, so differences are reported.
@@ -21,7 +22,7 @@ def _statistic(device: Any, name: str) -> int:
     return sum(shard.data.nbytes for array in live for shard in array.addressable_shards if shard.device == found)
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: DeviceLike | None = None) -> int:
     """Bytes in use on a device.
 
     Examples:
@@ -31,7 +32,7 @@ def memory_allocated(device: Any = None) -> int:
     return _statistic(device, "bytes_in_use")
 
 
-def max_memory_allocated(device: Any = None) -> int:
+def max_memory_allocated(device: DeviceLike | None = None) -> int:
     """The most bytes that were in use at once since start (or since the last reset, if that was exceeded).
 
     Examples:
@@ -42,7 +43,7 @@ def max_memory_allocated(device: Any = None) -> int:
     return peak if peak != _PEAK_AT_RESET.get((device, "allocated")) else memory_allocated(device)
 
 
-def reset_max_memory_allocated(device: Any = None) -> None:
+def reset_max_memory_allocated(device: DeviceLike | None = None) -> None:
     """Counts the most bytes in use anew.
 
     Examples:
@@ -53,7 +54,7 @@ def reset_max_memory_allocated(device: Any = None) -> None:
     _PEAK_AT_RESET[(device, "allocated")] = _statistic(device, "peak_bytes_in_use")
 
 
-def memory_reserved(device: Any = None) -> int:
+def memory_reserved(device: DeviceLike | None = None) -> int:
     """Bytes that the device's allocator holds.
 
     Examples:
@@ -63,7 +64,7 @@ def memory_reserved(device: Any = None) -> int:
     return _statistic(device, "bytes_reserved") or _statistic(device, "pool_bytes") or memory_allocated(device)
 
 
-def max_memory_reserved(device: Any = None) -> int:
+def max_memory_reserved(device: DeviceLike | None = None) -> int:
     """The most bytes that the device's allocator held at once since start, or since the last reset.
 
     Examples:
@@ -74,7 +75,7 @@ def max_memory_reserved(device: Any = None) -> int:
     return peak if peak != _PEAK_AT_RESET.get((device, "reserved")) else memory_reserved(device)
 
 
-def reset_max_memory_reserved(device: Any = None) -> None:
+def reset_max_memory_reserved(device: DeviceLike | None = None) -> None:
     """Counts the most bytes held anew.
 
     Examples:
@@ -97,7 +98,7 @@ def empty_cache() -> None:
     gc.collect()
 
 
-def reset_peak_memory_stats(device: Any = None) -> None:
+def reset_peak_memory_stats(device: DeviceLike | None = None) -> None:
     """Counts the most bytes in use anew, allocated and reserved.
 
     Examples:
@@ -109,7 +110,7 @@ def reset_peak_memory_stats(device: Any = None) -> None:
     reset_max_memory_reserved(device)
 
 
-def mem_get_info(device: Any = None) -> tuple[int, int]:
+def mem_get_info(device: DeviceLike | None = None) -> tuple[int, int]:
     """Free and total bytes of a device; ValueError where the plug-in does not tell (the CPU).
 
     Examples:
@@ -125,7 +126,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     return total - int(statistics.get("bytes_in_use", 0)), total
 
 
-def memory_summary(device: Any = None) -> str:
+def memory_summary(device: DeviceLike | None = None) -> str:
     """What is known of the memory of a device, as a table of text.
 
     Examples:
@@ -140,7 +141,7 @@ def memory_summary(device: Any = None) -> str:
     return "\n".join([f"Memory of {found.device_kind}", *lines])
 
 
-def vmm_compact(device: Any = None) -> int:
+def vmm_compact(device: DeviceLike | None = None) -> int:
     """Bytes that moving memory together has freed: none, XLA's allocator does not move memory.
 
     Examples:

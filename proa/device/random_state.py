@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..core.errors import type_error
 from ..core.generator import Generator, GeneratorState, default_generator
+from ..eager.annotations import DeviceLike
 from ..eager.declare import PUBLIC
 
 
@@ -40,7 +39,7 @@ def manual_seed_all(seed: int) -> None:
     _seeded(seed)
 
 
-def get_rng_state(device: Any = None) -> GeneratorState:
+def get_rng_state(device: DeviceLike | None = None) -> GeneratorState:
     """The state of the random numbers; `set_rng_state` continues from it.
 
     Examples:
@@ -53,7 +52,7 @@ def get_rng_state(device: Any = None) -> GeneratorState:
     return default_generator.get_state()
 
 
-def set_rng_state(new_state: GeneratorState, device: Any = None) -> None:
+def set_rng_state(new_state: GeneratorState, device: DeviceLike | None = None) -> None:
     """Continues from a state that `get_rng_state` gave.
 
     Raises:

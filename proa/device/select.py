@@ -19,6 +19,7 @@ from ..core.place import (
     make_place,
     parse_place,
 )
+from ..eager.annotations import DeviceLike
 from ..eager.declare import PUBLIC
 from ..ir.recorder import LOCAL, set_place
 
@@ -150,7 +151,7 @@ def _device_of(device: Any) -> Any:
     return jax_device(place) if place is not CPU else jax_devices("cpu")[0]
 
 
-def get_device_properties(device: Any = None) -> DeviceProperties:
+def get_device_properties(device: DeviceLike | None = None) -> DeviceProperties:
     """What is known of a device: `name`, `major`, `minor`, `total_memory` (bytes), `multi_processor_count`; 0 where unknown.
 
     Args:
@@ -172,7 +173,7 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
     )
 
 
-def get_device_name(device: Any = None) -> str:
+def get_device_name(device: DeviceLike | None = None) -> str:
     """What a device is called by its driver.
 
     Args:
@@ -185,7 +186,7 @@ def get_device_name(device: Any = None) -> str:
     return _device_of(device).device_kind
 
 
-def get_device_capability(device: Any = None) -> tuple[int, int]:
+def get_device_capability(device: DeviceLike | None = None) -> tuple[int, int]:
     """The compute capability of a GPU as (major, minor); (0, 0) on the CPU.
 
     Args:

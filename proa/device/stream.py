@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from ..eager.annotations import DeviceLike
 from ..eager.declare import PUBLIC
 from ..ir import forking
 from ..ir.recorder import LOCAL, flush_current, verify_values
 from ..ir.xla import started_jax
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: DeviceLike | None = None) -> None:
     """Runs everything recorded by this thread and waits until it is done.
 
     Examples:
@@ -47,7 +48,7 @@ class Stream:
         True
     """
 
-    def __init__(self, device: Any = None, priority: int = 2, stream_base: Any = None) -> None:
+    def __init__(self, device: DeviceLike | None = None, priority: int = 2, stream_base: Any = None) -> None:
         self.device = device if device is not None else LOCAL.place
         self.priority = priority
 
@@ -194,7 +195,7 @@ class _Current:
     stream: Stream | None = None
 
 
-def current_stream(device: Any = None) -> Stream:
+def current_stream(device: DeviceLike | None = None) -> Stream:
     """The stream that work goes to now.
 
     Examples:
@@ -272,7 +273,7 @@ def stream(stream: Stream | None) -> StreamContext:
     return StreamContext(stream)
 
 
-def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
+def get_stream_from_external(data_ptr: int, device: DeviceLike | None = None) -> Stream:
     """A stream for one that another library made: its work is waited for whenever this one waits.
 
     Args:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.annotations import DeviceLike
 from . import memory
 from . import stream as _stream
 from .select import _device_of, _platforms
@@ -49,7 +50,7 @@ def device_count() -> int:
     return _platforms().get("xpu", 0)
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: DeviceLike | None = None) -> None:
     """Runs everything recorded by this thread and waits until it is done.
 
     Examples:
@@ -71,7 +72,7 @@ def empty_cache() -> None:
     memory.empty_cache()
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: DeviceLike | None = None) -> int:
     """Bytes in use on an XPU.
 
     Examples:
@@ -83,7 +84,7 @@ def memory_allocated(device: Any = None) -> int:
     return memory.memory_allocated(_named(device, "memory_allocated"))
 
 
-def memory_reserved(device: Any = None) -> int:
+def memory_reserved(device: DeviceLike | None = None) -> int:
     """Bytes that the XPU's allocator holds.
 
     Examples:
@@ -95,7 +96,7 @@ def memory_reserved(device: Any = None) -> int:
     return memory.memory_reserved(_named(device, "memory_reserved"))
 
 
-def max_memory_allocated(device: Any = None) -> int:
+def max_memory_allocated(device: DeviceLike | None = None) -> int:
     """The most bytes that were in use at once.
 
     Examples:
@@ -107,7 +108,7 @@ def max_memory_allocated(device: Any = None) -> int:
     return memory.max_memory_allocated(_named(device, "max_memory_allocated"))
 
 
-def max_memory_reserved(device: Any = None) -> int:
+def max_memory_reserved(device: DeviceLike | None = None) -> int:
     """The most bytes that the XPU's allocator held at once.
 
     Examples:
@@ -119,7 +120,7 @@ def max_memory_reserved(device: Any = None) -> int:
     return memory.max_memory_reserved(_named(device, "max_memory_reserved"))
 
 
-def reset_max_memory_allocated(device: Any = None) -> None:
+def reset_max_memory_allocated(device: DeviceLike | None = None) -> None:
     """Counts the most bytes in use anew.
 
     Examples:
@@ -131,7 +132,7 @@ def reset_max_memory_allocated(device: Any = None) -> None:
     memory.reset_max_memory_allocated(_named(device, "reset_max_memory_allocated"))
 
 
-def reset_max_memory_reserved(device: Any = None) -> None:
+def reset_max_memory_reserved(device: DeviceLike | None = None) -> None:
     """Counts the most bytes held anew.
 
     Examples:
@@ -143,7 +144,7 @@ def reset_max_memory_reserved(device: Any = None) -> None:
     memory.reset_max_memory_reserved(_named(device, "reset_max_memory_reserved"))
 
 
-def memory_total(device: Any = None) -> int:
+def memory_total(device: DeviceLike | None = None) -> int:
     """All bytes of an XPU's memory.
 
     Examples:
@@ -155,7 +156,7 @@ def memory_total(device: Any = None) -> int:
     return int((_device_of(_named(device, "memory_total")).memory_stats() or {}).get("bytes_limit", 0))
 
 
-def memory_used(device: Any = None) -> int:
+def memory_used(device: DeviceLike | None = None) -> int:
     """Bytes in use on an XPU.
 
     Examples:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import type_error, value_error
+from ..eager.annotations import AttrLike
 from ..eager.tensor import Tensor
 from ..ir.xla import started_jax
 from ..nn.common import Embedding, Linear
@@ -19,6 +20,9 @@ from .parallelize import parallelize
 from .placement import Placement, Replicate, Shard
 from .plans import ColWiseParallel, RowWiseParallel, placements_on
 from .shard_loader import ShardDataloader, shard_dataloader
+
+if TYPE_CHECKING:
+    from ..optimizer.optimizer import Optimizer
 
 # Paddle's names of environment variables.
 _AUTO_DP, _ALIGN = "FLAGS_enable_auto_dp", "FLAGS_enable_auto_parallel_align_mode"
@@ -117,7 +121,7 @@ def shard_op(
 
 def split(
     x: Tensor, size: Sequence[int], operation: str, axis: int = 0, num_partitions: int = 1, gather_out: bool = True,
-    weight_attr: Any = None, bias_attr: Any = None, name: str | None = None,
+    weight_attr: AttrLike | None = None, bias_attr: AttrLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """A new linear layer or embedding whose weight is cut into `num_partitions`, applied to `x`.
 
@@ -198,7 +202,7 @@ def in_auto_parallel_align_mode() -> bool:
 
 
 def to_distributed(
-    model: Layer, optimizer: Any, dataloader: Any, device_num: int, node_num: int | None = 1, config: Any = None
+    model: Layer, optimizer: Optimizer, dataloader: Any, device_num: int, node_num: int | None = 1, config: Any = None
 ) -> tuple[Layer, Any, ShardDataloader]:
     """Model, optimiser and loader for all devices: data parallel, with the optimiser's states cut over them.
 

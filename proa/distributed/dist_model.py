@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.tracebacks import boundary
@@ -16,6 +16,9 @@ from .mixed_precision import MixedPrecision
 from .pipeline import batches, run_micro_batches
 from .shard_optimizers import ShardingStage1, ShardingStage2, ShardingStage3, ShardOptimizer, shard_optimizer
 from .strategy import Strategy
+
+if TYPE_CHECKING:
+    from ..optimizer.optimizer import Optimizer
 
 _STAGES = {1: ShardingStage1, 2: ShardingStage2, 3: ShardingStage3}
 _MODES = ("train", "eval", "predict")
@@ -38,9 +41,15 @@ class DistModel:
     """
 
     def __init__(
-        self, layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Strategy | None = None,
-        metrics: Any = None, input_spec: Any = None,
-    ) -> None:  # fmt: skip
+        self,
+        layer: Layer,
+        loader: Any = None,
+        loss: Any = None,
+        optimizer: Optimizer | None = None,
+        strategy: Strategy | None = None,
+        metrics: Any = None,
+        input_spec: Sequence[Any] | None = None,
+    ) -> None:
         if not isinstance(layer, Layer):
             raise type_error("to_static", "layer must be a Layer", type(layer).__name__)
         if loss is not None and not callable(loss):
@@ -251,8 +260,8 @@ class DistModel:
 
 
 def to_static(
-    layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Strategy | None = None,
-    input_spec: Any = None,
+    layer: Layer, loader: Any = None, loss: Any = None, optimizer: Optimizer | None = None, strategy: Strategy | None = None,
+    input_spec: Sequence[Any] | None = None,
 ) -> DistModel:  # fmt: skip
     """The model as a `DistModel`, in the mode that its arguments allow: train, eval or predict.
 

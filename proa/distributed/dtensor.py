@@ -13,6 +13,8 @@ import numpy as np
 
 from ..core.errors import type_error, value_error
 from ..core.tracebacks import boundary
+from ..eager.annotations import DeviceLike, DTypeLike
+from ..eager.attaching import attach
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
 from ..eager.views import replace_value
@@ -36,9 +38,13 @@ def _with_layout(x: Tensor, layout: Layout) -> Tensor:
 
 @boundary
 def shard_tensor(
-    data: Any, mesh: ProcessMesh | None = None, placements: Sequence[Placement] | None = None, dtype: Any = None,
-    place: Any = None, stop_gradient: bool | None = None,
-) -> Tensor:  # fmt: skip
+    data: Any,
+    mesh: ProcessMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+    dtype: DTypeLike | None = None,
+    place: DeviceLike | None = None,
+    stop_gradient: bool | None = None,
+) -> Tensor:
     """Data as a tensor on a mesh.
 
     A parameter is laid out itself and stays the same object, so an optimiser that has it already goes on with it. Any other
@@ -289,10 +295,18 @@ def _num_shard(self: Tensor) -> int | None:
     )
 
 
-Tensor.is_dist = _is_dist  # type: ignore[attr-defined]
-Tensor.process_mesh = property(_process_mesh)  # type: ignore[attr-defined]
-Tensor.placements = property(_placements)  # type: ignore[attr-defined]
-Tensor._local_shape = property(_local_shape, doc="The shape of this process's part.")  # type: ignore[attr-defined]
-Tensor._local_value = _local_value  # type: ignore[attr-defined]
-Tensor.num_shard = property(_num_shard)  # type: ignore[attr-defined]
-Tensor._unsafe_local_value = _local_value  # type: ignore[attr-defined]
+attach(__name__, is_dist=_is_dist, _unsafe_local_value=_local_value)
+# Of a tensor on one device these say that there is nothing to say; a program that never imports this module is spared it.
+attach(
+    __name__,
+    "proa.ops.create.storage",
+    process_mesh=property(_process_mesh),
+    placements=property(_placements),
+    num_shard=property(_num_shard),
+)
+attach(
+    __name__,
+    "proa.compat.tensor_names",
+    _local_shape=property(_local_shape, doc="The shape of this process's part."),
+    _local_value=_local_value,
+)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import job
 from ..core.tracebacks import boundary
+
+if TYPE_CHECKING:
+    from .group import Group
 
 _RINGS = "FLAGS_nccl_nrings"
 
@@ -182,7 +185,7 @@ def is_available() -> bool:
     return True
 
 
-def destroy_process_group(group: Any = None) -> None:
+def destroy_process_group(group: Group | None = None) -> None:
     """Forgets a group, or all of them.
 
     Examples:
@@ -198,7 +201,7 @@ def destroy_process_group(group: Any = None) -> None:
         _state["initialized"] = False
 
 
-def get_rank(group: Any = None) -> int:
+def get_rank(group: Group | None = None) -> int:
     """The number of this process, in a group or the job.
 
     Examples:
@@ -208,7 +211,7 @@ def get_rank(group: Any = None) -> int:
     return job.rank() if group is None else group.rank
 
 
-def get_world_size(group: Any = None) -> int:
+def get_world_size(group: Group | None = None) -> int:
     """How many processes there are, in a group or the job.
 
     Examples:

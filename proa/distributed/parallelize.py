@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor
@@ -15,13 +15,21 @@ from .plans import PlanBase, placements_on
 from .shard_layers import lay_out_rest
 from .shard_optimizers import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer
 
+if TYPE_CHECKING:
+    from ..optimizer.optimizer import Optimizer
+
 _KEYS = ("dp_config", "mp_config", "pp_config", "cp_config")
 _STAGES = {1: ShardingStage1, 2: ShardingStage2, 3: ShardingStage3}
 
+Model = TypeVar("Model", bound=Layer)
+
 
 def parallelize(
-    model: Layer, optimizer: Any = None, mesh: ProcessMesh | None = None, config: dict[str, Any] | None = None
-) -> tuple[Layer, Any]:
+    model: Model,
+    optimizer: Optimizer | None = None,
+    mesh: ProcessMesh | None = None,
+    config: dict[str, Any] | None = None,
+) -> tuple[Model, Any]:
     """Model and optimiser on a mesh whose axes are called `dp` (data), `mp` (model), `pp` (pipeline) and `sep` (sequence).
 
         model, optimizer = dist.parallelize(model, optimizer, mesh, {

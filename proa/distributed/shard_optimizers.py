@@ -6,7 +6,7 @@ States follow their parameters. `ShardingStage1` cuts them over one more axis, `
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor
@@ -15,6 +15,9 @@ from .dtensor import lay_out_parameter
 from .layouts import layout_of
 from .mesh import ProcessMesh, get_mesh
 from .placement import Placement, Replicate, Shard
+
+if TYPE_CHECKING:
+    from ..optimizer.optimizer import Optimizer
 
 
 class _ShardingStage:
@@ -153,7 +156,7 @@ class ShardOptimizer:
         return getattr(self._inner_opt, name)
 
 
-def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
+def shard_optimizer(optimizer: Optimizer, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
     """The optimiser with its states on the mesh of its parameters.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import job
 from ..core.errors import value_error, warn
@@ -13,12 +13,16 @@ from .fleet.meta_optimizers.dygraph_optimizer.hybrid_parallel_gradscaler import 
 from .fleet.meta_parallel.sharding import GroupShardedOptimizer, GroupShardedStage2, GroupShardedStage3
 from .group import Group, resolve
 
+if TYPE_CHECKING:
+    from ..nn.layer import Layer
+    from ..optimizer.optimizer import Optimizer
+
 __all__ = ["group_sharded_parallel", "save_group_sharded_model"]
 
 
 @boundary
 def group_sharded_parallel(
-    model: Any, optimizer: Any, level: str, scaler: Any = None, group: Group | None = None, offload: bool = False,
+    model: Layer, optimizer: Optimizer, level: str, scaler: Any = None, group: Group | None = None, offload: bool = False,
     sync_buffers: bool = False, buffer_max_size: int = 2**23, segment_size: int = 2**20, sync_comm: bool = False,
     dp_group: Group | None = None, exclude_layer: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
@@ -68,7 +72,7 @@ def group_sharded_parallel(
     return GroupShardedStage2(model, divided, found, divides_gradients=level == "os_g"), divided, shared
 
 
-def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> None:
+def save_group_sharded_model(model: Layer, output: str, optimizer: Optimizer | None = None) -> None:
     """Writes `model.pdmodel` and, with an optimiser, `model.pdopt` into a folder: the states, as Paddle names the files.
 
     Called in all processes; the first one writes the model, whole. Each writes the optimiser states it has, in a job of

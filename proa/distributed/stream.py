@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import value_error
 from ..core.tracebacks import boundary
@@ -16,9 +16,12 @@ from .collective import ReduceOp, Task, reduction_of
 from .group import position, resolve
 from .messages import require_tensors
 
+if TYPE_CHECKING:
+    from .group import Group
+
 
 def all_reduce(
-    tensor: Tensor, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+    tensor: Tensor, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:  # fmt: skip
     """As `paddle.distributed.all_reduce`; XLA chooses the stream.
 
@@ -40,8 +43,12 @@ def _fit(where: str, tensor: Tensor, whole: Tensor) -> None:
 
 @boundary
 def all_gather(
-    tensor_or_tensor_list: Any, tensor: Tensor, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
-) -> Task | None:  # fmt: skip
+    tensor_or_tensor_list: Any,
+    tensor: Tensor,
+    group: Group | None = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     """As `paddle.distributed.all_gather`: into a list, or into one tensor that holds the gathered ones one after another.
 
     Examples:
@@ -63,7 +70,7 @@ def all_gather(
 
 
 def broadcast(
-    tensor: Tensor, src: int, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+    tensor: Tensor, src: int, group: Group | None = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
     """As `paddle.distributed.broadcast`; XLA chooses the stream.
 
@@ -77,7 +84,7 @@ def broadcast(
 
 
 def reduce(
-    tensor: Tensor, dst: int = 0, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True,
+    tensor: Tensor, dst: int = 0, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
     """As `paddle.distributed.reduce`; XLA chooses the stream.
@@ -93,7 +100,7 @@ def reduce(
 
 @boundary
 def reduce_scatter(
-    tensor: Tensor, tensor_or_tensor_list: Any, op: Any = ReduceOp.SUM, group: Any = None, sync_op: bool = True,
+    tensor: Tensor, tensor_or_tensor_list: Any, op: Any = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
     """As `paddle.distributed.reduce_scatter`: from a list, or from one tensor that is divided along axis 0.
@@ -146,7 +153,7 @@ def scatter(
 
 
 def gather(
-    tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int = 0, group: Any = None, sync_op: bool = True,
+    tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int = 0, group: Group | None = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
     """As `paddle.distributed.gather`; XLA chooses the stream.
@@ -161,7 +168,7 @@ def gather(
 
 
 def alltoall(
-    out_tensor_or_tensor_list: Any, in_tensor_or_tensor_list: Any, group: Any = None, sync_op: bool = True,
+    out_tensor_or_tensor_list: Any, in_tensor_or_tensor_list: Any, group: Group | None = None, sync_op: bool = True,
     use_calc_stream: bool = False,
 ) -> Task | None:  # fmt: skip
     """As `paddle.distributed.alltoall` for lists, as `alltoall_single` for tensors; XLA chooses the stream.
@@ -180,9 +187,14 @@ def alltoall(
 
 
 def alltoall_single(
-    out_tensor: Tensor, in_tensor: Tensor, out_split_sizes: Sequence[int] | None = None,
-    in_split_sizes: Sequence[int] | None = None, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False,
-) -> Task | None:  # fmt: skip
+    out_tensor: Tensor,
+    in_tensor: Tensor,
+    out_split_sizes: Sequence[int] | None = None,
+    in_split_sizes: Sequence[int] | None = None,
+    group: Group | None = None,
+    sync_op: bool = True,
+    use_calc_stream: bool = False,
+) -> Task | None:
     """As `paddle.distributed.alltoall_single`; XLA chooses the stream.
 
     Examples:
@@ -195,7 +207,7 @@ def alltoall_single(
 
 
 def send(
-    tensor: Tensor, dst: int = 0, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+    tensor: Tensor, dst: int = 0, group: Group | None = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
     """As `paddle.distributed.send`; XLA chooses the stream.
 
@@ -209,7 +221,7 @@ def send(
 
 
 def recv(
-    tensor: Tensor, src: int = 0, group: Any = None, sync_op: bool = True, use_calc_stream: bool = False
+    tensor: Tensor, src: int = 0, group: Group | None = None, sync_op: bool = True, use_calc_stream: bool = False
 ) -> Task | None:
     """As `paddle.distributed.recv`; XLA chooses the stream.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.dtype import FLOAT32, FLOAT64, default_float, is_floating, real_dtype
 from ..core.errors import type_error, value_error
+from ..eager.annotations import ShapeLike
 from ..eager.tensor import Tensor
 from ..ops.arguments import integers
 from ..ops.basic import cast_to
@@ -105,7 +106,7 @@ def as_value(where: str, value: Any, dtype: np.dtype) -> Any:
     raise type_error(where, "the value must be a Tensor or a number", f"value: {_shown(value)}")
 
 
-def sample_shape(where: str, shape: Any) -> tuple[int, ...]:
+def sample_shape(where: str, shape: ShapeLike) -> tuple[int, ...]:
     """The leading extents of a sample, as a tuple of integers.
 
     Args:

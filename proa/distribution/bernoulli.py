@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import value_error
+from ..eager.annotations import Number
 from .arguments import tensors
 from .distribution import without_gradient
 from .exponential_family import ExponentialFamily
@@ -41,7 +42,7 @@ class Bernoulli(ExponentialFamily):
 
     probs: Any  # a parameter here, not the older name of prob()
 
-    def __init__(self, probs: Any, name: str | None = None) -> None:
+    def __init__(self, probs: Number, name: str | None = None) -> None:
         self.name = "Bernoulli" if name is None else name
         (self.probs,) = tensors("Bernoulli", integers=False, probs=probs)
         self._clipped = clip_probability(self.probs)

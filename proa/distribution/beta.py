@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..eager.annotations import Number
 from .arguments import common_shape, spread, tensors
 from .distribution import without_gradient
 from .exponential_family import ExponentialFamily
@@ -26,7 +27,7 @@ class Beta(ExponentialFamily):
         paddle.Size([5, 2])
     """
 
-    def __init__(self, alpha: Any, beta: Any) -> None:
+    def __init__(self, alpha: Number, beta: Number) -> None:
         alpha, beta = tensors("Beta", lists=False, alpha=alpha, beta=beta)
         shape = common_shape("Beta", alpha, beta)
         self.alpha, self.beta = spread(alpha, shape), spread(beta, shape)

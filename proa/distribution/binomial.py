@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import type_error
+from ..eager.annotations import Number
 from .arguments import common_shape, spread, tensors
 from .bernoulli import clip_probability
 from .distribution import Distribution, without_gradient
@@ -34,7 +35,7 @@ class Binomial(Distribution):
 
     probs: Any  # a parameter here, not the older name of prob()
 
-    def __init__(self, total_count: Any, probs: Any) -> None:
+    def __init__(self, total_count: Any, probs: Number) -> None:
         if isinstance(total_count, float):
             raise type_error("Binomial", "total_count must be an integer or a Tensor", f"total_count: {total_count}")
         count, chance = tensors("Binomial", lists=False, total_count=_floating(total_count), probs=probs)

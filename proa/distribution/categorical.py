@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import value_error
+from ..eager.annotations import Number
 from ..eager.tensor import Tensor
 from ..ops.arguments import integer
 from .arguments import sample_shape, tensors
@@ -39,7 +40,7 @@ class Categorical(Distribution):
         paddle.Size([5])
     """
 
-    def __init__(self, logits: Any, name: str | None = None) -> None:
+    def __init__(self, logits: Number, name: str | None = None) -> None:
         self.name = "Categorical" if name is None else name
         (self.logits,) = tensors("Categorical", logits=logits)
         if not self.logits.ndim:

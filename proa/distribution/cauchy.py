@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import value_error
+from ..eager.annotations import Number
 from .arguments import common_shape, spread, tensors
 from .distribution import Distribution, without_gradient
 from .functions import paddle
@@ -29,7 +30,7 @@ class Cauchy(Distribution):
 
     _warns_of_types = True
 
-    def __init__(self, loc: Any, scale: Any, name: str | None = None) -> None:
+    def __init__(self, loc: Number, scale: Number, name: str | None = None) -> None:
         self.name = "Cauchy" if name is None else name
         loc, scale = tensors("Cauchy", lists=False, loc=loc, scale=scale)
         shape = common_shape("Cauchy", loc, scale)

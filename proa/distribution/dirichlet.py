@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import type_error, value_error
+from ..eager.annotations import Number
 from ..eager.tensor import Tensor
 from .arguments import spread, tensors
 from .distribution import without_gradient
@@ -25,7 +26,7 @@ class Dirichlet(ExponentialFamily):
         ([0.25, 0.25, 0.5], (3,))
     """
 
-    def __init__(self, concentration: Any) -> None:
+    def __init__(self, concentration: Number) -> None:
         if not isinstance(concentration, Tensor):
             raise type_error("Dirichlet", "concentration must be a Tensor", f"{type(concentration).__name__}")
         (self.concentration,) = tensors("Dirichlet", concentration=concentration)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..eager.annotations import Number
 from .arguments import tensors
 from .distribution import without_gradient
 from .exponential_family import ExponentialFamily
@@ -24,7 +25,7 @@ class Exponential(ExponentialFamily):
         ([0.5], [0.25])
     """
 
-    def __init__(self, rate: Any) -> None:
+    def __init__(self, rate: Number) -> None:
         (self.rate,) = tensors("Exponential", integers=False, rate=rate)
         super().__init__(tuple(self.rate.shape))
 

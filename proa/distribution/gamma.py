@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..eager.annotations import Number
 from .arguments import common_shape, spread, tensors
 from .distribution import without_gradient
 from .exponential_family import ExponentialFamily
@@ -24,7 +25,7 @@ class Gamma(ExponentialFamily):
         ([1.5], [0.75])
     """
 
-    def __init__(self, concentration: Any, rate: Any) -> None:
+    def __init__(self, concentration: Number, rate: Number) -> None:
         self.concentration, self.rate = tensors(
             "Gamma", integers=False, mixed=False, concentration=concentration, rate=rate
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..eager.annotations import Number
 from .arguments import tensors
 from .distribution import Distribution, without_gradient
 from .functions import choose, paddle, times_log
@@ -25,7 +26,7 @@ class Geometric(Distribution):
 
     probs: Any  # a parameter here, not the older name of prob()
 
-    def __init__(self, probs: Any) -> None:
+    def __init__(self, probs: Number) -> None:
         (self.probs,) = tensors("Geometric", lists=False, probs=probs)
         super().__init__(tuple(self.probs.shape))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.annotations import Number
 from .arguments import common_shape, spread, tensors
 from .distribution import Distribution, without_gradient
 from .functions import paddle
@@ -28,7 +29,7 @@ class Gumbel(TransformedDistribution):
         [0.5772]
     """
 
-    def __init__(self, loc: Any, scale: Any) -> None:
+    def __init__(self, loc: Number, scale: Number) -> None:
         loc, scale = tensors("Gumbel", lists=False, loc=loc, scale=scale)
         shape = common_shape("Gumbel", loc, scale)
         self.loc, self.scale = spread(loc, shape), spread(scale, shape)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..eager.annotations import Number
 from .arguments import common_shape, spread, tensors
 from .distribution import Distribution, without_gradient
 from .functions import paddle
@@ -25,7 +26,7 @@ class Laplace(Distribution):
         (2.0, 0.5)
     """
 
-    def __init__(self, loc: Any, scale: Any) -> None:
+    def __init__(self, loc: Number, scale: Number) -> None:
         loc, scale = tensors("Laplace", lists=False, loc=loc, scale=scale)
         shape = common_shape("Laplace", loc, scale)
         self.loc, self.scale = spread(loc, shape), spread(scale, shape)

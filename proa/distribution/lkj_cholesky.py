@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import type_error, value_error
+from ..eager.annotations import Number
 from .arguments import require_all, sample_shape, spread, tensors
 from .beta import Beta
 from .distribution import Distribution, without_gradient
@@ -35,7 +36,7 @@ class LKJCholesky(Distribution):
         [1. 1. 1.]
     """
 
-    def __init__(self, dim: int = 2, concentration: Any = 1.0, sample_method: str = "onion") -> None:
+    def __init__(self, dim: int = 2, concentration: Number = 1.0, sample_method: str = "onion") -> None:
         if isinstance(dim, bool) or not isinstance(dim, int):
             raise type_error("LKJCholesky", "dim must be an integer", f"dim: {dim!r}")
         if dim < 2:

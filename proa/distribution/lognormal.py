@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.annotations import Number
 from .functions import paddle
 from .normal import Normal
 from .transform import ExpTransform
@@ -25,7 +26,7 @@ class LogNormal(TransformedDistribution):
         paddle.Size([5, 1])
     """
 
-    def __init__(self, loc: Any, scale: Any) -> None:
+    def __init__(self, loc: Number, scale: Number) -> None:
         base = Normal(loc, scale)
         self.loc, self.scale = base.loc, base.scale
         super().__init__(base, [ExpTransform()])

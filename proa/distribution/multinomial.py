@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import type_error, value_error
+from ..eager.annotations import Number
 from ..eager.tensor import Tensor
 from .arguments import tensors
 from .distribution import Distribution, without_gradient
@@ -34,7 +35,7 @@ class Multinomial(Distribution):
 
     probs: Any  # a parameter here, not the older name of prob()
 
-    def __init__(self, total_count: int, probs: Any) -> None:
+    def __init__(self, total_count: int, probs: Number) -> None:
         if isinstance(total_count, bool) or not isinstance(total_count, (int, np.integer)) or total_count < 1:
             raise value_error("Multinomial", "total_count must be a positive integer", f"total_count: {total_count!r}")
         if not isinstance(probs, Tensor):

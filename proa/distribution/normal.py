@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..eager.annotations import Number
 from ..ops.arguments import integer
 from .arguments import common_shape, tensors
 from .distribution import Distribution
@@ -31,7 +32,7 @@ class Normal(Distribution):
 
     _warns_of_types = True
 
-    def __init__(self, loc: Any, scale: Any, name: str | None = None) -> None:
+    def __init__(self, loc: Number, scale: Number, name: str | None = None) -> None:
         self.name = "Normal" if name is None else name
         self.loc, self.scale = tensors("Normal", mixed=False, complex_numbers=True, loc=loc, scale=scale)
         self._is_complex = self.loc._aval.dtype.kind == "c"

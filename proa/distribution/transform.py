@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.errors import type_error
+from ..eager.annotations import Number
 from ..eager.tensor import Tensor
 from . import variable
 from .arguments import common_shape
@@ -79,7 +80,7 @@ class AffineTransform(Transform):
 
     _type = Type.BIJECTION
 
-    def __init__(self, loc: Any, scale: Any) -> None:
+    def __init__(self, loc: Number, scale: Number) -> None:
         for name, value in (("loc", loc), ("scale", scale)):
             if not isinstance(value, Tensor):
                 raise type_error("AffineTransform", f"{name} must be a Tensor", f"{name}: {type(value).__name__}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..eager.annotations import Number
 from ..ops.arguments import integer
 from .arguments import common_shape, tensors
 from .distribution import Distribution
@@ -28,7 +29,7 @@ class Uniform(Distribution):
 
     _warns_of_types = True
 
-    def __init__(self, low: Any, high: Any, name: str | None = None) -> None:
+    def __init__(self, low: Number, high: Number, name: str | None = None) -> None:
         self.name = "Uniform" if name is None else name
         self.low, self.high = tensors("Uniform", mixed=False, low=low, high=high)
         super().__init__(common_shape("Uniform", self.low, self.high))

@@ -76,18 +76,33 @@ def generate(
 
     scope["first_call"] = first_call
     function = types.FunctionType(_STUB, scope, operation.name)
-    function.__signature__ = DeferredSignature(  # type: ignore[attr-defined]
-        [*[p.name for p in parameters], "name"], lambda: _signature(parameters)
+    function.__dict__["__signature__"] = DeferredSignature(
+        [*[p.name for p in parameters], "name"], lambda: _signature(operation, parameters)
     )
     return function
 
 
-def _signature(parameters: list[Parameter]) -> inspect.Signature:
+def _signature(operation: Operation, parameters: list[Parameter]) -> inspect.Signature:
     made = [
-        inspect.Parameter(p.name, _POSITIONAL, default=p.default if p.has_default else inspect.Parameter.empty)
+        inspect.Parameter(
+            p.name,
+            _POSITIONAL,
+            default=p.default if p.has_default else inspect.Parameter.empty,
+            annotation=_annotation(operation, p),
+        )
         for p in parameters
     ]
-    return inspect.Signature([*made, inspect.Parameter("name", _POSITIONAL, default=None)])
+    name = inspect.Parameter("name", _POSITIONAL, default=None, annotation="str | None")
+    return inspect.Signature([*made, name], return_annotation="Tensor")
+
+
+def _annotation(operation: Operation, p: Parameter) -> str:
+    """What users may pass: kernels get arrays where users pass tensors."""
+    if p.kind == "static":
+        return p.declared
+    number = "complex" if operation.promote else "float"
+    kinds = {"tensor": f"Tensor | {number}" if operation.promote else "Tensor", "optional": "Tensor | None"}
+    return kinds.get(p.kind, number)
 
 
 def _stub(*arguments: Any, **named: Any) -> Any:

@@ -94,7 +94,7 @@ def with_options(
         lenient = generate(again)
         lenient.__name__, lenient.__qualname__ = function.__name__, function.__qualname__
         lenient.__doc__, lenient.__module__ = function.__doc__, function.__module__
-        lenient.__wrapped__, lenient.operation = function, function.operation  # type: ignore[attr-defined]
+        lenient.__dict__.update(__wrapped__=function, operation=vars(function)["operation"])
     else:
 
         @functools.wraps(function)
@@ -112,13 +112,13 @@ def with_options(
                 trim(failure)
                 raise
 
-    lenient.__signature__ = DeferredSignature(  # type: ignore[attr-defined]
+    lenient.__dict__["__signature__"] = DeferredSignature(
         [*parameters, "out"] if takes_out else parameters,
         lambda: _with_out(inspect.signature(function)) if takes_out else inspect.signature(function),
     )
     function.__dict__.setdefault("offered", []).append(lenient)
     if hasattr(function, "samples"):  # exported again, under another name
-        lenient.samples = function.samples  # type: ignore[attr-defined]
+        lenient.__dict__["samples"] = vars(function)["samples"]
     return lenient
 
 
@@ -146,7 +146,7 @@ def _with_other_form(function: Callable[..., Any], otherwise: Callable[..., Any]
             trim(failure)
             raise
 
-    either.__signature__ = DeferredSignature(parameter_names(function), lambda: inspect.signature(function))  # type: ignore[attr-defined]
+    either.__dict__["__signature__"] = DeferredSignature(parameter_names(function), lambda: inspect.signature(function))
     return either
 
 
@@ -170,5 +170,6 @@ def _called_again(
 def _with_out(signature: inspect.Signature) -> inspect.Signature:
     parameters = list(signature.parameters.values())
     place = next((i for i, p in enumerate(parameters) if p.kind is p.VAR_KEYWORD), len(parameters))
-    parameters.insert(place, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None))
+    own = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Tensor | None")
+    parameters.insert(place, own)
     return signature.replace(parameters=parameters)

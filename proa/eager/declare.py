@@ -16,7 +16,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Unpack
+from typing import Any, Protocol, TypeVar, Unpack
 
 from ..core.promotion import Promotion
 from ..core.tracebacks import trim
@@ -24,6 +24,7 @@ from ..ir.keys import kind_of_annotation
 from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
 from ..ir.traits import GivenTraits
+from .attaching import attach
 from .binder import RESERVED, Parameter, generate
 from .calling import MISSING, putting_off, with_options
 from .dispatch import as_operand, cast_for_scope, promote, record
@@ -39,6 +40,18 @@ _OPERATORS = {
     "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "neg": "neg", "~": "invert", "abs": "abs",
 }  # fmt: skip
 _ONE_SIDED = {"==", "!=", "<", "<=", ">", ">=", "neg", "~", "abs"}
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Primitive(Protocol):
+    """What a declared operation is called by: a function that records a call."""
+
+    operation: Operation
+    __name__: str
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any: ...
+
 
 # Everything that `proa/__init__` exports: dotted name below the package -> object.
 PUBLIC: dict[str, Any] = {}
@@ -65,7 +78,7 @@ def op(
     alone: bool = False,
     name: str | None = None,
     **traits: Unpack[GivenTraits],
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., Any]], Primitive]:
     """Declares a primitive from its kernel.
 
     `grad`: rules by operand (see `tape.py`), `"auto"` to derive them from the XLA kernel, a function for a variadic
@@ -79,7 +92,7 @@ def op(
     one). All further keywords are traits, which others ask for (see `ir/traits.py`).
     """
 
-    def declare(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def declare(kernel: Callable[..., Any]) -> Primitive:
         own_name = name or kernel.__name__
         signature = parameters_with_defaults(kernel)[1:]
         tensor_names, scalar_names, optional_names = operands.split(), scalars.split(), optional.split()
@@ -135,13 +148,13 @@ def op(
         function.__name__ = function.__qualname__ = own_name
         function.__doc__ = kernel.__doc__
         function.__module__ = kernel.__module__
-        function.operation = operation  # type: ignore[attr-defined]
+        function.operation = operation
         return function
 
     return declare
 
 
-def _recording_function(operation: Operation, parameters: list[Parameter]) -> Callable[..., Any]:
+def _recording_function(operation: Operation, parameters: list[Parameter]) -> Any:
     if operation.variadic:
 
         def record_variadic(x: Sequence[Any], *attributes: Any) -> Any:
@@ -258,7 +271,7 @@ def public(
     out: bool = False,
     otherwise: Callable[..., Any] | None = None,
     values: bool = False,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Function], Function]:
     """Exports a function as `paddle.[module.]name`, and as a Tensor method, operator and in-place form if asked.
 
     `method`, `inplace` and `name` may name several, separated by spaces; True means the function's own name (with `_`
@@ -269,7 +282,7 @@ def public(
     that it looks at values of tensors and has no aliases (where it has any, this is taken care of).
     """
 
-    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+    def declare(function: Function) -> Function:
         own_names = name.split() if name else [function.__name__]
         own_name = own_names[0]
         offered = with_options(function, aliases, out, otherwise)
@@ -278,12 +291,12 @@ def public(
         for each in own_names:
             PUBLIC[f"{module}.{each}" if module else each] = offered
         for method_name in _names(method, own_name):
-            setattr(Tensor, method_name, offered)
+            attach(function.__module__, **{method_name: offered})
         if operator is not None:
             attach_operator(function, operator)
         for inplace_name in _names(inplace, f"{own_name}_"):
             changing = in_place_form(with_options(function, aliases, False, otherwise), inplace_name, reshapes)
-            setattr(Tensor, inplace_name, changing)
+            attach(function.__module__, **{inplace_name: changing})
             PUBLIC[f"{module}.{inplace_name}" if module else inplace_name] = changing
         return function
 
@@ -298,18 +311,18 @@ def attach_operator(function: Callable[..., Any], operator: str) -> None:
     """Makes a function the Tensor operator, in both orders."""
     stem = _OPERATORS[operator]
     if operator in _ONE_SIDED:
-        setattr(Tensor, f"__{stem}__", function)
+        attach(function.__module__, **{f"__{stem}__": function})
         return
-    setattr(Tensor, f"__{stem}__", function)
+    attach(function.__module__, **{f"__{stem}__": function})
 
-    def reflected(self: Tensor, other: Any) -> Any:
+    def reflected(self: Tensor, other: Any) -> Tensor:
         try:
             return function(other, self)
         except Exception as failure:
             trim(failure)
             raise
 
-    setattr(Tensor, f"__r{stem}__", reflected)
+    attach(function.__module__, **{f"__r{stem}__": reflected})
 
 
 def in_place_form(function: Callable[..., Any], name: str, reshapes: bool = False) -> Callable[..., Any]:
@@ -340,7 +353,9 @@ def in_place_form(function: Callable[..., Any], name: str, reshapes: bool = Fals
 
     change.__name__ = change.__qualname__ = name
     change.__doc__ = _in_place_docstring(function, name)
-    change.__signature__ = DeferredSignature(parameter_names(function), lambda: _without_out(function))  # type: ignore[attr-defined]
+    vars(change).update(
+        changes=function, __signature__=DeferredSignature(parameter_names(function), lambda: _in_place(function))
+    )
     return change
 
 
@@ -353,7 +368,7 @@ def _in_place_docstring(function: Callable[..., Any], name: str) -> str:
     return "\n\n".join([head, *kept]).replace(f".{function.__name__}(", f".{name}(")
 
 
-def _without_out(function: Callable[..., Any]) -> inspect.Signature:
+def _in_place(function: Callable[..., Any]) -> inspect.Signature:
     signature = inspect.signature(function)
     parameters = [p for p in signature.parameters.values() if p.name != "out" or p.kind is not p.KEYWORD_ONLY]
-    return signature.replace(parameters=parameters)
+    return signature.replace(parameters=parameters, return_annotation="Tensor")

@@ -172,7 +172,7 @@ def fit(grad: Tensor, aval: Any) -> Tensor:
         grad = _sum_to(grad, aval.shape)
     if grad._aval.dtype != aval.dtype:
         if grad._aval.dtype.kind == "c" and aval.dtype.kind != "c":
-            grad = grad.real()  # type: ignore[attr-defined]
+            grad = grad.real()
         grad = _cast(grad, aval.dtype)
     return grad
 

@@ -15,6 +15,7 @@ from typing import Any
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.tracebacks import boundary
 from . import engine
+from .attaching import attach
 from .declare import PUBLIC, public
 from .tape import GradNode, HookedGradNode
 from .tensor import Tensor, alias
@@ -175,12 +176,16 @@ def _tensor_backward(
     engine.backward([self], [grad_tensor], retain_graph)
 
 
+def _grad_ivar(self: Tensor) -> Tensor | None:
+    return self._grad
+
+
 _tensor_backward.__name__ = _tensor_backward.__qualname__ = "backward"
 for _method in (
     register_hook, retain_grads, _register_backward_hook, requires_grad_, _tensor_backward
 ):  # fmt: skip
-    setattr(Tensor, _method.__name__, _method)
-Tensor._grad_ivar = lambda self: self._grad  # type: ignore[attr-defined]
+    attach(__name__, **{_method.__name__: _method})
+attach(__name__, _grad_ivar=_grad_ivar)
 
 
 @public(module="autograd")

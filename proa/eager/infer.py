@@ -23,7 +23,7 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 def elementwise(rule: Rule) -> Rule:
     """Marks a shape rule of operations that work element by element: an element of a result comes from the elements at its
     place of the operands, which are broadcast. Whoever moves or cuts data relies on that (`ir/padding`)."""
-    rule.elementwise = True  # type: ignore[attr-defined]
+    rule.elementwise = True
     return rule
 
 
@@ -31,7 +31,7 @@ def implies(**traits: Any) -> Callable[[Rule], Rule]:
     """The traits of operations with this shape rule, unless their declaration says otherwise (`ir/traits.py`)."""
 
     def mark(rule: Rule) -> Rule:
-        rule.traits = traits  # type: ignore[attr-defined]
+        rule.traits = traits
         return rule
 
     return mark

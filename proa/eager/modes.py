@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 from ..core.errors import type_error
 from ..ir.recorder import LOCAL, recording_gradients, switch_gradients
@@ -46,6 +46,10 @@ class _Fixed(GradMode):
 
     mode: bool
 
+    @overload
+    def __new__(cls, function: None = None) -> Self: ...
+    @overload
+    def __new__(cls, function: Function) -> Function: ...
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         return super().__new__(cls) if function is None else _decorate(function, cls.mode)
 

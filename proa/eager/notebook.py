@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.html import tensor_to_html, words_to_html
-from .tensor import Tensor
+from .attaching import attach
 
 
 def _repr_html_(self: Any) -> str:
@@ -29,4 +29,4 @@ def _head(tensor: Any) -> str:
     return " · ".join([*parts, f"stop_gradient={tensor.stop_gradient}"])
 
 
-Tensor._repr_html_ = _repr_html_  # type: ignore[attr-defined]
+attach(__name__, _repr_html_=_repr_html_)

@@ -15,11 +15,14 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..core.dtype import to_numpy_dtype
+from .annotations import DTypeLike
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class A:
@@ -57,7 +60,7 @@ class A:
     def values(self) -> Any:
         return self._given() if callable(self._given) else self._given
 
-    def make(self, seed: int, dtype: Any = None) -> np.ndarray:
+    def make(self, seed: int, dtype: DTypeLike | None = None) -> np.ndarray:
         kind = to_numpy_dtype(dtype or self.dtype)
         if self.values is not None:
             return np.asarray(self.values).astype(kind)
@@ -181,7 +184,7 @@ def samples(
     changed: int = 0,
     keeps_type: bool = False,
     reshapes: bool = False,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Function], Function]:
     """Attaches samples to a public function.
 
     `reference(*arrays, **options)` gets NumPy arrays in the same places and gives the expected array(s). `why` says
@@ -194,12 +197,12 @@ def samples(
     result's shape, `keeps_type` that it keeps its data type where the result has another one.
     """
 
-    def attach(function: Callable[..., Any]) -> Callable[..., Any]:
+    def attach(function: Function) -> Function:
         found = SampleSet(
             cases, reference, gradient, second_order, tolerance, why, random, unspecified, changed, keeps_type, reshapes
         )
         for form in (function, *getattr(function, "offered", ())):  # as written, and as users get it
-            form.samples = found  # type: ignore[attr-defined]
+            form.__dict__["samples"] = found
         return function
 
     return attach

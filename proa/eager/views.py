@@ -30,6 +30,7 @@ from ..core.locks import new_lock
 from ..core.strides import Strides, contiguous_strides
 from ..core.symbols import plain
 from ..ir.recorder import LOCAL, STATE, recording_gradients
+from .attaching import attach
 from .tape import CutNode, OutputNode, PassNode, edge_of, stand_in
 from .tensor import Tensor, alias, state_of
 
@@ -193,7 +194,7 @@ def is_unseen(root: Tensor, others: int) -> bool:
     return True
 
 
-Tensor._is_unseen = is_unseen  # type: ignore[attr-defined]  # asked by the recorder when a segment ends
+attach(__name__, _is_unseen=is_unseen)  # asked by the recorder when a segment ends
 
 
 def leave_storage(target: Tensor) -> None:
@@ -277,7 +278,7 @@ def take_over(target: Tensor, source: Tensor) -> None:
     """`target` becomes `source`: value, history, dtype; one version later."""
     value, segment, index = state_of(source)
     if LOCAL.segment.captures:
-        LOCAL.segment.remember(target)  # type: ignore[attr-defined]
+        LOCAL.segment.remember(target)
     was_waiting_here = value is None and target._value is None and target._segment is segment
     with STATE:
         target._aval = source._aval

@@ -260,7 +260,7 @@ def refusal(what: str) -> pickle.UnpicklingError:
         "because an object in a file can run any code. If you trust where the file comes from, say so: "
         "paddle.load(path, allow_objects=True), allow_objects=[its classes], or PROA_ALLOW_OBJECTS=1."
     )
-    error.refused = True  # type: ignore[attr-defined]
+    error.refused = True
     return error
 
 

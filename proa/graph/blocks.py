@@ -294,7 +294,7 @@ def take_rounds(
     raise AssertionError("an endless loop ended")
 
 
-take_rounds.any_size = changing_sizes  # type: ignore[attr-defined] # sizes of results that examples may not show
+take_rounds.any_size = changing_sizes  # sizes of results that examples may not show
 
 
 def _replay_cond(
@@ -319,10 +319,10 @@ def _replay_while(
 
 
 for _operation, _replay, _watched, _checks in (
-    (cond_blocks.operation, _replay_cond, _watched_cond, _checks_of_cond),  # type: ignore[attr-defined]
-    (while_blocks.operation, _replay_while, _watched_while, _checks_of_while),  # type: ignore[attr-defined]
+    (cond_blocks.operation, _replay_cond, _watched_cond, _checks_of_cond),
+    (while_blocks.operation, _replay_while, _watched_while, _checks_of_while),
 ):
     _operation.kernel.replay, _operation.kernel.watched, _operation.kernel.checks = _replay, _watched, _checks
 # For a backward pass that is captured itself (elsewhere `replay` differentiates what it runs).
-cond_blocks.operation.gradient = DerivedVariadicGradient(cond_blocks.operation)  # type: ignore[attr-defined]
-while_blocks.operation.gradient = DerivedVariadicGradient(while_blocks.operation)  # type: ignore[attr-defined]
+cond_blocks.operation.gradient = DerivedVariadicGradient(cond_blocks.operation)
+while_blocks.operation.gradient = DerivedVariadicGradient(while_blocks.operation)

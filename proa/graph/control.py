@@ -138,7 +138,7 @@ def cond_of(
         made = list(put_off(take_branch, arguments, {}, _of_different_sizes(*blocks)))
     else:
         operands = [predicate, *operands, *chance]
-        made = list(record(cond_blocks.operation, operands, (*blocks, *positions)))  # type: ignore[attr-defined]
+        made = list(record(cond_blocks.operation, operands, (*blocks, *positions)))
     return _settle(made, changed)
 
 
@@ -197,7 +197,7 @@ def loosened(before: Aval, after: Aval) -> Aval:
     """What a loop variable is in each round: `before`, with a symbol for each size that a round changes."""
     if before.ndim != after.ndim or before.dtype != after.dtype or not can_put_off():
         return before  # an error, which says what the variable is before and after a round
-    assumptions, shape = LOCAL.segment.assumptions, list(before.shape)  # type: ignore[attr-defined]
+    assumptions, shape = LOCAL.segment.assumptions, list(before.shape)
     moved = False
     for axis, (size, other) in enumerate(zip(before.shape, after.shape, strict=True)):
         if not same_size(size, other) and not is_loose(size):
@@ -226,7 +226,7 @@ def loop_of(
         made = list(put_off(take_rounds, (*attributes, operands, chance), {}, refusal))
     else:
         _refuse_uneven_rounds(state, results)
-        made = list(record(while_blocks.operation, [*operands, *chance], attributes))  # type: ignore[attr-defined]
+        made = list(record(while_blocks.operation, [*operands, *chance], attributes))
     return _settle(made, changed)
 
 

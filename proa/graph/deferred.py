@@ -129,8 +129,8 @@ def _as_found(_operation: Any, _kinds: Any, attributes: tuple[Any, ...], _place:
 
 CALL = register(Operation("deferred_call", _not_alone, ["x"], ["call"], infer=_as_found, variadic=True))
 CALL.returns_tuple = True
-CALL.kernel.decides_shapes = True  # type: ignore[attr-defined]
-CALL.kernel.replay = lambda operands, call: call(operands)  # type: ignore[attr-defined]
+CALL.kernel.decides_shapes = True
+CALL.kernel.replay = lambda operands, call: call(operands)
 
 
 # ---- in files --------------------------------------------------------------------------------------------------------

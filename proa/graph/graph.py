@@ -143,7 +143,7 @@ class Graph:
                 f"{', '.join(f'{symbol} = {size}' for symbol, size in known.items())}. Capture it for these sizes, or make "
                 "the code independent of the sizes of unknown dimensions."
             )
-            problem.guard = broken  # type: ignore[attr-defined]
+            problem.guard = broken
             raise problem
 
     def holds_for(self, tensors: Sequence[Tensor]) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.tracebacks import boundary
+from ..eager.annotations import DTypeLike
 from ..eager.tensor import Tensor
 from ..metric import Metric
 from ..nn import Layer
@@ -16,6 +17,9 @@ from . import checkpoint, loops
 from .data import as_list, as_tensors, count_inputs
 from .precision import Precision
 from .steps import eval_step, predict_step, train_step
+
+if TYPE_CHECKING:
+    from ..optimizer.optimizer import Optimizer
 
 
 class Model:
@@ -56,7 +60,9 @@ class Model:
 
     # ---- preparing ---------------------------------------------------------------------------------------------
 
-    def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
+    def prepare(
+        self, optimizer: Optimizer | None = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None
+    ) -> None:
         """Says how to train, what to measure and in which precision.
 
         Args:
@@ -363,7 +369,7 @@ class Model:
         """
         checkpoint.load(self, path, skip_mismatch, reset_optimizer)
 
-    def summary(self, input_size: Any = None, dtype: Any = None) -> dict[str, int]:
+    def summary(self, input_size: Any = None, dtype: DTypeLike | None = None) -> dict[str, int]:
         """Prints a table of the network's layers; see `paddle.summary`.
 
         Args:

@@ -118,4 +118,4 @@ def identity_loss(x: Tensor, reduction: str | int = "none") -> Tensor:
         reduction = {"sum": 0, "mean": 1, "none": 2}[reduction.lower()]
     if reduction not in (0, 1, 2):
         raise value_error("identity_loss", "reduction is 0 (sum), 1 (mean) or 2 (none)", f"reduction: {reduction!r}")
-    return total(x) if reduction == 0 else mean(x) if reduction == 1 else x.clone()  # type: ignore[attr-defined]
+    return total(x) if reduction == 0 else mean(x) if reduction == 1 else x.clone()

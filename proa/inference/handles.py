@@ -16,6 +16,7 @@ import numpy as np
 from ..core.dtype import is_supported
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.place import CPU
+from ..eager.annotations import DeviceLike
 from ..eager.tensor import Tensor as DataTensor
 from ..eager.tensor import tensor_from_data, wrap
 from .kinds import DataType, data_type_of
@@ -75,7 +76,7 @@ class Tensor:
 
     __slots__ = ("_desks", "_dtype", "_name", "_place")
 
-    def __init__(self, name: str, dtype: str, place: Any = None, desks: Desks | None = None) -> None:
+    def __init__(self, name: str, dtype: str, place: DeviceLike | None = None, desks: Desks | None = None) -> None:
         self._name = name
         self._dtype = dtype
         self._place = place

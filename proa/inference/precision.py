@@ -52,7 +52,7 @@ def convert_to_mixed_precision(
         >>> os.path.getsize("half.pdiparams") < 0.6 * os.path.getsize("model.pdiparams")
         True
     """
-    from ..formats.paddle.files import read_model, write_model  # type: ignore[attr-defined]
+    from ..formats.paddle.files import read_model, write_model
     from ..formats.paddle.files.dtypes import numpy_dtype
     from ..formats.paddle.model import Op, Value
 

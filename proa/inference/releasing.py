@@ -68,7 +68,7 @@ class ParameterStore:
                 return False
             if name not in self._readers:
                 self._readers[name] = self._reader(name, np.asarray(value))
-            parameter._read = self._readers[name]  # type: ignore[attr-defined]
+            parameter._read = self._readers[name]
             parameter.__class__ = ReleasedParameter
             _SLOT.__set__(parameter, None)
         return True

@@ -7,7 +7,7 @@ equal), that dimension of the result is a new symbol, which is read off the shap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -104,7 +104,7 @@ class Assumptions:
             self.guards[kind, expression] = Guard(kind, expression, answer, user_location(2), asked_by_user(2))
 
     @contextmanager
-    def muted(self) -> Iterator[None]:
+    def muted(self) -> Generator[None]:
         """Inside, comparisons leave no guards."""
         self._muted += 1
         try:
@@ -113,7 +113,7 @@ class Assumptions:
             self._muted -= 1
 
     @contextmanager
-    def collected(self) -> Iterator[dict[tuple[str, Expression], Guard]]:
+    def collected(self) -> Generator[dict[tuple[str, Expression], Guard]]:
         """Inside, guards go into a table of their own."""
         before = self.guards, self.is_open
         self.guards, self.is_open = {}, True

@@ -10,7 +10,7 @@ fusion. Native code is taken whatever the size, since a threshold would look at 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,7 +30,7 @@ _THREAD = _Thread()
 
 
 @contextmanager
-def exact_rows(on: bool = True) -> Iterator[None]:
+def exact_rows(on: bool = True) -> Generator[None]:
     """Programs that are lowered inside compute each row alike, whatever stands beside it."""
     before, _THREAD.on = _THREAD.on, on
     try:

@@ -173,5 +173,5 @@ def _rdivmod(self: LiveNumber, other: Any) -> Any:
     return other // self, other % self
 
 
-LiveNumber.__divmod__ = _divmod  # type: ignore[attr-defined]
-LiveNumber.__rdivmod__ = _rdivmod  # type: ignore[attr-defined]
+LiveNumber.__divmod__ = _divmod
+LiveNumber.__rdivmod__ = _rdivmod

@@ -22,6 +22,7 @@ class NonFiniteError(FloatingPointError, RuntimeError):
 
     instruction: Instruction  # that gave it
     operands: list[Any] | None = None  # what it was given, where that is known
+    report: Any = None  # what `proa.debug` found out about it
 
 
 class Inspection:

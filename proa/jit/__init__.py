@@ -18,7 +18,7 @@ _SAVING = ("TranslatedLayer", "load", "save")
 def __getattr__(name: str) -> Any:
     if name in _SAVING:
         try:
-            from . import saving  # type: ignore[attr-defined]
+            from . import saving
         except ImportError:
             raise AttributeError(f"module 'proa.jit' has no attribute {name!r}") from None
         return getattr(saving, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any
 
@@ -15,7 +15,11 @@ _OPTIONS = frozenset({"full_graph", "max_programs", "property"})
 
 
 def to_static(
-    function: Any = None, input_spec: Any = None, build_strategy: Any = None, backend: Any = "CINN", **kwargs: Any
+    function: Any = None,
+    input_spec: Sequence[Any] | None = None,
+    build_strategy: Any = None,
+    backend: Any = "CINN",
+    **kwargs: Any,
 ) -> Any:
     """Captures a function, method or Layer as a graph, once for each kind of call.
 
@@ -84,7 +88,7 @@ def not_to_static(func: Callable[..., Any] | None = None) -> Any:
     if func is None:
         return not_to_static
     target = func.__func__ if isinstance(func, MethodType) else func
-    target._jst_not_to_static = True  # type: ignore[attr-defined]
+    target._jst_not_to_static = True
     return func
 
 

@@ -60,7 +60,7 @@ class StaticFunction(Inspection):
     def __init__(
         self,
         function: Callable[..., Any],
-        input_spec: Any = None,
+        input_spec: Sequence[Any] | None = None,
         build_strategy: Any = None,
         backend: Any = None,
         full_graph: bool = False,
@@ -452,7 +452,9 @@ class StaticFunction(Inspection):
         assert self._last is not None
         return self._last
 
-    def concrete_program_specify_input_spec(self, input_spec: Any = None, **_options: Any) -> ConcreteProgram:
+    def concrete_program_specify_input_spec(
+        self, input_spec: Sequence[Any] | None = None, **_options: Any
+    ) -> ConcreteProgram:
         """The captured program for these specs, or for `input_spec`.
 
         Examples:

@@ -123,7 +123,7 @@ class Encoder(Layer):
         states: Any = self.hidden(ids, mask, types)
         if mask is None:
             return F.normalize(states.mean(1), axis=-1)
-        weights = mask.astype(states.dtype).unsqueeze(-1)  # type: ignore[attr-defined]
+        weights = mask.astype(states.dtype).unsqueeze(-1)
         return F.normalize((states * weights).sum(1) / weights.sum(1).clip(min=1e-9), axis=-1)
 
     def forward(

@@ -20,6 +20,7 @@ import numpy as np
 from ..core.dtype import name_of, to_numpy_dtype
 from ..core.errors import message, value_error
 from ..core.tracebacks import boundary
+from ..eager.annotations import DTypeLike
 from ..eager.tensor import tensor_from_data
 from ..eager.views import replace_value
 from ..framework.io import load as load_file
@@ -33,7 +34,7 @@ from .quantised import dense_state, keep_file
 
 
 @boundary
-def load(path: str | os.PathLike[str], dtype: Any = None, keep_quantised: bool = False) -> Any:
+def load(path: str | os.PathLike[str], dtype: DTypeLike | None = None, keep_quantised: bool = False) -> Any:
     """The model in a folder of Hugging Face's or Paddle's files, or in a `.gguf` file.
 
     Floating weights come in `dtype`, or as they are stored; those of a GGUF file in float32, or with `keep_quantised` in the

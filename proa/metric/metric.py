@@ -88,7 +88,7 @@ class Metric(metaclass=abc.ABCMeta):
         """
         raise NotImplementedError
 
-    def compute(self, *args: Any) -> Any:
+    def compute(self, *args: Any, **kwargs: Any) -> Any:
         """What `update` is given, from the model's outputs and the labels; these themselves unless overridden.
 
         Args:

@@ -9,6 +9,7 @@ import numpy as np
 from ..core.dtype import to_numpy_dtype
 from ..core.errors import type_error
 from ..core.place import parse_place
+from ..eager.annotations import AttrLike, DTypeLike, ShapeLike
 from ..eager.declare import public
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
@@ -149,10 +150,10 @@ def make_parameter(
 
 @public()
 def create_parameter(
-    shape: Any,
-    dtype: Any,
+    shape: ShapeLike,
+    dtype: DTypeLike | None,
     name: str | None = None,
-    attr: Any = None,
+    attr: AttrLike | None = None,
     is_bias: bool = False,
     default_initializer: Initializer | None = None,
 ) -> Parameter | None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import value_error
+from ..eager.annotations import AxisLike, ShapeLike
 from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
 from . import functional as F
@@ -259,7 +260,7 @@ class Dropout(Layer):
         self,
         p: float = 0.5,
         inplace: bool = False,
-        axis: Any = None,
+        axis: AxisLike | None = None,
         mode: str = "upscale_in_train",
         name: str | None = None,
     ) -> None:
@@ -347,7 +348,7 @@ class Flatten(Layer):
             >>> paddle.nn.Flatten(0, 1).forward(paddle.ones([2, 3, 4])).shape
             paddle.Size([6, 4])
         """
-        return input.flatten(self.start_axis, self.stop_axis)  # type: ignore[attr-defined]
+        return input.flatten(self.start_axis, self.stop_axis)
 
 
 class Unflatten(Layer):
@@ -363,7 +364,7 @@ class Unflatten(Layer):
         paddle.Size([5, 2, 3])
     """
 
-    def __init__(self, axis: int, shape: Any, name: str | None = None) -> None:
+    def __init__(self, axis: int, shape: ShapeLike, name: str | None = None) -> None:
         super().__init__()
         self.axis, self.shape, self.name = axis, shape, name
 
@@ -374,7 +375,7 @@ class Unflatten(Layer):
             >>> paddle.nn.Unflatten(0, [2, 2]).forward(paddle.to_tensor([1, 2, 3, 4])).tolist()
             [[1, 2], [3, 4]]
         """
-        return input.unflatten(self.axis, self.shape)  # type: ignore[attr-defined]
+        return input.unflatten(self.axis, self.shape)
 
     def extra_repr(self) -> str:
         """What stands between the brackets when the layer is printed.

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..core.errors import value_error
+from ..eager.annotations import AttrLike, PaddingLike, SizesLike
 from ..eager.tensor import Tensor
 from ..ops.neural.convolution_kernels import conv
 from ..ops.neural.windows import is_channels_last, paddings, sizes
@@ -339,14 +340,14 @@ class Conv1DTranspose(_ConvTranspose):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike = 1,
+        padding: PaddingLike = 0,
+        output_padding: SizesLike = 0,
         groups: int = 1,
-        dilation: Any = 1,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        dilation: SizesLike = 1,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         data_format: str = "NCL",
     ) -> None:
         super().__init__(
@@ -381,14 +382,14 @@ class Conv2DTranspose(_ConvTranspose):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: SizesLike,
+        stride: SizesLike = 1,
+        padding: PaddingLike = 0,
+        output_padding: SizesLike = 0,
+        dilation: SizesLike = 1,
         groups: int = 1,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         data_format: str = "NCHW",
     ) -> None:
         super().__init__(
@@ -424,14 +425,14 @@ class Conv3DTranspose(_ConvTranspose):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: SizesLike,
+        stride: SizesLike = 1,
+        padding: PaddingLike = 0,
+        output_padding: SizesLike = 0,
+        dilation: SizesLike = 1,
         groups: int = 1,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         data_format: str = "NCDHW",
     ) -> None:
         super().__init__(

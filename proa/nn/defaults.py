@@ -10,13 +10,13 @@ def data_format(value: str) -> Callable[[type], type]:
     """Sets the data format a layer has when none is given, and shows it in the signature."""
 
     def decorate(cls: type) -> type:
-        cls._default_format = value  # type: ignore[attr-defined]
+        cls._default_format = value
         signature = inspect.signature(cls)
         parameters = [
             parameter.replace(default=value) if name == "data_format" else parameter
             for name, parameter in signature.parameters.items()
         ]
-        cls.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        cls.__signature__ = signature.replace(parameters=parameters)
         return cls
 
     return decorate

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import value_error
+from ..eager.annotations import AttrLike
 from ..eager.tensor import Tensor, alias
 from ..ir.recorder import recording_gradients
 from ..ops.basic import reshape_to, transpose_to
@@ -122,8 +123,8 @@ class Bilinear(Layer):
         in1_features: int,
         in2_features: int,
         out_features: int,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__()
@@ -317,7 +318,7 @@ def as_matrix(weight: Tensor, dim: int) -> Tensor:
 def power_iteration(matrix: Tensor, u: Tensor, v: Tensor, rounds: int, eps: float) -> tuple[Any, Any]:
     """Better left and right singular vectors, outside of the gradient."""
     with recording_gradients(False):
-        fixed: Any = matrix.detach()  # type: ignore[attr-defined]
+        fixed: Any = matrix.detach()
         left: Any = alias(u)
         right: Any = alias(v)
         for _ in range(rounds):
@@ -410,8 +411,8 @@ class SyncBatchNorm(_BatchNormBase):
         num_features: int,
         momentum: float = 0.9,
         epsilon: float = 1e-5,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         data_format: str = "NCHW",
         name: str | None = None,
     ) -> None:

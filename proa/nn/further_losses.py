@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from ..core.errors import value_error
+from ..eager.annotations import AttrLike
 from ..eager.tensor import Tensor
 from ..ops.neural.class_loss import adaptive_log_probabilities
 from . import functional as F
@@ -70,7 +71,7 @@ def _loss(name: str, function: str, doc: str, tensors: str, value: float, **opti
     said = f"The loss of the tensors that `nn.functional.{function}` takes."
     forward.__doc__ = said + _example(name, tensors, value, ".forward")
     cls = type(name, (Layer,), {"__init__": __init__, "forward": forward, "__doc__": doc, "__module__": __name__})
-    cls.__signature__ = signature  # type: ignore[attr-defined]
+    cls.__signature__ = signature
     return cls
 
 
@@ -230,8 +231,8 @@ class HSigmoidLoss(Layer):
         self,
         feature_size: int,
         num_classes: int,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         is_custom: bool = False,
         is_sparse: bool = False,
         name: str | None = None,
@@ -292,8 +293,8 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         in_features: int,
         n_classes: int,
         cutoffs: Any,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         div_value: float = 4.0,
         head_bias: bool = False,
         name: str | None = None,
@@ -376,7 +377,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
             >>> paddle.nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 10]).predict(paddle.ones([3, 8])).shape
             paddle.Size([3])
         """
-        return self.log_prob(input).argmax(1)  # type: ignore[attr-defined]
+        return self.log_prob(input).argmax(1)
 
 
 __all__ = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..core.dtype import get_default_dtype, is_differentiable, name_of, to_numpy
 from ..core.errors import failed_type_check, type_error, value_error, warn
 from ..core.place import parse_place
 from ..core.tracebacks import boundary, trim
+from ..eager.annotations import AttrLike, DeviceLike, DTypeLike, ShapeLike
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data
@@ -27,6 +28,17 @@ from ..ir.recorder import recording_gradients
 from ..ops.basic import cast_to
 from .layer_names import PaddleNames
 from .registry import HookRemoveHelper, Hooks, Registry
+
+if TYPE_CHECKING:
+    from .initializer import Initializer
+
+_Inputs = ParamSpec("_Inputs")
+_Result = TypeVar("_Result", covariant=True)
+
+
+class _HasForward(Protocol[_Inputs, _Result]):
+    def forward(self, *inputs: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Result: ...
+
 
 _REGISTRIES = ("_parameters", "_sub_layers", "_buffers")
 
@@ -93,14 +105,21 @@ class Layer(PaddleNames):
         """
         raise NotImplementedError(f"({type(self).__name__}) a layer is called through its forward(); define one.")
 
-    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        try:
-            if self._forward_pre_hooks or self._forward_post_hooks:
-                return self._call_with_hooks(inputs, kwargs)
-            return self.forward(*inputs, **kwargs)
-        except Exception as failure:
-            trim(failure)
-            raise
+    if TYPE_CHECKING:
+        # A call takes and gives what the layer's own `forward` does.
+        def __call__(
+            self: _HasForward[_Inputs, _Result], *inputs: _Inputs.args, **kwargs: _Inputs.kwargs
+        ) -> _Result: ...
+    else:
+
+        def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+            try:
+                if self._forward_pre_hooks or self._forward_post_hooks:
+                    return self._call_with_hooks(inputs, kwargs)
+                return self.forward(*inputs, **kwargs)
+            except Exception as failure:
+                trim(failure)
+                raise
 
     def _call_with_hooks(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook, with_kwargs in list(self._forward_pre_hooks.values()):
@@ -350,12 +369,12 @@ class Layer(PaddleNames):
     @boundary
     def create_parameter(
         self,
-        shape: Any,
-        attr: Any = None,
-        dtype: Any = None,
+        shape: ShapeLike,
+        attr: AttrLike | None = None,
+        dtype: DTypeLike | None = None,
         is_bias: bool = False,
-        default_initializer: Any = None,
-        device: Any = None,
+        default_initializer: Initializer | None = None,
+        device: DeviceLike | None = None,
     ) -> Any:
         """A new parameter, initialised. Assign it to the layer to register it.
 
@@ -381,7 +400,7 @@ class Layer(PaddleNames):
         kind = self._dtype if dtype is None else dtype
         return make_parameter(shape, kind, attr, is_bias, default_initializer, self._full_name, device)
 
-    def create_tensor(self, name: str | None = None, persistable: Any = None, dtype: Any = None) -> Tensor:
+    def create_tensor(self, name: str | None = None, persistable: Any = None, dtype: DTypeLike | None = None) -> Tensor:
         """An empty tensor, to be filled later.
 
         Args:
@@ -770,7 +789,13 @@ class Layer(PaddleNames):
 
     # ---- device and dtype ----------------------------------------------------------------------
 
-    def to(self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None) -> Layer:
+    def to(
+        self,
+        device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None,
+        blocking: bool | None = None,
+        non_blocking: Any = None,
+    ) -> Layer:
         """Moves parameters and buffers to a device, and floating ones to a data type; in place.
 
         Args:
@@ -814,7 +839,7 @@ class Layer(PaddleNames):
                         if tensor is not None:
                             _convert_tensor(tensor, place, kind)
 
-    def astype(self, dtype: Any = None) -> Layer:
+    def astype(self, dtype: DTypeLike | None = None) -> Layer:
         """Floating parameters and buffers in another data type; in place.
 
         Args:
@@ -916,7 +941,7 @@ class Layer(PaddleNames):
         """
         return self.to("cpu")
 
-    def cuda(self, device: Any = None) -> Layer:
+    def cuda(self, device: DeviceLike | None = None) -> Layer:
         """Parameters and buffers on a GPU; in place.
 
         Args:

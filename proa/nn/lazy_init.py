@@ -84,7 +84,7 @@ class LateParameter(Parameter):
                 aval = self._aval
                 drawn = tensor_from_data(self._draw(), aval.dtype, aval.place)
                 self._value = drawn._value
-        return Tensor._value.__get__(self)  # type: ignore[attr-defined]
+        return Tensor._value.__get__(self)
 
     @_value.setter
     def _value(self, value: Any) -> None:

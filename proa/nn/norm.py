@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.dtype import FLOAT16, FLOAT32, is_floating, to_numpy_dtype
 from ..core.errors import type_error, value_error
+from ..eager.annotations import AttrLike
 from ..eager.tensor import Tensor
 from ..ops.arguments import integers
 from . import defaults
@@ -212,9 +213,9 @@ class BatchNorm(_BatchNormBase):
         is_test: bool = False,
         momentum: float = 0.9,
         epsilon: float = 1e-5,
-        param_attr: Any = None,
-        bias_attr: Any = None,
-        dtype: str = "float32",
+        param_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
+        dtype: Any = "float32",
         data_layout: str = "NCHW",
         in_place: bool = False,
         moving_mean_name: str | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.annotations import PaddingLike, SizesLike
 from ..eager.tensor import Tensor
 from . import functional as F
 from .layer import Layer
@@ -68,9 +69,9 @@ class MaxPool1D(_Pool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         return_mask: bool = False,
         ceil_mode: bool = False,
         name: str | None = None,
@@ -102,9 +103,9 @@ class MaxPool2D(_Pool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         return_mask: bool = False,
         ceil_mode: bool = False,
         data_format: str = "NCHW",
@@ -134,9 +135,9 @@ class MaxPool3D(_Pool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         return_mask: bool = False,
         ceil_mode: bool = False,
         data_format: str = "NCDHW",
@@ -165,9 +166,9 @@ class AvgPool1D(_Pool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         exclusive: bool = True,
         ceil_mode: bool = False,
         name: str | None = None,
@@ -198,12 +199,12 @@ class AvgPool2D(_Pool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         ceil_mode: bool = False,
         exclusive: bool = True,
-        divisor_override: Any = None,
+        divisor_override: int | None = None,
         data_format: str = "NCHW",
         name: str | None = None,
     ) -> None:
@@ -232,12 +233,12 @@ class AvgPool3D(_Pool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         ceil_mode: bool = False,
         exclusive: bool = True,
-        divisor_override: Any = None,
+        divisor_override: int | None = None,
         data_format: str = "NCDHW",
         name: str | None = None,
     ) -> None:
@@ -258,7 +259,7 @@ class AdaptiveAvgPool1D(_Pool):
 
     _function, _shown = "adaptive_avg_pool1d", ("output_size",)
 
-    def __init__(self, output_size: Any, name: str | None = None) -> None:
+    def __init__(self, output_size: SizesLike, name: str | None = None) -> None:
         super().__init__(**locals())
 
 
@@ -279,7 +280,7 @@ class AdaptiveAvgPool2D(_Pool):
 
     _function, _shown = "adaptive_avg_pool2d", ("output_size",)
 
-    def __init__(self, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> None:
+    def __init__(self, output_size: SizesLike, data_format: str = "NCHW", name: str | None = None) -> None:
         super().__init__(**locals())
 
 
@@ -298,7 +299,7 @@ class AdaptiveAvgPool3D(_Pool):
 
     _function, _shown = "adaptive_avg_pool3d", ("output_size",)
 
-    def __init__(self, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> None:
+    def __init__(self, output_size: SizesLike, data_format: str = "NCDHW", name: str | None = None) -> None:
         super().__init__(**locals())
 
 
@@ -317,7 +318,7 @@ class AdaptiveMaxPool1D(_Pool):
 
     _function, _shown = "adaptive_max_pool1d", ("output_size", "return_mask")
 
-    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
+    def __init__(self, output_size: SizesLike, return_mask: bool = False, name: str | None = None) -> None:
         super().__init__(**locals())
 
 
@@ -336,7 +337,7 @@ class AdaptiveMaxPool2D(_Pool):
 
     _function, _shown = "adaptive_max_pool2d", ("output_size", "return_mask")
 
-    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
+    def __init__(self, output_size: SizesLike, return_mask: bool = False, name: str | None = None) -> None:
         super().__init__(**locals())
 
 
@@ -355,5 +356,5 @@ class AdaptiveMaxPool3D(_Pool):
 
     _function, _shown = "adaptive_max_pool3d", ("output_size", "return_mask")
 
-    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
+    def __init__(self, output_size: SizesLike, return_mask: bool = False, name: str | None = None) -> None:
         super().__init__(**locals())

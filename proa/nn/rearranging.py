@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.errors import failed_check, value_error
+from ..eager.annotations import PaddingLike, SizesLike
 from ..eager.tensor import Tensor
 from . import functional as F
 from .layer import Layer
@@ -33,7 +34,7 @@ class Upsample(Layer):
 
     def __init__(
         self,
-        size: Any = None,
+        size: SizesLike | None = None,
         scale_factor: Any = None,
         mode: str = "nearest",
         align_corners: bool = False,
@@ -283,7 +284,7 @@ class Unfold(Layer):
     """
 
     def __init__(
-        self, kernel_sizes: Any, dilations: Any = 1, paddings: Any = 0, strides: Any = 1, name: str | None = None
+        self, kernel_sizes: Any, dilations: Any = 1, paddings: Any = 0, strides: SizesLike = 1, name: str | None = None
     ) -> None:
         super().__init__()
         self.kernel_sizes, self.dilations, self.paddings, self.strides = kernel_sizes, dilations, paddings, strides
@@ -331,7 +332,7 @@ class Fold(Layer):
         kernel_sizes: Any,
         dilations: Any = 1,
         paddings: Any = 0,
-        strides: Any = 1,
+        strides: SizesLike = 1,
         name: str | None = None,
     ) -> None:
         super().__init__()
@@ -531,9 +532,9 @@ class LPPool1D(_Pool):
     def __init__(
         self,
         norm_type: float,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         ceil_mode: bool = False,
         data_format: str = "NCL",
         name: str | None = None,
@@ -563,9 +564,9 @@ class LPPool2D(_Pool):
     def __init__(
         self,
         norm_type: float,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         ceil_mode: bool = False,
         data_format: str = "NCHW",
         name: str | None = None,
@@ -596,8 +597,8 @@ class FractionalMaxPool2D(_Pool):
 
     def __init__(
         self,
-        output_size: Any,
-        kernel_size: Any = None,
+        output_size: SizesLike,
+        kernel_size: SizesLike | None = None,
         random_u: float | None = None,
         return_mask: bool = False,
         name: str | None = None,
@@ -624,8 +625,8 @@ class FractionalMaxPool3D(_Pool):
 
     def __init__(
         self,
-        output_size: Any,
-        kernel_size: Any = None,
+        output_size: SizesLike,
+        kernel_size: SizesLike | None = None,
         random_u: float | None = None,
         return_mask: bool = False,
         name: str | None = None,
@@ -671,11 +672,11 @@ class MaxUnPool1D(_Unpool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         data_format: str = "NCL",
-        output_size: Any = None,
+        output_size: SizesLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(**locals())
@@ -703,11 +704,11 @@ class MaxUnPool2D(_Unpool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         data_format: str = "NCHW",
-        output_size: Any = None,
+        output_size: SizesLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(**locals())
@@ -734,11 +735,11 @@ class MaxUnPool3D(_Unpool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: SizesLike,
+        stride: SizesLike | None = None,
+        padding: PaddingLike = 0,
         data_format: str = "NCDHW",
-        output_size: Any = None,
+        output_size: SizesLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(**locals())

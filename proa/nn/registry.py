@@ -58,23 +58,23 @@ class Registry(dict[str, Any]):
         return dict, (dict(self),)
 
 
+class Hooks(OrderedDict[int, Any]):
+    """An ordered dictionary that can be referred to weakly."""
+
+
 class HookRemoveHelper:
     """What the `register_..._hook` methods return: `remove()` takes the hook away again."""
 
     _numbers = iter(range(1 << 62))
 
-    def __init__(self, hooks: dict[int, Any], hook: Any, prepend: bool = False) -> None:
+    def __init__(self, hooks: Hooks, hook: Any, prepend: bool = False) -> None:
         self._hooks = weakref.ref(hooks)
         self._hook_id = next(HookRemoveHelper._numbers)
         hooks[self._hook_id] = hook
         if prepend:
-            hooks.move_to_end(self._hook_id, last=False)  # type: ignore[attr-defined]
+            hooks.move_to_end(self._hook_id, last=False)
 
     def remove(self) -> None:
         hooks = self._hooks()
         if hooks is not None:
             hooks.pop(self._hook_id, None)
-
-
-class Hooks(OrderedDict[int, Any]):
-    """An ordered dictionary that can be referred to weakly."""

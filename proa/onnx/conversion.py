@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import value_error
 from .builder import NeedsOpset
@@ -10,10 +11,13 @@ from .protos import needed_onnx, rename, to_proto
 from .sources import Source, prepared, source_of
 from .translation import Unsupported, translate_graph
 
+if TYPE_CHECKING:
+    pass
+
 OLDEST, NEWEST = 17, 21
 
 
-def model_of(model: Any, input_spec: Any = None, *, opset_version: int = OLDEST) -> Any:
+def model_of(model: Any, input_spec: Sequence[Any] | None = None, *, opset_version: int = OLDEST) -> Any:
     """The `onnx.ModelProto` of a Layer or function (with `input_spec`), a Graph, or a model that was loaded from files.
 
     Parameters are initialisers, unknown sizes are named dimensions, and batch norms are folded. A newer opset than asked

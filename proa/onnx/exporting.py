@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import value_error, warn
 from ..core.tracebacks import boundary
@@ -22,6 +22,9 @@ from .conversion import NEWEST, OLDEST, model_of
 from .protos import needed_onnx
 from .sources import source_of
 from .verifying import needed_runtime, verify
+
+if TYPE_CHECKING:
+    pass
 
 _PADDLES_DEFAULT = 9
 _LARGEST = 1_900_000_000  # bytes of weights in one file: a protobuf message holds 2 GiB

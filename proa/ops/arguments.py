@@ -135,7 +135,7 @@ def listed(parameter: str, position: int) -> Callable[[Callable[..., Any]], Call
                     arguments = (*arguments[:position], rest)
             return function(*arguments, **options)
 
-        gather_integers.parameter_of_integers = parameter  # type: ignore[attr-defined]
+        gather_integers.__dict__["parameter_of_integers"] = parameter
         return gather_integers
 
     return decorate

@@ -18,6 +18,7 @@ from ..core.dtype import BOOL, INT32, INT64, is_differentiable, to_numpy_dtype
 from ..core.errors import failed_check, type_error, value_error
 from ..core.symbols import SymbolicSize, divides, same_size, same_sizes, whole
 from ..eager import dispatch, engine, series
+from ..eager.annotations import DTypeLike, ShapeLike
 from ..eager.declare import op, public
 from ..eager.infer import elementwise, normalise_axis, reduce
 from ..eager.samples import A, S, samples
@@ -83,7 +84,7 @@ def cast_to(xp: Any, x: Any, dtype: np.dtype) -> Any:
     return x.astype(dtype)
 
 
-cast_to.operation.kernels["sizes"] = lambda xp, x, dtype: x  # type: ignore[attr-defined]
+cast_to.operation.kernels["sizes"] = lambda xp, x, dtype: x
 
 
 @samples(
@@ -91,7 +92,7 @@ cast_to.operation.kernels["sizes"] = lambda xp, x, dtype: x  # type: ignore[attr
     reference=lambda x, dtype: x.astype(dtype),
 )  # fmt: skip
 @public(method="cast", inplace=True)
-def cast(x: Tensor, dtype: Any) -> Tensor:
+def cast(x: Tensor, dtype: DTypeLike | None) -> Tensor:
     """A new tensor with the numbers of `x` in another type.
 
     Args:
@@ -237,7 +238,7 @@ def resolve_shape(where: str, aval: Aval, wanted: Sequence[int]) -> tuple[int, .
     reshapes=True,
 )  # fmt: skip
 @public(method=True)
-def reshape(x: Tensor, shape: Any, *more: int, name: str | None = None) -> Tensor:
+def reshape(x: Tensor, shape: ShapeLike, *more: int, name: str | None = None) -> Tensor:
     """The same numbers in another shape; the result shares memory with `x`.
 
     Args:
@@ -387,8 +388,8 @@ def sum_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return xp.sum(x, axis=axis, keepdims=keepdim, dtype=wide).astype(x.dtype, copy=False)
 
 
-sum_over.operation.kernels["cpu"] = native_sum(native_sum_over_space(sum_over.operation.kernel))  # type: ignore[attr-defined]
-sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)  # type: ignore[attr-defined]
+sum_over.operation.kernels["cpu"] = native_sum(native_sum_over_space(sum_over.operation.kernel))
+sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)
 
 
 @samples(
@@ -400,7 +401,13 @@ sum_over.operation.kernels["gpu"] = sum_by_product(sum_over.operation.kernel)  #
         dtype=dtype or ("int64" if x.dtype in (bool, "int32") else x.dtype)),
 )  # fmt: skip
 @public(method=True, out=True)
-def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def sum(
+    x: Tensor,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The sum over some axes.
 
     Args:

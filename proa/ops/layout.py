@@ -43,7 +43,7 @@ def _on_xla(xp: Any, x: Any, devices: Any, sizes: Any, names: str, cuts: Any) ->
     return jax.lax.with_sharding_constraint(x, meshes.sharding_of(devices, sizes, names, cuts))
 
 
-lay_out.operation.kernels["xla"] = _on_xla  # type: ignore[attr-defined]
+lay_out.operation.kernels["xla"] = _on_xla
 
 
 class Layout:

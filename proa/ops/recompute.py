@@ -79,8 +79,8 @@ def _changed(xp: Any, value: Any, zero: Any) -> Any:
     return changed if bits.dtype == value.dtype else lax.bitcast_convert_type(changed, value.dtype)
 
 
-barrier.operation.kernels["xla"] = _xla_barrier  # type: ignore[attr-defined]
-barrier.operation.kernels["cpu"] = _xla_barrier_on_cpu  # type: ignore[attr-defined]
+barrier.operation.kernels["xla"] = _xla_barrier
+barrier.operation.kernels["cpu"] = _xla_barrier_on_cpu
 
 
 # ---- structures of arguments ---------------------------------------------------------------------

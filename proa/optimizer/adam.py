@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import failed_check, type_error
 from ..eager.tensor import Tensor
 from .arguments import at_least_zero, below_one
 from .optimizer import Bucket, Group, Optimizer, ParameterState, _decay_setting
 from .updates import adam_update
+
+if TYPE_CHECKING:
+    from ..nn.clip import ClipGradBase
+    from .lr import LRScheduler
+    from .regularizer import WeightDecayRegularizer
 
 # Below this a power of beta in float32 has lost digits, and says no more than "many steps".
 _SMALLEST_POWER = 1e-37
@@ -55,13 +60,13 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: float | LRScheduler = 0.001,
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
-        parameters: Any = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         lazy_mode: bool = False,
         multi_precision: bool = False,
         use_multi_tensor: bool = False,
@@ -153,16 +158,16 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: float | LRScheduler = 0.001,
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
-        parameters: Any = None,
-        weight_decay: Any = 0.01,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer = 0.01,
         use_lowprecision_moment: bool = False,
         lr_ratio: Callable[[Any], float] | None = None,
         apply_decay_param_fun: Callable[[str], bool] | None = None,
-        grad_clip: Any = None,
+        grad_clip: ClipGradBase | None = None,
         lazy_mode: bool = False,
         multi_precision: bool = False,
         amsgrad: bool = False,

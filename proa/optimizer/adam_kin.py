@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import type_error
+from ..eager.tensor import Tensor
 from .adam import steps_of
 from .arguments import at_least_zero, below_one, number
 from .optimizer import Bucket, Group, Optimizer, ParameterState
 from .updates_adaptive import adamax_update, lamb_update, nadam_momentum, nadam_update, radam_update
+
+if TYPE_CHECKING:
+    from ..nn.clip import ClipGradBase
+    from .lr import LRScheduler
+    from .regularizer import WeightDecayRegularizer
 
 
 class _Kin(Optimizer):
@@ -84,13 +90,13 @@ class Adamax(_Kin):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: float | LRScheduler = 0.001,
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
-        parameters: Any = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(learning_rate, (beta1, beta2), epsilon, parameters, weight_decay, grad_clip, name)
@@ -136,14 +142,14 @@ class NAdam(_Kin):
 
     def __init__(
         self,
-        learning_rate: Any = 0.002,
+        learning_rate: float | LRScheduler = 0.002,
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
         momentum_decay: float = 0.004,
-        parameters: Any = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
         _check_rate("NAdam", learning_rate)
@@ -205,13 +211,13 @@ class RAdam(_Kin):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: float | LRScheduler = 0.001,
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
-        parameters: Any = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
         _check_rate("RAdam", learning_rate)
@@ -272,13 +278,13 @@ class Lamb(_Kin):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: float | LRScheduler = 0.001,
         lamb_weight_decay: float = 0.01,
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-6,
-        parameters: Any = None,
-        grad_clip: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        grad_clip: ClipGradBase | None = None,
         exclude_from_weight_decay_fn: Callable[[Any], bool] | None = None,
         multi_precision: bool = False,
         always_adapt: bool = False,

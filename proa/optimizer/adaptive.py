@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from ..core.aval import Aval
 from ..eager.tensor import Tensor
@@ -10,6 +11,11 @@ from ..ops.basic import full_of
 from .arguments import at_least_zero, number
 from .optimizer import Bucket, Group, Optimizer
 from .updates_adaptive import adadelta_update, adagrad_update, rmsprop_update
+
+if TYPE_CHECKING:
+    from ..nn.clip import ClipGradBase
+    from .lr import LRScheduler
+    from .regularizer import WeightDecayRegularizer
 
 
 class Adagrad(Optimizer):
@@ -42,11 +48,11 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: float | LRScheduler,
         epsilon: float = 1e-6,
-        parameters: Any = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         name: str | None = None,
         initial_accumulator_value: float = 0.0,
     ) -> None:
@@ -92,12 +98,12 @@ class Adadelta(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: float | LRScheduler = 0.001,
         epsilon: float = 1e-6,
         rho: float = 0.95,
-        parameters: Any = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
         self._epsilon, self._rho = number("Adadelta", "epsilon", epsilon), number("Adadelta", "rho", rho)
@@ -141,14 +147,14 @@ class RMSProp(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: float | LRScheduler,
         rho: float = 0.95,
         epsilon: float = 1e-6,
         momentum: float = 0.0,
         centered: bool = False,
-        parameters: Any = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
         self._rho = at_least_zero("RMSProp", "rho", rho)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,11 @@ from ..ops.basic import full_of
 from .arguments import number
 from .optimizer import Bucket, Group, Optimizer, ParameterState
 from .updates_adaptive import asgd_update, rprop_update
+
+if TYPE_CHECKING:
+    from ..nn.clip import ClipGradBase
+    from .lr import LRScheduler
+    from .regularizer import WeightDecayRegularizer
 
 
 class ASGD(Optimizer):
@@ -45,11 +51,11 @@ class ASGD(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: float | LRScheduler = 0.001,
         batch_num: int = 1,
-        parameters: Any = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         multi_precision: bool = False,
         name: str | None = None,
     ) -> None:
@@ -114,11 +120,11 @@ class Rprop(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: float | LRScheduler = 0.001,
         learning_rate_range: tuple[float, float] = (1e-5, 50),
-        parameters: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
         etas: tuple[float, float] = (0.5, 1.2),
-        grad_clip: Any = None,
+        grad_clip: ClipGradBase | None = None,
         multi_precision: bool = False,
         name: str | None = None,
     ) -> None:

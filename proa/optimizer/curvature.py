@@ -96,7 +96,7 @@ def _newton_direction_in_loops(xp: Any, gradient: Any, changes: Any, steps: Any,
     return lax.scan(forth, vector, (changes, steps, weights, shares))[0]
 
 
-newton_direction.operation.kernels["xla"] = _newton_direction_in_loops  # type: ignore[attr-defined]
+newton_direction.operation.kernels["xla"] = _newton_direction_in_loops
 
 
 class Memory:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import type_error, value_error
 from ..eager.engine import zeros_of
@@ -17,6 +17,11 @@ from .curvature import numbers_of as _numbers
 from .line_search import Point, strong_wolfe
 from .optimizer import Optimizer
 from .updates import record_update
+
+if TYPE_CHECKING:
+    from ..nn.clip import ClipGradBase
+    from .lr import LRScheduler
+    from .regularizer import WeightDecayRegularizer
 
 
 class LBFGS(Optimizer):
@@ -58,16 +63,16 @@ class LBFGS(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 1.0,
+        learning_rate: float | LRScheduler = 1.0,
         max_iter: int = 20,
         max_eval: int | None = None,
         tolerance_grad: float = 1e-7,
         tolerance_change: float = 1e-9,
         history_size: int = 100,
         line_search_fn: str | None = None,
-        parameters: Any = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
         for label, value, least in (("max_iter", max_iter, 0), ("history_size", history_size, 1)):
@@ -183,7 +188,11 @@ class LBFGS(Optimizer):
         record_update(moved_along.operation, [step], tensors, (len(start),), parameters)
 
     def minimize(
-        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        no_grad_set: Any = None,
     ) -> Any:
         """Not there: the loss must be computed several times a step, so `step(closure)` is to be called.
 

@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from operator import is_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,10 @@ from .fusion import FusedStorage
 from .inner_names import PaddleNames
 from .lr import LRScheduler
 from .updates import record_update
+
+if TYPE_CHECKING:
+    from ..nn.clip import ClipGradBase
+    from .regularizer import WeightDecayRegularizer
 
 _MASTER = "_fp32_master_0"
 
@@ -159,8 +163,8 @@ class Optimizer(FusedStorage, PaddleNames):
         self,
         learning_rate: float | LRScheduler,
         parameters: Iterable[Any] | None = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
         where = type(self).__name__
@@ -498,7 +502,7 @@ class Optimizer(FusedStorage, PaddleNames):
         self,
         loss: Tensor,
         startup_program: Any = None,
-        parameters: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
         no_grad_set: Any = None,
     ) -> tuple[list[Any], list[tuple[Any, Tensor]]]:
         """`step()`, after `loss.backward()`. In a static program the gradients are computed here.
@@ -533,7 +537,7 @@ class Optimizer(FusedStorage, PaddleNames):
         self,
         loss: Tensor,
         startup_program: Any = None,
-        parameters: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
         no_grad_set: Any = None,
         callbacks: Any = None,
     ) -> list[tuple[Any, Tensor]]:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import value_error
+from ..eager.tensor import Tensor
 from .optimizer import Bucket, Group, Optimizer
 from .updates import momentum_update, sgd_update
+
+if TYPE_CHECKING:
+    from ..nn.clip import ClipGradBase
+    from .lr import LRScheduler
+    from .regularizer import WeightDecayRegularizer
 
 
 class SGD(Optimizer):
@@ -35,10 +42,10 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        parameters: Any = None,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        learning_rate: float | LRScheduler = 0.001,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         multi_precision: bool = False,
         name: str | None = None,
     ) -> None:
@@ -83,12 +90,12 @@ class Momentum(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: float | LRScheduler = 0.001,
         momentum: float = 0.9,
-        parameters: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
         use_nesterov: bool = False,
-        weight_decay: Any = None,
-        grad_clip: Any = None,
+        weight_decay: float | WeightDecayRegularizer | None = None,
+        grad_clip: ClipGradBase | None = None,
         multi_precision: bool = False,
         rescale_grad: float = 1.0,
         use_multi_tensor: bool = False,

@@ -55,7 +55,7 @@ def record_update(
     node = segment.record(operation, [*(float,) * count, *indices], kinds, attributes, keys, scalars)
     if segment.captures:
         for target in targets:
-            segment.remember(target)  # type: ignore[attr-defined]
+            segment.remember(target)
     index = node.index
     append = segment.refs.append
     shown: list[tuple[Tensor, Tensor]] = []
@@ -232,4 +232,4 @@ def adam_update(
 
 
 for _update, _native in ((sgd_update, native_sgd), (momentum_update, native_momentum), (adam_update, native_adam)):
-    _update.operation.kernels["cpu"] = _native(_update.operation.kernel)  # type: ignore[attr-defined]
+    _update.operation.kernels["cpu"] = _native(_update.operation.kernel)

@@ -29,7 +29,7 @@ class WeightOnlyLinear(Layer):
             weight = weight * tensor_from_data(np.asarray(factors, self._dtype)[:, None])
         numbers, scales = weight_quantize(weight, f"weight_only_int{bits}", group_size=group_size)
         self.register_buffer("quant_weight", numbers)
-        self.register_buffer("weight_scale", scales.astype(self._dtype))  # type: ignore[attr-defined]
+        self.register_buffer("weight_scale", scales.astype(self._dtype))
         inverse = None if factors is None else tensor_from_data((1.0 / np.asarray(factors)).astype(self._dtype))
         self.register_buffer("input_factors", inverse)
         self.bias = layer.bias

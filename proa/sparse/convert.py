@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import type_error, value_error
+from ..eager.attaching import attach
 from ..eager.samples import A, S, samples
 from ..eager.tape import stand_in
 from ..eager.tensor import Tensor
@@ -197,9 +198,49 @@ def _only(method: str, layout: str, call: str, shown: str) -> Any:
     return refuse
 
 
+def is_sparse_coo(self: Tensor) -> bool:
+    """Whether the tensor is a sparse one in coordinate form.
+
+    Examples:
+        >>> paddle.ones([2, 3]).is_sparse_coo()
+        False
+    """
+    return False
+
+
+def is_sparse_csr(self: Tensor) -> bool:
+    """Whether the tensor is a sparse one in compressed rows.
+
+    Examples:
+        >>> paddle.ones([2, 3]).is_sparse_csr()
+        False
+    """
+    return False
+
+
+def sparse_dim(self: Tensor) -> int:
+    """How many dimensions are sparse.
+
+    Examples:
+        >>> paddle.ones([2, 3]).sparse_dim()
+        0
+    """
+    return 0
+
+
+def dense_dim(self: Tensor) -> int:
+    """How many dimensions are dense.
+
+    Examples:
+        >>> paddle.ones([2, 3]).dense_dim()
+        2
+    """
+    return self._aval.ndim
+
+
 def _attach() -> None:
     for method in (to_dense, to_sparse_coo, to_sparse_csr, coalesce, is_same_shape):
-        setattr(Tensor, method.__name__, method)
+        attach(__name__, **{method.__name__: method})
     for name, (layout, call, shown) in {
         "indices": ("COO", "to_sparse_coo(2).indices().tolist()", "[[0, 1], [0, 1]]"),
         "is_coalesced": ("COO", "to_sparse_coo(2).is_coalesced()", "True"),
@@ -208,27 +249,9 @@ def _attach() -> None:
         "values": ("COO or CSR", "to_sparse_coo(2).values().tolist()", "[1.0, 1.0]"),
         "nnz": ("COO or CSR", "to_sparse_coo(2).nnz()", "2"),
     }.items():
-        setattr(Tensor, name, _only(name, layout, call, shown))
-    plain: dict[str, tuple[Any, str, int]] = {
-        "is_sparse_coo": (lambda self: False, "Whether elements are stored by their coordinates.", False),
-        "is_sparse_csr": (lambda self: False, "Whether elements are stored by compressed rows.", False),
-        "sparse_dim": (lambda self: 0, "How many axes are sparse.", 0),
-        "dense_dim": (lambda self: self._aval.ndim, "How many axes are dense.", 2),
-    }
-    for name, (method, text, shown) in plain.items():
-        method.__name__ = method.__qualname__ = name
-        method.__doc__ = f"{text}\n\n    Examples:\n        >>> paddle.ones([2, 3]).{name}()\n        {shown}"
-        setattr(Tensor, name, method)
-    # Paddle's name for the order of dimensions in memory; the same for every tensor, sparse ones too.
-    Tensor.layout = property(  # type: ignore[attr-defined]
-        lambda self: "NCHW",
-        doc="""The order of dimensions in memory, by Paddle's name.
-
-    Examples:
-        >>> paddle.zeros([2]).layout
-        'NCHW'
-    """,
-    )
+        attach(__name__, **{name: _only(name, layout, call, shown)})
+    for method in (is_sparse_coo, is_sparse_csr, sparse_dim, dense_dim):
+        attach(__name__, **{method.__name__: method})
 
 
 _attach()

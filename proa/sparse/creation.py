@@ -9,6 +9,7 @@ import numpy as np
 from ..core.dtype import INT64, to_numpy_dtype
 from ..core.errors import type_error, value_error
 from ..core.place import parse_place
+from ..eager.annotations import DeviceLike, DTypeLike, ShapeLike
 from ..eager.moving import moved
 from ..eager.samples import A, S, samples
 from ..eager.tape import stand_in
@@ -42,9 +43,9 @@ _PLACES = [[0, 2, 1, 0], [1, 0, 3, 2]]
 def sparse_coo_tensor(
     indices: Any,
     values: Any,
-    shape: Any = None,
-    dtype: Any = None,
-    place: Any = None,
+    shape: ShapeLike | None = None,
+    dtype: DTypeLike | None = None,
+    place: DeviceLike | None = None,
     stop_gradient: bool = True,
 ) -> Tensor:
     """A sparse tensor by coordinates.
@@ -127,9 +128,9 @@ def sparse_csr_tensor(
     crows: Any,
     cols: Any,
     values: Any,
-    shape: Any = None,
-    dtype: Any = None,
-    place: Any = None,
+    shape: ShapeLike | None = None,
+    dtype: DTypeLike | None = None,
+    place: DeviceLike | None = None,
     stop_gradient: bool = True,
 ) -> Tensor:
     """A sparse matrix by compressed rows, or a batch of them.

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.dtype import INT64, to_numpy_dtype
 from ..core.errors import value_error
+from ..eager.annotations import AxisLike, DTypeLike, ShapeLike
 from ..eager.samples import A, S, samples
 from ..eager.tape import stand_in
 from ..eager.tensor import Tensor
@@ -80,7 +81,7 @@ def _reference_reshape(x: Any, shape: Any) -> Any:
     S(_COO, [2, 6]), S(_CSR, [4, -1]), S(_CUBE, [0, 12]), S(_COO, [12]), S(_DENSE_ROWS, [12, 2, 3]),
     reference=_reference_reshape,
 )  # fmt: skip
-def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def reshape(x: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The same elements in another shape.
 
     Args:
@@ -128,7 +129,7 @@ def _reference_slice(x: Any, axes: Any, starts: Any, ends: Any) -> Any:
     S(_DENSE_ROWS, [1, 3], [1, 0], [3, 2]), S(_COO, [0], [1], [1]),
     reference=_reference_slice,
 )  # fmt: skip
-def slice(x: Tensor, axes: Any, starts: Any, ends: Any, name: str | None = None) -> Tensor:
+def slice(x: Tensor, axes: AxisLike, starts: Any, ends: Any, name: str | None = None) -> Tensor:
     """A part of a sparse tensor.
 
     Args:
@@ -186,7 +187,13 @@ def _reference_sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = 
     S(_DENSE_ROWS, 3), S(A(3, 4, dtype="int32", layout="coo"), 0),
     reference=_reference_sum,
 )  # fmt: skip
-def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def sum(
+    x: Tensor,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The sum over some dimensions, sparse again.
 
     A sparse tensor has at least one sparse dimension (a CSR tensor two): where all would vanish, they stay with size

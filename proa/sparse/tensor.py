@@ -22,6 +22,7 @@ from ..core.place import Place
 from ..core.printing import array_to_string
 from ..core.size import Size
 from ..eager import engine
+from ..eager.annotations import DTypeLike
 from ..eager.hooks import RemovableHandle, register_hook
 from ..eager.moving import moved
 from ..eager.tape import stand_in
@@ -235,7 +236,7 @@ class SparseTensor(Tensor):
             >>> y.grad.values().tolist()
             [8.0, 18.0]
         """
-        self._values.retain_grads()  # type: ignore[attr-defined]
+        self._values.retain_grads()
 
     # ---- layout ------------------------------------------------------------------------------------------------------
 
@@ -334,9 +335,9 @@ class SparseTensor(Tensor):
             >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).clone().values().tolist()
             [2.0, 3.0]
         """
-        return self._with_values(self._values.clone())  # type: ignore[attr-defined]
+        return self._with_values(self._values.clone())
 
-    def astype(self, dtype: Any) -> Any:
+    def astype(self, dtype: DTypeLike | None) -> Any:
         """The same elements in another data type.
 
         Args:
@@ -346,7 +347,7 @@ class SparseTensor(Tensor):
             >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).astype("float64").dtype
             paddle.float64
         """
-        return self._with_values(self._values.cast(dtype))  # type: ignore[attr-defined]
+        return self._with_values(self._values.cast(dtype))
 
     cast = astype
 
@@ -360,7 +361,7 @@ class SparseTensor(Tensor):
             >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).cpu().place
             Place(cpu)
         """
-        return self._with_values(stand_in(self._values.cpu()))  # type: ignore[attr-defined]
+        return self._with_values(stand_in(self._values.cpu()))
 
     def cuda(self, device_id: int | None = None, blocking: bool = True) -> Any:
         """The tensor on a GPU.
@@ -372,7 +373,7 @@ class SparseTensor(Tensor):
         Examples:
             >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).cuda()  # doctest: +SKIP
         """
-        return self._with_values(stand_in(self._values.cuda(device_id, blocking)))  # type: ignore[attr-defined]
+        return self._with_values(stand_in(self._values.cuda(device_id, blocking)))
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """The tensor with another data type, or on another device.
@@ -384,7 +385,7 @@ class SparseTensor(Tensor):
             >>> paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2).to("float64").dtype
             paddle.float64
         """
-        return self._with_values(stand_in(self._values.to(*args, **kwargs)))  # type: ignore[attr-defined]
+        return self._with_values(stand_in(self._values.to(*args, **kwargs)))
 
     def _data(self) -> NoReturn:
         raise type_error(

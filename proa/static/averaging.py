@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..ops.create.creation import assign
 from . import mode
 from .scope import set_values, values_of
 from .variable import create_global_var
+
+if TYPE_CHECKING:
+    from .execution import Executor
 
 
 class ExponentialMovingAverage:
@@ -79,7 +82,7 @@ class ExponentialMovingAverage:
         """
         decay: Any = self._decay
         if self._thres_steps is not None:
-            steps: Any = self._thres_steps.astype("float32").reshape([1])  # type: ignore[attr-defined]
+            steps: Any = self._thres_steps.astype("float32").reshape([1])
             decay = ((steps + 1) / (steps + 10)).clip(max=self._decay)
             assign(decay, self._last_decay)
         from ..eager.modes import no_grad
@@ -90,7 +93,7 @@ class ExponentialMovingAverage:
                 assign(average * decay + parameter * (1 - decay), average)
 
     @contextlib.contextmanager
-    def apply(self, executor: Any, need_restore: bool = True) -> Iterator[None]:
+    def apply(self, executor: Executor, need_restore: bool = True) -> Iterator[None]:
         """Inside, the parameters are the averages; afterwards what they were, unless `need_restore` is False.
 
         Args:
@@ -127,7 +130,7 @@ class ExponentialMovingAverage:
             if need_restore:
                 self.restore(executor)
 
-    def restore(self, executor: Any) -> None:
+    def restore(self, executor: Executor) -> None:
         """Gives the parameters back what they were before `apply`.
 
         Raises:

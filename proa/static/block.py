@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.dtype import to_numpy_dtype
 from ..core.errors import value_error
+from ..eager.annotations import DTypeLike, SizesLike
 from ..eager.tensor import Tensor
 from ..ir.assumptions import example_size
 from ..ir.block import blocks_in
@@ -294,7 +295,12 @@ class Block:
         return self.program.all_parameters()
 
     def create_var(
-        self, name: str | None = None, shape: Any = None, dtype: Any = "float32", persistable: bool = False, **_: Any
+        self,
+        name: str | None = None,
+        shape: Any = None,
+        dtype: Any = "float32",
+        persistable: bool = False,
+        **_: Any,
     ) -> Tensor:
         """A variable that operations may write to.
 
@@ -332,7 +338,9 @@ class Block:
                 return tensor._aval.shape[axis]
         return self.program.segment.assumptions.symbol("variable", example_size(axis))
 
-    def create_parameter(self, shape: Any, dtype: Any = "float32", name: str | None = None, **options: Any) -> Any:
+    def create_parameter(
+        self, shape: SizesLike, dtype: DTypeLike = "float32", name: str | None = None, **options: Any
+    ) -> Any:
         """A parameter of the program, as `paddle.static.create_parameter` makes one.
 
         Args:

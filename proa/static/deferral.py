@@ -48,7 +48,7 @@ def defer(function: Callable[..., Any], arguments: Any, refusal: Exception) -> A
     differentiable = [n for n, aval in enumerate(call.outputs) if is_differentiable(aval.dtype)]
     if not LOCAL.grad_enabled or not wanted or not differentiable:
         return rebuild(call.structure, _record(call, call.tensors))
-    if LOCAL.segment.owner is None:  # type: ignore[attr-defined] # for a file: who loads it calls again, with a gradient
+    if LOCAL.segment.owner is None:  # for a file: who loads it calls again, with a gradient
         results = _record(call, call.tensors)
         for position in differentiable:
             results[position].stop_gradient = False
@@ -108,7 +108,7 @@ def _infer(call: Deferred, refusal: Exception) -> None:
     kinds = {tuple((r._aval.dtype, r._aval.ndim) for r in results) for results in found}
     if len(kinds) != 1:
         raise refusal
-    assumptions, place = LOCAL.segment.assumptions, LOCAL.segment.root.place  # type: ignore[attr-defined]
+    assumptions, place = LOCAL.segment.assumptions, LOCAL.segment.root.place
     any_size = getattr(call.function, "any_size", None)
     loose = any_size(*rebuild(call.arguments, call.tensors)[0]) if any_size is not None else ()
     for number, (dtype, ndim) in enumerate(kinds.pop()):

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.errors import type_error, value_error, warn
 from ..core.place import parse_place
 from ..core.tracebacks import boundary
+from ..eager.annotations import DeviceLike
 from ..eager.convert import host_array
 from ..eager.tensor import Tensor, tensor_from_data
 from . import mode
@@ -39,7 +40,7 @@ class Executor:
         (4, 3)
     """
 
-    def __init__(self, place: Any = None) -> None:
+    def __init__(self, place: DeviceLike | None = None) -> None:
         self.place = None if place is None else parse_place(place)
         self._closed = False
 
@@ -63,7 +64,7 @@ class Executor:
     @boundary
     def run(
         self,
-        program: Any = None,
+        program: Program | None = None,
         feed: Any = None,
         fetch_list: Any = None,
         feed_var_name: str = "feed",
@@ -129,7 +130,7 @@ class Executor:
         results = program.compute(lambda given: _input(program, given, arrays), fetches, scope)
         return [result.numpy() for result in results] if return_numpy else results
 
-    def split_program_by_device(self, program: Any) -> Any:
+    def split_program_by_device(self, program: Program) -> Any:
         """NotImplementedError: XLA runs programs whole.
 
         Examples:
@@ -153,9 +154,9 @@ class Executor:
 
     def train_from_dataset(
         self,
-        program: Any = None,
+        program: Program | None = None,
         dataset: Any = None,
-        scope: Any = None,
+        scope: Scope | None = None,
         thread: int = 0,
         debug: bool = False,
         fetch_list: Any = None,
@@ -175,9 +176,9 @@ class Executor:
 
     def infer_from_dataset(
         self,
-        program: Any = None,
+        program: Program | None = None,
         dataset: Any = None,
-        scope: Any = None,
+        scope: Scope | None = None,
         thread: int = 0,
         debug: bool = False,
         fetch_list: Any = None,
@@ -259,7 +260,7 @@ def _input(program: Program, given: Any, arrays: dict[str, Any]) -> Tensor:
             f"convert it with astype('{aval.dtype.name}')",
         )  # fmt: skip
     if not tensor._aval.ndim and aval.ndim and all(size in (-1, 1) for size in given.shape):
-        tensor = tensor.reshape([1] * aval.ndim)  # type: ignore[attr-defined] # a plain number
+        tensor = tensor.reshape([1] * aval.ndim)  # a plain number
     return tensor._to_place(aval.place)
 
 

@@ -72,7 +72,7 @@ def call_host(function: HostFunction, tensors: list[Tensor], like: list[Tensor])
     """Records the call of a Python function whose results are as large as `like`."""
     shapes = tuple(tuple(t._aval.shape) for t in like)
     dtypes = tuple(t._aval.dtype.name for t in like)
-    return list(record(host_call.operation, tensors, (function, shapes, dtypes)))  # type: ignore[attr-defined]
+    return list(record(host_call.operation, tensors, (function, shapes, dtypes)))
 
 
 def _listed(where: str, what: str, given: Any) -> list[Tensor]:
@@ -83,7 +83,7 @@ def _listed(where: str, what: str, given: Any) -> list[Tensor]:
 
 
 def py_func(
-    func: Callable[..., Any], x: Any, out: Any, backward_func: Any = None, skip_vars_in_backward_input: Any = None
+    func: Callable[..., Any], x: Any, out: Tensor, backward_func: Any = None, skip_vars_in_backward_input: Any = None
 ) -> Any:
     """`func` applied to arrays while the program runs; `out` has the shapes and types of its results.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.dtype import DType, dtype_of, to_numpy_dtype
 from ..core.errors import type_error, value_error
+from ..eager.annotations import SizesLike
 from ..eager.tensor import Tensor
 
 
@@ -26,7 +27,7 @@ class InputSpec:
     """
 
     def __init__(
-        self, shape: Any, dtype: Any = "float32", name: str | None = None, stop_gradient: bool = False
+        self, shape: SizesLike, dtype: Any = "float32", name: str | None = None, stop_gradient: bool = False
     ) -> None:
         self.shape = _checked_shape(shape)
         self.dtype: DType = dtype_of(to_numpy_dtype(dtype))

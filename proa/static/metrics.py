@@ -39,7 +39,7 @@ def accuracy(
             raise type_error("static.accuracy", f"{what} must be a variable", type(given).__name__)
     x: Any = input
     _, best = x.topk(k, -1)
-    hits = (best == label.reshape([-1, 1])).any(-1).astype("float32")  # type: ignore[attr-defined]
+    hits = (best == label.reshape([-1, 1])).any(-1).astype("float32")
     if correct is not None:
         assign(hits.sum().astype(correct.dtype).reshape(list(correct.shape)), correct)
     if total is not None:
@@ -87,13 +87,13 @@ def auc(
     x: Any = input
     labels: Any = label
     count = num_thresholds + 1
-    weight = None if ins_tag_weight is None else ins_tag_weight.reshape([-1]).astype("int64")  # type: ignore[attr-defined]
+    weight = None if ins_tag_weight is None else ins_tag_weight.reshape([-1]).astype("int64")
     bins = (x[:, -1] * num_thresholds).astype("int64").clip(0, num_thresholds)
     positive = (labels.reshape([-1]) != 0).astype("int64")
     counted = []
     for chosen in (positive, 1 - positive):
         numbers = chosen if weight is None else chosen * weight
-        counted.append(full_of(0, (count,), numbers._aval.dtype).index_add(bins, 0, numbers))  # type: ignore[attr-defined]
+        counted.append(full_of(0, (count,), numbers._aval.dtype).index_add(bins, 0, numbers))
     steps = max(1, slide_steps)
     recent = [create_global_var([steps, count], 0, "int64", True) for _ in range(2)]
     ever = [create_global_var([1, count], 0, "int64", True) for _ in range(2)]
@@ -103,8 +103,8 @@ def auc(
         row = numbers.reshape([1, count])
         assign(row if steps == 1 else concat([window[1:], row], 0), window)
         assign(total + row, total)
-    batch = [window.sum(0) for window in recent] if slide_steps else [total.sum(0) for total in ever]  # type: ignore[attr-defined]
-    areas = [_area(p, n, curve) for p, n in ((ever[0].sum(0), ever[1].sum(0)), batch)]  # type: ignore[attr-defined]
+    batch = [window.sum(0) for window in recent] if slide_steps else [total.sum(0) for total in ever]
+    areas = [_area(p, n, curve) for p, n in ((ever[0].sum(0), ever[1].sum(0)), batch)]
     return areas[0], areas[1], [*recent, *ever]
 
 
@@ -148,8 +148,8 @@ def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Tensor | Non
         6
     """
     x: Any = input
-    labels: Any = label.astype("float32")  # type: ignore[attr-defined]
-    weight: Any = 1.0 if ins_tag_weight is None else ins_tag_weight.reshape([-1, 1])  # type: ignore[attr-defined]
+    labels: Any = label.astype("float32")
+    weight: Any = 1.0 if ins_tag_weight is None else ins_tag_weight.reshape([-1, 1])
     error = x - labels
     ones = x * 0 + 1
     parts = [error * error, error.abs(), x, x.sigmoid(), labels, ones]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..graph.capture import placeholder
 from ..graph.graph import Graph, GraphInput
 from . import mode
 from .program import VARIABLES, Program
+
+if TYPE_CHECKING:
+    from .execution import Executor
 
 
 def _tensors(where: str, what: str, given: Any) -> list[Tensor]:
@@ -51,7 +54,7 @@ def _model_of(graph: Graph) -> Any:
         return graph_to_model(graph, {id(t): t.name for t in graph.captured if t.persistable})
 
 
-def save_inference_model(path_prefix: str, feed_vars: Any, fetch_vars: Any, executor: Any, **kwargs: Any) -> None:
+def save_inference_model(path_prefix: str, feed_vars: Any, fetch_vars: Any, executor: Executor, **kwargs: Any) -> None:
     """Writes the part of a program that computes `fetch_vars` from `feed_vars`, with its parameters.
 
     `path_prefix` gets the endings `.json` (or `.pdmodel` with `legacy_format=True`) and `.pdiparams`.
@@ -124,7 +127,7 @@ class LoadedProgram(Program):
         return [results[n] for n in wanted]
 
 
-def load_inference_model(path_prefix: Any, executor: Any, **kwargs: Any) -> list[Any]:
+def load_inference_model(path_prefix: Any, executor: Executor, **kwargs: Any) -> list[Any]:
     """[program, names of the inputs, result variables] of a model that Paddle or proa saved.
 
     Args:
@@ -221,7 +224,7 @@ def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
     return _files(_inference_graph("serialize_program", feed_vars, fetch_vars, kwargs.get("program")))[0]
 
 
-def serialize_persistables(feed_vars: Any, fetch_vars: Any, executor: Any, **kwargs: Any) -> bytes:
+def serialize_persistables(feed_vars: Any, fetch_vars: Any, executor: Executor, **kwargs: Any) -> bytes:
     """The numbers of the parameters of that program.
 
     Args:
@@ -272,7 +275,7 @@ def deserialize_program(data: bytes) -> Program:
     return LoadedProgram(model)
 
 
-def deserialize_persistables(program: Program, data: bytes, executor: Any) -> None:
+def deserialize_persistables(program: Program, data: bytes, executor: Executor) -> None:
     """Gives a program the parameters that `serialize_persistables` wrote.
 
     Args:

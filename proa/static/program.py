@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import runtime_error, type_error, value_error
 from ..core.generator import Generator
 from ..core.locks import new_reentrant_lock
+from ..eager.annotations import DTypeLike
 from ..eager.naming import unique_name
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor, alias, tensor_from_data, wrap
@@ -33,6 +34,9 @@ from .block import Block
 from .fed_sizes import fitted
 from .printing import program_text
 from .segment import StaticSegment
+
+if TYPE_CHECKING:
+    from .scope import Scope
 
 _MOST_GRAPHS = 64  # that a program keeps for the sets of variables that were fetched from it
 
@@ -102,7 +106,7 @@ class Program:
 
     # ---- parameters --------------------------------------------------------------------------------------------
 
-    def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: Any) -> Tensor | None:
+    def existing_parameter(self, name: str, shape: tuple[int, ...], dtype: DTypeLike | None) -> Tensor | None:
         """A parameter that another program (or this one) has under this name.
 
         Examples:
@@ -191,7 +195,7 @@ class Program:
             found.update((t.name, t) for t in self._segment.inputs if t.persistable and t._value is not None)
         return found
 
-    def state_dict(self, mode: str = "all", scope: Any = None) -> dict[str, Tensor]:
+    def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, Tensor]:
         """Copies of parameters ("param"), of what optimisers keep ("opt"), or of both ("all"), by name.
 
         Args:
@@ -224,7 +228,7 @@ class Program:
         }
         return {name: _named(wrap(value), name) for name, value in values_of(chosen, scope).items()}
 
-    def set_state_dict(self, state_dict: dict[str, Any], scope: Any = None) -> None:
+    def set_state_dict(self, state_dict: dict[str, Any], scope: Scope | None = None) -> None:
         """Gives parameters and states the values in a dictionary; names the program does not have are ignored.
 
         Args:
@@ -544,7 +548,7 @@ class Program:
         return append_backward(loss, parameters, no_grad_set)
 
     def compute(
-        self, find_input: Callable[[GraphInput], Tensor], fetches: Sequence[Tensor], scope: Any
+        self, find_input: Callable[[GraphInput], Tensor], fetches: Sequence[Tensor], scope: Scope
     ) -> list[Tensor]:
         """The values of some variables, after a run in a scope; `find_input` gives the tensor for an input.
 
@@ -592,7 +596,7 @@ class Program:
                 while len(self.graphs) >= _MOST_GRAPHS:
                     self.graphs.pop(next(iter(self.graphs)))
                 found = self.graphs[key] = self._seeded(self._make_graph(fetches, feeds))
-                found.kept_alive = list(fetches)  # type: ignore[attr-defined] # their identities are the key
+                found.kept_alive = list(fetches)  # their identities are the key
             return found
 
     def _make_graph(self, fetches: Sequence[Tensor], feeds: Sequence[str] | None) -> Graph:

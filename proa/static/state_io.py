@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..framework.io import load as load_object
 from ..framework.io import save as save_object
 from .program import Program
 from .strategies import CompiledProgram
+
+if TYPE_CHECKING:
+    from .execution import Executor
 
 
 def _program(where: str, given: Any) -> Program:
@@ -33,7 +36,7 @@ def _prefix(where: str, path: Any) -> str:
     return prefix
 
 
-def save(program: Any, model_path: str, protocol: int = 4, **configs: Any) -> None:
+def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -> None:
     """Writes parameters (`.pdparams`) and, where there are any, optimiser states (`.pdopt`).
 
     Args:
@@ -107,7 +110,7 @@ def load_program_state(model_path: str, var_list: Sequence[Tensor] | None = None
     return found
 
 
-def set_program_state(program: Any, state_dict: dict[str, Any]) -> None:
+def set_program_state(program: Program, state_dict: dict[str, Any]) -> None:
     """Gives a program's parameters and states the arrays of a dictionary, by name.
 
     Args:
@@ -126,7 +129,9 @@ def set_program_state(program: Any, state_dict: dict[str, Any]) -> None:
     _program("set_program_state", program).set_state_dict(state_dict)
 
 
-def load(program: Any, model_path: str, executor: Any = None, var_list: Sequence[Tensor] | None = None) -> None:
+def load(
+    program: Program, model_path: str, executor: Executor | None = None, var_list: Sequence[Tensor] | None = None
+) -> None:
     """Loads what `save` wrote into a program; every parameter of it must be there.
 
     Args:

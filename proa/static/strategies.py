@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from ..core.errors import type_error
+
+if TYPE_CHECKING:
+    pass
 
 
 class _Options:

@@ -12,6 +12,8 @@ import numpy as np
 from ..core.aval import make_aval
 from ..core.dtype import default_float, to_numpy_dtype
 from ..core.errors import type_error, value_error
+from ..eager.annotations import AttrLike, DTypeLike, SizesLike
+from ..eager.attaching import attach
 from ..eager.naming import unique_name
 from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.capture import placeholder
@@ -69,7 +71,7 @@ class Variable(Tensor, metaclass=_VariableType):
         block: Any,
         type: Any = 7,
         name: str | None = None,
-        shape: Any = None,
+        shape: SizesLike | None = None,
         dtype: Any = None,
         lod_level: Any = None,
         capacity: Any = None,
@@ -84,7 +86,7 @@ class Variable(Tensor, metaclass=_VariableType):
         """`__new__` has made the variable."""
 
 
-def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor:
+def data(name: str, shape: SizesLike, dtype: DTypeLike | None = None, lod_level: int = 0) -> Tensor:
     """An input of the program; sizes of -1 or None may be any.
 
     Args:
@@ -131,17 +133,17 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
     assumed = segment.assumptions.shape if None in sizes else segment.assumptions.stated_shape
     tensor = placeholder(segment, make_aval(assumed(sizes, name), kind, segment.root.place))  # type: ignore[arg-type]
     tensor.name = name
-    tensor.is_data = True  # type: ignore[attr-defined]
-    tensor.lod_level = lod_level  # type: ignore[attr-defined]
+    tensor.is_data = True
+    tensor.lod_level = lod_level
     program.data[name] = tensor
     return tensor
 
 
 def create_parameter(
-    shape: Any,
-    dtype: Any,
+    shape: SizesLike,
+    dtype: DTypeLike | None,
     name: str | None = None,
-    attr: Any = None,
+    attr: AttrLike | None = None,
     is_bias: bool = False,
     default_initializer: Any = None,
 ) -> Any:
@@ -167,7 +169,12 @@ def create_parameter(
 
 
 def create_global_var(
-    shape: Any, value: float, dtype: Any, persistable: bool = False, force_cpu: bool = False, name: str | None = None
+    shape: Any,
+    value: float,
+    dtype: Any,
+    persistable: bool = False,
+    force_cpu: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """A tensor with a value of its own that operations may change.
 
@@ -213,7 +220,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
         >>> paddle.static.Executor().run(main, feed={"x": np.ones(3, "float32")}, fetch_list=[y])[0].tolist()
         [5.0, 1.0, 1.0]
     """
-    made = x.clone()  # type: ignore[attr-defined]
+    made = x.clone()
     made[index] = value
     return made
 
@@ -257,7 +264,5 @@ def _op(self: Tensor) -> Any:
     return None
 
 
-Tensor.block = property(_block)  # type: ignore[attr-defined]
-Tensor.op = property(_op)  # type: ignore[attr-defined]
-Tensor.is_data = False  # type: ignore[attr-defined]
-Tensor.lod_level = 0  # type: ignore[attr-defined]
+attach(__name__, "proa.compat.tensor_names", block=property(_block))
+attach(__name__, op=property(_op), is_data=False, lod_level=0)

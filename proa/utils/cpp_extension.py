@@ -112,7 +112,7 @@ class Extension:
         positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters = [inspect.Parameter(name, positional) for name in ("xp", *operands.split())]
         parameters += [inspect.Parameter(name, positional, default=value) for name, value in defaults.items()]
-        kernel.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        kernel.__signature__ = inspect.Signature(parameters)
         kernel.__name__ = kernel.__qualname__ = f"{self.__name__}_{symbol}"
         kernel.__doc__ = f"The handler `{symbol}` of the extension `{self.__name__}`."
         return custom_op(kernel, operands=operands, outputs=outputs, result=result, grad=grad, compiled=True)

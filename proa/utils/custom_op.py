@@ -78,7 +78,7 @@ def custom_op(
             name=_free_name(name or function.__name__), **traits,
         )(function)  # fmt: skip
         if compiled:
-            recorded.operation.kernels["numpy"] = through_xla(function)  # type: ignore[attr-defined]
+            recorded.operation.kernels["numpy"] = through_xla(function)
         tensors = set(f"{operands} {scalars} {optional}".split())
         fixed = {p.name: p.default for p in parameters if p.name not in tensors}
         return _normalising(recorded, function, [p.name for p in parameters], fixed) if fixed else recorded
@@ -163,8 +163,7 @@ def _normalising(recorded: Any, kernel: Kernel, names: list[str], fixed: dict[st
             named[name] = _frozen(name, named[name], fixed[name])
         return recorded(*given, **named)
 
-    call.operation = recorded.operation  # type: ignore[attr-defined]
-    call.__signature__ = inspect.signature(recorded)  # type: ignore[attr-defined]
+    call.__dict__.update(operation=recorded.operation, __signature__=inspect.signature(recorded))
     return call
 
 

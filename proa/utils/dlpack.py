@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.errors import type_error, value_error
 from ..core.place import parse_place
+from ..eager.annotations import DeviceLike
 from ..eager.declare import public
 from ..eager.tensor import Tensor, jax_value, wrap
 from ..ops.arguments import require_tensor
@@ -49,7 +50,7 @@ def to_dlpack(x: Tensor) -> Any:
 
 
 @public()
-def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(dlpack: Any, *, device: DeviceLike | None = None, copy: bool | None = None) -> Tensor:
     """A tensor from a DLPack capsule, or from anything that has `__dlpack__` (arrays of NumPy, PyTorch, JAX …).
 
     Args:

@@ -83,7 +83,7 @@ def deprecated(update_to: str = "", since: str = "", reason: str = "", level: in
 
 
 def _one_step(x: Tensor, weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    loss = (PUBLIC["matmul"](x, weight) ** 2).sum()  # type: ignore[attr-defined]
+    loss = (PUBLIC["matmul"](x, weight) ** 2).sum()
     loss.backward()
     assert weight.grad is not None
     gradient = weight.grad.numpy()

@@ -63,14 +63,14 @@ def test_scope_and_blocked_modules() -> None:
     def imported_in(name: str) -> object:
         module = types.ModuleType(name)
         exec(compile(source, f"<{name}>", "exec"), module.__dict__)
-        return module.found  # type: ignore[attr-defined]
+        return module.found
 
     paddle.enable_compat(scope={"mine"}, blocked_modules="mine.other")
     if not HAS_TORCH:
         for name in ("elsewhere", "mine.other.deep"):
             with pytest.raises(ModuleNotFoundError):
                 imported_in(name)
-    assert imported_in("mine.deep").sin is paddle.sin  # type: ignore[attr-defined]
+    assert imported_in("mine.deep").sin is paddle.sin
     paddle.disable_compat()
 
 
@@ -80,16 +80,16 @@ def test_scope_and_blocked_modules() -> None:
 def test_a_scope_does_not_leak(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a module of the scope has imported is not what others get, and the other way round."""
     real = types.ModuleType("torch")
-    real.nn = real.sin = types.ModuleType("torch.nn")  # type: ignore[attr-defined]
+    real.nn = real.sin = types.ModuleType("torch.nn")
     monkeypatch.setitem(sys.modules, "torch", real)
-    monkeypatch.setitem(sys.modules, "torch.nn", real.nn)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch.nn", real.nn)
 
     def imported_in(name: str) -> object:
         scope = {"__name__": name}
         exec(statement, scope)
         return scope["found"]
 
-    expected = real if statement == "import torch as found" else real.nn  # type: ignore[attr-defined]
+    expected = real if statement == "import torch as found" else real.nn
     builtin = builtins.__import__
     paddle.enable_compat(scope="mine", blocked_modules="mine.other")
     try:

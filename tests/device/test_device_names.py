@@ -151,13 +151,13 @@ def test_memory_by_other_names() -> None:
 
 @pytest.mark.parametrize("module", [paddle.device.xpu, paddle.device.custom_device])
 def test_plug_ins_that_are_not_there(module: object) -> None:
-    if module.device_count():  # type: ignore[attr-defined]
+    if module.device_count():
         pytest.skip("this machine has such a device")
     for name in ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved",
                  "reset_max_memory_allocated", "reset_max_memory_reserved", "synchronize"):  # fmt: skip
         with pytest.raises(ValueError, match=rf"\({name}\) no plug-in"):
             getattr(module, name)()
-    module.empty_cache()  # type: ignore[attr-defined]
+    module.empty_cache()
     with pytest.raises(ValueError):
         paddle.device.xpu.set_debug_level(1)
     with pytest.raises(ValueError, match="custom"):

@@ -101,7 +101,7 @@ def test_implicit_gradient_is_that_of_the_quantile(a: float) -> None:
     for q in (0.01, 0.3, 0.5, 0.9, 0.999):
         x, value = np.array([a]), np.array([special.gammaincinv(a, q)])
         expected = quantile_slope(a, q)
-        operation = gamma_slope.operation  # type: ignore[attr-defined]
+        operation = gamma_slope.operation
         assert operation.kernel(np, x, value)[0] == pytest.approx(expected, rel=1e-5)
         import jax.numpy
 

@@ -83,7 +83,7 @@ def rows_case(generator: np.random.Generator) -> tuple[list[Any], tuple[int, int
 
 
 def sum_rows(xp: Any, native: bool, arrays: Any, attributes: tuple[int, int]) -> tuple[Any, ...]:
-    operation = embedding.sum_of_rows.operation  # type: ignore[attr-defined]
+    operation = embedding.sum_of_rows.operation
     return ((operation.kernels["cpu"] if native else operation.kernel)(xp, *arrays, *attributes),)
 
 

@@ -77,7 +77,7 @@ def update_case(generator: np.random.Generator) -> Case:
     tensors += [np.abs(r.draw(generator, *shape)) for _ in range(states) for shape in shapes]
     arrays: list[Any] = [*map(np.asarray, scalars), *map(np.asarray, tensors)]
     arrays += [np.float64(int(generator.integers(0, 50)))] if rule == 2 else []
-    operation: Any = primitive.operation  # type: ignore[attr-defined]
+    operation: Any = primitive.operation
 
     def run(xp: Any, *flat: Any) -> Any:
         return operation.kernels["cpu"](xp, list(flat), count, decay, False, *attributes)

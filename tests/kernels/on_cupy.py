@@ -70,7 +70,7 @@ def _run(function: Any, sample: Any) -> None:
     args, kwargs = sample.arrays()
     paddle.seed(2024)
     outputs = _results(function(*_tensors(args, leaves), **_tensors(kwargs, leaves)))
-    usable = [out for out in outputs if not out.stop_gradient and not out.is_sparse()]  # type: ignore[attr-defined]
+    usable = [out for out in outputs if not out.stop_gradient and not out.is_sparse()]
     if usable and leaves:
         paddle.grad(usable, leaves, allow_unused=True)
 

@@ -9,7 +9,7 @@ import numpy as np
 from proa.ops.neural import recurrent
 from tests.kernels.references import draw, some_size
 
-FORWARD, BACKWARD = recurrent.recurrence.operation, recurrent.recurrence_grad.operation  # type: ignore[attr-defined]
+FORWARD, BACKWARD = recurrent.recurrence.operation, recurrent.recurrence_grad.operation
 KINDS = sorted(recurrent.GATES)
 
 

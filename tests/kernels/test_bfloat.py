@@ -251,7 +251,7 @@ def test_attention_and_its_gradients(queries: int, keys: int, width: int, causal
 def test_programs_of_float32_multiply_bfloat16_only_where_they_were_told() -> None:
     generator = np.random.default_rng(8)
     x, y = draw(generator, 96, 200), draw(generator, 200, 96)
-    product = paddle.matmul.operation.kernels["cpu"]  # type: ignore[attr-defined]
+    product = paddle.matmul.operation.kernels["cpu"]
     (plain,) = jitted(product, [x, y], (False, False))
     with precision.low_products():
         (found,) = jitted(product, [x, y], (False, False))
@@ -279,7 +279,7 @@ def test_an_image_with_odd_channels_goes_to_float32() -> None:
     generator = np.random.default_rng(10)
     x, weight = low(draw(generator, 2, 3, 20, 20)), low(draw(generator, 16, 3, 3, 3))
     attributes = (None, (1, 1), ((1, 1), (1, 1)), (1, 1), 1, False)
-    kernel = convolution_kernels.conv.operation.kernels["cpu"]  # type: ignore[attr-defined]
+    kernel = convolution_kernels.conv.operation.kernels["cpu"]
     assert calls_native(kernel, [x, weight], attributes)
     (found,) = jitted(kernel, [x, weight], attributes)
     exact = convolution_kernels._numpy_conv(np, wide(x), wide(weight), *attributes)

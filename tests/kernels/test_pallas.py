@@ -15,7 +15,7 @@ from proa.ops.generation.pages import paged_attention
 from proa.ops.quantised import blocks as block_operations
 
 RANDOM = np.random.default_rng(0)
-ATTENTION = paged_attention.operation.kernel  # type: ignore[attr-defined]
+ATTENTION = paged_attention.operation.kernel
 
 
 def attention_case(rows: int, heads: int, kv_heads: int, size: int, width: int, dtype: str = "float32") -> list[Any]:

@@ -86,7 +86,7 @@ def test_attention_in_bfloat16() -> None:
 @pytest.mark.parametrize("dtype", LOW)
 def test_native_code_takes_them(dtype: str) -> None:
     kind, _ = LOW[dtype]
-    product = paddle.matmul.operation.kernels["cpu"]  # type: ignore[attr-defined]
+    product = paddle.matmul.operation.kernels["cpu"]
     arrays = [drawn(0, 64, 300, dtype=kind), drawn(1, 300, 64, dtype=kind)]
     assert calls_native(product, arrays, (False, False))
     images = [drawn(0, 2, 16, 12, 12, dtype=kind), drawn(1, 16, 16, 3, 3, dtype=kind)]

@@ -15,8 +15,7 @@ from tests.kernels.references import calls_native, draw, error_of, jitted
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 
 SGD, MOMENTUM, ADAM = (
-    primitive.operation  # type: ignore[attr-defined]
-    for primitive in (updates.sgd_update, updates.momentum_update, updates.adam_update)
+    primitive.operation for primitive in (updates.sgd_update, updates.momentum_update, updates.adam_update)
 )
 # Of every remainder of a vector, and one that is cut into pieces for several threads.
 SHAPES = [(3, 5), (16,), (), (33, 7), (70_001,), (1, 1, 15)]

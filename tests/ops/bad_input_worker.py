@@ -207,7 +207,7 @@ def to_tensors(value: Any) -> Any:
 
 def leaves(result: Any) -> Iterator[Tensor]:
     if isinstance(result, Tensor):
-        yield result.to_dense() if result.is_sparse() else result  # type: ignore[attr-defined]
+        yield result.to_dense() if result.is_sparse() else result
     elif isinstance(result, (list, tuple)):
         for item in result:
             yield from leaves(item)

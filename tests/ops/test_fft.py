@@ -92,7 +92,7 @@ def test_the_form_for_gpus_gives_the_same(n: int, options: tuple[bool, str, bool
     values = COMPLEX[:, :, : n // 2 + 1].astype("complex128")
     if n == 8:
         values = np.concatenate([values, values[:, :, :1] + 1j], axis=2)[:, :, :5]
-    operation = fft_c2r.operation  # type: ignore[attr-defined]
+    operation = fft_c2r.operation
     arguments = (np, values, (1, 2), forward, scale, n, halved)
     np.testing.assert_allclose(operation.kernels["gpu"](*arguments), operation.kernel(*arguments), atol=1e-12)
 

@@ -55,7 +55,7 @@ def to_tensors(value: Any, inputs: list[Tensor], differentiate: bool) -> Any:
 def leaves(result: Any) -> list[Any]:
     """All tensors (sparse ones as dense) and Python values of a result, in order."""
     if isinstance(result, Tensor):
-        return [result.to_dense() if result.is_sparse() else result]  # type: ignore[attr-defined]
+        return [result.to_dense() if result.is_sparse() else result]
     if isinstance(result, (list, tuple)):
         return [leaf for item in result for leaf in leaves(item)]
     return [] if result is None else [result]

@@ -75,7 +75,7 @@ def test_weights_in_few_bits() -> None:
     model = Mixer()
     eight = weight_only_model(model)
     assert error_of(model, eight) < 0.01
-    assert str(eight.first.quant_weight.dtype).endswith("int8")  # type: ignore[attr-defined]
+    assert str(eight.first.quant_weight.dtype).endswith("int8")
     with pytest.warns(UserWarning, match="stay floats: second"):  # 63 outputs are no pairs
         four: Any = weight_only_model(model, 4)
     with pytest.warns(UserWarning, match="stay floats: second"):

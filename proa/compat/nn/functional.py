@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import runtime_error, type_error, value_error
+from ...eager.annotations import PaddingLike, SizesLike
 from ...eager.calling import deliver
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
@@ -184,7 +185,9 @@ def _reference_unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any 
 )  # fmt: skip
 @public(module="compat.nn.functional")
 @refusing("compat.nn.functional.unfold", "nn.functional.unfold", "x kernel_sizes strides paddings dilations name")
-def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+def unfold(
+    input: Tensor, kernel_size: SizesLike, dilation: SizesLike = 1, padding: PaddingLike = 0, stride: SizesLike = 1
+) -> Tensor:
     """The windows of images as columns, with PyTorch's arguments.
 
     Args:
@@ -289,7 +292,7 @@ def scaled_dot_product_attention(
     """
     name = "compat.nn.functional.scaled_dot_product_attention"
     q, k, v = (require_tensor(name, what, t) for what, t in (("query", query), ("key", key), ("value", value)))
-    q, k, v = (t.astype("float32") if t._aval.dtype.kind in "biu" else t for t in (q, k, v))  # type: ignore[attr-defined]
+    q, k, v = (t.astype("float32") if t._aval.dtype.kind in "biu" else t for t in (q, k, v))
     if min(q._aval.ndim, k._aval.ndim, v._aval.ndim) < 3:
         raise value_error(name, "three dimensions at least are wanted: [heads, length, size]", _received(q, k, v))
     if is_causal and attn_mask is not None:

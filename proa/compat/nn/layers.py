@@ -29,7 +29,7 @@ class TorchLike(Layer):
                 raise unexpected(f"compat.nn.{cls.__name__}", f"nn.{cls.__name__}", foreign)
             construct(self, *arguments, **named)
 
-        checked.__signature__ = inspect.signature(construct)  # type: ignore[attr-defined]
+        checked.__signature__ = inspect.signature(construct)
         checked.__doc__ = construct.__doc__
         cls.__init__ = checked  # type: ignore[method-assign]
 

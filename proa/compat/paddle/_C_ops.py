@@ -98,7 +98,7 @@ def multiclass_nms3(
     Boxes are `[images, boxes, 4]` and scores `[images, classes, boxes]`; with `rois_num` (boxes of each image) they are
     `[boxes, classes, 4]` and `[boxes, classes]`.
     """
-    boxes, values = np.asarray(bboxes.numpy()), np.asarray(scores.numpy())  # type: ignore[attr-defined]
+    boxes, values = np.asarray(bboxes.numpy()), np.asarray(scores.numpy())
     extra = 0.0 if normalized else 1.0
     settings = (score_threshold, nms_top_k, keep_top_k, nms_threshold, extra, nms_eta, background_label)
     rows, positions, counts = [], [], []
@@ -110,7 +110,7 @@ def multiclass_nms3(
             counts.append(len(found))
     else:
         first = 0
-        for count in rois_num.numpy().tolist():  # type: ignore[attr-defined]
+        for count in rois_num.numpy().tolist():
             part, part_values = boxes[first : first + count], values[first : first + count].T
             found = sorted(_best_of_image(lambda c, part=part: part[:, c], part_values, *settings))
             rows += [[c, part_values[c, i], *part[i, c]] for c, i in found]

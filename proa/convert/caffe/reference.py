@@ -14,7 +14,7 @@ class Reference:
         try:
             import cv2
 
-            reader = cv2.dnn.readNetFromCaffe  # type: ignore[attr-defined]
+            reader = cv2.dnn.readNetFromCaffe
         except (ImportError, AttributeError) as error:
             raise ImportError(
                 f"(convert) Caffe's models are compared with OpenCV 4 ({error}): pip install 'opencv-python-headless<5'. "

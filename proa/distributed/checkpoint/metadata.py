@@ -121,7 +121,7 @@ def encode(catalogue: Catalogue) -> bytes:
             metadata.storage_metadata[index] = part.file
             places[part.file, key] = (part.begin, part.num_bytes, part.checksum)
         metadata.state_dict_metadata[key] = list(blocks.values())
-    metadata.proa = {"places": places, "values": catalogue.values, "sizes": catalogue.sizes}  # type: ignore[attr-defined]
+    metadata.proa = {"places": places, "values": catalogue.values, "sizes": catalogue.sizes}
     buffer = io.BytesIO()
     _PaddlePickler(buffer, 4).dump(metadata)
     content = buffer.getvalue()

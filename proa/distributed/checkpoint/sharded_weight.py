@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
 from ...core.errors import type_error, value_error
 from ...eager.tensor import Tensor
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass

@@ -19,10 +19,40 @@ from .base.strategy import DistributedStrategy
 from .base.topology import CommunicateTopology, HybridCommunicateGroup
 from .facade import Fleet, UtilBase, fleet
 
-# Every method of the one Fleet is a function here.
-for _name in dir(fleet):
-    if not _name.startswith("_") and callable(getattr(fleet, _name)):
-        globals()[_name] = getattr(fleet, _name)
+# The methods of the one Fleet are functions here.
+all_reduce = fleet.all_reduce
+barrier_worker = fleet.barrier_worker
+distributed_model = fleet.distributed_model
+distributed_optimizer = fleet.distributed_optimizer
+distributed_scaler = fleet.distributed_scaler
+get_hybrid_communicate_group = fleet.get_hybrid_communicate_group
+get_hybrid_parallel_topology = fleet.get_hybrid_parallel_topology
+init = fleet.init
+init_server = fleet.init_server
+init_worker = fleet.init_worker
+is_coordinator = fleet.is_coordinator
+is_first_worker = fleet.is_first_worker
+is_server = fleet.is_server
+is_worker = fleet.is_worker
+local_device_ids = fleet.local_device_ids
+local_rank = fleet.local_rank
+minimize = fleet.minimize
+node_num = fleet.node_num
+nranks = fleet.nranks
+rank = fleet.rank
+rank_in_node = fleet.rank_in_node
+run_server = fleet.run_server
+save_persistables = fleet.save_persistables
+server_endpoints = fleet.server_endpoints
+server_index = fleet.server_index
+server_num = fleet.server_num
+shrink = fleet.shrink
+stop_worker = fleet.stop_worker
+worker_endpoints = fleet.worker_endpoints
+worker_index = fleet.worker_index
+worker_num = fleet.worker_num
+world_device_ids = fleet.world_device_ids
+world_size = fleet.world_size
 util: Any = fleet.util
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from .layers.mpu.random import model_parallel_random_seed
 from .meta_optimizers import HybridParallelOptimizer
 from .meta_optimizers.dygraph_optimizer.hybrid_parallel_gradscaler import share_overflows
 from .model import divides_data_only, wrapped
+
+if TYPE_CHECKING:
+    from ...nn.layer import Layer
+    from ...optimizer.optimizer import Optimizer
 
 
 class UtilBase:
@@ -433,7 +437,7 @@ class Fleet:
         """
         return self._util.all_reduce(input, mode)
 
-    def distributed_model(self, model: Any) -> Any:
+    def distributed_model(self, model: Layer) -> Any:
         """The model under the wrapper for what is divided; in a job of one process, the model.
 
         Examples:
@@ -446,7 +450,7 @@ class Fleet:
             return model
         return model if job.size() == 1 else wrapped(model, self._hcg, self._user_defined_strategy)
 
-    def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> Any:
+    def distributed_optimizer(self, optimizer: Optimizer, strategy: Any = None) -> Any:
         """An optimiser that exchanges what is divided; where that is data alone, `distributed_model` does it already.
 
         Args:

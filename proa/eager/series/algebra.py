@@ -189,7 +189,7 @@ def power(call: Call) -> Series:
         base = [x[0], *(broadcast(call, c) for c in x[1:])]
         return power_series(base, out, 1.0 / x[0], y[0])
     base = x[0] if isinstance(x[0], Tensor) else out * 0.0 + x[0]
-    exponents = product_of(y, log_series(x, base.log()))  # type: ignore[attr-defined]
+    exponents = product_of(y, log_series(x, base.log()))
     return exp_series([exponents[0], *(broadcast(call, c) for c in exponents[1:])], out)
 
 

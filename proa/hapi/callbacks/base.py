@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.errors import type_error
+
+if TYPE_CHECKING:
+    from ...nn.layer import Layer
 
 
 class Callback:
@@ -45,7 +48,7 @@ class Callback:
         """
         self.params = params
 
-    def set_model(self, model: Any) -> None:
+    def set_model(self, model: Layer) -> None:
         """Called once before the loop with the Model.
 
         Args:
@@ -59,7 +62,7 @@ class Callback:
         """
         self.model = model
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Before the first epoch; subclasses define it.
 
         Args:
@@ -76,7 +79,7 @@ class Callback:
             on_train_begin
         """
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """After the last epoch; subclasses define it.
 
         Args:
@@ -93,7 +96,7 @@ class Callback:
             on_train_end
         """
 
-    def on_eval_begin(self, logs: Any = None) -> None:
+    def on_eval_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Before an evaluation; `logs` has `steps` and `metrics`; subclasses define it.
 
         Args:
@@ -110,7 +113,7 @@ class Callback:
             on_eval_begin
         """
 
-    def on_eval_end(self, logs: Any = None) -> None:
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """After an evaluation; `logs` has its results; subclasses define it.
 
         Args:
@@ -127,7 +130,7 @@ class Callback:
             on_eval_end
         """
 
-    def on_predict_begin(self, logs: Any = None) -> None:
+    def on_predict_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Before a prediction; `logs` has `steps`; subclasses define it.
 
         Args:
@@ -144,7 +147,7 @@ class Callback:
             on_predict_begin
         """
 
-    def on_predict_end(self, logs: Any = None) -> None:
+    def on_predict_end(self, logs: dict[str, Any] | None = None) -> None:
         """After a prediction; subclasses define it.
 
         Args:
@@ -161,7 +164,7 @@ class Callback:
             on_predict_end
         """
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Before an epoch; subclasses define it.
 
         Args:
@@ -179,7 +182,7 @@ class Callback:
             on_epoch_begin 0
         """
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """After an epoch's training, before its evaluation; subclasses define it.
 
         Args:
@@ -197,7 +200,7 @@ class Callback:
             on_epoch_end 0
         """
 
-    def on_train_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Before a batch of training; subclasses define it.
 
         Args:
@@ -215,7 +218,7 @@ class Callback:
             on_train_batch_begin 0
         """
 
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """After a batch of training; subclasses define it.
 
         Args:
@@ -233,7 +236,7 @@ class Callback:
             on_train_batch_end 0
         """
 
-    def on_eval_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_eval_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Before a batch of evaluation; subclasses define it.
 
         Args:
@@ -251,7 +254,7 @@ class Callback:
             on_eval_batch_begin 0
         """
 
-    def on_eval_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_eval_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """After a batch of evaluation; subclasses define it.
 
         Args:
@@ -269,7 +272,7 @@ class Callback:
             on_eval_batch_end 0
         """
 
-    def on_predict_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_predict_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Before a batch of prediction; subclasses define it.
 
         Args:
@@ -287,7 +290,7 @@ class Callback:
             on_predict_batch_begin 0
         """
 
-    def on_predict_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_predict_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """After a batch of prediction; subclasses define it.
 
         Args:

@@ -79,7 +79,7 @@ class ProgBarLogger(Callback):
 
     # ---- training ----------------------------------------------------------------------------------------------
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Says what the numbers mean.
 
         Examples:
@@ -90,7 +90,7 @@ class ProgBarLogger(Callback):
         if self.verbose:
             print(_HINT)
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Says which epoch begins.
 
         Examples:
@@ -103,7 +103,7 @@ class ProgBarLogger(Callback):
             print(f"Epoch {epoch + 1}/{self.params['epochs']}")
         self._loop = _Loop(self.params.get("steps"), self.verbose)
 
-    def on_train_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Notes the time.
 
         Examples:
@@ -119,7 +119,7 @@ class ProgBarLogger(Callback):
         """
         self._begin_batch()
 
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Shows the values, where the step is one to be shown.
 
         Examples:
@@ -135,7 +135,7 @@ class ProgBarLogger(Callback):
         """
         self._end_batch(step, logs)
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Shows the values of the last step.
 
         Examples:
@@ -154,7 +154,7 @@ class ProgBarLogger(Callback):
         """
         self._finish(logs)
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Ends the showing.
 
         Examples:
@@ -164,7 +164,7 @@ class ProgBarLogger(Callback):
 
     # ---- evaluation and prediction -----------------------------------------------------------------------------
 
-    def on_eval_begin(self, logs: Any = None) -> None:
+    def on_eval_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Says that an evaluation begins.
 
         Examples:
@@ -173,7 +173,7 @@ class ProgBarLogger(Callback):
         """
         self._begin("Eval", logs)
 
-    def on_eval_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_eval_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Notes the time.
 
         Examples:
@@ -188,7 +188,7 @@ class ProgBarLogger(Callback):
         """
         self._begin_batch()
 
-    def on_eval_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_eval_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Shows the values, where the step is one to be shown.
 
         Examples:
@@ -203,7 +203,7 @@ class ProgBarLogger(Callback):
         """
         self._end_batch(step, logs)
 
-    def on_eval_end(self, logs: Any = None) -> None:
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Shows the results, and how many samples there were.
 
         Examples:
@@ -220,7 +220,7 @@ class ProgBarLogger(Callback):
         # The training goes on with its own names.
         self._names = list(self.params.get("metrics") or [])
 
-    def on_predict_begin(self, logs: Any = None) -> None:
+    def on_predict_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Says that a prediction begins.
 
         Examples:
@@ -229,7 +229,7 @@ class ProgBarLogger(Callback):
         """
         self._begin("Predict", logs)
 
-    def on_predict_batch_begin(self, step: int, logs: Any = None) -> None:
+    def on_predict_batch_begin(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Notes the time.
 
         Examples:
@@ -244,7 +244,7 @@ class ProgBarLogger(Callback):
         """
         self._begin_batch()
 
-    def on_predict_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_predict_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Shows how far the prediction is, where the step is one to be shown.
 
         Examples:
@@ -259,7 +259,7 @@ class ProgBarLogger(Callback):
         """
         self._end_batch(step, logs)
 
-    def on_predict_end(self, logs: Any = None) -> None:
+    def on_predict_end(self, logs: dict[str, Any] | None = None) -> None:
         """Says how many samples there were.
 
         Examples:

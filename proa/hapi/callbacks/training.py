@@ -44,7 +44,7 @@ class ModelCheckpoint(Callback):
         self.save_dir = save_dir
         self.epoch = 0
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Notes the number of the epoch.
 
         Examples:
@@ -55,7 +55,7 @@ class ModelCheckpoint(Callback):
         """
         self.epoch = epoch
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Saves, where the epoch is one to be saved.
 
         Examples:
@@ -67,7 +67,7 @@ class ModelCheckpoint(Callback):
         if epoch % self.save_freq == 0:
             self._save(str(epoch))
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
         """Saves as `final`.
 
         Examples:
@@ -114,7 +114,7 @@ class LRScheduler(Callback):
         self.by_step = by_step
         self.by_epoch = by_epoch
 
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Steps the schedule, where it goes by batches.
 
         Examples:
@@ -129,7 +129,7 @@ class LRScheduler(Callback):
         if self.by_step:
             self._advance()
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Steps the schedule, where it goes by epochs.
 
         Examples:
@@ -232,7 +232,7 @@ class EarlyStopping(_Watch):
         self.stopped_epoch = 0
         self.best_value = math.inf
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Forgets what was seen before.
 
         Examples:
@@ -245,7 +245,7 @@ class EarlyStopping(_Watch):
         self.stopped_epoch = 0
         self.best_value = self._worst() if self.baseline is None else self.baseline
 
-    def on_eval_end(self, logs: Any = None) -> None:
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Looks at the value, and ends the training where it is time.
 
         Args:
@@ -335,7 +335,7 @@ class ReduceLROnPlateau(_Watch):
         self.epoch = 0
         self.best = math.inf
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Forgets what was seen before.
 
         Examples:
@@ -356,7 +356,7 @@ class ReduceLROnPlateau(_Watch):
         """
         return self.cooldown_counter > 0
 
-    def on_eval_end(self, logs: Any = None) -> None:
+    def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
         """Looks at the value, and reduces the rate where it is time.
 
         Args:

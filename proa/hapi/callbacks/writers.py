@@ -99,7 +99,7 @@ class VisualDL(_Writer):
         self.log_dir = log_dir
         self._writer: Any = None
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Opens the file.
 
         Examples:
@@ -155,7 +155,7 @@ class TensorBoard(_Writer):
         self._writer: Any = None
         self._module = _import("TensorBoard", "tensorboardX", "tensorboard.summary.writer.event_file_writer")
 
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
         """Writes the values of the step, where it is one to be written.
 
         Examples:
@@ -247,7 +247,7 @@ class WandbCallback(_Writer):
             self._run = self.wandb.run if self.wandb.run is not None else self.wandb.init(**self.wandb_args)
         return self._run
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Notes the numbers of epochs and steps in the run.
 
         Examples:

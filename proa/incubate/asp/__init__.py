@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ...nn.conv import Conv2D
 from ...nn.layer import Layer
 from ...nn.utils.masked import MaskedOptimizer
 from .utils import MaskAlgo, calculate_density, create_mask
+
+if TYPE_CHECKING:
+    from ...optimizer.optimizer import Optimizer
 
 __all__ = [
     "add_supported_layer", "calculate_density", "decorate", "prune_model", "reset_excluded_layers",
@@ -150,7 +153,7 @@ def _default_pruning(
 OptimizerWithSparsityGuarantee = MaskedOptimizer
 
 
-def decorate(optimizer: Any) -> MaskedOptimizer:
+def decorate(optimizer: Optimizer) -> MaskedOptimizer:
     """An optimiser that keeps pruned weights zero, also those that are pruned later.
 
     Args:

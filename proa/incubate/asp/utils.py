@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import type_error, value_error
+from ...eager.annotations import TensorLike
 
 
 class MaskAlgo(enum.Enum):
@@ -31,7 +32,7 @@ class CheckMethod(enum.Enum):
         return CheckMethod.CHECK_1D if mask_algo is MaskAlgo.MASK_1D else CheckMethod.CHECK_2D
 
 
-def calculate_density(x: Any) -> float:
+def calculate_density(x: TensorLike) -> float:
     """The share of elements that are not zero.
 
     Args:

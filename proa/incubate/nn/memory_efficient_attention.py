@@ -18,7 +18,7 @@ class LowerTriangularMask:
         """The mask as numbers to add."""
         rows, columns = shape[-2:]
         hidden = np.triu(np.full((rows, columns), -np.inf, "float32"), 1)
-        return tensor_from_data(np.broadcast_to(hidden, tuple(shape)).copy()).astype(dtype)  # type: ignore[attr-defined]
+        return tensor_from_data(np.broadcast_to(hidden, tuple(shape)).copy()).astype(dtype)
 
 
 class BlockDiagonalMask:
@@ -46,7 +46,7 @@ class BlockDiagonalMask:
                 block[np.triu_indices(queries, 1, keys)] = -np.inf
             mask[row : row + queries, column : column + keys] = block
             row, column = row + queries, column + keys
-        return tensor_from_data(np.broadcast_to(mask, tuple(shape)).copy()).astype(dtype)  # type: ignore[attr-defined]
+        return tensor_from_data(np.broadcast_to(mask, tuple(shape)).copy()).astype(dtype)
 
 
 class BlockDiagonalCausalMask(BlockDiagonalMask):

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.aval import make_aval
 from ...core.dtype import is_supported
 from ...core.errors import type_error, value_error
 from ...core.place import CPU, Place
-from ...eager.tensor import Tensor, make_aval, move_value, tensor_from_data, wrap
+from ...eager.tensor import Tensor, move_value, tensor_from_data, wrap
 
 Allocate = Callable[[tuple[int, ...], np.dtype], np.ndarray]
 

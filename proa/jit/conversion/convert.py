@@ -193,5 +193,5 @@ def _rebuilt(function: FunctionType, code: CodeType) -> FunctionType:
     converted.__qualname__ = function.__qualname__
     converted.__module__ = function.__module__
     converted.__doc__ = function.__doc__
-    converted._jst_not_to_static = True  # type: ignore[attr-defined]  # it is converted already
+    converted._jst_not_to_static = True  # it is converted already
     return converted

@@ -109,7 +109,7 @@ class Writes(ast.NodeVisitor):
 
 def declared(function: ast.FunctionDef | ast.Lambda, kind: type) -> set[str]:
     """Names that a function's own scope declares `global` or `nonlocal`."""
-    return {name for node in own_nodes(function) if isinstance(node, kind) for name in node.names}  # type: ignore[attr-defined]
+    return {name for node in own_nodes(function) if isinstance(node, kind) for name in node.names}
 
 
 def changed_by_inner_functions(function: ast.FunctionDef | ast.Lambda) -> set[str]:

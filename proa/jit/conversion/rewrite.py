@@ -383,7 +383,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         alone = isinstance(node.func, ast.Name) and node.func.id in _LEFT_ALONE
-        if alone and not (node.func.id == "vars" and node.args):  # type: ignore[attr-defined]
+        if alone and not (node.func.id == "vars" and node.args):
             node.args = [self.visit(argument) for argument in node.args]
             return node
         self.generic_visit(node)

@@ -90,7 +90,7 @@ class Steps:
             return [likeliest_tokens(logits), logits, None, *attend.pools]
         everywhere: Any = self.model.logits(rows)
         logits = everywhere.index_select(given["places"])
-        scores = token_scores(everywhere, given["targets"].reshape([-1]))  # type: ignore[attr-defined]
+        scores = token_scores(everywhere, given["targets"].reshape([-1]))
         return [likeliest_tokens(logits), logits, scores, *attend.pools]
 
     def run(self, shape: Shape, given: dict[str, np.ndarray]) -> Chosen:

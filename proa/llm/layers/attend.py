@@ -104,7 +104,7 @@ class Causal(Attend):
             raise value_error("Causal", f"segments are [{batch}, {length}], like the ids", f"{segments._aval}")
         numbers = tensor_from_data(np.arange(length, dtype=np.int64)[None])
         begins = concat_along([(segments[:, :1] * 0 + 1).astype("bool"), segments[:, 1:] != segments[:, :-1]], 1)
-        return numbers - choose_by(begins, numbers, numbers * 0).cummax(1)[0]  # type: ignore[operator, attr-defined]
+        return numbers - choose_by(begins, numbers, numbers * 0).cummax(1)[0]  # type: ignore[operator]
 
     def __call__(
         self, layer: int, query: Tensor, key: Tensor, value: Tensor, *, scale: float, window: int | None = None,
@@ -135,7 +135,7 @@ class Full(Attend):
     """Every token sees every other one; `mask`, `[batch, length]`, is 0 where there is only padding."""
 
     def __init__(self, mask: Tensor | None = None) -> None:
-        self.allowed: Any = None if mask is None else mask.astype("bool")[:, None, None, :]  # type: ignore[attr-defined]
+        self.allowed: Any = None if mask is None else mask.astype("bool")[:, None, None, :]
 
     def __call__(
         self, layer: int, query: Tensor, key: Tensor, value: Tensor, *, scale: float, window: int | None = None,

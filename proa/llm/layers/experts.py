@@ -82,14 +82,14 @@ class Mixture(Layer):
         count, per_token, size = tokens._aval.shape[0], self.experts.per_token, tokens._aval.shape[1]
         rows, token_of_row, expert_of_block = _places(chosen, self.experts.count)
         blocks = expert_of_block._aval.shape[0]
-        x = take_elements(tokens, [token_of_row], [0], trusted=True).reshape([blocks, -1, size])  # type: ignore[attr-defined]
+        x = take_elements(tokens, [token_of_row], [0], trusted=True).reshape([blocks, -1, size])
         gate, up, down = (
             take_elements(weight, [expert_of_block], [0], trusted=True) for weight in (self.gate, self.up, self.down)
         )
         inner: Any = self._activation(matmul(x, gate, False, False)) * matmul(x, up, False, False)
         out: Any = matmul(inner, down, False, False)
         pairs: Any = take_elements(out.reshape([-1, size]), [rows], [0], trusted=True)
-        shares = cast_to(weights, tokens._aval.dtype).unsqueeze(-1)  # type: ignore[attr-defined]
+        shares = cast_to(weights, tokens._aval.dtype).unsqueeze(-1)
         return (pairs.reshape([count, per_token, size]) * shares).sum(1)
 
 
@@ -101,7 +101,7 @@ def _of_best_groups(ranked: Any, experts: Experts) -> Any:
     kept = best.topk(experts.groups_kept, -1)[1]
     numbers = tensor_from_data(np.arange(experts.groups)[None, None])
     allowed = (kept.unsqueeze(-1) == numbers).any(1).unsqueeze(-1)
-    return choose_by(allowed, grouped, _LOWEST).reshape([tokens, experts.count])  # type: ignore[attr-defined]
+    return choose_by(allowed, grouped, _LOWEST).reshape([tokens, experts.count])
 
 
 def block_rows(pairs: int, experts: int) -> int:
@@ -116,7 +116,7 @@ def _places(chosen: Any, experts: int) -> tuple[Any, Any, Any]:
     height = block_rows(pairs, experts)
     blocks = (pairs + experts * (height - 1)) // height
     numbers = tensor_from_data(np.arange(experts)[None])
-    flat = cast_to(chosen, _INT64).reshape([pairs])  # type: ignore[attr-defined]
+    flat = cast_to(chosen, _INT64).reshape([pairs])
     hits: Any = cast_to(flat.unsqueeze(-1) == numbers, _INT64)
     before = hits.cumsum(0) - hits  # pairs of the same expert that stand before
     needed = (hits.sum(0) + (height - 1)) // height
@@ -125,4 +125,4 @@ def _places(chosen: Any, experts: int) -> tuple[Any, Any, Any]:
     owners = tensor_from_data(np.repeat(np.arange(tokens), per_token))
     token_of_row = put_along_axis(full_of(0, (blocks * height,), _INT64), rows, owners, 0)
     passed = tensor_from_data(np.arange(blocks)[:, None]) >= ends.unsqueeze(0)  # experts whose blocks are over
-    return rows, token_of_row, cast_to(passed, _INT64).sum(1).clip(max=experts - 1)  # type: ignore[attr-defined]
+    return rows, token_of_row, cast_to(passed, _INT64).sum(1).clip(max=experts - 1)

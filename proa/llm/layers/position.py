@@ -60,7 +60,7 @@ class Angles:
 
     def __init__(self, rope: Rope, positions: Tensor) -> None:
         self.rope = rope
-        where: Any = cast_to(positions, _FLOAT32).unsqueeze(-1)  # type: ignore[attr-defined]
+        where: Any = cast_to(positions, _FLOAT32).unsqueeze(-1)
         angles = where * (_dynamic(rope, where) if rope.scaling == "dynamic" else tensor_from_data(frequencies(rope)))
         angles = angles.repeat_interleave(2, -1) if rope.interleaved else concat_along([angles, angles], 2)
         angles = angles.unsqueeze(2)

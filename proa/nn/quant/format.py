@@ -91,7 +91,7 @@ class LinearQuanter(_Grid):
     """Numbers as whole numbers of levels, in the dtype they came in."""
 
     def forward(self, input: Tensor) -> Tensor:
-        if self._scales._aval.ndim == 2:  # type: ignore[attr-defined]
+        if self._scales._aval.ndim == 2:
             steps: Any = input / self._spread() * float(self._qmax)
             return steps.round().clip(float(self._qmin), float(self._qmax))
         return to_levels(input, self._scales, self._axis_of(input), self._qmax, self._qmin, self._qmax)
@@ -101,8 +101,8 @@ class LinearDequanter(_Grid):
     """Whole numbers of levels as numbers again."""
 
     def forward(self, input: Tensor) -> Tensor:
-        if self._scales._aval.ndim == 2:  # type: ignore[attr-defined]
-            return input.astype("float32") * self._spread() / float(self._qmax)  # type: ignore[attr-defined]
+        if self._scales._aval.ndim == 2:
+            return input.astype("float32") * self._spread() / float(self._qmax)
         return from_levels(input, self._scales, self._axis_of(input), self._qmax)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import SizesLike
 from ...eager.tensor import Tensor, tensor_from_data
 from ...eager.views import replace_value
 from ...ir.recorder import recording_gradients
@@ -200,7 +201,7 @@ class FakeQuantMovingAverageAbsMax(_MovingAverage):
         """
         if self.training:
             self._follow(input)
-        return _rounded(input, self._scale.detach(), self._quant_bits)  # type: ignore[attr-defined]
+        return _rounded(input, self._scale.detach(), self._quant_bits)
 
 
 class MovingAverageAbsMaxScale(_MovingAverage):
@@ -380,7 +381,7 @@ class QuantizedConv2DTranspose(_Quantized):
 
     _axis = 1
 
-    def forward(self, input: Any, output_size: Any = None) -> Any:
+    def forward(self, input: Any, output_size: SizesLike | None = None) -> Any:
         """The transposed convolution of the rounded input.
 
         Args:

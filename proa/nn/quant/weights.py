@@ -65,11 +65,11 @@ def weight_quantize(
         raise value_error(
             where, "the weight does not divide into groups or pairs", f"x: {aval}, group_size: {group_size}"
         )
-    rows: Any = cast_to(x.transpose([1, 0]), _FLOAT32)  # type: ignore[attr-defined]
+    rows: Any = cast_to(x.transpose([1, 0]), _FLOAT32)
     largest = 2 ** (bits - 1) - 1
     width = inputs if group_size < 0 else group_size
     groups = reshape_to(rows, (outputs, inputs // max(width, 1), width))
-    scale = groups.abs().max(-1) * (1.0 / largest)  # type: ignore[attr-defined]
+    scale = groups.abs().max(-1) * (1.0 / largest)
     safe = scale.clip(min=1e-30).unsqueeze(-1)
     whole = reshape_to((groups / safe).round().clip(-float(largest), float(largest)), (outputs, inputs))  # type: ignore
     numbers: Any = cast_to(whole, np.dtype("int8"))

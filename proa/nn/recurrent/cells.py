@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike, DTypeLike, ShapeLike
 from ...eager.tensor import Tensor
 from ...ops.basic import full_of
 from ...ops.linear.linalg import matmul
@@ -35,7 +36,12 @@ class RNNCellBase(Layer):
     """
 
     def get_initial_states(
-        self, batch_ref: Any, shape: Any = None, dtype: Any = None, init_value: float = 0.0, batch_dim_idx: int = 0
+        self,
+        batch_ref: Any,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike | None = None,
+        init_value: float = 0.0,
+        batch_dim_idx: int = 0,
     ) -> Any:
         """States full of `init_value`, for the batch size of a tensor.
 
@@ -193,10 +199,10 @@ class SimpleRNNCell(_GatedCell):
         input_size: int,
         hidden_size: int,
         activation: str = "tanh",
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
+        weight_ih_attr: AttrLike | None = None,
+        weight_hh_attr: AttrLike | None = None,
+        bias_ih_attr: AttrLike | None = None,
+        bias_hh_attr: AttrLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
@@ -263,10 +269,10 @@ class LSTMCell(_GatedCell):
         self,
         input_size: int,
         hidden_size: int,
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
+        weight_ih_attr: AttrLike | None = None,
+        weight_hh_attr: AttrLike | None = None,
+        bias_ih_attr: AttrLike | None = None,
+        bias_hh_attr: AttrLike | None = None,
         proj_size: int = 0,
         name: str | None = None,
     ) -> None:
@@ -338,10 +344,10 @@ class GRUCell(_GatedCell):
         self,
         input_size: int,
         hidden_size: int,
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
+        weight_ih_attr: AttrLike | None = None,
+        weight_hh_attr: AttrLike | None = None,
+        bias_ih_attr: AttrLike | None = None,
+        bias_hh_attr: AttrLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)

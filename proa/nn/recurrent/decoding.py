@@ -94,7 +94,7 @@ class BeamSearchDecoder(Decoder):
             >>> paddle.nn.BeamSearchDecoder.tile_beam_merge_with_batch(paddle.to_tensor([[1], [2]]), 2).tolist()
             [[1], [1], [2], [2]]
         """
-        return x.repeat_interleave(beam_size, 0)  # type: ignore[attr-defined]
+        return x.repeat_interleave(beam_size, 0)
 
     def _split_batch_beams(self, x: Any) -> Any:
         return x.reshape([-1, self.beam_size, *x._aval.shape[1:]])
@@ -178,8 +178,8 @@ class BeamSearchDecoder(Decoder):
         # A finished beam goes on with its end token, which costs nothing.
         ended = np.full(words, _FAR_BELOW, "float32")
         ended[self.end_token] = 0.0
-        done = cast_to(states.finished, logp._aval.dtype).unsqueeze(-1)  # type: ignore[attr-defined]
-        logp = logp * (1.0 - done) + tensor_from_data(ended).reshape([1, 1, -1]) * done  # type: ignore[attr-defined]
+        done = cast_to(states.finished, logp._aval.dtype).unsqueeze(-1)
+        logp = logp * (1.0 - done) + tensor_from_data(ended).reshape([1, 1, -1]) * done
         scores = (states.log_probs.unsqueeze(-1) + logp).reshape([batch, beams * words])
         best, places = scores.topk(self.beam_size)
         parents, ids = places // words, places % words
@@ -298,5 +298,5 @@ def dynamic_decode(
 def _held(new: Any, old: Any, finished: Any) -> Any:
     share = cast_to(finished, new._aval.dtype)
     for _ in range(new._aval.ndim - share._aval.ndim):
-        share = share.unsqueeze(-1)  # type: ignore[attr-defined]
+        share = share.unsqueeze(-1)
     return new + (old - new) * share

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ops.basic import cast_to, transpose_to
 from ...ops.linear.linalg import matmul
@@ -157,10 +158,10 @@ class BiRNN(Layer):
 
     def __init__(self, cell_fw: RNNCellBase, cell_bw: RNNCellBase, time_major: bool = False) -> None:
         super().__init__()
-        if cell_fw.input_size != cell_bw.input_size:  # type: ignore[attr-defined]
+        if cell_fw.input_size != cell_bw.input_size:
             raise value_error(
                 "BiRNN", "the cells must have the same input size",
-                f"{cell_fw.input_size} and {cell_bw.input_size}",  # type: ignore[attr-defined]
+                f"{cell_fw.input_size} and {cell_bw.input_size}",
             )  # fmt: skip
         self.cell_fw, self.cell_bw, self.time_major = cell_fw, cell_bw, time_major
 
@@ -393,10 +394,10 @@ class SimpleRNN(RNNBase):
         time_major: bool = False,
         dropout: float = 0.0,
         activation: str = "tanh",
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
+        weight_ih_attr: AttrLike | None = None,
+        weight_hh_attr: AttrLike | None = None,
+        bias_ih_attr: AttrLike | None = None,
+        bias_hh_attr: AttrLike | None = None,
         name: str | None = None,
     ) -> None:
         if activation not in ("tanh", "relu"):
@@ -437,10 +438,10 @@ class LSTM(RNNBase):
         direction: str = "forward",
         time_major: bool = False,
         dropout: float = 0.0,
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
+        weight_ih_attr: AttrLike | None = None,
+        weight_hh_attr: AttrLike | None = None,
+        bias_ih_attr: AttrLike | None = None,
+        bias_hh_attr: AttrLike | None = None,
         proj_size: int = 0,
         name: str | None = None,
     ) -> None:
@@ -478,10 +479,10 @@ class GRU(RNNBase):
         direction: str = "forward",
         time_major: bool = False,
         dropout: float = 0.0,
-        weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None,
-        bias_hh_attr: Any = None,
+        weight_ih_attr: AttrLike | None = None,
+        weight_hh_attr: AttrLike | None = None,
+        bias_ih_attr: AttrLike | None = None,
+        bias_hh_attr: AttrLike | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor, tensor_from_data
 from .. import functional as F
 from ..attributes import ParamAttr
@@ -42,7 +43,7 @@ def _check_sizes(layer: Layer, d_model: int, nhead: int, dim_feedforward: int) -
 
 def _repeated(layer: Layer, count: int) -> LayerList:
     """The layer itself, then new ones made with the same arguments."""
-    return LayerList([layer, *(type(layer)(**layer._config) for _ in range(count - 1))])  # type: ignore[attr-defined]
+    return LayerList([layer, *(type(layer)(**layer._config) for _ in range(count - 1))])
 
 
 class TransformerEncoderLayer(Layer):
@@ -77,8 +78,8 @@ class TransformerEncoderLayer(Layer):
         attn_dropout: float | None = None,
         act_dropout: float | None = None,
         normalize_before: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         layer_norm_eps: float = 1e-5,
     ) -> None:
         arguments = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
@@ -201,7 +202,7 @@ class TransformerEncoder(Layer):
             >>> len(encoder.gen_cache(paddle.ones([3, 5, 8])))
             2
         """
-        return [layer.gen_cache(src) for layer in self.layers]  # type: ignore[attr-defined]
+        return [layer.gen_cache(src) for layer in self.layers]
 
 
 class TransformerDecoderLayer(Layer):
@@ -236,8 +237,8 @@ class TransformerDecoderLayer(Layer):
         attn_dropout: float | None = None,
         act_dropout: float | None = None,
         normalize_before: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         layer_norm_eps: float = 1e-5,
     ) -> None:
         arguments = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
@@ -396,7 +397,7 @@ class TransformerDecoder(Layer):
             >>> len(decoder.gen_cache(paddle.ones([1, 5, 8]))), len(decoder.gen_cache(paddle.ones([1, 5, 8]), do_zip=True))
             (3, 2)
         """
-        caches = [layer.gen_cache(memory) for layer in self.layers]  # type: ignore[attr-defined]
+        caches = [layer.gen_cache(memory) for layer in self.layers]
         return list(zip(*caches, strict=True)) if do_zip else caches
 
 
@@ -437,8 +438,8 @@ class Transformer(Layer):
         attn_dropout: float | None = None,
         act_dropout: float | None = None,
         normalize_before: bool = False,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
         custom_encoder: Layer | None = None,
         custom_decoder: Layer | None = None,
     ) -> None:

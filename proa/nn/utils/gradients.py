@@ -55,10 +55,10 @@ def clip_grad_norm_(
     with recording_gradients(False):
         grads = [parameter._grad for parameter in chosen]
         if order == float("inf"):
-            total: Any = stack_along([grad.abs().max() for grad in grads], 0).max()  # type: ignore[attr-defined]
+            total: Any = stack_along([grad.abs().max() for grad in grads], 0).max()
         else:
             norms = stack_along([grad.flatten().norm(p=order) for grad in grads], 0)
-            total = norms.norm(p=order)  # type: ignore[attr-defined]
+            total = norms.norm(p=order)
         if error_if_nonfinite and not bool(total.isfinite()):
             raise runtime_error(
                 "clip_grad_norm_", "the joint norm of the gradients is not finite", f"norm: {total.item()}"

@@ -19,7 +19,7 @@ from ..layer import Layer
 
 
 def _new_parameter(value: Tensor, like: Any) -> Parameter:
-    made = Parameter(alias(value.detach()), trainable=not like.stop_gradient)  # type: ignore[attr-defined]
+    made = Parameter(alias(value.detach()), trainable=not like.stop_gradient)
     return made
 
 

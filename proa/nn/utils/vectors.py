@@ -56,7 +56,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor], name: str | 
     total = sum(parameter._aval.size for parameter in found)
     if vec._aval.shape != (total,):
         raise value_error("vector_to_parameters", f"the vector must have {total} elements", f"vec: {vec._aval}")
-    source: Any = vec.detach()  # type: ignore[attr-defined]
+    source: Any = vec.detach()
     start = 0
     for parameter in found:
         size = parameter._aval.size

@@ -15,6 +15,8 @@ import numpy as np
 from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import failed_check, runtime_error, type_error, value_error
 from ...core.place import CPU, Place, make_place, parse_place
+from ...eager.annotations import DeviceLike, DTypeLike, SizesLike, TensorLike
+from ...eager.attaching import attach
 from ...eager.moving import moved
 from ...eager.tensor import Tensor, alias, tensor_from_data
 from ...eager.views import register_detached, replace_value
@@ -51,7 +53,7 @@ _CASTS = {
 
 def method(function: Callable[..., Any]) -> Callable[..., Any]:
     """Attaches a function to Tensor under its own name."""
-    setattr(Tensor, function.__name__, function)
+    attach(__name__, **{function.__name__: function})
     return function
 
 
@@ -59,7 +61,7 @@ def method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @method
-def astype(self: Tensor, dtype: Any) -> Tensor:
+def astype(self: Tensor, dtype: DTypeLike | None) -> Tensor:
     """The numbers in another type; the tensor itself if it has that type already.
 
     Args:
@@ -100,7 +102,7 @@ def _cast_method(name: str, dtype: str) -> None:
         >>> paddle.to_tensor([1]).{name}().dtype
         paddle.{dtype}
     """
-    setattr(Tensor, name, convert)
+    attach(__name__, **{name: convert})
 
 
 for _name, _dtype in _CASTS.items():
@@ -256,10 +258,12 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
-Tensor.data = property(  # type: ignore[attr-defined]
-    detach,
-    lambda self, value: set_value(self, value),
-    doc="""The value outside the graph, as `detach()` gives it; setting it gives the tensor other numbers.
+attach(
+    __name__,
+    data=property(
+        detach,
+        lambda self, value: set_value(self, value),
+        doc="""The value outside the graph, as `detach()` gives it; setting it gives the tensor other numbers.
 
     Examples:
         >>> x = paddle.to_tensor([1.0], stop_gradient=False)
@@ -269,6 +273,7 @@ Tensor.data = property(  # type: ignore[attr-defined]
         >>> x.tolist()
         [5.0]
     """,
+    ),
 )
 
 
@@ -311,7 +316,7 @@ def set_value(self: Tensor, value: Any) -> None:
 
 
 @method
-def copy_(self: Tensor, other: Any, blocking: bool = True) -> Tensor:
+def copy_(self: Tensor, other: TensorLike, blocking: bool = True) -> Tensor:
     """Copies the numbers of another tensor and returns the tensor. Neither its history nor its version changes.
 
     Args:
@@ -379,12 +384,6 @@ def data_ptr(self: Tensor) -> int:
     return value.ctypes.data if isinstance(value, np.ndarray) else value.unsafe_buffer_pointer()
 
 
-@method
-def is_same_shape(self: Tensor, y: Tensor) -> bool:
-    """Whether another tensor has the same shape."""
-    return self._aval.shape == require_tensor("is_same_shape", "y", y)._aval.shape
-
-
 # ---- tensors like this one -----------------------------------------------------------------------
 
 
@@ -399,10 +398,10 @@ def _new(x: Tensor, where: str, size: Any, fill: Any, dtype: Any, device: Any, r
 @listed("size", 1)
 def new_zeros(
     self: Tensor,
-    size: Any,
+    size: SizesLike,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -426,10 +425,10 @@ def new_zeros(
 @listed("size", 1)
 def new_ones(
     self: Tensor,
-    size: Any,
+    size: SizesLike,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -453,10 +452,10 @@ def new_ones(
 @listed("size", 1)
 def new_empty(
     self: Tensor,
-    size: Any,
+    size: SizesLike,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -479,11 +478,11 @@ def new_empty(
 @method
 def new_full(
     self: Tensor,
-    size: Any,
+    size: SizesLike,
     fill_value: Any,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -516,11 +515,3 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
         [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
     return tile(self, repeats[0] if len(repeats) == 1 else list(repeats))
-
-
-def _plus(self: Tensor) -> Tensor:
-    """`+x` is the tensor itself."""
-    return self
-
-
-Tensor.__pos__ = _plus  # type: ignore[attr-defined]

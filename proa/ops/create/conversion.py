@@ -14,6 +14,7 @@ from ...core.errors import type_error, value_error
 from ...core.place import parse_place
 from ...core.printing import set_printoptions
 from ...core.size import Size
+from ...eager.annotations import DeviceLike, DTypeLike
 from ...eager.declare import PUBLIC, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, jax_value, tensor_from_data
@@ -32,7 +33,11 @@ def _reference_copy(data: Any, dtype: Any = None) -> Any:
 @samples(*_COPIES, reference=_reference_copy, gradient=False, why="a copy outside the graph")
 @public()
 def as_tensor(
-    data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    data: Any,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of `data`; see `to_tensor`.
 
@@ -53,7 +58,12 @@ def as_tensor(
 @samples(*_COPIES, reference=_reference_copy, gradient=False, why="a copy outside the graph")
 @public()
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+    obj: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of `obj`; see `to_tensor`.
 
@@ -164,7 +174,7 @@ class MmapStorage:
             raise RuntimeError(f"(MmapStorage) {filename} has {self._bytes.size} bytes; received nbytes: {nbytes}.")
         self._bytes = self._bytes[:nbytes]
 
-    def get_slice(self, dtype: Any = "uint8", start: int = 0, stop: int = -1, step: int = 1) -> Tensor:
+    def get_slice(self, dtype: DTypeLike = "uint8", start: int = 0, stop: int = -1, step: int = 1) -> Tensor:
         """A tensor of some of the numbers in the file.
 
         Args:

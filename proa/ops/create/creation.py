@@ -16,6 +16,7 @@ from ...core.place import parse_place
 from ...core.symbols import is_symbolic, plain
 from ...core.tracebacks import trim
 from ...eager import series
+from ...eager.annotations import DeviceLike, DTypeLike, ShapeLike, TensorLike
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.modes import no_grad
@@ -45,7 +46,9 @@ def _reference_data(data: Any, dtype: Any = None, stop_gradient: bool = True) ->
     why="a copy outside the graph",
 )
 @public()
-def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
+def to_tensor(
+    data: Any, dtype: DTypeLike | None = None, place: DeviceLike | None = None, stop_gradient: bool = True
+) -> Tensor:
     """A new tensor with a copy of `data`.
 
     Python floats become the default floating type and Python integers int64; arrays keep their type.
@@ -92,8 +95,8 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
 @public()
 def tensor(
     data: Any,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -142,7 +145,7 @@ def clone(x: Tensor, name: str | None = None) -> Tensor:
 
 @samples(S(A(2, 3)), S(A()), S(A(2, dtype="bool")), reference=lambda x: x)
 @public()
-def assign(x: Any, output: Tensor | None = None) -> Tensor:
+def assign(x: TensorLike, output: Tensor | None = None) -> Tensor:
     """A copy of a tensor, an array, a list or a number.
 
     Args:
@@ -184,7 +187,7 @@ def filled(where: str, shape: Any, value: Any, dtype: np.dtype) -> Tensor:
     if isinstance(value, Tensor):
         if value._aval.size != 1:
             raise value_error(where, "fill_value must be one number", f"fill_value: {value._aval}")
-        return expand_to(reshape_to(cast_to(value.detach(), dtype), (1,) * len(dims)), dims)  # type: ignore[attr-defined]
+        return expand_to(reshape_to(cast_to(value.detach(), dtype), (1,) * len(dims)), dims)
     return filled_with(scalar_of(where, "fill_value", value), dims, dtype)
 
 
@@ -231,13 +234,13 @@ def real_of(where: str, name: str, value: Any) -> float:
 )
 @public(aliases="shape=size")
 def full(
-    shape: Any,
+    shape: ShapeLike,
     fill_value: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -276,12 +279,12 @@ def full(
 @public(aliases="shape=size")
 @listed("shape", 0)
 def zeros(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -314,12 +317,12 @@ def zeros(
 @public(aliases="shape=size")
 @listed("shape", 0)
 def ones(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -355,12 +358,12 @@ def ones(
 @public(aliases="shape=size")
 @listed("shape", 0)
 def empty(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -396,10 +399,10 @@ def empty(
 def full_like(
     x: Tensor,
     fill_value: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -440,10 +443,10 @@ def _beside(x: Tensor, made: Tensor) -> Tensor:
 @public(method=True)
 def zeros_like(
     x: Tensor,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -475,10 +478,10 @@ def zeros_like(
 @public(method=True)
 def ones_like(
     x: Tensor,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -506,10 +509,10 @@ def ones_like(
 @public(method=True)
 def empty_like(
     x: Tensor,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:

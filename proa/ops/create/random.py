@@ -24,6 +24,7 @@ from ...core.dtype import (
 )
 from ...core.errors import type_error, value_error
 from ...core.generator import Generator, GeneratorState, default_generator
+from ...eager.annotations import DeviceLike, DTypeLike, Number, ShapeLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -76,7 +77,7 @@ def seed(seed: int) -> Generator:
 
 
 @public()
-def get_rng_state(device: Any = None) -> list[GeneratorState]:
+def get_rng_state(device: DeviceLike | None = None) -> list[GeneratorState]:
     """The state of the random numbers, from which `set_rng_state` continues.
 
     Args:
@@ -96,7 +97,7 @@ def get_rng_state(device: Any = None) -> list[GeneratorState]:
 
 
 @public()
-def set_rng_state(state_list: Any, device: Any = None) -> None:
+def set_rng_state(state_list: Any, device: DeviceLike | None = None) -> None:
     """Continues from a state that `get_rng_state` gave.
 
     Args:
@@ -141,7 +142,7 @@ def set_cuda_rng_state(state_list: Any) -> None:
 
 
 @public(name="Generator")
-def new_generator(device: Any = None) -> Generator:
+def new_generator(device: DeviceLike | None = None) -> Generator:
     """A generator of random numbers of its own, seeded like the default one.
 
     Args:
@@ -199,12 +200,12 @@ def normal_of(xp: Any, mean: Any, std: Any, seed: Any, offset: Any, shape: tuple
 @public(aliases="shape=size")
 @listed("shape", 0)
 def rand(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -234,15 +235,15 @@ def rand(
 )  # fmt: skip
 @public(values=True)
 def uniform(
-    shape: Any,
-    dtype: Any = None,
-    min: Any = 0,
-    max: Any = 1.0,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    min: Number = 0,
+    max: Number = 1.0,
     seed: int = 0,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn uniformly from [min, max).
@@ -280,12 +281,12 @@ def _normal_dtype(where: str, dtype: Any) -> np.dtype:
 @public(aliases="shape=size")
 @listed("shape", 0)
 def randn(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -314,12 +315,12 @@ def randn(
 @public(values=True)
 @listed("shape", 0)
 def standard_normal(
-    shape: Any,
-    dtype: Any = None,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn from the normal distribution of mean 0 and deviation 1; the same as `randn`.
@@ -411,8 +412,8 @@ def rand_like(
     input: Tensor,
     name: str | None = None,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn uniformly from [0, 1), in the shape of a tensor.
@@ -441,10 +442,10 @@ def rand_like(
 @public()
 def randn_like(
     x: Tensor,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn from the normal distribution of mean 0 and deviation 1, in the shape of a tensor.
@@ -514,7 +515,9 @@ def integers_from(where: str, low: Any, high: Any, shape: tuple[int, ...], dtype
     random=True,
 )  # fmt: skip
 @public(values=True)
-def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
+def randint(
+    low: Any = 0, high: Any = None, shape: ShapeLike = (1,), dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Integers drawn uniformly from [low, high), or from [0, low) where `high` is left out.
 
     Args:
@@ -545,7 +548,9 @@ def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None
     gradient=False, why="the numbers do not depend on the tensor", random=True,
 )  # fmt: skip
 @public(method=True)
-def randint_like(x: Tensor, low: Any = 0, high: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+def randint_like(
+    x: Tensor, low: Any = 0, high: Any = None, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Integers drawn uniformly from [low, high), in the shape of a tensor.
 
     Args:
@@ -583,12 +588,12 @@ def permutation_of(xp: Any, seed: Any, offset: Any, shape: tuple[int, ...], dtyp
 @samples(S(20), S(0), S(1), S(12, "int32"), S(12, "float32"), random=True)
 @public(values=True)
 def randperm(
-    n: Any,
-    dtype: Any = "int64",
+    n: int,
+    dtype: DTypeLike = "int64",
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:

@@ -20,6 +20,7 @@ from ...core.aval import Aval
 from ...core.dtype import FLOAT64, INT64, is_floating
 from ...core.errors import type_error, value_error
 from ...core.namespaces import can_write
+from ...eager.annotations import Number, ShapeLike
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, same
 from ...eager.samples import A, S, samples
@@ -232,7 +233,7 @@ def _gamma_slope_xla(xp: Any, x: Any, value: Any) -> Any:
     return lax.random_gamma_grad(x.astype(np.float64), value.astype(np.float64)).astype(x.dtype)  # type: ignore[call-arg]
 
 
-gamma_slope.operation.kernels["xla"] = _gamma_slope_xla  # type: ignore[attr-defined]
+gamma_slope.operation.kernels["xla"] = _gamma_slope_xla
 
 
 @samples(
@@ -412,7 +413,9 @@ def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
     S(), S(0.5, 0.3, [3, 4]), S(A(3, 4), 0.5), S(A(3, 4), A(3, 4, low=0.2, high=1)), S(A(0, 2), 1.0), random=True,
 )  # fmt: skip
 @public(values=True)
-def log_normal(mean: Any = 1.0, std: Any = 2.0, shape: Any = None, name: str | None = None) -> Tensor:
+def log_normal(
+    mean: Number = 1.0, std: Number = 2.0, shape: ShapeLike | None = None, name: str | None = None
+) -> Tensor:
     """Numbers whose logarithm has a normal distribution.
 
     Args:
@@ -447,7 +450,7 @@ def _own_type(where: str, x: Tensor) -> np.dtype:
     gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
 )  # fmt: skip
 @public(method=True)
-def log_normal_(x: Tensor, mean: Any = 1.0, std: Any = 2.0, name: str | None = None) -> Tensor:
+def log_normal_(x: Tensor, mean: Number = 1.0, std: Number = 2.0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers whose logarithm has a normal distribution and returns it.
 
     Args:

@@ -14,6 +14,7 @@ from ...core.dtype import (
     is_floating,
 )
 from ...core.errors import type_error, value_error
+from ...eager.annotations import Number
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -123,7 +124,7 @@ def multinomial_of(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, re
 
 def _multinomial_xla(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, replacement: bool) -> Any:
     if not replacement or x.ndim == 1:
-        return multinomial_of.operation.kernel(xp, x, seed, offset, num_samples, replacement)  # type: ignore[attr-defined]
+        return multinomial_of.operation.kernel(xp, x, seed, offset, num_samples, replacement)
     import jax
 
     weights = x.astype(np.float64)
@@ -134,7 +135,7 @@ def _multinomial_xla(xp: Any, x: Any, seed: Any, offset: Any, num_samples: int, 
     return xp.minimum(found, last[..., None])
 
 
-multinomial_of.operation.kernels["xla"] = _multinomial_xla  # type: ignore[attr-defined]
+multinomial_of.operation.kernels["xla"] = _multinomial_xla
 
 
 @samples(
@@ -208,7 +209,7 @@ def _filled_with(where: str, x: Tensor, numbers: Tensor) -> Tensor:
     gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
 )  # fmt: skip
 @public(method=True)
-def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
+def uniform_(x: Tensor, min: Number = 0, max: Number = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers drawn uniformly from [min, max) and returns it.
 
     Args:
@@ -233,7 +234,7 @@ def uniform_(x: Tensor, min: Any = 0, max: Any = 1.0, seed: int = 0, name: str |
     gradient=False, why="fills the tensor with numbers that do not depend on it", random=True,
 )  # fmt: skip
 @public(method=True)
-def normal_(x: Tensor, mean: Any = 0.0, std: Any = 1.0, name: str | None = None) -> Tensor:
+def normal_(x: Tensor, mean: Number = 0.0, std: Number = 1.0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers from a normal distribution and returns it.
 
     Args:

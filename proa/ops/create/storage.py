@@ -14,6 +14,8 @@ import numpy as np
 
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import runtime_error, type_error, value_error
+from ...eager.annotations import DTypeLike, ShapeLike, SizesLike
+from ...eager.attaching import attach
 from ...eager.declare import PUBLIC
 from ...eager.tape import stand_in
 from ...eager.tensor import Tensor, adopt, alias
@@ -39,7 +41,7 @@ from .attribute import method
 
 
 @method
-def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: str | None = None) -> Tensor:
+def resize_(x: Tensor, shape: ShapeLike, fill_zero: bool = False, name: str | None = None) -> Tensor:
     """The tensor itself gets another shape, with fewer elements or with zeros behind the old ones, and is returned.
 
     With another number of elements it no longer shares memory with its views.
@@ -89,9 +91,13 @@ def _share(x: Tensor, source: Tensor, where: str) -> None:
 
 @method
 def set_(
-    x: Tensor, source: Tensor | None = None, shape: Any = None, stride: Any = None, offset: int = 0,
+    x: Tensor,
+    source: Tensor | None = None,
+    shape: ShapeLike | None = None,
+    stride: SizesLike | None = None,
+    offset: int = 0,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The tensor itself becomes a view of another, or one without elements, and is returned.
 
     Args:
@@ -159,15 +165,12 @@ def set_tensor(self: Tensor, value: Tensor) -> None:
     _share(self, require_tensor("set_tensor", "value", value), "set_tensor")
 
 
-Tensor.strides = property(  # type: ignore[attr-defined]
-    lambda self: list(strides_of(self)),
-    doc="""Elements between neighbours along each axis, as Paddle's memory has them.
+def _strides(self: Tensor) -> list[int]:
+    """Elements between neighbours along each axis, as Paddle's memory has them."""
+    return list(strides_of(self))
 
-    Examples:
-        >>> paddle.zeros([2, 3]).strides, paddle.zeros([2, 3]).t().strides
-        ([3, 1], [1, 3])
-    """,
-)
+
+attach(__name__, strides=property(_strides))
 
 
 @method
@@ -242,27 +245,30 @@ def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
     return self
 
 
-Tensor.offset = property(  # type: ignore[attr-defined]
-    lambda self: 0,
-    doc="""Bytes before the first element: none, each value has its own memory.
+def _offset(self: Tensor) -> int:
+    """Bytes before the first element: none, each value has its own memory."""
+    return 0
 
-    Examples:
-        >>> paddle.zeros([2, 3])[1].offset
-        0
-    """,
-)
-Tensor.layout = property(lambda self: "NCHW", doc="Paddle's name for plain row-major memory.")  # type: ignore[attr-defined]
-Tensor.grad_ = property(  # type: ignore[attr-defined]
-    lambda self: self.grad,
-    lambda self, value: setattr(self, "grad", value),
-    doc="""The gradient; see `grad`.
 
-    Examples:
-        >>> x = paddle.to_tensor([3.0], stop_gradient=False)
-        >>> (x * x).backward()
-        >>> x.grad_.tolist()
-        [6.0]
-    """,
+def _layout(self: Tensor) -> str:
+    """Paddle's name for the order of dimensions in memory; the same for every tensor, sparse ones too."""
+    return "NCHW"
+
+
+def _gradient(self: Tensor) -> Tensor | None:
+    """The gradient; see `grad`."""
+    return self.grad
+
+
+def _set_gradient(self: Tensor, value: Tensor | None) -> None:
+    self.grad = value
+
+
+attach(
+    __name__,
+    offset=property(_offset),
+    layout=property(_layout),
+    grad_=property(_gradient, _set_gradient),
 )
 
 
@@ -276,26 +282,21 @@ class VarType(enum.Enum):
     RAW = 17
 
 
-Tensor.type = property(  # type: ignore[attr-defined]
-    lambda self: VarType.DENSE_TENSOR,
-    doc="""The kind of variable; the data type is `dtype`.
+def _type(self: Tensor) -> VarType:
+    """The kind of variable; the data type is `dtype`."""
+    return VarType.DENSE_TENSOR
 
-    Examples:
-        >>> paddle.zeros([2]).type.name
-        'DENSE_TENSOR'
-    """,
-)
+
+attach(__name__, type=property(_type))
 
 # ---- the place in a cluster: of a tensor that is whole, nothing ----------------------------------
 
-Tensor.placements = None  # type: ignore[attr-defined]
-Tensor.process_mesh = None  # type: ignore[attr-defined]
-Tensor.num_shard = None  # type: ignore[attr-defined]
+attach(__name__, placements=None, process_mesh=None, num_shard=None)
 
 # ---- made by a class -----------------------------------------------------------------------------
 
 
-def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Tensor:
+def create_tensor(dtype: DTypeLike | None, name: str | None = None, persistable: bool = False) -> Tensor:
     """A tensor of a type without elements, to be filled later.
 
     Args:
@@ -315,7 +316,7 @@ def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False
 
 
 def create_parameter(
-    shape: Any, dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False,
+    shape: ShapeLike, dtype: DTypeLike | None, name: str | None = None, attr: Any = None, is_bias: bool = False,
     default_initializer: Any = None,
 ) -> Any:  # fmt: skip
     """A new parameter; the same as `paddle.create_parameter`.
@@ -336,8 +337,8 @@ def create_parameter(
 
 
 # Functions on the class, not methods: Paddle has them so.
-Tensor.create_tensor = staticmethod(create_tensor)  # type: ignore[attr-defined]
-Tensor.create_parameter = staticmethod(create_parameter)  # type: ignore[attr-defined]
+attach(__name__, create_tensor=staticmethod(create_tensor))
+attach(__name__, create_parameter=staticmethod(create_parameter))
 
 
 # ---- other natures -------------------------------------------------------------------------------
@@ -412,13 +413,6 @@ def set_string_list(self: Tensor, value: Any) -> None:
     raise NotImplementedError("(set_string_list) a tensor holds numbers here, no strings; keep a list beside it.")
 
 
-def _no_block(self: Tensor) -> Any:
-    """AttributeError: a tensor belongs to no program."""
-    raise AttributeError("(block) a tensor belongs to no block of a program; variables of static programs do.")
-
-
-Tensor.block = property(_no_block)  # type: ignore[attr-defined]
-
 # ---- other libraries -----------------------------------------------------------------------------
 
 
@@ -458,13 +452,13 @@ def _division(self: Tensor, other: Any) -> Tensor:
     return self.__truediv__(other)
 
 
-Tensor.__cuda_array_interface__ = property(_cuda_array_interface)  # type: ignore[attr-defined]
-Tensor.__dlpack_c_exchange_api__ = _NotOffered("__dlpack_c_exchange_api__")  # type: ignore[attr-defined]
-Tensor.__c_dlpack_exchange_api__ = _NotOffered("__c_dlpack_exchange_api__")  # type: ignore[attr-defined]
-Tensor.__tvm_ffi_env_stream__ = _no_stream  # type: ignore[attr-defined]
-Tensor.__div__ = _division  # type: ignore[attr-defined]
-Tensor.__rdiv__ = _reflected_division  # type: ignore[attr-defined]
-Tensor.__long__ = Tensor.__int__  # type: ignore[attr-defined]
-Tensor.__nonzero__ = Tensor.__bool__  # type: ignore[attr-defined]
+attach(__name__, __cuda_array_interface__=property(_cuda_array_interface))
+attach(__name__, __dlpack_c_exchange_api__=_NotOffered("__dlpack_c_exchange_api__"))
+attach(__name__, __c_dlpack_exchange_api__=_NotOffered("__c_dlpack_exchange_api__"))
+attach(__name__, __tvm_ffi_env_stream__=_no_stream)
+attach(__name__, __div__=_division)
+attach(__name__, __rdiv__=_reflected_division)
+attach(__name__, __long__=Tensor.__int__)
+attach(__name__, __nonzero__=Tensor.__bool__)
 # Paddle 3.3.1: NumPy's own functions refuse tensors, operators of arrays leave the work to them.
-Tensor.__array_ufunc__ = None  # type: ignore[attr-defined]
+attach(__name__, __array_ufunc__=None)

@@ -11,6 +11,7 @@ import numpy as np
 from ...core import dtype as _dtype
 from ...core.dtype import DType
 from ...core.errors import type_error, value_error
+from ...eager.annotations import DTypeLike, ShapeLike
 from ...eager.declare import PUBLIC, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -31,7 +32,9 @@ def _reference_softmax(x: Any, dim: Any = None, dtype: Any = None) -> Any:
 
 @samples(S(A(3)), S(A(2, 3)), S(A(2, 3, 2), 0), S(A(2, 2, 1, 2), 1), reference=_reference_softmax)
 @public(method=True, aliases="input=x dim=axis")
-def softmax(input: Tensor, dim: int | None = None, dtype: Any = None, *, out: Tensor | None = None) -> Tensor:
+def softmax(
+    input: Tensor, dim: int | None = None, dtype: DTypeLike | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """`exp(x) / sum(exp(x))` along an axis; see `nn.functional.softmax`.
 
     Args:
@@ -120,7 +123,7 @@ def disable_signal_handler() -> None:
 
 @public()
 def check_shape(
-    shape: Any,
+    shape: ShapeLike,
     op_name: str,
     expected_shape_type: Any = (list, tuple),
     expected_element_type: Any = (int,),

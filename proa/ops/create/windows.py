@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.dtype import INT32, INT64, default_float, is_floating, to_numpy_dtype
 from ...core.errors import runtime_error, type_error, value_error
+from ...eager.annotations import DeviceLike, DTypeLike
 from ...eager.declare import public
 from ...eager.samples import S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -74,9 +75,9 @@ def bartlett_window(
     window_length: int,
     periodic: bool = True,
     *,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     layout: Any = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -106,9 +107,9 @@ def blackman_window(
     window_length: int,
     periodic: bool = True,
     *,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     layout: Any = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -146,9 +147,9 @@ def hamming_window(
     alpha: float = 0.54,
     beta: float = 0.46,
     *,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     layout: Any = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -179,9 +180,9 @@ def hann_window(
     window_length: int,
     periodic: bool = True,
     *,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     layout: Any = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -214,9 +215,9 @@ def kaiser_window(
     periodic: bool = True,
     beta: float = 12.0,
     *,
-    dtype: Any = "float32",
+    dtype: DTypeLike = "float32",
     layout: Any = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -262,10 +263,10 @@ def range(
     start: Any = 0,
     end: Any = None,
     step: Any = 1,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -323,7 +324,7 @@ def _triangle(where: str, row: Any, col: Any, offset: Any, dtype: Any, lower: bo
     reference=lambda row, col, offset=0, dtype="int64": np.stack(np.tril_indices(row, offset, col)).astype(dtype),
 )  # fmt: skip
 @public()
-def tril_indices(row: int, col: int | None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+def tril_indices(row: int, col: int | None, offset: int = 0, dtype: DTypeLike = "int64") -> Tensor:
     """Rows and columns of the lower triangle of a matrix.
 
     Args:
@@ -347,7 +348,7 @@ def tril_indices(row: int, col: int | None, offset: int = 0, dtype: Any = "int64
     reference=lambda row, col=None, offset=0, dtype="int64": np.stack(np.triu_indices(row, offset, col)).astype(dtype),
 )  # fmt: skip
 @public()
-def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Tensor:
+def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: DTypeLike = "int64") -> Tensor:
     """Rows and columns of the upper triangle of a matrix.
 
     Args:

@@ -109,7 +109,7 @@ def _exact_scores(xp: Any, logits: Any, targets: Any) -> Any:
     return scores_of(xp, logits, targets, _exact_sums)
 
 
-choose_tokens.operation.kernels["exact"] = _exact_choice  # type: ignore[attr-defined]
-token_scores.operation.kernels["exact"] = _exact_scores  # type: ignore[attr-defined]
-linear.operation.kernels["exact"] = _exact_linear  # type: ignore[attr-defined]
-paged_attention.operation.kernels["exact"] = _exact_attention  # type: ignore[attr-defined]
+choose_tokens.operation.kernels["exact"] = _exact_choice
+token_scores.operation.kernels["exact"] = _exact_scores
+linear.operation.kernels["exact"] = _exact_linear
+paged_attention.operation.kernels["exact"] = _exact_attention

@@ -156,7 +156,7 @@ def paged_attention(
 
 
 for _primitive, _native in ((paged_attention, native_paged_attention), (write_pages, native_write_pages)):
-    _operation = _primitive.operation  # type: ignore[attr-defined]
+    _operation = _primitive.operation
     _operation.kernels["cpu"] = _native(_operation.kernel)
     _operation.kernels["numpy"] = on_host(_native, _operation.kernel)
-paged_attention.operation.kernels["gpu"] = single_queries(paged_attention.operation.kernel)  # type: ignore[attr-defined]
+paged_attention.operation.kernels["gpu"] = single_queries(paged_attention.operation.kernel)

@@ -116,8 +116,8 @@ def _pool_rows_cupy(xp: Any, x: Any, index: Any, num_rows: int, mode: str) -> An
     return add_rows(xp, index, flat, num_rows).reshape(num_rows, *x.shape[1:])
 
 
-pool_rows.operation.kernels["numpy"] = _pool_rows_numpy  # type: ignore[attr-defined]
-pool_rows.operation.kernels["cupy"] = _pool_rows_cupy  # type: ignore[attr-defined]
+pool_rows.operation.kernels["numpy"] = _pool_rows_numpy
+pool_rows.operation.kernels["cupy"] = _pool_rows_cupy
 
 
 def rows_at(x: Tensor, index: Tensor) -> Tensor:
@@ -132,7 +132,7 @@ def pooled(where: str, x: Tensor, index: Tensor, num_rows: int, mode: str) -> Te
         return pool_rows(x, index, num_rows, mode)
     aval = x._aval
     ones = full_of(1, (index._aval.size, *[1] * (aval.ndim - 1)), np.dtype(np.float32))
-    counts = pool_rows(ones, index, num_rows, "sum").clip(min=1)  # type: ignore[attr-defined]
+    counts = pool_rows(ones, index, num_rows, "sum").clip(min=1)
     sums = pool_rows(x, index, num_rows, "sum")
     if aval.dtype.kind in "iu":
         return divide(sums, cast_to(counts, aval.dtype), rounding_mode="trunc")

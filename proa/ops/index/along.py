@@ -15,6 +15,7 @@ from ...core.dtype import is_reduced_precision
 from ...core.errors import value_error
 from ...core.namespaces import can_write
 from ...eager import series
+from ...eager.annotations import AxisLike
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, same
 from ...eager.one_operator import one_operator
@@ -174,8 +175,8 @@ def _put_along_in_place(xp: Any, x: Any, value: Any, index: Any, axis: int, size
     return out.astype(x.dtype, copy=False)
 
 
-put_along.operation.kernels["numpy"] = _put_along_in_place  # type: ignore[attr-defined]
-put_along.operation.kernels["cupy"] = _put_along_in_place  # type: ignore[attr-defined]
+put_along.operation.kernels["numpy"] = _put_along_in_place
+put_along.operation.kernels["cupy"] = _put_along_in_place
 
 
 def _prepared(
@@ -194,7 +195,7 @@ def _prepared(
     extents = index._aval.shape
     if broadcast:
         ones = tuple(1 if a == along else n for a, n in enumerate(aval.shape))
-        target = broadcast_shapes(take_along.operation, [aval, index._aval], [ones, extents])  # type: ignore[attr-defined]
+        target = broadcast_shapes(take_along.operation, [aval, index._aval], [ones, extents])
         for a, (wanted, n) in enumerate(zip(target, aval.shape)):
             if a != along and wanted != n:
                 x = expand_to(x, tuple(m if b != a else wanted for b, m in enumerate(x._aval.shape)))
@@ -226,7 +227,7 @@ def _reference_take(arr: Any, indices: Any, axis: int, broadcast: bool = True) -
 )
 @public(method=True, aliases="arr=input")
 def take_along_axis(
-    arr: Tensor, indices: Tensor, axis: Any, broadcast: bool = True, *, out: Tensor | None = None
+    arr: Tensor, indices: Tensor, axis: AxisLike | None, broadcast: bool = True, *, out: Tensor | None = None
 ) -> Tensor:
     """The elements of a tensor at positions along an axis.
 
@@ -307,7 +308,7 @@ def put_along_axis(
     arr: Tensor,
     indices: Tensor,
     values: Any,
-    axis: Any,
+    axis: AxisLike | None,
     reduce: str = "assign",
     include_self: bool = True,
     broadcast: bool = True,
@@ -350,7 +351,7 @@ def put_along_axis(
                 "values must have the shape of indices",
                 f"indices: {index._aval}, values: {value._aval}",
             )
-        broadcast_shapes(put_along.operation, [value._aval, index._aval], [value._aval.shape, shape])  # type: ignore[attr-defined]
+        broadcast_shapes(put_along.operation, [value._aval, index._aval], [value._aval.shape, shape])
         value = expand_to(value, shape)
     size = x._aval.shape[along]
     if kind == "assign":

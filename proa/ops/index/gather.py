@@ -14,6 +14,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import INT32, INT64
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike, Number, ShapeLike
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.one_operator import one_operator
@@ -67,7 +68,9 @@ def written(out: Tensor | None, result: Tensor, where: str) -> Tensor:
     reference=lambda x, i, axis=0: np.take(x, i.reshape(-1) if i.ndim == 2 else i, axis),
 )
 @public(method=True, otherwise=gather_by_dim)
-def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, out: Tensor | None = None) -> Tensor:
+def gather(
+    x: Tensor, index: Tensor, axis: AxisLike | None = None, name: str | None = None, out: Tensor | None = None
+) -> Tensor:
     """The slices of a tensor along an axis that `index` names.
 
     Args:
@@ -94,7 +97,7 @@ def gather(x: Tensor, index: Tensor, axis: Any = None, name: str | None = None, 
 )
 @public(method=True, otherwise=index_select_by_dim)
 def index_select(
-    x: Tensor, index: Tensor, axis: Any = 0, name: str | None = None, *, out: Tensor | None = None
+    x: Tensor, index: Tensor, axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """The slices of a tensor along an axis that a vector of integers names.
 
@@ -204,9 +207,9 @@ def _reference_index_add(x: Any, index: Any, axis: int, value: Any, alpha: float
 def index_add(
     x: Tensor,
     index: Tensor,
-    axis: Any,
+    axis: AxisLike | None,
     value: Tensor,
-    alpha: Any = 1,
+    alpha: Number = 1,
     name: str | None = None,
     *,
     out: Tensor | None = None,
@@ -241,7 +244,7 @@ def index_add(
     reference=lambda x, i, axis, value: _reference_index_fill(x, i, axis, value),
 )
 @public(method=True, inplace=True)
-def index_fill(x: Tensor, index: Tensor, axis: Any, value: Any, name: str | None = None) -> Tensor:
+def index_fill(x: Tensor, index: Tensor, axis: AxisLike | None, value: Any, name: str | None = None) -> Tensor:
     """A tensor with one number in the slices that `index` names.
 
     Args:
@@ -369,7 +372,7 @@ def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
     require_tensor("gather_nd", "x", x)
     depth = _last_axis("gather_nd", x._aval, index_tensor("gather_nd", index)._aval)
     if depth == 0:
-        return x.expand((*index._aval.shape[:-1], *x._aval.shape))  # type: ignore[attr-defined]
+        return x.expand((*index._aval.shape[:-1], *x._aval.shape))
     return take_nd(x, index, x._aval.shape[:depth])
 
 
@@ -413,7 +416,7 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
         )
     if depth == 0:
         leading = tuple(range(index._aval.ndim - 1))
-        return x + (updates.sum(leading) if leading else updates)  # type: ignore[attr-defined]
+        return x + (updates.sum(leading) if leading else updates)
     return put_nd(x, updates, index, x._aval.shape[:depth], True)
 
 
@@ -424,7 +427,7 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
     reference=lambda i, updates, shape: _reference_scatter_nd_add(np.zeros(shape, updates.dtype), i, updates),
 )
 @public(values=True, method=True)
-def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def scatter_nd(index: Tensor, updates: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Zeros with values added at several positions.
 
     Args:

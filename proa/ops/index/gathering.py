@@ -262,7 +262,7 @@ def add_at(
 
 
 for _operation, _in_place in ((take_at, _take_in_place), (put_at, _put_in_place), (add_at, _add_in_place)):
-    _operation.operation.kernels.update(numpy=_in_place, cupy=_in_place)  # type: ignore[attr-defined]
+    _operation.operation.kernels.update(numpy=_in_place, cupy=_in_place)
 
 
 def _trusted(axes: Axes) -> Axes:

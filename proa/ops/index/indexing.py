@@ -19,6 +19,8 @@ import numpy as np
 from ...core.errors import index_error, type_error, value_error
 from ...core.symbols import fixed
 from ...core.tracebacks import trim
+from ...eager.annotations import AxisLike, SizesLike
+from ...eager.attaching import attach
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -112,7 +114,7 @@ def iterate(x: Tensor) -> Iterator[Tensor]:
     if not aval.ndim:
         raise TypeError("(iter) a 0-d tensor has nothing to iterate over.")
     if 0 < aval.shape[0] <= _MOST_ROWS:
-        return iter(x.unbind(0))  # type: ignore[attr-defined]
+        return iter(x.unbind(0))
     return (get_item(x, position) for position in range(fixed(aval.shape[0])))
 
 
@@ -122,10 +124,10 @@ def contains(x: Tensor, item: Any) -> bool:
     return bool((np.asarray(x._data()) == np.asarray(item)).any())
 
 
-Tensor.__getitem__ = get_item  # type: ignore[attr-defined]
-Tensor.__setitem__ = set_item  # type: ignore[attr-defined]
-Tensor.__iter__ = iterate  # type: ignore[attr-defined]
-Tensor.__contains__ = contains  # type: ignore[attr-defined]
+attach(__name__, __getitem__=get_item)
+attach(__name__, __setitem__=set_item)
+attach(__name__, __iter__=iterate)
+attach(__name__, __contains__=contains)
 
 
 # ---- functions that slice ------------------------------------------------------------------------
@@ -162,7 +164,7 @@ def _reference_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = N
     reference=_reference_slice,
 )
 @public(name="slice", method="slice")
-def slice_axes(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
+def slice_axes(input: Tensor, axes: AxisLike, starts: Any, ends: Any) -> Tensor:
     """The part of a tensor between two positions along some axes; it shares memory with the tensor.
 
     Args:
@@ -185,7 +187,9 @@ def slice_axes(input: Tensor, axes: Any, starts: Any, ends: Any) -> Tensor:
     reference=_reference_slice,
 )
 @public(method=True)
-def strided_slice(x: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None) -> Tensor:
+def strided_slice(
+    x: Tensor, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
+) -> Tensor:
     """Every n-th element between two positions along some axes; it shares memory with `x`.
 
     Args:

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import BOOL, INT32, INT64
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -72,8 +73,8 @@ def _insertion_places_cupy(xp: Any, sorted_sequence: Any, values: Any, right: bo
     return xp.searchsorted(sorted_sequence, values, side="right" if right else "left").astype(dtype)
 
 
-insertion_places.operation.kernels["xla"] = _insertion_places_xla  # type: ignore[attr-defined]
-insertion_places.operation.kernels["cupy"] = _insertion_places_cupy  # type: ignore[attr-defined]
+insertion_places.operation.kernels["xla"] = _insertion_places_xla
+insertion_places.operation.kernels["cupy"] = _insertion_places_cupy
 
 
 def _reference_searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False) -> Any:
@@ -289,8 +290,8 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
-    axis: Any = None,
-    dtype: Any = "int64",
+    axis: AxisLike | None = None,
+    dtype: DTypeLike = "int64",
     sorted: bool = True,
     name: str | None = None,
 ) -> Tensor | tuple[Tensor, ...]:

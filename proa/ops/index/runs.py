@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import type_error
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
@@ -40,8 +41,8 @@ def unique_consecutive(
     x: Tensor,
     return_inverse: bool = False,
     return_counts: bool = False,
-    axis: Any = None,
-    dtype: Any = "int64",
+    axis: AxisLike | None = None,
+    dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
     """The elements without those equal to the one before.

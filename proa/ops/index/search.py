@@ -14,6 +14,7 @@ from ...core.aval import Aval
 from ...core.dtype import INT64
 from ...core.errors import type_error, value_error
 from ...eager import series
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -75,7 +76,7 @@ def _spread_along_xla(xp: Any, x: Any, index: Any, axis: int, size: int, once: b
     return place.add(x, unique_indices=once, mode="promise_in_bounds")
 
 
-spread_along.operation.kernels["xla"] = _spread_along_xla  # type: ignore[attr-defined]
+spread_along.operation.kernels["xla"] = _spread_along_xla
 
 
 def _grid(xp: Any, index: Any, axis: int) -> tuple[Any, ...]:
@@ -153,9 +154,9 @@ _ARG_SAMPLES = (
 @public(method=True)
 def argmax(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
-    dtype: Any = "int64",
+    dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> Tensor:
     """The position of the largest element along an axis.
@@ -187,9 +188,9 @@ def argmax(
 @public(method=True)
 def argmin(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     keepdim: bool = False,
-    dtype: Any = "int64",
+    dtype: DTypeLike = "int64",
     name: str | None = None,
 ) -> Tensor:
     """The position of the smallest element along an axis.
@@ -240,7 +241,7 @@ def _order_along_cpu(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     return _stable_order(xp, x, axis, descending) if order is None else order
 
 
-order_along.operation.kernels["cpu"] = _order_along_cpu  # type: ignore[attr-defined]
+order_along.operation.kernels["cpu"] = _order_along_cpu
 
 
 def _sort_grad(g: Tensor, x: Tensor, axis: int, descending: bool) -> Tensor:
@@ -261,7 +262,7 @@ def sort_along(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     return (xp.flip(result, axis) if descending else result).astype(x.dtype, copy=False)
 
 
-sort_along.operation.kernels["cpu"] = lambda xp, x, axis, descending: sort_on_xla(xp, widened(x), axis, descending)  # type: ignore[attr-defined]
+sort_along.operation.kernels["cpu"] = lambda xp, x, axis, descending: sort_on_xla(xp, widened(x), axis, descending)
 
 
 _SORT_SAMPLES = (
@@ -333,7 +334,7 @@ def sort(
         [3.0, 2.0, 1.0]
     """
     axis = single_axis("sort", axis, require_order("sort", x)._aval.ndim)
-    return sort_along(x, axis, bool(descending)) if x._aval.ndim else x.clone()  # type: ignore[attr-defined]
+    return sort_along(x, axis, bool(descending)) if x._aval.ndim else x.clone()
 
 
 # ---- topk, kthvalue, mode ------------------------------------------------------------------------
@@ -410,8 +411,8 @@ def _top_along_sorted(xp: Any, x: Any, axis: int, k: int, largest: bool) -> tupl
     return xp.take_along_axis(x, order, axis), order
 
 
-top_along.operation.kernels["xla"] = _top_along_xla  # type: ignore[attr-defined]
-top_along.operation.kernels["cupy"] = _top_along_sorted  # type: ignore[attr-defined]
+top_along.operation.kernels["xla"] = _top_along_xla
+top_along.operation.kernels["cupy"] = _top_along_sorted
 
 
 def _reference_topk(x: Any, k: int, axis: Any = None, largest: bool = True, sorted: bool = True) -> Any:
@@ -439,7 +440,7 @@ class TopKRetType(NamedTuple):
 def topk(
     x: Tensor,
     k: Any,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     largest: bool = True,
     sorted: bool = True,
     name: str | None = None,
@@ -545,7 +546,7 @@ def _reference_kthvalue(x: Any, k: int, axis: Any = None, keepdim: bool = False)
 )  # fmt: skip
 @public(method=True)
 def kthvalue(
-    x: Tensor, k: Any, axis: Any = None, keepdim: bool = False, name: str | None = None
+    x: Tensor, k: Any, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The `k`-th smallest element along an axis, and its position.
 

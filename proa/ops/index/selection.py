@@ -207,10 +207,10 @@ def top_p_sampling(
     running = sum_along(weights, 1, False)
     chance = _chances(topp_seed, integer("top_p_sampling", "seed", seed), rows, aval.dtype)
     drawn = chance * running[:, -1:]
-    place = cast_to(running <= drawn, INT64).sum(1, keepdim=True)  # type: ignore[attr-defined]
+    place = cast_to(running <= drawn, INT64).sum(1, keepdim=True)
     # Rounding may lead behind the last that counts.
-    last = cast_to(weights > 0, INT64).sum(1, keepdim=True) - 1  # type: ignore[attr-defined]
-    place = place.minimum(last).maximum(full_of(0, (rows, 1), INT64))  # type: ignore[attr-defined]
+    last = cast_to(weights > 0, INT64).sum(1, keepdim=True) - 1
+    place = place.minimum(last).maximum(full_of(0, (rows, 1), INT64))
     result = pick_along(values, place, 1, True), pick_along(positions, place, 1, True)
     if not return_top:
         return result

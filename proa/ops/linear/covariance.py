@@ -153,4 +153,4 @@ def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
 
 
 def _limited(x: Tensor) -> Tensor:
-    return x if x._aval.dtype.kind == "c" else x.clip(-1.0, 1.0)  # type: ignore[attr-defined]
+    return x if x._aval.dtype.kind == "c" else x.clip(-1.0, 1.0)

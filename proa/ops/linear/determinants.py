@@ -119,7 +119,7 @@ def det(xp: Any, x: Any) -> Any:
     return xp.linalg.det(x)
 
 
-compiled(det)(det.operation.kernel)  # type: ignore[attr-defined]
+compiled(det)(det.operation.kernel)
 
 
 # ---- slogdet -------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def sign_and_logarithm(xp: Any, x: Any) -> Any:
     return sign, logarithm
 
 
-compiled(sign_and_logarithm)(sign_and_logarithm.operation.kernel)  # type: ignore[attr-defined]
+compiled(sign_and_logarithm)(sign_and_logarithm.operation.kernel)
 
 
 @samples(

@@ -402,7 +402,7 @@ def qr_of(xp: Any, x: Any, complete: bool) -> Any:
     return result[0], result[1]
 
 
-compiled(qr_of)(qr_of.operation.kernel)  # type: ignore[attr-defined]
+compiled(qr_of)(qr_of.operation.kernel)
 
 
 def _reference_qr(x: Any, mode: Any = "reduced") -> Any:

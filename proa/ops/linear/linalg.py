@@ -255,7 +255,7 @@ def matmul(xp: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool
     return _product(xp, x, y, transpose_x, transpose_y)
 
 
-matmul.operation.kernels["xla"] = _product_xla  # type: ignore[attr-defined]
+matmul.operation.kernels["xla"] = _product_xla
 
 
 def _product_cpu(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
@@ -267,7 +267,7 @@ def _product_cpu(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) 
     return _product_xla(xp, x, y, transpose_x, transpose_y)
 
 
-matmul.operation.kernels["cpu"] = in_float32(native_product(_product_cpu), bfloat_product)  # type: ignore[attr-defined]
+matmul.operation.kernels["cpu"] = in_float32(native_product(_product_cpu), bfloat_product)
 
 
 # ---- linear --------------------------------------------------------------------------------------
@@ -382,8 +382,8 @@ def _linear_xla(xp: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     return result if bias is None else result + bias
 
 
-linear.operation.kernels["xla"] = _linear_xla  # type: ignore[attr-defined]
-linear.operation.kernels["cpu"] = in_float32(native_linear(_linear_xla), bfloat_linear)  # type: ignore[attr-defined]
+linear.operation.kernels["xla"] = _linear_xla
+linear.operation.kernels["cpu"] = in_float32(native_linear(_linear_xla), bfloat_linear)
 
 
 # ---- other products ------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.dtype import is_reduced_precision, to_numpy_dtype
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike
 from ...eager.declare import PUBLIC, public
 from ...eager.infer import normalise_axis
 from ...eager.one_operator import one_operator
@@ -96,7 +97,7 @@ def _reference_tensordot(x: Any, y: Any, axes: Any = 2) -> Any:
     reference=_reference_tensordot,
 )  # fmt: skip
 @public(method=True)
-def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
+def tensordot(x: Tensor, y: Tensor, axes: AxisLike = 2, name: str | None = None) -> Tensor:
     """Products summed over pairs of axes; the axes that remain are those of `x`, then those of `y`.
 
     Args:
@@ -120,9 +121,9 @@ def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> T
     for position, (a, b) in enumerate(zip(sizes_left, sizes_right, strict=True)):
         if a != b:
             if a == 1:
-                y = y.sum(right[position], keepdim=True)  # type: ignore[attr-defined]
+                y = y.sum(right[position], keepdim=True)
             else:
-                x = x.sum(left[position], keepdim=True)  # type: ignore[attr-defined]
+                x = x.sum(left[position], keepdim=True)
             sizes_left[position] = 1
     rows = [a for a in range(first.ndim) if a not in left]
     columns = [a for a in range(second.ndim) if a not in right]
@@ -282,9 +283,9 @@ def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str 
     ones = full_of(1.0, (size, 1), x._aval.dtype)
     if count < 2:
         return ones[:, :count]
-    repeated = reshape_to(x, (size, 1)).expand([size, count - 1])  # type: ignore[attr-defined]
+    repeated = reshape_to(x, (size, 1)).expand([size, count - 1])
     columns = concat_along([ones, repeated.cumprod(1)], 1)
-    return columns if increasing else columns.flip(1)  # type: ignore[attr-defined]
+    return columns if increasing else columns.flip(1)
 
 
 # ---- products of 8-bit numbers -------------------------------------------------------------------

@@ -279,7 +279,7 @@ def pseudo_inverse(xp: Any, x: Any, rcond: Any, hermitian: bool) -> Any:
     return xp.matmul(right.swapaxes(-1, -2).conj() * factors[..., None, :], left.swapaxes(-1, -2).conj())
 
 
-compiled(pseudo_inverse)(pseudo_inverse.operation.kernel)  # type: ignore[attr-defined]
+compiled(pseudo_inverse)(pseudo_inverse.operation.kernel)
 
 
 def _thin_svd(x: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import runtime_error, type_error, value_error
+from ...eager.attaching import attach
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -70,8 +71,8 @@ def apply_(self: Tensor, func: Callable[[Tensor], Any]) -> Tensor:
     return self
 
 
-Tensor.apply = apply  # type: ignore[attr-defined]
-Tensor.apply_ = apply_  # type: ignore[attr-defined]
+attach(__name__, apply=apply)
+attach(__name__, apply_=apply_)
 
 
 @samples(

@@ -17,6 +17,7 @@ from ...core.errors import message, type_error, value_error
 from ...core.promotion import ARITHMETIC, FLOOR_DIVISION, TRUE_DIVISION
 from ...core.symbols import is_symbolic
 from ...eager import series
+from ...eager.annotations import TensorLike
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, attach_operator, in_place_form, op, public
 from ...eager.dispatch import as_operand, promote
@@ -422,9 +423,9 @@ def _rest_of_integers(xp: Any, x: Any, y: Any) -> Any:
     return xp.remainder(x, y)
 
 
-_floor_quotient.operation.kernels["xla"] = _floor_quotient_xla  # type: ignore[attr-defined]
-_floor_quotient.operation.kernels["cupy"] = _floor_quotient_xla  # type: ignore[attr-defined]
-_rest.operation.kernels["xla"] = _rest_xla  # type: ignore[attr-defined]
+_floor_quotient.operation.kernels["xla"] = _floor_quotient_xla
+_floor_quotient.operation.kernels["cupy"] = _floor_quotient_xla
+_rest.operation.kernels["xla"] = _rest_xla
 
 
 def _is_complex(y: Any) -> bool:
@@ -486,7 +487,7 @@ def floor_divide(x: Any, y: Any, name: str | None = None, *, out: Tensor | None 
     return deliver(_floor_divide(x, y), out)
 
 
-def _floor_divide(x: Any, y: Any) -> Tensor:
+def _floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
     """The quotient rounded down, as `x // y` gives it.
 
     Args:

@@ -160,9 +160,9 @@ def i1e(xp: Any, x: Any) -> Any:
 
 
 for _function in (i0e, i1e):  # at infinity
-    _function.operation.kernels["cupy"] = left_to_xla  # type: ignore[attr-defined]
+    _function.operation.kernels["cupy"] = left_to_xla
 
 
 for _function in (i0, i0e, i1, i1e):
-    _operation = _function.operation  # type: ignore[attr-defined]
+    _operation = _function.operation
     _operation.kernels["cpu"] = _in_float64(_operation.kernel)

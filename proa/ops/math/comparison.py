@@ -12,6 +12,7 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL
 from ...core.promotion import ARITHMETIC, ONE_TYPE
+from ...eager.attaching import attach
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes, broadcast_to_bool, common_dtype, elementwise
 from ...eager.samples import A, S, samples
@@ -183,8 +184,8 @@ def _differs(x: Tensor, y: Any) -> Any:
     return not_equal(x, y) if _is_comparable(y) else NotImplemented
 
 
-setattr(Tensor, "__eq__", _equals)  # noqa: B010
-setattr(Tensor, "__ne__", _differs)  # noqa: B010
+attach(__name__, __eq__=_equals)
+attach(__name__, __ne__=_differs)
 
 
 # ---- whole tensors, tolerances -------------------------------------------------------------------

@@ -12,6 +12,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import INT64, default_float, is_floating, to_numpy_dtype
 from ...core.errors import type_error, value_error
 from ...core.symbols import is_symbolic, maximum, whole_part
+from ...eager.annotations import DeviceLike, DTypeLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -58,10 +59,10 @@ def arange(
     start: Any = 0,
     end: Any = None,
     step: Any = 1,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
     name: str | None = None,
@@ -156,11 +157,11 @@ def linspace(
     start: Any,
     stop: Any,
     num: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers at equal distances from `start` to `stop`, both included.
@@ -198,7 +199,7 @@ def linspace(
     padding=rules.refused("the distance of its numbers depends on how many there are"),
 )
 def powers_between(xp: Any, start: Any, stop: Any, base: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    exponents = space_between.operation.kernel(xp, start, stop, shape, np.dtype(np.float64))  # type: ignore[attr-defined]
+    exponents = space_between.operation.kernel(xp, start, stop, shape, np.dtype(np.float64))
     return as_kind(xp, xp.power(base.astype(np.float64), exponents), dtype)
 
 
@@ -213,7 +214,9 @@ def powers_between(xp: Any, start: Any, stop: Any, base: Any, shape: tuple[int, 
     ),
 )
 @public(values=True)
-def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None, name: str | None = None) -> Tensor:
+def logspace(
+    start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Powers of `base` whose exponents lie at equal distances.
 
     Args:
@@ -255,11 +258,11 @@ def diagonal_ones(xp: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
 def eye(
     num_rows: Any,
     num_columns: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
     out: Tensor | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:

@@ -70,7 +70,7 @@ def maximum(xp: Any, x: Any, y: Any) -> Any:
 
 
 # NumPy would compare, which holds for the sizes at hand alone.
-maximum.operation.kernels["sizes"] = lambda xp, x, y: np.frompyfunc(symbols.maximum, 2, 1)(x, y)  # type: ignore[attr-defined]
+maximum.operation.kernels["sizes"] = lambda xp, x, y: np.frompyfunc(symbols.maximum, 2, 1)(x, y)
 
 
 @samples(
@@ -108,7 +108,7 @@ def minimum(xp: Any, x: Any, y: Any) -> Any:
     return xp.minimum(x, y)
 
 
-minimum.operation.kernels["sizes"] = lambda xp, x, y: np.frompyfunc(symbols.minimum, 2, 1)(x, y)  # type: ignore[attr-defined]
+minimum.operation.kernels["sizes"] = lambda xp, x, y: np.frompyfunc(symbols.minimum, 2, 1)(x, y)
 
 
 @op("x y", infer=broadcast_to_bool, promote=True)

@@ -131,8 +131,8 @@ def _mantissa_and_exponent_xla(xp: Any, x: Any) -> tuple[Any, Any]:
     return lax.bitcast_convert_type(mantissa, x.dtype), xp.where(is_nan, x.dtype.type(np.nan), exponent)
 
 
-mantissa_and_exponent.operation.kernels["xla"] = _mantissa_and_exponent_xla  # type: ignore[attr-defined]
-mantissa_and_exponent.operation.kernels["cupy"] = left_to_xla  # type: ignore[attr-defined]
+mantissa_and_exponent.operation.kernels["xla"] = _mantissa_and_exponent_xla
+mantissa_and_exponent.operation.kernels["cupy"] = left_to_xla
 
 
 def _reference_frexp(x: Any) -> Any:
@@ -215,7 +215,7 @@ def _power_of_two_xla(xp: Any, x: Any) -> Any:
     return xp.ldexp(xp.exp2(x - whole), xp.clip(whole, -20000, 20000).astype(np.int32))
 
 
-power_of_two.operation.kernels["xla"] = _power_of_two_xla  # type: ignore[attr-defined]
+power_of_two.operation.kernels["xla"] = _power_of_two_xla
 
 
 # ---- nextafter -----------------------------------------------------------------------------------

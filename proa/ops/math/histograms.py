@@ -14,6 +14,7 @@ from ...core.errors import type_error, value_error
 from ...core.memory import check_allocation
 from ...core.namespaces import can_write
 from ...core.symbols import fixed
+from ...eager.annotations import Number
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -173,8 +174,8 @@ def _reference_histogram(
 def histogram(
     input: Tensor,
     bins: Any = 100,
-    min: Any = 0.0,
-    max: Any = 0.0,
+    min: Number = 0.0,
+    max: Number = 0.0,
     weight: Tensor | None = None,
     density: bool = False,
     name: str | None = None,
@@ -216,7 +217,7 @@ def _reference_edges(x: Any, bins: int = 100, min: float = 0, max: float = 0) ->
 )  # fmt: skip
 @public(method=True)
 def histogram_bin_edges(
-    input: Tensor, bins: Any = 100, min: Any = 0.0, max: Any = 0.0, name: str | None = None
+    input: Tensor, bins: Any = 100, min: Number = 0.0, max: Number = 0.0, name: str | None = None
 ) -> Tensor:
     """The edges of equal intervals.
 
@@ -345,7 +346,7 @@ def histogramdd(
     amount = amount * cast_to(inside, aval.dtype)
     counts = reshape_to(spread_along(amount, place, 0, math.prod(sizes), False), tuple(sizes))
     if density:
-        counts = counts / (counts.sum() * widths)  # type: ignore[attr-defined]
+        counts = counts / (counts.sum() * widths)
     return counts, edges
 
 

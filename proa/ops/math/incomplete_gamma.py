@@ -146,7 +146,7 @@ def gammaincc(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 for _function, _ends in ((lower_part, (1.0, 0.0)), (upper_part, (0.0, 1.0))):
-    _function.operation.kernels["xla"] = _edges(_function.operation.kernel, *_ends)  # type: ignore[attr-defined]
+    _function.operation.kernels["xla"] = _edges(_function.operation.kernel, *_ends)
 
 
 # A term for each dimension: more would take minutes.

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL
 from ...core.promotion import BITS
+from ...eager.attaching import attach
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import broadcast, broadcast_shapes, elementwise, same_to_bool
@@ -358,7 +359,7 @@ for _name, _function in {
     "rxor": _reflected_xor, "invert": bitwise_not, "lshift": _left_shift_operator, "rlshift": _reflected_left_shift,
     "rshift": _right_shift_operator, "rrshift": _reflected_right_shift,
 }.items():  # fmt: skip
-    setattr(Tensor, f"__{_name}__", _function)
+    attach(__name__, **{f"__{_name}__": _function})
 
 
 # ---- questions about numbers ---------------------------------------------------------------------

@@ -40,7 +40,7 @@ def _norm_grad(
         return divide_or_zero(x, length) * g
     if p == 0:
         return g * 0.0
-    magnitude = x.abs()  # type: ignore[attr-defined]
+    magnitude = x.abs()
     direction = divide_or_zero(x, magnitude)
     if p == 1:
         return direction * g

@@ -189,7 +189,7 @@ def _gcd_xla(xp: Any, x: Any, y: Any) -> Any:
     return xp.gcd(_magnitude(xp, x), _magnitude(xp, y)).astype(x.dtype)  # its loop never ends for the least integer
 
 
-gcd.operation.kernels["xla"] = _gcd_xla  # type: ignore[attr-defined]
+gcd.operation.kernels["xla"] = _gcd_xla
 
 
 @samples(*_WHOLE, reference=np.lcm)
@@ -216,4 +216,4 @@ def _lcm_xla(xp: Any, x: Any, y: Any) -> Any:
     return (first // xp.maximum(divisor, 1) * second).astype(x.dtype, copy=False)
 
 
-lcm.operation.kernels["xla"] = _lcm_xla  # type: ignore[attr-defined]
+lcm.operation.kernels["xla"] = _lcm_xla

@@ -15,6 +15,7 @@ import numpy as np
 from ...core.aval import make_aval
 from ...core.dtype import FLOAT32, FLOAT64, INT64, is_differentiable
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
@@ -192,7 +193,12 @@ _SAMPLES = (
 @samples(*_SAMPLES, S(A(values=_NAN, grad=False), 0.5, 1), reference=_reference_quantile(np.quantile))
 @public(method=True, out=True)
 def quantile(
-    x: Tensor, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear", name: str | None = None
+    x: Tensor,
+    q: Any,
+    axis: AxisLike | None = None,
+    keepdim: bool = False,
+    interpolation: str = "linear",
+    name: str | None = None,
 ) -> Tensor:
     """What a fraction `q` of the elements lies below; NaN if one of them is NaN.
 
@@ -217,7 +223,9 @@ def quantile(
     reference=_reference_quantile(np.nanquantile),
 )  # fmt: skip
 @public(method=True)
-def nanquantile(x: Tensor, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear") -> Tensor:
+def nanquantile(
+    x: Tensor, q: Any, axis: AxisLike | None = None, keepdim: bool = False, interpolation: str = "linear"
+) -> Tensor:
     """What a fraction `q` of the elements that are not NaN lies below.
 
     Args:
@@ -256,7 +264,7 @@ def _reference_nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: 
 )  # fmt: skip
 @public(method=True)
 def nanmedian(
-    x: Tensor, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
+    x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The middle of the elements that are not NaN.
 

@@ -15,6 +15,7 @@ from ...core.aval import Aval
 from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_numpy_dtype
 from ...core.errors import type_error
 from ...eager import series
+from ...eager.annotations import AxisLike
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same_shape
@@ -57,8 +58,8 @@ def mean_over(xp: Any, x: Any, axis: tuple[int, ...], keepdim: bool) -> Any:
     return (total / count if count else total * np.nan).astype(x.dtype, copy=False)
 
 
-mean_over.operation.kernels["cupy"] = cold.mean(mean_over.operation.kernel)  # type: ignore[attr-defined]
-mean_over.operation.kernels["cpu"] = native_mean_over_space(mean_over.operation.kernel)  # type: ignore[attr-defined]
+mean_over.operation.kernels["cupy"] = cold.mean(mean_over.operation.kernel)
+mean_over.operation.kernels["cpu"] = native_mean_over_space(mean_over.operation.kernel)
 
 
 def _reference_mean(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
@@ -180,7 +181,7 @@ _EXTREME_SAMPLES = (
     reference=lambda x, axis=None, keepdim=False: np.max(x, axis=numpy_axis(axis), keepdims=keepdim),
 )
 @public(method=True)
-def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def max(x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The largest element over some axes. NaN counts as largest.
 
     Args:
@@ -203,7 +204,7 @@ def max(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = N
     reference=lambda x, axis=None, keepdim=False: np.min(x, axis=numpy_axis(axis), keepdims=keepdim),
 )
 @public(method=True)
-def min(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def min(x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The smallest element over some axes. NaN counts as smallest.
 
     Args:

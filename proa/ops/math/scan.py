@@ -15,6 +15,7 @@ import numpy as np
 from ...core.dtype import BOOL, INT64, default_float, is_differentiable, to_numpy_dtype
 from ...core.errors import type_error
 from ...eager import series
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import in_place_form, op, public
 from ...eager.infer import same, same_shape
@@ -111,7 +112,7 @@ def cumsum(
 
 
 @public(method=True)
-def cumsum_(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+def cumsum_(x: Tensor, axis: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """As `paddle.cumsum`, in place: `x` takes the result and is returned. Numbers keep their type unless another is named.
 
     Args:
@@ -187,7 +188,7 @@ def _linear_recurrence_xla(xp: Any, a: Any, b: Any, axis: int, reverse: bool) ->
     return lax.associative_scan(combine, parts, reverse=reverse, axis=axis)[1]
 
 
-linear_recurrence.operation.kernels["xla"] = _linear_recurrence_xla  # type: ignore[attr-defined]
+linear_recurrence.operation.kernels["xla"] = _linear_recurrence_xla
 
 
 def _cumprod_grad(g: Tensor, x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor:
@@ -254,7 +255,7 @@ _cumprod_in_place = in_place_form(cumprod, "cumprod_", reshapes=True)
 
 
 @public(method=True)
-def cumprod_(x: Tensor, dim: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+def cumprod_(x: Tensor, dim: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """As `paddle.cumprod`, in place: `x` takes the result and is returned.
 
     Args:
@@ -343,7 +344,9 @@ def _reference_extreme(largest: bool) -> Callable[..., Any]:
     reference=_reference_extreme(True),
 )  # fmt: skip
 @public(method=True)
-def cummax(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None = None) -> tuple[Tensor, Tensor]:
+def cummax(
+    x: Tensor, axis: AxisLike | None = None, dtype: DTypeLike = "int64", name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """The largest element so far along an axis, and its position.
 
     Args:
@@ -370,7 +373,9 @@ def cummax(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None =
     reference=_reference_extreme(False),
 )  # fmt: skip
 @public(method=True)
-def cummin(x: Tensor, axis: Any = None, dtype: Any = "int64", name: str | None = None) -> tuple[Tensor, Tensor]:
+def cummin(
+    x: Tensor, axis: AxisLike | None = None, dtype: DTypeLike = "int64", name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """The smallest element so far along an axis, and its position.
 
     Args:
@@ -420,7 +425,7 @@ def _log_sum_exp_along_xla(xp: Any, x: Any, axis: int) -> Any:
     return lax.cumlogsumexp(widened(x), axis=axis)
 
 
-log_sum_exp_along.operation.kernels["xla"] = _log_sum_exp_along_xla  # type: ignore[attr-defined]
+log_sum_exp_along.operation.kernels["xla"] = _log_sum_exp_along_xla
 
 
 def _reference_logcumsumexp(x: Any, axis: Any = None, dtype: Any = None) -> Any:
@@ -434,7 +439,9 @@ def _reference_logcumsumexp(x: Any, axis: Any = None, dtype: Any = None) -> Any:
     reference=_reference_logcumsumexp,
 )  # fmt: skip
 @public(method=True)
-def logcumsumexp(x: Tensor, axis: Any = None, dtype: Any = None, name: str | None = None) -> Tensor:
+def logcumsumexp(
+    x: Tensor, axis: AxisLike | None = None, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """The logarithm of the running sums of `exp(x)` along an axis, without overflow.
 
     Args:

@@ -189,7 +189,7 @@ def _in_float64(kernel: Any) -> Any:
 
 
 for _function in (lgamma, digamma, polygamma_of):
-    _operation = _function.operation  # type: ignore[attr-defined]
+    _operation = _function.operation
     _operation.kernels["cpu"] = _in_float64(_operation.kernel)
 
 

@@ -22,6 +22,7 @@ from ...core.dtype import (
 from ...core.errors import type_error, value_error
 from ...core.symbols import plain
 from ...eager import series
+from ...eager.annotations import AxisLike, DTypeLike
 from ...eager.calling import MISSING, deliver
 from ...eager.declare import op, public
 from ...eager.infer import reduce, same
@@ -121,7 +122,7 @@ def var(
 @public(method=True)
 def std(
     x: Tensor,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     unbiased: bool = True,
     keepdim: bool = False,
     name: str | None = None,
@@ -140,7 +141,7 @@ def std(
         1.0
     """
     variance = _variance("std", x, axis, keepdim, 1 if unbiased else 0)
-    return _as_given(variance.sqrt(), x)  # type: ignore[attr-defined]
+    return _as_given(variance.sqrt(), x)
 
 
 # ---- median --------------------------------------------------------------------------------------
@@ -191,7 +192,7 @@ def _median_by_dim(*arguments: Any, **named: Any) -> Any:
 )  # fmt: skip
 @public(method=True, out=True, aliases="mode=min", otherwise=_median_by_dim)
 def median(
-    x: Tensor, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
+    x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The middle element along an axis; NaN if there is one among them.
 
@@ -269,7 +270,13 @@ def _reference_nansum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool
     reference=_reference_nansum,
 )  # fmt: skip
 @public(method=True)
-def nansum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def nansum(
+    x: Tensor,
+    axis: AxisLike | None = None,
+    dtype: DTypeLike | None = None,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The sum over some axes, with NaN taken as zero.
 
     Args:
@@ -299,7 +306,7 @@ def _reference_nanmean(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
     reference=_reference_nanmean,
 )  # fmt: skip
 @public(method=True)
-def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def nanmean(x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The average over some axes of the elements that are not NaN.
 
     Args:
@@ -347,7 +354,7 @@ def _reference_count(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
     reference=_reference_count,
 )  # fmt: skip
 @public(method=True)
-def count_nonzero(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+def count_nonzero(x: Tensor, axis: AxisLike | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """How many elements over some axes are not zero.
 
     Args:

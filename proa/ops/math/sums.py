@@ -42,7 +42,7 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
         [5.0, 7.0]
     """
     if isinstance(inputs, Tensor):
-        return inputs.clone()  # type: ignore[attr-defined]
+        return inputs.clone()
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise value_error(
             "add_n", "inputs must be a tensor or a list of tensors, not empty", f"{type(inputs).__name__}"
@@ -58,7 +58,7 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
     total = inputs[0]
     for other in inputs[1:]:
         total = plus(total, other)
-    return total.clone() if len(inputs) == 1 else total  # type: ignore[attr-defined]
+    return total.clone() if len(inputs) == 1 else total
 
 
 def _reference_reduce_as(x: Any, target: Any) -> Any:
@@ -162,8 +162,8 @@ def renorm(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
     along = one_axis("renorm", axis, aval.ndim)
     rest = tuple(i for i in range(aval.ndim) if i != along)
     if not rest:
-        x = x.unsqueeze(1)  # type: ignore[attr-defined]
-        return renorm(x, order, 0, limit).squeeze(1)  # type: ignore[attr-defined]
+        x = x.unsqueeze(1)
+        return renorm(x, order, 0, limit).squeeze(1)
     length = p_norm(x, order, rest, True)
     # Where the length is below the limit this is 1, with a gradient of zero.
     return x * divide_or_zero(clip(length, None, limit), length) if limit else times(x, 0.0)

@@ -12,6 +12,8 @@ from ...core.dtype import BOOL, FLOAT32, FInfo, is_floating
 from ...core.errors import type_error, value_error
 from ...core.promotion import promote_scalar, promote_tensors
 from ...eager import series
+from ...eager.annotations import Number, TensorLike
+from ...eager.attaching import attach
 from ...eager.calling import deliver
 from ...eager.declare import PUBLIC, in_place_form, op, public
 from ...eager.dispatch import as_operand, record
@@ -54,7 +56,7 @@ def choose_between(condition: Tensor, x: Any, y: Any) -> Tensor:
     """`choose` for tensors of one type and Python numbers (which stay data)."""
     if isinstance(x, Tensor) and isinstance(y, Tensor):
         return choose(x, y, condition)
-    return record(choose.operation, [x, y, condition], ())  # type: ignore[attr-defined]
+    return record(choose.operation, [x, y, condition], ())
 
 
 def _in_one_type(x: Any, y: Any) -> tuple[Any, Any]:
@@ -140,7 +142,9 @@ def where(
 
 
 @public(method=True)
-def where_(condition: Tensor, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where_(
+    condition: Tensor, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """As `paddle.where`, in place: `x` takes the result and is returned.
 
     Args:
@@ -280,7 +284,7 @@ def _whole_limit(x: Any, value: Any, rounded: Any) -> Any:
 
 
 @public(method="clip_ clamp_", name="clip_ clamp_")
-def clip_(x: Tensor, min: Any = None, max: Any = None, name: str | None = None) -> Tensor:
+def clip_(x: Tensor, min: Number | None = None, max: Number | None = None, name: str | None = None) -> Tensor:
     """As `paddle.clip`, in place: `x` takes the result, in its own type, and is returned.
 
     Args:
@@ -466,5 +470,5 @@ def zero_(x: Tensor) -> Tensor:
     return assign_in_place(x, filled_like(x, 0), "zero_")
 
 
-setattr(Tensor, "fill_", fill_)  # noqa: B010
-setattr(Tensor, "zero_", zero_)  # noqa: B010
+attach(__name__, fill_=fill_)
+attach(__name__, zero_=zero_)

@@ -14,6 +14,7 @@ import numpy as np
 from ...core.dtype import BOOL
 from ...core.errors import type_error
 from ...eager import series
+from ...eager.attaching import attach
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.infer import floating, same
@@ -71,7 +72,7 @@ def positive(x: Tensor, name: str | None = None) -> Tensor:
     return x
 
 
-setattr(Tensor, "__pos__", positive)  # noqa: B010
+attach(__name__, __pos__=positive)
 
 
 @samples(
@@ -105,7 +106,7 @@ def _slope_of_sign(g: Tensor, x: Tensor, out: Tensor) -> Tensor:
     """Of complex numbers, `x / |x|` turns with the part of `g` that is at right angles to `x`."""
     if x._aval.dtype.kind != "c":
         return zero_slope(g)
-    along = (g * conjugate(out)).real()  # type: ignore[attr-defined]
+    along = (g * conjugate(out)).real()
     size = abs(x)
     return gate((g - along * out) / size, cast_to(size, BOOL), True)
 
@@ -332,7 +333,7 @@ def _rsqrt_xla(xp: Any, x: Any) -> Any:
     return lax.rsqrt(wide(x))
 
 
-rsqrt.operation.kernels["xla"] = _rsqrt_xla  # type: ignore[attr-defined]
+rsqrt.operation.kernels["xla"] = _rsqrt_xla
 
 
 @samples(

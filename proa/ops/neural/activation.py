@@ -73,7 +73,7 @@ def relu_slope(xp: Any, outer: Any, result: Any) -> Any:
     return xp.where(result > 0, outer, outer.dtype.type(0))
 
 
-relu_slope.operation.kernels["gpu"] = from_memory(relu_slope.operation.kernel, 1)  # type: ignore[attr-defined]
+relu_slope.operation.kernels["gpu"] = from_memory(relu_slope.operation.kernel, 1)
 
 
 def _relu_slope_by_bits(xp: Any, outer: Any, result: Any) -> Any:
@@ -87,7 +87,7 @@ def _relu_slope_by_bits(xp: Any, outer: Any, result: Any) -> Any:
     return kept.view(outer.dtype)
 
 
-relu_slope.operation.kernels["numpy"] = _relu_slope_by_bits  # type: ignore[attr-defined]
+relu_slope.operation.kernels["numpy"] = _relu_slope_by_bits
 
 
 def _relu_slope_of_halves(xp: Any, outer: Any, result: Any) -> Any:
@@ -102,7 +102,7 @@ def _relu_slope_of_halves(xp: Any, outer: Any, result: Any) -> Any:
     return bitcast_convert_type(kept, BFLOAT16)
 
 
-relu_slope.operation.kernels["cpu"] = _relu_slope_of_halves  # type: ignore[attr-defined]
+relu_slope.operation.kernels["cpu"] = _relu_slope_of_halves
 
 
 @samples(*_PLAIN, reference=lambda x: np.maximum(x, 0))
@@ -283,7 +283,7 @@ def leaky_relu(xp: Any, x: Any, negative_slope: float = 0.01) -> Any:
         >>> paddle.nn.functional.leaky_relu(paddle.to_tensor([-2.0, 0.0, 3.0]), negative_slope=0.5).tolist()
         [-1.0, 0.0, 3.0]
     """
-    return xp.where(x >= 0, x, x * negative_slope.astype(x.dtype))  # type: ignore[attr-defined]
+    return xp.where(x >= 0, x, x * negative_slope.astype(x.dtype))
 
 
 _CHANNELS_FIRST = ("NC", "NCL", "NCHW", "NCDHW")
@@ -539,10 +539,10 @@ def gelu_of(xp: Any, x: Any, approximate: bool) -> Any:
     return 0.5 * x * (1 + special(xp).erf(x * math.sqrt(0.5)))
 
 
-gelu_slope.operation.kernels["cupy"] = cold.gelu_slope(gelu_slope.operation.kernel)  # type: ignore[attr-defined]
-gelu_of.operation.kernels["cupy"] = cold.gelu(gelu_of.operation.kernel)  # type: ignore[attr-defined]
-gelu_slope.operation.kernels["cpu"] = native_gelu_slope(gelu_slope.operation.kernel)  # type: ignore[attr-defined]
-gelu_of.operation.kernels["cpu"] = native_gelu(gelu_of.operation.kernel)  # type: ignore[attr-defined]
+gelu_slope.operation.kernels["cupy"] = cold.gelu_slope(gelu_slope.operation.kernel)
+gelu_of.operation.kernels["cupy"] = cold.gelu(gelu_of.operation.kernel)
+gelu_slope.operation.kernels["cpu"] = native_gelu_slope(gelu_slope.operation.kernel)
+gelu_of.operation.kernels["cpu"] = native_gelu(gelu_of.operation.kernel)
 
 
 def _reference_gelu(x: Any, approximate: Any = False) -> Any:
@@ -612,15 +612,15 @@ def silu_of(xp: Any, x: Any) -> Any:
     return x / (1 + xp.exp(-x))
 
 
-silu_slope.operation.kernels["cpu"] = native_silu_slope(silu_slope.operation.kernel)  # type: ignore[attr-defined]
-silu_of.operation.kernels["cpu"] = native_silu(silu_of.operation.kernel)  # type: ignore[attr-defined]
+silu_slope.operation.kernels["cpu"] = native_silu_slope(silu_slope.operation.kernel)
+silu_of.operation.kernels["cpu"] = native_silu(silu_of.operation.kernel)
 for _primitive, _native in (
     (gelu_slope, native_gelu_slope),
     (gelu_of, native_gelu),
     (silu_slope, native_silu_slope),
     (silu_of, native_silu),
 ):
-    _operation = _primitive.operation  # type: ignore[attr-defined]
+    _operation = _primitive.operation
     _operation.kernels["numpy"] = on_host(_native, _operation.kernel)
 
 

@@ -160,11 +160,9 @@ def attention_grad_value(
     return xp.swapaxes(xp.matmul(xp.swapaxes(weights, -1, -2), _heads_first(xp, y)), 1, 2).astype(y.dtype, copy=False)
 
 
-attention.operation.kernels["cpu"] = in_float32(  # type: ignore[attr-defined]
-    native.native_attention(attention.operation.kernel), bfloat_attention
-)
-attention.operation.kernels["numpy"] = on_host(native.native_attention, attention.operation.kernel)  # type: ignore[attr-defined]
-attention.operation.kernels["gpu"] = cudnn_attention(attention.operation.kernel)  # type: ignore[attr-defined]
+attention.operation.kernels["cpu"] = in_float32(native.native_attention(attention.operation.kernel), bfloat_attention)
+attention.operation.kernels["numpy"] = on_host(native.native_attention, attention.operation.kernel)
+attention.operation.kernels["gpu"] = cudnn_attention(attention.operation.kernel)
 for _number, (_primitive, _native) in enumerate(
     (
         (attention_grad_query, native.native_grad_query),
@@ -172,7 +170,7 @@ for _number, (_primitive, _native) in enumerate(
         (attention_grad_value, native.native_grad_value),
     )
 ):
-    _operation = _primitive.operation  # type: ignore[attr-defined]
+    _operation = _primitive.operation
     _operation.kernels["cpu"] = in_float32(_native(_operation.kernel), bfloat_attention_gradient(_number))
     _operation.kernels["gpu"] = cudnn_attention_grad(_operation.kernel, _number)
 
@@ -218,7 +216,7 @@ def attend(
     factor = 1.0 / square_root(maximum(query._aval.shape[3], 1)) if scale is None else float(scale)
     groups = query._aval.shape[2] // key._aval.shape[2]
     if groups > 1:  # several heads of the query share one of key and value
-        key, value = (t.repeat_interleave(groups, 2) for t in (key, value))  # type: ignore[attr-defined]
+        key, value = (t.repeat_interleave(groups, 2) for t in (key, value))
     drops = bool(p) and training
     if not drops and not wants_weights and (mask is None or mask.stop_gradient or mask._aval.dtype == bool):
         return attention(query, key, value, mask, factor, bool(causal)), None

@@ -127,10 +127,10 @@ def hsigmoid_loss(
     on_way = cast_to(ways >= 0, aval.dtype)
     safe = ways.clip(min=0)
     rows = take_elements(weight, [safe], [0])
-    columns = input.unsqueeze(-1)  # type: ignore[attr-defined]
+    columns = input.unsqueeze(-1)
     scores: Any = reshape_to(matmul(rows, columns, False, False), ways._aval.shape)
     if bias is not None:
-        scores = scores + take_elements(bias.reshape([-1]), [safe], [0])  # type: ignore[attr-defined]
+        scores = scores + take_elements(bias.reshape([-1]), [safe], [0])
     scores = scores.clip(-40.0, 40.0) * on_way
     # Behind the end of a way the score is 0, which adds log(2) to the loss, as in Paddle.
     losses: Any = softplus(scores) - cast_to(path_code, aval.dtype) * scores  # type: ignore[operator, arg-type]

@@ -36,7 +36,7 @@ def check_reduction(where: str, reduction: Any) -> str:
 def reduce_loss(loss: Tensor, reduction: str) -> Tensor:
     if reduction == "none":
         return loss
-    return loss.mean() if reduction == "mean" else loss.sum()  # type: ignore[attr-defined]
+    return loss.mean() if reduction == "mean" else loss.sum()
 
 
 def weighted_loss(loss: Any, weights: Any, reduction: str) -> Tensor:
@@ -229,13 +229,13 @@ def cross_entropy(
         # The logarithm of 0 counts as -1e20, so that a mean stays a number. Ignored entries pick 0
         # and are set back to 0.
         picked = pick_class(input, label, axis, classes, ignored, keeps)
-        loss = (-picked.log()).clip(max=1e20)  # type: ignore[attr-defined]
+        loss = (-picked.log()).clip(max=1e20)
         loss = loss * class_weights(full_of(1.0, (classes,), aval.dtype), label, classes, ignored)
     if weight is not None:
         weights = class_weights(weight, label, classes, ignored)
         return weighted_loss(loss * weights, weights, reduction)  # type: ignore[operator]
     if reduction == "mean" and ignored >= 0:
-        return loss.sum() / count_labels(label, aval.dtype, ignored)  # type: ignore[attr-defined]
+        return loss.sum() / count_labels(label, aval.dtype, ignored)
     return reduce_loss(loss, reduction)
 
 
@@ -251,8 +251,8 @@ def _soft_cross_entropy(
     """Labels as probabilities; the result keeps the class axis. `counted` says which labels a mean is over."""
     from .softmax import log_softmax
 
-    logarithm = log_softmax(x, axis) if use_softmax else x.log()  # type: ignore[attr-defined]
-    loss = -(soft * logarithm).sum(axis, keepdim=True)  # type: ignore[attr-defined]
+    logarithm = log_softmax(x, axis) if use_softmax else x.log()
+    loss = -(soft * logarithm).sum(axis, keepdim=True)
     if weight is not None:
         shape = tuple(n if a == axis else 1 for a, n in enumerate(x._aval.shape))
         weights: Any = soft * reshape_to(weight, shape)

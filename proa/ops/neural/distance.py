@@ -124,7 +124,7 @@ def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None,
     count, rows, columns = matrices.shape
     batch = first.shape[0]
     # x1 against all matrices at once, then each row of that against x2.
-    left = matmul(x1, reshape_to(weight.transpose([1, 0, 2]), (rows, count * columns)), False, False)  # type: ignore[attr-defined]
+    left = matmul(x1, reshape_to(weight.transpose([1, 0, 2]), (rows, count * columns)), False, False)
     right = reshape_to(x2, (batch, columns, 1))
     out = reshape_to(matmul(reshape_to(left, (batch, count, columns)), right, False, False), (batch, count))
     return out if bias is None else out + bias  # type: ignore[operator]

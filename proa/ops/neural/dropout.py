@@ -13,6 +13,7 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import BOOL, is_differentiable
 from ...core.errors import type_error, value_error
 from ...eager import series
+from ...eager.annotations import AxisLike
 from ...eager.declare import op, public
 from ...eager.infer import same
 from ...eager.samples import A, S, samples
@@ -97,7 +98,7 @@ def _probability(where: str, p: Any) -> float:
 def dropout(
     x: Tensor,
     p: Any = 0.5,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     training: bool = True,
     inplace: bool = False,
     mode: str = "upscale_in_train",

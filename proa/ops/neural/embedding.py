@@ -138,7 +138,7 @@ def sum_of_rows(xp: Any, x: Any, values: Any, count: int, padding_idx: int) -> A
     return xp.zeros((count, vectors.shape[1]), vectors.dtype).at[x.reshape(-1)].add(vectors, mode="drop")
 
 
-sum_of_rows.operation.kernels["cpu"] = native_sum_of_rows(sum_of_rows.operation.kernel)  # type: ignore[attr-defined]
+sum_of_rows.operation.kernels["cpu"] = native_sum_of_rows(sum_of_rows.operation.kernel)
 
 
 def _reference_embedding(x: Any, weight: Any, padding_idx: int | None = None) -> Any:

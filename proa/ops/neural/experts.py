@@ -120,7 +120,7 @@ def moe_permute(
     place, tokens = aval.place, aval.shape[0]
     experts = tensor_from_data(np.arange(count, dtype=route._aval.dtype).reshape(1, 1, -1), place=place)
     hits = route.unsqueeze(-1) == experts
-    chosen = cast_to(hits, _INT64).sum(1).clip(max=1)  # type: ignore[attr-defined]
+    chosen = cast_to(hits, _INT64).sum(1).clip(max=1)
     offsets = tensor_from_data(begins.reshape(1, -1), place=place)
     rows = choose_by(chosen > 0, chosen.cumsum(0) - 1 + offsets, -1)
     # The other way round: the token of each row. What goes nowhere is put behind the end.

@@ -114,8 +114,8 @@ def flash_attn_qkvpacked(
 def _segments(offsets: Any, count: int) -> tuple[Any, Any]:
     """For each row the number of its sequence and its place in it."""
     rows = tensor_from_data(np.arange(count, dtype=offsets._aval.dtype), place=offsets._aval.place)
-    begun = cast_to(rows.unsqueeze(1) >= offsets.unsqueeze(0), np.dtype("int64"))  # type: ignore[attr-defined]
-    number = begun.sum(1) - 1  # type: ignore[attr-defined]
+    begun = cast_to(rows.unsqueeze(1) >= offsets.unsqueeze(0), np.dtype("int64"))
+    number = begun.sum(1) - 1
     begin = take_elements(offsets, [number.clip(min=0)], [0], trusted=True)
     return number, rows - begin  # type: ignore[operator]
 

@@ -271,5 +271,5 @@ for _primitive, _native in (
     (softmax_cross_entropy, native_cross_entropy),
     (softmax_cross_entropy_grad, native_cross_entropy_grad),
 ):
-    _operation = _primitive.operation  # type: ignore[attr-defined]
+    _operation = _primitive.operation
     _operation.kernels["cpu"] = _native(_operation.kernel)

@@ -276,10 +276,10 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 1e-5, name: str | N
     if not aval.size:
         raise value_error(where, "input must have elements", f"input: {aval}")
     x: Any = input
-    hot = cast_to(one_hot(label.squeeze(-1), aval.shape[-1]), aval.dtype)  # type: ignore[attr-defined]
+    hot = cast_to(one_hot(label.squeeze(-1), aval.shape[-1]), aval.dtype)
     axes = list(range(1, aval.ndim))
     overlap = (x * hot).sum(axes)
-    return (1.0 - 2.0 * overlap / (x.sum(axes) + hot.sum(axes) + float(epsilon))).mean()  # type: ignore[attr-defined]
+    return (1.0 - 2.0 * overlap / (x.sum(axes) + hot.sum(axes) + float(epsilon))).mean()
 
 
 def _reference_npair(a: Any, p: Any, labels: Any, l2_reg: float = 0.002) -> Any:

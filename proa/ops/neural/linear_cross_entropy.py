@@ -171,7 +171,7 @@ def _gradients(grads: Any, tensors: list[Any], attributes: Any, needed: Any) -> 
         found = _composed(grads[0], hidden, weight, label, by_class, cap, ignored)
         return [*(grad if flag else None for grad, flag in zip(found, wanted, strict=True)), None]
     operands = [hidden, weight, label, log_sum, grads[0]]
-    made = iter(record(linear_cross_entropy_grad.operation, operands, (*attributes, wanted)))  # type: ignore[attr-defined]
+    made = iter(record(linear_cross_entropy_grad.operation, operands, (*attributes, wanted)))
     return [*(next(made) if flag else None for flag in wanted), None]
 
 
@@ -203,7 +203,7 @@ def linear_cross_entropy(
     return _forward(_Operands(xp, arrays, by_class, cap, _plain_product), chunk, ignored)
 
 
-linear_cross_entropy.operation.gradient.saves_outputs = True  # type: ignore[attr-defined]
+linear_cross_entropy.operation.gradient.saves_outputs = True
 
 
 def _infer_grad(operation: Any, operands: Any, attributes: tuple[Any, ...], place: Any) -> tuple[Any, ...]:
@@ -235,7 +235,7 @@ def linear_cross_entropy_grad(
 def _on_cpu(xp: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
     """The product of `matmul` there: native code where it suits. Halves are added up in float32, and stay it."""
     kind = np.float64 if x.dtype == np.float64 else np.float32
-    kernel = matmul.operation.kernels["cpu"]  # type: ignore[attr-defined]
+    kernel = matmul.operation.kernels["cpu"]
     return kernel(xp, x.astype(kind), y.astype(kind), transpose_x, transpose_y)
 
 
@@ -259,8 +259,8 @@ def _cpu_backward(
     return _backward(operands, arrays[3], arrays[4], chunk, ignored, wanted)
 
 
-linear_cross_entropy.operation.kernels["cpu"] = _cpu_forward  # type: ignore[attr-defined]
-linear_cross_entropy_grad.operation.kernels["cpu"] = _cpu_backward  # type: ignore[attr-defined]
+linear_cross_entropy.operation.kernels["cpu"] = _cpu_forward
+linear_cross_entropy_grad.operation.kernels["cpu"] = _cpu_backward
 
 
 def cross_entropy_of_states(

@@ -381,7 +381,7 @@ def kl_div(
         )
     _same_shapes("kl_div", input=input, label=label)
     if log_target:
-        loss = label.exp() * (label - input)  # type: ignore[attr-defined]
+        loss = label.exp() * (label - input)
     else:
         from ..math.ternary import where
 

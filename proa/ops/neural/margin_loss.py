@@ -283,14 +283,14 @@ def multi_margin_loss(
         raise value_error(where, "input must be [batch, classes], label [batch]", received)
     if weight is not None and require_tensor(where, "weight", weight)._aval.shape != aval.shape[1:]:
         raise value_error(where, "weight must have one entry for each class", f"weight: {weight._aval}, {received}")
-    column: Any = label.reshape([-1, 1])  # type: ignore[attr-defined]
+    column: Any = label.reshape([-1, 1])
     x: Any = input
     gap = relu(float(margin) - x.take_along_axis(column, 1) + x)
     powered = gap if p == 1 else gap * gap if p == 2 else gap**p
     # The own class has a gap of `margin`: its term is taken away again.
     loss = powered.mean(1) - divided(float(margin) ** p, aval.shape[1])
     if weight is not None:
-        loss = loss * weight.take_along_axis(column.reshape([-1]), 0)  # type: ignore[attr-defined]
+        loss = loss * weight.take_along_axis(column.reshape([-1]), 0)
     return reduce_loss(loss, reduction)
 
 
@@ -341,7 +341,7 @@ def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean
     x: Any = input
     count = input._aval.shape[1]
     marks: Any = checked_labels(index_tensor(where, label, "label"), -1, count)
-    listed = cast_to(marks >= 0, input._aval.dtype).cumprod(1)  # type: ignore[attr-defined]
+    listed = cast_to(marks >= 0, input._aval.dtype).cumprod(1)
     safe = marks.clip(min=0)
     numbers = tensor_from_data(np.arange(count).reshape(1, 1, -1), place=input._aval.place)
     hits = cast_to(safe.unsqueeze(2) == numbers, input._aval.dtype) * listed.unsqueeze(2)  # type: ignore[operator]

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.dtype import INT64
 from ...core.errors import value_error
 from ...core.generator import default_generator
+from ...eager.annotations import PaddingLike, SizesLike
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -79,11 +80,11 @@ def _reference_unpool(
 def max_unpool1d(
     x: Tensor,
     indices: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     data_format: str = "NCL",
-    output_size: Any = None,
+    output_size: SizesLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Puts the maxima of `max_pool1d` back to where they were; zeros elsewhere.
@@ -120,11 +121,11 @@ _CORNERS = A(1, 1, 2, 2, values=[[[[0, 3], [9, 14]]]], dtype="int32")
 def max_unpool2d(
     x: Tensor,
     indices: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     data_format: str = "NCHW",
-    output_size: Any = None,
+    output_size: SizesLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Puts the maxima of `max_pool2d` back to where they were; zeros elsewhere.
@@ -159,11 +160,11 @@ def max_unpool2d(
 def max_unpool3d(
     x: Tensor,
     indices: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     data_format: str = "NCDHW",
-    output_size: Any = None,
+    output_size: SizesLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Puts the maxima of `max_pool3d` back to where they were; zeros elsewhere.
@@ -226,9 +227,9 @@ def _reference_lp(x: Any, power: float, kernel: int, stride: Any = None) -> Any:
 def lp_pool1d(
     x: Tensor,
     norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     ceil_mode: bool = False,
     data_format: str = "NCL",
     name: str | None = None,
@@ -262,9 +263,9 @@ def lp_pool1d(
 def lp_pool2d(
     x: Tensor,
     norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     ceil_mode: bool = False,
     data_format: str = "NCHW",
     name: str | None = None,
@@ -353,8 +354,8 @@ def _reference_fractional(x: Any, output_size: Any, kernel_size: Any = None, ran
 @public(module="nn.functional")
 def fractional_max_pool2d(
     x: Tensor,
-    output_size: Any,
-    kernel_size: Any = None,
+    output_size: SizesLike,
+    kernel_size: SizesLike | None = None,
     random_u: float | None = None,
     return_mask: bool = False,
     name: str | None = None,
@@ -387,8 +388,8 @@ def fractional_max_pool2d(
 @public(module="nn.functional")
 def fractional_max_pool3d(
     x: Tensor,
-    output_size: Any,
-    kernel_size: Any = None,
+    output_size: SizesLike,
+    kernel_size: SizesLike | None = None,
     random_u: float | None = None,
     return_mask: bool = False,
     name: str | None = None,
@@ -480,5 +481,5 @@ def local_response_norm(
     rows = reshape_to(squares, (aval.size // channels, 1, channels))
     padded = pad_with(rows, 0, ((0, 0), (0, 0), (size // 2, (size - 1) // 2)))
     means: Any = avg_pool1d(padded, size, 1)
-    means = reshape_to(means, squares._aval.shape).moveaxis(aval.ndim - 1, axis)  # type: ignore[attr-defined]
+    means = reshape_to(means, squares._aval.shape).moveaxis(aval.ndim - 1, axis)
     return value / (means * float(alpha) + float(k)) ** float(beta)

@@ -271,7 +271,7 @@ def normalise_by(
 
 
 def _frozen_grad_input(g: Tensor, variance: Tensor, weight: Tensor | None, epsilon: float, broadcast: Shape) -> Tensor:
-    scale = (variance + epsilon).rsqrt()  # type: ignore[attr-defined]
+    scale = (variance + epsilon).rsqrt()
     if weight is not None:
         scale = scale * weight
     return g * reshape_to(scale, broadcast)
@@ -286,7 +286,7 @@ def _frozen_grad_weight(
     broadcast: Shape,
     shape: Shape,
 ) -> Tensor:
-    scale = (variance + epsilon).rsqrt()  # type: ignore[attr-defined]
+    scale = (variance + epsilon).rsqrt()
     return _sum_like(g * (x - reshape_to(mean, broadcast)) * reshape_to(scale, broadcast), broadcast, shape)
 
 
@@ -296,12 +296,12 @@ for _primitive, _native, _on_gpu in (
     (normalise_grad_weight, native.native_grad_weight, gpu.one_pass_grad_weight),
     (running_statistics, native.native_running_statistics, gpu.one_pass_running_statistics),
 ):
-    _operation = _primitive.operation  # type: ignore[attr-defined]
+    _operation = _primitive.operation
     _operation.kernels["cpu"] = _native(_operation.kernel)
     _operation.kernels["gpu"] = _on_gpu(_operation.kernel)
     _operation.kernels["numpy"] = on_host(_native, _operation.kernel)
 
-_bias = normalise_grad_bias.operation  # type: ignore[attr-defined]
+_bias = normalise_grad_bias.operation
 _bias.kernels["cpu"] = native.native_grad_bias(_bias.kernel)
 _bias.kernels["numpy"] = on_host(native.native_grad_bias, _bias.kernel)
 
@@ -723,8 +723,8 @@ def normalize(
         squares = (x * x).sum(axis, keepdim=True)  # type: ignore[operator]
         return x / squares.clip(min=float(epsilon) ** 2).sqrt()
     if p == math.inf:
-        norm = x.abs().max(axis, keepdim=True)  # type: ignore[attr-defined]
+        norm = x.abs().max(axis, keepdim=True)
     else:
-        powers = x.abs() ** float(p)  # type: ignore[attr-defined]
+        powers = x.abs() ** float(p)
         norm = powers.sum(axis, keepdim=True) ** (1.0 / p)
     return x / norm.clip(min=float(epsilon))

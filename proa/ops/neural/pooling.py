@@ -10,6 +10,7 @@ import numpy as np
 from ...core.dtype import is_floating
 from ...core.errors import type_error, value_error
 from ...core.symbols import fixed, maximum, whole
+from ...eager.annotations import PaddingLike, SizesLike
 from ...eager.declare import public
 from ...eager.one_operator import one_operator
 from ...eager.samples import A, S, samples
@@ -152,9 +153,9 @@ def _pool_average(
 @public(module="nn.functional")
 def max_pool1d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
     name: str | None = None,
@@ -193,9 +194,9 @@ def max_pool1d(
 @public(module="nn.functional")
 def max_pool2d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
     data_format: str = "NCHW",
@@ -237,9 +238,9 @@ def max_pool2d(
 @public(module="nn.functional")
 def max_pool3d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
     data_format: str = "NCDHW",
@@ -277,9 +278,9 @@ def max_pool3d(
 @public(module="nn.functional")
 def avg_pool1d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     exclusive: bool = True,
     ceil_mode: bool = False,
     name: str | None = None,
@@ -318,12 +319,12 @@ def avg_pool1d(
 @public(module="nn.functional")
 def avg_pool2d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: Any = None,
+    divisor_override: int | None = None,
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Tensor:
@@ -371,12 +372,12 @@ def avg_pool2d(
 @public(module="nn.functional")
 def avg_pool3d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: Any = None,
+    divisor_override: int | None = None,
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Tensor:
@@ -449,7 +450,7 @@ def _adapt_average(where: str, num_spatial: int, x: Tensor, output_size: Any, da
         raise type_error(where, "only floating tensors can be pooled", f"x: {x._aval}", "convert with astype()")
     axes = spatial_axes(num_spatial, channels_last)
     if all(size == 1 for size in wanted):
-        return x.mean(axes, keepdim=True)  # type: ignore[attr-defined]
+        return x.mean(axes, keepdim=True)
     return adaptive_average(x, wanted, axes)
 
 
@@ -466,7 +467,7 @@ def _adapt_maximum(where: str, num_spatial: int, x: Tensor, output_size: Any, re
 
 @samples(S(A(2, 3, 6), 3), S(A(1, 2, 7), 3), S(A(1, 2, 4), 1), reference=reference_adaptive_avg)
 @public(module="nn.functional")
-def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) -> Tensor:
+def adaptive_avg_pool1d(x: Tensor, output_size: SizesLike, name: str | None = None) -> Tensor:
     """Means over windows that divide the length as evenly as possible.
 
     Args:
@@ -491,7 +492,9 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Any, name: str | None = None) ->
 )
 @public(module="nn.functional")
 @one_operator("pool2d")
-def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+def adaptive_avg_pool2d(
+    x: Tensor, output_size: SizesLike, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
     """Means over windows that divide height and width as evenly as possible.
 
     Args:
@@ -520,7 +523,9 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", 
     reference=reference_adaptive_avg,
 )
 @public(module="nn.functional")
-def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Tensor:
+def adaptive_avg_pool3d(
+    x: Tensor, output_size: SizesLike, data_format: str = "NCDHW", name: str | None = None
+) -> Tensor:
     """Means over windows that divide depth, height and width as evenly as possible.
 
     Args:
@@ -546,7 +551,7 @@ def adaptive_avg_pool3d(x: Tensor, output_size: Any, data_format: str = "NCDHW",
     reference=reference_adaptive_max,
 )
 @public(module="nn.functional", aliases="return_mask=return_indices")
-def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+def adaptive_max_pool1d(x: Tensor, output_size: SizesLike, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima over windows that divide the length as evenly as possible.
 
     Args:
@@ -572,7 +577,7 @@ def adaptive_max_pool1d(x: Tensor, output_size: Any, return_mask: bool = False, 
     reference=reference_adaptive_max,
 )
 @public(module="nn.functional", aliases="return_mask=return_indices")
-def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+def adaptive_max_pool2d(x: Tensor, output_size: SizesLike, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima over windows that divide height and width as evenly as possible.
 
     Args:
@@ -600,7 +605,7 @@ def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, 
     reference=reference_adaptive_max,
 )
 @public(module="nn.functional", aliases="return_mask=return_indices")
-def adaptive_max_pool3d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+def adaptive_max_pool3d(x: Tensor, output_size: SizesLike, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima over windows that divide depth, height and width as evenly as possible.
 
     Args:

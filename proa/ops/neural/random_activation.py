@@ -156,7 +156,7 @@ def gumbel_softmax(
     if not hard:
         return soft
     chosen = cast_to(one_hot(soft.argmax(place), aval.shape[place]), aval.dtype)
-    chosen = chosen.moveaxis(-1, place)  # type: ignore[attr-defined]
+    chosen = chosen.moveaxis(-1, place)
     return chosen + (soft - soft.detach())
 
 

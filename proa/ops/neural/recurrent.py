@@ -232,12 +232,12 @@ def _gradients(grads: Any, tensors: list[Any], attributes: Any, needed: Any) -> 
         operands = [gates, *operands[1:]]
     if LOCAL.grad_enabled:  # differentiated again: states that know where they came from
         operands, attributes = [tensors[0], *operands[1:]], (*attributes[:-1], False)
-        states = list(record(recurrence.operation, operands, attributes))  # type: ignore[attr-defined]
+        states = list(record(recurrence.operation, operands, attributes))
     seeds = [
         full_of(0.0, state._aval.shape, state._aval.dtype) if grad is None else grad
         for grad, state in zip(grads, states, strict=True)
     ]
-    found = list(record(recurrence_grad.operation, [*operands, *states, *seeds], attributes))  # type: ignore[attr-defined]
+    found = list(record(recurrence_grad.operation, [*operands, *states, *seeds], attributes))
     found += [None] * has_lengths
     return [grad if wanted else None for grad, wanted in zip(found, needed, strict=True)]
 
@@ -260,7 +260,7 @@ def recurrence(
     return tuple(state.astype(operands.dtype) for state in _forward(xp, operands))
 
 
-recurrence.operation.gradient.saves_outputs = True  # type: ignore[attr-defined]
+recurrence.operation.gradient.saves_outputs = True
 
 
 @op(
@@ -282,14 +282,14 @@ def recurrence_grad(
 def _derive_again() -> None:
     from ...eager.derived import DerivedVariadicGradient
 
-    operation = recurrence_grad.operation  # type: ignore[attr-defined]
+    operation = recurrence_grad.operation
     operation.gradient = DerivedVariadicGradient(operation)
 
 
 _derive_again()
 
-recurrence.operation.kernels["cpu"] = native_recurrence(recurrence.operation.kernel)  # type: ignore[attr-defined]
-recurrence_grad.operation.kernels["cpu"] = native_recurrence_grad(recurrence_grad.operation.kernel)  # type: ignore[attr-defined]
+recurrence.operation.kernels["cpu"] = native_recurrence(recurrence.operation.kernel)
+recurrence_grad.operation.kernels["cpu"] = native_recurrence_grad(recurrence_grad.operation.kernel)
 
 
 def run_recurrence(
@@ -309,5 +309,5 @@ def run_recurrence(
         operands.append(lengths)
     keeps = kind == "LSTM" and LOCAL.grad_enabled and not all(operand.stop_gradient for operand in operands)
     attributes = (kind, bool(reverse), bias is not None, lengths is not None, keeps)
-    found = tuple(record(recurrence.operation, operands, attributes))  # type: ignore[attr-defined]
+    found = tuple(record(recurrence.operation, operands, attributes))
     return found[:-1] if keeps else found

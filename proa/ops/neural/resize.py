@@ -18,6 +18,7 @@ from ...core.dtype import FLOAT32, is_floating
 from ...core.errors import failed_check, type_error, value_error
 from ...core.symbols import whole_part
 from ...eager import series
+from ...eager.annotations import SizesLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -243,7 +244,7 @@ def _reference_interpolate(x: np.ndarray, size: Any = None, scale_factor: Any = 
 @public(module="nn.functional")
 def interpolate(
     x: Tensor,
-    size: Any = None,
+    size: SizesLike | None = None,
     scale_factor: Any = None,
     mode: str = "nearest",
     align_corners: bool = False,
@@ -341,7 +342,7 @@ def interpolate(
 @public(module="nn.functional")
 def upsample(
     x: Tensor,
-    size: Any = None,
+    size: SizesLike | None = None,
     scale_factor: Any = None,
     mode: str = "nearest",
     align_corners: bool = False,

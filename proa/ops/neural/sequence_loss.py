@@ -219,10 +219,10 @@ def ctc_loss(
         log_probs, labels, input_lengths, label_lengths, int(blank), aval.shape[0], marks.shape[1], aval.shape[2]
     )
     if norm_by_times:  # the gradient alone is divided by the number of steps
-        scaled = loss / cast_to(input_lengths, loss._aval.dtype).clip(min=1.0)  # type: ignore[attr-defined]
+        scaled = loss / cast_to(input_lengths, loss._aval.dtype).clip(min=1.0)
         loss = scaled + (loss - scaled).detach()
     if reduction == "mean":
-        return (loss / cast_to(label_lengths, loss._aval.dtype).clip(min=1.0)).mean()  # type: ignore[attr-defined]
+        return (loss / cast_to(label_lengths, loss._aval.dtype).clip(min=1.0)).mean()
     return reduce_loss(loss, reduction)
 
 

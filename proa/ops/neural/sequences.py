@@ -9,6 +9,7 @@ import numpy as np
 from ...core.dtype import to_numpy_dtype
 from ...core.errors import type_error, value_error
 from ...core.namespaces import can_write
+from ...eager.annotations import DTypeLike
 from ...eager.declare import op, public
 from ...eager.infer import same_shape
 from ...eager.samples import A, S, samples
@@ -27,7 +28,7 @@ from ..index.gathering import IndexOutOfRange
         np.arange(x.max() if maxlen is None else maxlen) < x[..., None]).astype(dtype),
 )  # fmt: skip
 @public(module="nn.functional")
-def sequence_mask(x: Tensor, maxlen: Any = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
+def sequence_mask(x: Tensor, maxlen: Any = None, dtype: DTypeLike = "int64", name: str | None = None) -> Tensor:
     """1 for the first `x` places of a new last axis, 0 behind.
 
     Args:

@@ -10,6 +10,7 @@ from ...core.aval import Aval
 from ...core.errors import failed_check, value_error
 from ...core.namespaces import can_write
 from ...eager import series
+from ...eager.annotations import SizesLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -293,7 +294,7 @@ def _reference_unfold(x: np.ndarray, kernel: Any, strides: Any = 1, paddings: An
 )  # fmt: skip
 @public(module="nn.functional")
 def unfold(
-    x: Tensor, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None
+    x: Tensor, kernel_sizes: Any, strides: SizesLike = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None
 ) -> Tensor:
     """Each window of an image as a column: `[N, C, H, W]` to `[N, C * window, number of windows]`.
 
@@ -344,7 +345,7 @@ def fold(
     x: Tensor,
     output_sizes: Any,
     kernel_sizes: Any,
-    strides: Any = 1,
+    strides: SizesLike = 1,
     paddings: Any = 0,
     dilations: Any = 1,
     name: str | None = None,

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import is_floating, to_numpy_dtype
 from ...eager import series
+from ...eager.annotations import DTypeLike
 from ...eager.calling import deliver
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -63,13 +64,13 @@ def _softmax_numpy(xp: Any, x: Any, axis: int) -> Any:
     return shares
 
 
-softmax_along.operation.kernels["cupy"] = cold.softmax(softmax_along.operation.kernel)  # type: ignore[attr-defined]
-softmax_along.operation.kernels["numpy"] = on_host(native_softmax, _softmax_numpy)  # type: ignore[attr-defined]
-softmax_along.operation.kernels["cpu"] = native_softmax(softmax_along.operation.kernel)  # type: ignore[attr-defined]
+softmax_along.operation.kernels["cupy"] = cold.softmax(softmax_along.operation.kernel)
+softmax_along.operation.kernels["numpy"] = on_host(native_softmax, _softmax_numpy)
+softmax_along.operation.kernels["cpu"] = native_softmax(softmax_along.operation.kernel)
 
 
 def _log_softmax_grad(g: Tensor, out: Tensor, axis: int) -> Tensor:
-    return g - out.exp() * sum_over(g, (axis,), True)  # type: ignore[attr-defined]
+    return g - out.exp() * sum_over(g, (axis,), True)
 
 
 @op(
@@ -137,7 +138,7 @@ def softmax(
 
 @samples(*_SAMPLES, reference=lambda *args: np.log(_reference_softmax(*args)))
 @public(module="nn.functional")
-def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+def log_softmax(x: Tensor, axis: int = -1, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """The logarithm of `softmax` along an axis, more exact than the two steps.
 
     Args:

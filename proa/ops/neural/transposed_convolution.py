@@ -76,4 +76,4 @@ def _by(backend: str) -> Any:
 
 
 for _backend in ("cpu", "numpy", "cupy"):
-    conv_transpose.operation.kernels[_backend] = _by(_backend)  # type: ignore[attr-defined]
+    conv_transpose.operation.kernels[_backend] = _by(_backend)

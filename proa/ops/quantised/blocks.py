@@ -191,6 +191,6 @@ def _plain_product(
     return result.reshape(*x.shape[:-1], outputs).astype(x.dtype, copy=False)
 
 
-block_product.operation.kernels["cpu"] = native_block_product(_plain_product)  # type: ignore[attr-defined]
-block_product.operation.kernels["numpy"] = on_host(native_block_product, _plain_product)  # type: ignore[attr-defined]
-block_product.operation.kernels["gpu"] = few_rows(_plain_product, rounded, rows_of)  # type: ignore[attr-defined]
+block_product.operation.kernels["cpu"] = native_block_product(_plain_product)
+block_product.operation.kernels["numpy"] = on_host(native_block_product, _plain_product)
+block_product.operation.kernels["gpu"] = few_rows(_plain_product, rounded, rows_of)

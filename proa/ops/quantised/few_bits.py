@@ -120,9 +120,9 @@ def _chosen_product(product: Any, xp: Any, x: Any, chosen: Any, weight: Any, sca
 
 
 def _native_chosen(xp: Any, x: Any, chosen: Any, weight: Any, scales: Any) -> Any:
-    kernel = weight_only_product.operation.kernels["cpu"]  # type: ignore[attr-defined]
+    kernel = weight_only_product.operation.kernels["cpu"]
     return _chosen_product(kernel, xp, x, chosen, weight, scales)
 
 
-weight_only_product.operation.kernels["cpu"] = native_weight_only_product(_plain_product)  # type: ignore[attr-defined]
-product_of_chosen.operation.kernels["cpu"] = _native_chosen  # type: ignore[attr-defined]
+weight_only_product.operation.kernels["cpu"] = native_weight_only_product(_plain_product)
+product_of_chosen.operation.kernels["cpu"] = _native_chosen

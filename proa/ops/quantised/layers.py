@@ -310,7 +310,7 @@ def _plain_conv(
         from ..neural.convolution_kernels import conv
 
         wide = [a.astype(np.float64) for a in (numbers, weight)]
-        sums = conv.operation.kernels["numpy"](np, *wide, None, *window).astype(np.int32)  # type: ignore[attr-defined]
+        sums = conv.operation.kernels["numpy"](np, *wide, None, *window).astype(np.int32)
     else:
         from ..neural.convolution_kernels import _xla_conv
 
@@ -324,6 +324,6 @@ def _plain_conv(
     )  # fmt: skip
 
 
-quantised_linear.operation.kernels["cpu"] = native_quantised_linear(_plain_linear)  # type: ignore[attr-defined]
-quantised_conv.operation.kernels["cpu"] = native_quantised_conv(_plain_conv)  # type: ignore[attr-defined]
-quantise_dynamic.operation.kernels["cpu"] = native_quantise_dynamic(_plain_dynamic)  # type: ignore[attr-defined]
+quantised_linear.operation.kernels["cpu"] = native_quantised_linear(_plain_linear)
+quantised_conv.operation.kernels["cpu"] = native_quantised_conv(_plain_conv)
+quantise_dynamic.operation.kernels["cpu"] = native_quantise_dynamic(_plain_dynamic)

@@ -15,6 +15,7 @@ from ...core.aval import Aval
 from ...core.errors import type_error, value_error
 from ...core.symbols import fixed
 from ...eager import series
+from ...eager.annotations import AxisLike
 from ...eager.declare import op, public
 from ...eager.infer import common_dtype
 from ...eager.samples import A, S, samples
@@ -93,7 +94,7 @@ def concat_along(xp: Any, x: list[Any], axis: int) -> Any:
     reference=lambda x, axis=0: np.concatenate(x, axis),
 )
 @public(name="concat cat concatenate", method="concat", aliases="x=tensors")
-def concat(x: Sequence[Tensor], axis: Any = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+def concat(x: Sequence[Tensor], axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along an existing axis.
 
     Args:
@@ -159,7 +160,7 @@ def stack_along(xp: Any, x: list[Any], axis: int) -> Any:
     reference=lambda x, axis=0: np.stack(x, axis),
 )
 @public(method=True, aliases="x=tensors")
-def stack(x: Sequence[Tensor], axis: Any = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+def stack(x: Sequence[Tensor], axis: AxisLike = 0, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new axis.
 
     Args:
@@ -269,7 +270,7 @@ def _reference_split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
     reference=_reference_split,
 )
 @public(method=True)
-def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+def split(x: Tensor, num_or_sections: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
     """A tensor cut along an axis.
 
     Args:
@@ -298,7 +299,7 @@ def split(x: Tensor, num_or_sections: Any, axis: Any = 0, name: str | None = Non
     reference=lambda x, n, axis=0: np.split(x, n, axis),
 )
 @public(method=True)
-def chunk(x: Tensor, chunks: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+def chunk(x: Tensor, chunks: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
     """A tensor cut along an axis into equal parts.
 
     Args:
@@ -391,7 +392,7 @@ def unbind(input: Tensor, axis: Any = 0) -> list[Tensor]:
     reference=lambda x, axis=0, num=None: [*np.moveaxis(x, axis, 0)],
 )
 @public(method=True)
-def unstack(x: Tensor, axis: Any = 0, num: Any = None) -> list[Tensor]:
+def unstack(x: Tensor, axis: AxisLike = 0, num: Any = None) -> list[Tensor]:
     """The slices of a tensor along an axis, without that axis, as new tensors.
 
     Args:

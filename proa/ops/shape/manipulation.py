@@ -18,6 +18,8 @@ from ...core.dtype import DType, to_numpy_dtype
 from ...core.errors import value_error
 from ...core.namespaces import can_write
 from ...core.symbols import plain
+from ...eager.annotations import AxisLike, ShapeLike
+from ...eager.attaching import attach
 from ...eager.calling import MISSING
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
@@ -53,7 +55,7 @@ def _squeezed(x: Tensor, axis: Any) -> tuple[int, ...]:
     reshapes=True,
 )
 @public(method=True)
-def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
+def squeeze(x: Tensor, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """A tensor without axes of one element; the result shares memory with `x`.
 
     Args:
@@ -88,7 +90,7 @@ def _unsqueezed(x: Tensor, axis: Any) -> tuple[int, ...]:
     reshapes=True,
 )
 @public(method=True)
-def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+def unsqueeze(x: Tensor, axis: AxisLike | None, name: str | None = None) -> Tensor:
     """A tensor with new axes of one element; the result shares memory with `x`.
 
     Args:
@@ -168,7 +170,7 @@ def flatten(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | Non
     reference=lambda x, axis, shape: x.reshape([*x.shape[: axis % x.ndim], *shape, *x.shape[axis % x.ndim + 1 :]]),
 )
 @public(method=True, aliases="shape=sizes")
-def unflatten(x: Tensor, axis: Any, shape: Any, name: str | None = None) -> Tensor:
+def unflatten(x: Tensor, axis: AxisLike | None, shape: ShapeLike, name: str | None = None) -> Tensor:
     """A tensor with one axis divided into several; the result shares memory with `x`.
 
     Args:
@@ -200,7 +202,7 @@ def _seen_otherwise(x: Tensor, relabel: Callable[..., Tensor], attribute: tuple[
     """`x` itself becomes `relabel(x, attribute)`, the same numbers in another order of axes or another shape."""
     check_in_place(x, name)
     shape = tuple(x._aval.shape[a] for a in attribute) if relabel is transpose_to else attribute
-    before = see_otherwise(x, relabel.operation, (attribute,), shape)  # type: ignore[attr-defined]
+    before = see_otherwise(x, relabel.operation, (attribute,), shape)
     is_leaf, stop, gradient = x._node is None, x.stop_gradient, x.__dict__.get("_grad")
     # Numbers may change under no_grad() and the history stay; a shape may not, or gradients would
     # not fit: so this one step of the history is recorded anyway. A leaf stays a leaf.
@@ -214,7 +216,7 @@ def _seen_otherwise(x: Tensor, relabel: Callable[..., Tensor], attribute: tuple[
 
 
 @public(method=True)
-def squeeze_(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
+def squeeze_(x: Tensor, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """As `paddle.squeeze`, in place: `x` itself gets the other shape and is returned.
 
     Args:
@@ -230,7 +232,7 @@ def squeeze_(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
 
 
 @public(method=True)
-def unsqueeze_(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+def unsqueeze_(x: Tensor, axis: AxisLike | None, name: str | None = None) -> Tensor:
     """As `paddle.unsqueeze`, in place: `x` itself gets the other shape and is returned.
 
     Args:
@@ -264,7 +266,7 @@ def flatten_(x: Tensor, start_axis: Any = 0, stop_axis: Any = -1, name: str | No
 
 @public(method=True)
 @listed("shape", 1)
-def reshape_(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def reshape_(x: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
     """As `paddle.reshape`, in place: `x` itself gets the other shape and is returned.
 
     Args:
@@ -425,8 +427,8 @@ def _matrices_transposed(x: Tensor) -> Tensor:
     return _swapped("mT", x, -1, -2)
 
 
-Tensor.T = property(_all_reversed)  # type: ignore[attr-defined]
-Tensor.mT = property(_matrices_transposed)  # type: ignore[attr-defined]
+attach(__name__, T=property(_all_reversed))
+attach(__name__, mT=property(_matrices_transposed))
 
 
 # ---- seen as another shape or type ---------------------------------------------------------------

@@ -10,6 +10,7 @@ from ...core.aval import Aval
 from ...core.errors import failed_check, value_error
 from ...core.namespaces import can_write
 from ...eager import series
+from ...eager.annotations import PaddingLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -216,7 +217,7 @@ def pad(
     reference=lambda x, padding, data_format=None: _reference_pad(x, padding, data_format=data_format),
 )
 @public(module="nn.functional")
-def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+def zeropad2d(x: Tensor, padding: PaddingLike, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Images with a border of zeros.
 
     Args:

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.errors import type_error, value_error
 from ...eager import series
+from ...eager.annotations import AxisLike, ShapeLike, TensorLike
 from ...eager.declare import op, public
 from ...eager.infer import broadcast_shapes as common_shape_of
 from ...eager.infer import same_shape
@@ -61,7 +62,7 @@ def _reference_expand(x: Any, shape: Any) -> Any:
 )
 @public(method=True, aliases="shape=size")
 @listed("shape", 1)
-def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def expand(x: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
     """A tensor repeated along axes of one element, and along new ones in front.
 
     Args:
@@ -103,7 +104,7 @@ def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 @samples(S(A(2, 3), [4, 2, 3]), S(A(1, 3), [2, -1]), S(A(2), [2]), reference=_reference_expand)
 @public(method=True, aliases="shape=size")
-def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(x: Tensor, shape: ShapeLike, name: str | None = None) -> Tensor:
     """A tensor repeated to a shape; see `expand`.
 
     Args:
@@ -126,7 +127,7 @@ def broadcast_to(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
     reference=lambda x: np.broadcast_arrays(*x),
 )
 @public(method=True)
-def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
+def broadcast_tensors(input: TensorLike, name: str | None = None) -> list[Tensor]:
     """Tensors expanded to their common shape.
 
     Args:
@@ -143,7 +144,7 @@ def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
     if isinstance(input, Tensor) or not isinstance(input, (list, tuple)) or not input:
         raise type_error("broadcast_tensors", "input must be a list of tensors", type(input).__name__)
     avals = [require_tensor("broadcast_tensors", f"input[{i}]", t)._aval for i, t in enumerate(input)]
-    shape = common_shape_of(expand_to.operation, avals, [aval.shape for aval in avals])  # type: ignore[attr-defined]
+    shape = common_shape_of(expand_to.operation, avals, [aval.shape for aval in avals])
     return [expand_to(t, shape) for t in input]
 
 
@@ -277,7 +278,7 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
 def repeat_interleave(
     x: Tensor,
     repeats: Any,
-    axis: Any = None,
+    axis: AxisLike | None = None,
     name: str | None = None,
     *,
     output_size: int | None = None,
@@ -354,7 +355,7 @@ def flip_axes(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
     reference=lambda x, axis: np.flip(x, tuple(axis) if isinstance(axis, list) else axis),
 )
 @public(method="flip reverse")
-def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+def flip(x: Tensor, axis: AxisLike | None, name: str | None = None) -> Tensor:
     """A tensor with the order of elements along some axes reversed.
 
     Args:
@@ -394,7 +395,7 @@ def roll_axes(xp: Any, x: Any, shifts: tuple[int, ...], axes: tuple[int, ...]) -
     reference=lambda x, shifts, axis=None: np.roll(x, shifts, axis),
 )
 @public(method=True, aliases="axis=dims")
-def roll(x: Tensor, shifts: Any, axis: Any = None, name: str | None = None) -> Tensor:
+def roll(x: Tensor, shifts: Any, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """A tensor moved along axes; what falls off one end comes in at the other.
 
     Args:

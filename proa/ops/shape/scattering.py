@@ -12,6 +12,8 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.dtype import BOOL, INT64
 from ...core.errors import index_error, runtime_error, type_error, value_error
+from ...eager.annotations import AxisLike, ShapeLike, SizesLike, TensorLike
+from ...eager.attaching import attach
 from ...eager.declare import in_place_form, public
 from ...eager.infer import broadcast_shapes
 from ...eager.one_operator import one_operator
@@ -55,7 +57,7 @@ def _reference_diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -
     reference=_reference_diag_embed,
 )
 @public(method=True)
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+def diag_embed(input: TensorLike, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices with the last axis of `input` on a diagonal, and zeros elsewhere.
 
     Args:
@@ -220,10 +222,11 @@ def _diagonal_mask(shape: tuple[int, ...], offset: int, wrap: bool) -> np.ndarra
     return on
 
 
-Tensor.fill_diagonal_tensor = fill_diagonal_tensor  # type: ignore[attr-defined]
-Tensor.fill_diagonal_tensor_ = in_place_form(fill_diagonal_tensor, "fill_diagonal_tensor_")  # type: ignore[attr-defined]
-Tensor.fill_diagonal_ = in_place_form(_with_number_on_diagonal, "fill_diagonal_")  # type: ignore[attr-defined]
-Tensor.fill_diagonal_.__doc__ = _with_number_on_diagonal.__doc__  # type: ignore[attr-defined]
+attach(__name__, fill_diagonal_tensor=fill_diagonal_tensor)
+attach(__name__, fill_diagonal_tensor_=in_place_form(fill_diagonal_tensor, "fill_diagonal_tensor_"))
+_fill_diagonal = in_place_form(_with_number_on_diagonal, "fill_diagonal_")
+_fill_diagonal.__doc__ = _with_number_on_diagonal.__doc__
+attach(__name__, fill_diagonal_=_fill_diagonal)
 
 
 # ---- slices --------------------------------------------------------------------------------------
@@ -251,7 +254,7 @@ def _reference_select_scatter(x: Any, values: Any, axis: int, index: int) -> Any
     reference=_reference_select_scatter,
 )
 @public(method=True)
-def select_scatter(x: Tensor, values: Tensor, axis: Any, index: Any, name: str | None = None) -> Tensor:
+def select_scatter(x: Tensor, values: Tensor, axis: AxisLike | None, index: Any, name: str | None = None) -> Tensor:
     """`x` with another tensor as one of its slices.
 
     Args:
@@ -311,7 +314,7 @@ def _reference_slice_scatter(x: Any, value: Any, axes: Any, starts: Any, ends: A
 )
 @public(method=True)
 def slice_scatter(
-    x: Tensor, value: Tensor, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None
+    x: Tensor, value: Tensor, axes: AxisLike, starts: Any, ends: Any, strides: SizesLike, name: str | None = None
 ) -> Tensor:
     """`x` with another tensor as the part from `starts` to `ends` along some axes.
 
@@ -347,7 +350,7 @@ def _reference_crop(x: Any, shape: Any = None, offsets: Any = None) -> Any:
     reference=_reference_crop,
 )
 @public()
-def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = None) -> Tensor:
+def crop(x: Tensor, shape: ShapeLike | None = None, offsets: Any = None, name: str | None = None) -> Tensor:
     """A part of a tensor, as a new tensor.
 
     Args:
@@ -419,7 +422,7 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
         raise type_error("masked_scatter", "mask must be a bool tensor", f"mask: {avals[1]}")
     if avals[2].dtype != avals[0].dtype:
         raise type_error("masked_scatter", "x and value must have the same type", f"x: {avals[0]}, value: {avals[2]}")
-    shape = broadcast_shapes(put_where.operation, avals[:2], [avals[0].shape, avals[1].shape])  # type: ignore[attr-defined]
+    shape = broadcast_shapes(put_where.operation, avals[:2], [avals[0].shape, avals[1].shape])
     source, where = expand_to(x, shape), expand_to(mask, shape)
     if not source._aval.size or (not avals[2].size and not np.asarray(mask._data()).any()):
         return assign_to(source)
@@ -433,7 +436,7 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
 
 # Offered apart from `public(inplace=…)`: its sample that broadcasts x has no in-place form.
 masked_scatter_ = in_place_form(masked_scatter, "masked_scatter_", reshapes=True)
-Tensor.masked_scatter_ = public(name="masked_scatter_")(masked_scatter_)  # type: ignore[attr-defined]
+attach(__name__, masked_scatter_=public(name="masked_scatter_")(masked_scatter_))
 
 
 # ---- along an axis -------------------------------------------------------------------------------
@@ -484,7 +487,7 @@ _INDEX = A(2, 2, dtype="int64", values=[[0, 0], [1, 2]])
     reference=_reference_scatter_add,
 )
 @public(method=True, inplace=True)
-def scatter_add(input: Tensor, dim: Any, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add(input: Tensor, dim: AxisLike, index: Tensor, src: Tensor) -> Tensor:
     """A tensor with the elements of `src` added where `index` points along an axis.
 
     Args:
@@ -525,7 +528,7 @@ def _reference_scatter_reduce(
 )
 @public(method=True)
 def scatter_reduce(
-    input: Tensor, dim: Any, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+    input: Tensor, dim: AxisLike, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """A tensor combined with the elements of `src` where `index` points along an axis.
 

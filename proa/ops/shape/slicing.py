@@ -289,4 +289,4 @@ def overwrite_at(xp: Any, x: Any, value: Any, position: Any, spec: Spec) -> Any:
 for _operation, _in_place in (
     (read_at, _read_in_place), (place_at, _place_in_place), (overwrite_at, _overwrite_in_place),
 ):  # fmt: skip
-    _operation.operation.kernels.update(numpy=_in_place, cupy=_in_place)  # type: ignore[attr-defined]
+    _operation.operation.kernels.update(numpy=_in_place, cupy=_in_place)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike, TensorLike
+from ...eager.attaching import attach
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -124,7 +126,7 @@ def _parts(where: str, x: Any, change: Callable[[Tensor], Tensor]) -> list[Tenso
     reference=np.hstack,
 )
 @public()
-def hstack(x: Any, name: str | None = None) -> Tensor:
+def hstack(x: TensorLike, name: str | None = None) -> Tensor:
     """Tensors joined along the second axis, or the first if they have one only.
 
     Args:
@@ -141,7 +143,7 @@ def hstack(x: Any, name: str | None = None) -> Tensor:
 
 @samples(S([A(2), A(2)]), S([A(2, 3), A(1, 3)]), S([A(), A()]), S([A(3), A(2, 3)]), reference=np.vstack)
 @public(name="vstack row_stack")
-def vstack(x: Any, name: str | None = None) -> Tensor:
+def vstack(x: TensorLike, name: str | None = None) -> Tensor:
     """Tensors joined along the first axis; those with one axis are rows.
 
     Args:
@@ -157,7 +159,7 @@ def vstack(x: Any, name: str | None = None) -> Tensor:
 
 @samples(S([A(2), A(2)]), S([A(2, 3), A(2, 3)]), S([A(), A()]), S([A(2, 1, 2), A(2, 1, 1)]), reference=np.dstack)
 @public()
-def dstack(x: Any, name: str | None = None) -> Tensor:
+def dstack(x: TensorLike, name: str | None = None) -> Tensor:
     """Tensors joined along the third axis.
 
     Args:
@@ -182,7 +184,7 @@ def _column(x: Tensor) -> Tensor:
     reference=lambda x: np.column_stack([np.atleast_1d(a) for a in x]),
 )
 @public()
-def column_stack(x: Any, name: str | None = None) -> Tensor:
+def column_stack(x: TensorLike, name: str | None = None) -> Tensor:
     """Tensors joined along the second axis; those with one axis are columns.
 
     Args:
@@ -250,7 +252,7 @@ def _listed(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
     reference=_listed,
 )
 @public(method=True, aliases="num_or_indices=indices num_or_indices=sections")
-def tensor_split(x: Tensor, num_or_indices: Any, axis: Any = 0, name: str | None = None) -> list[Tensor]:
+def tensor_split(x: Tensor, num_or_indices: Any, axis: AxisLike = 0, name: str | None = None) -> list[Tensor]:
     """A tensor cut along an axis into parts as equal as possible, or at given positions.
 
     Args:
@@ -321,7 +323,7 @@ def dsplit(x: Tensor, num_or_indices: Any, name: str | None = None) -> list[Tens
     return _divided("dsplit", _with_dimensions("dsplit", x, 3), num_or_indices, 2)
 
 
-def split_with_sizes(self: Tensor, split_sizes: Any, dim: Any = 0) -> list[Tensor]:
+def split_with_sizes(self: Tensor, split_sizes: Any, dim: AxisLike = 0) -> list[Tensor]:
     """The tensor cut along an axis into parts of the given sizes.
 
     Args:
@@ -344,4 +346,4 @@ def split_with_sizes(self: Tensor, split_sizes: Any, dim: Any = 0) -> list[Tenso
     return list(split_at([self], sizes, axis))
 
 
-Tensor.split_with_sizes = split_with_sizes  # type: ignore[attr-defined]
+attach(__name__, split_with_sizes=split_with_sizes)

@@ -14,6 +14,7 @@ from ...core.aval import Aval
 from ...core.dtype import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ...core.errors import value_error
 from ...eager import series
+from ...eager.annotations import AxisLike, ShapeLike, SizesLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -85,7 +86,7 @@ def _reference_strided(x: Any, shape: Any, stride: Any, offset: int = 0) -> Any:
     reference=_reference_strided,
 )
 @public(method=True)
-def as_strided(x: Tensor, shape: Any, stride: Any, offset: int = 0, name: str | None = None) -> Tensor:
+def as_strided(x: Tensor, shape: ShapeLike, stride: SizesLike, offset: int = 0, name: str | None = None) -> Tensor:
     """A tensor with a shape and strides of one's own; the result shares memory with `x`.
 
     Where two places of the result are one place of `x`, gradients add up.
@@ -155,7 +156,7 @@ def _reference_unfold(x: Any, axis: int, size: int, step: int) -> Any:
     reference=_reference_unfold,
 )
 @public(method=True, aliases="axis=dimension")
-def unfold(x: Tensor, axis: Any, size: Any, step: Any, name: str | None = None) -> Tensor:
+def unfold(x: Tensor, axis: AxisLike | None, size: SizesLike, step: Any, name: str | None = None) -> Tensor:
     """Windows along an axis, each as a new last axis; the result shares memory with `x`.
 
     Args:
@@ -271,9 +272,9 @@ def _as_complex_xla(xp: Any, x: Any) -> Any:
     return lax.complex(x[..., 0], x[..., 1])
 
 
-as_complex.operation.kernels["numpy"] = _as_complex_numpy  # type: ignore[attr-defined]
-as_complex.operation.kernels["cupy"] = _as_complex_numpy  # type: ignore[attr-defined]
-as_complex.operation.kernels["xla"] = _as_complex_xla  # type: ignore[attr-defined]
+as_complex.operation.kernels["numpy"] = _as_complex_numpy
+as_complex.operation.kernels["cupy"] = _as_complex_numpy
+as_complex.operation.kernels["xla"] = _as_complex_xla
 
 
 @samples(S(A(3, 2, dtype="float64")), S(A(2)), S(A(0, 2)), reference=lambda input: input[..., 0] + 1j * input[..., 1])

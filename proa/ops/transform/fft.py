@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.annotations import AxisLike
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -36,7 +37,9 @@ _HALF = (
 
 @samples(*_COMPLEX, reference=lambda x, *options: _numpy(np.fft.fft, x, *options))
 @public(module="fft", out=True)
-def fft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def fft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The discrete Fourier transform along an axis.
 
     Args:
@@ -60,7 +63,9 @@ def fft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: 
 
 @samples(*_COMPLEX, reference=lambda x, *options: _numpy(np.fft.ifft, x, *options))
 @public(module="fft", out=True)
-def ifft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ifft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `fft`.
 
     Args:
@@ -84,7 +89,9 @@ def ifft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name:
 
 @samples(*_REAL, reference=lambda x, *options: _numpy(np.fft.rfft, x, *options))
 @public(module="fft", out=True)
-def rfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def rfft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The Fourier transform of real numbers along an axis, without its redundant half.
 
     Args:
@@ -108,7 +115,9 @@ def rfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name:
 
 @samples(*_HALF, reference=lambda x, *options: _numpy(np.fft.irfft, x, *options))
 @public(module="fft", out=True)
-def irfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def irfft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `rfft`.
 
     Args:
@@ -133,7 +142,9 @@ def irfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name
 
 @samples(*_HALF, reference=lambda x, *options: _numpy(np.fft.hfft, x, *options))
 @public(module="fft", out=True)
-def hfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def hfft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The Fourier transform of a signal given by its first half, the other being its conjugate.
 
     Args:
@@ -157,7 +168,9 @@ def hfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name:
 
 @samples(*_REAL, reference=lambda x, *options: _numpy(np.fft.ihfft, x, *options))
 @public(module="fft", out=True)
-def ihfft(x: Tensor, n: Any = None, axis: Any = -1, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ihfft(
+    x: Tensor, n: int | None = None, axis: AxisLike = -1, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `hfft`: the first half of a signal with a real spectrum.
 
     Args:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import AxisLike
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -66,7 +68,9 @@ def _expected(name: str, plane: bool = False) -> Any:
 
 @samples(*_cases("complex128", False), reference=_expected("fft2", True))
 @public(module="fft", out=True)
-def fft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def fft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The discrete Fourier transform over two axes.
 
     Args:
@@ -90,7 +94,9 @@ def fft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", n
 
 @samples(*_cases("complex128", False), reference=_expected("ifft2", True))
 @public(module="fft", out=True)
-def ifft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ifft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `fft2`.
 
     Args:
@@ -115,7 +121,9 @@ def ifft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", 
 
 @samples(*_cases("float32", False), reference=_expected("rfft2", True))
 @public(module="fft", out=True)
-def rfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def rfft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The Fourier transform of real numbers over two axes; the last of them holds half a spectrum.
 
     Args:
@@ -139,7 +147,9 @@ def rfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", 
 
 @samples(*_cases("complex128", False), reference=_expected("irfft2", True))
 @public(module="fft", out=True)
-def irfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def irfft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `rfft2`.
 
     Args:
@@ -164,7 +174,9 @@ def irfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward",
 
 @samples(*_cases("complex128", False), reference=_expected("hfft2", True))
 @public(module="fft", out=True)
-def hfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def hfft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The transform over two axes of a signal given by half, the other half being conjugates.
 
     Args:
@@ -188,7 +200,9 @@ def hfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", 
 
 @samples(*_cases("float32", False), reference=_expected("ihfft2", True))
 @public(module="fft", out=True)
-def ihfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ihfft2(
+    x: Tensor, s: Sequence[int] | None = None, axes: AxisLike = _PLANE, norm: str = "backward", name: str | None = None
+) -> Tensor:
     """The inverse of `hfft2`.
 
     Args:
@@ -215,7 +229,13 @@ def ihfft2(x: Tensor, s: Any = None, axes: Any = _PLANE, norm: Any = "backward",
 
 @samples(*_cases("complex128", True), reference=_expected("fftn"))
 @public(module="fft", out=True)
-def fftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def fftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The discrete Fourier transform over several axes.
 
     Args:
@@ -239,7 +259,13 @@ def fftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", nam
 
 @samples(*_cases("complex128", True), reference=_expected("ifftn"))
 @public(module="fft", out=True)
-def ifftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ifftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The inverse of `fftn`.
 
     Args:
@@ -264,7 +290,13 @@ def ifftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", na
 
 @samples(*_cases("float32", True), reference=_expected("rfftn"))
 @public(module="fft", out=True)
-def rfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def rfftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The Fourier transform of real numbers over several axes; the last of them holds half a spectrum.
 
     Args:
@@ -288,7 +320,13 @@ def rfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", na
 
 @samples(*_cases("complex128", True), reference=_expected("irfftn"))
 @public(module="fft", out=True)
-def irfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def irfftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The inverse of `rfftn`.
 
     Args:
@@ -313,7 +351,13 @@ def irfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", n
 
 @samples(*_cases("complex128", True), reference=_expected("hfftn"))
 @public(module="fft", out=True)
-def hfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def hfftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The transform over several axes of a signal given by half, the other half being conjugates.
 
     Args:
@@ -337,7 +381,13 @@ def hfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", na
 
 @samples(*_cases("float32", True), reference=_expected("ihfftn"))
 @public(module="fft", out=True)
-def ihfftn(x: Tensor, s: Any = None, axes: Any = None, norm: Any = "backward", name: str | None = None) -> Tensor:
+def ihfftn(
+    x: Tensor,
+    s: Sequence[int] | None = None,
+    axes: AxisLike | None = None,
+    norm: str = "backward",
+    name: str | None = None,
+) -> Tensor:
     """The inverse of `hfftn`.
 
     Args:

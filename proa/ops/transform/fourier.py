@@ -149,7 +149,7 @@ def _c2r_on_gpu(xp: Any, x: Any, axes: Axes, forward: bool, scale: str, n: int, 
     """
     *others, last = axes
     if x.size == 0 or n == 0:
-        return fft_c2r.operation.kernel(xp, x, axes, forward, scale, n, halved)  # type: ignore[attr-defined]
+        return fft_c2r.operation.kernel(xp, x, axes, forward, scale, n, halved)
     x = _transform(xp, x, tuple(others), forward, _NORMS[forward][scale])
     counted = np.ones(n // 2 + 1, real_dtype(x.dtype))
     counted[0] = 0
@@ -157,10 +157,10 @@ def _c2r_on_gpu(xp: Any, x: Any, axes: Axes, forward: bool, scale: str, n: int, 
         counted[-1] = 0
     shape = [-1 if i == last else 1 for i in range(x.ndim)]
     x = xp.real(x) + 1j * (xp.imag(x) * counted.reshape(shape))
-    return fft_c2r.operation.kernel(xp, x, (last,), forward, scale, n, halved)  # type: ignore[attr-defined]
+    return fft_c2r.operation.kernel(xp, x, (last,), forward, scale, n, halved)
 
 
-fft_c2r.operation.kernels["gpu"] = _c2r_on_gpu  # type: ignore[attr-defined]
+fft_c2r.operation.kernels["gpu"] = _c2r_on_gpu
 
 
 # ---- arguments -----------------------------------------------------------------------------------

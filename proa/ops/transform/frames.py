@@ -13,6 +13,7 @@ from ...core.aval import Aval
 from ...core.errors import value_error
 from ...core.namespaces import can_write
 from ...eager import series
+from ...eager.annotations import AxisLike
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
@@ -174,7 +175,7 @@ def _reference_overlap_add(x: Any, hop_length: int, axis: int = -1) -> Any:
     reference=_reference_overlap_add,
 )  # fmt: skip
 @public(module="signal")
-def overlap_add(x: Tensor, hop_length: Any, axis: Any = -1, name: str | None = None) -> Tensor:
+def overlap_add(x: Tensor, hop_length: Any, axis: AxisLike = -1, name: str | None = None) -> Tensor:
     """Pieces added up to a signal: the shapes are those of `frame` reversed.
 
     Args:

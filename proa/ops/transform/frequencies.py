@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.dtype import is_floating
 from ...core.errors import type_error, value_error
+from ...eager.annotations import AxisLike, DeviceLike, DTypeLike
 from ...eager.declare import public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor, tensor_from_data
@@ -38,8 +39,8 @@ def _frequencies(where: str, function: Any, n: Any, d: Any, dtype: Any) -> Tenso
 )  # fmt: skip
 @public(module="fft")
 def fftfreq(
-    n: Any, d: Any = 1.0, dtype: Any = None, name: str | None = None, *,
-    out: Tensor | None = None, device: Any = None, requires_grad: bool = False,
+    n: int, d: Any = 1.0, dtype: DTypeLike | None = None, name: str | None = None, *,
+    out: Tensor | None = None, device: DeviceLike | None = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """The frequencies of the numbers that `fft` gives: 0 first, the negative ones last.
 
@@ -68,8 +69,8 @@ def fftfreq(
 )  # fmt: skip
 @public(module="fft")
 def rfftfreq(
-    n: Any, d: Any = 1.0, dtype: Any = None, name: str | None = None, *,
-    out: Tensor | None = None, device: Any = None, requires_grad: bool = False,
+    n: int, d: Any = 1.0, dtype: DTypeLike | None = None, name: str | None = None, *,
+    out: Tensor | None = None, device: DeviceLike | None = None, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """The frequencies of the `n // 2 + 1` numbers that `rfft` gives.
 
@@ -108,7 +109,7 @@ _SHIFTS = (
 
 @samples(*_SHIFTS, reference=lambda x, axes=None: np.fft.fftshift(x, axes) if x.ndim else x)
 @public(module="fft")
-def fftshift(x: Tensor, axes: Any = None, name: str | None = None) -> Tensor:
+def fftshift(x: Tensor, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """Moves frequency 0 to the middle.
 
     Args:
@@ -128,7 +129,7 @@ def fftshift(x: Tensor, axes: Any = None, name: str | None = None) -> Tensor:
 
 @samples(*_SHIFTS, reference=lambda x, axes=None: np.fft.ifftshift(x, axes) if x.ndim else x)
 @public(module="fft")
-def ifftshift(x: Tensor, axes: Any = None, name: str | None = None) -> Tensor:
+def ifftshift(x: Tensor, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The inverse of `fftshift`.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.errors import value_error
 from ...eager.declare import op
@@ -11,6 +11,10 @@ from ...ir.padding import rules
 from ..arguments import number
 from ..optimizer import Bucket, Group, Optimizer
 from ..updates import each, infer_update, with_decay
+
+if TYPE_CHECKING:
+    from ...nn.clip import ClipGradBase
+    from ..lr import LRScheduler
 
 
 @op(
@@ -75,13 +79,13 @@ class LarsMomentumOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: float | LRScheduler,
         momentum: float,
         lars_coeff: float = 0.001,
         lars_weight_decay: float = 0.0005,
         parameter_list: Any = None,
         regularization: Any = None,
-        grad_clip: Any = None,
+        grad_clip: ClipGradBase | None = None,
         name: str | None = None,
         exclude_from_weight_decay: list[str] | None = None,
         epsilon: float = 0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ class ModelAverage(Optimizer):
     def __init__(
         self,
         average_window_rate: float,
-        parameters: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
         min_average_window: int = 10000,
         max_average_window: int = 10000,
         name: str | None = None,
@@ -124,7 +124,11 @@ class ModelAverage(Optimizer):
             self._old_num_accumulates, self._num_accumulates = self._num_accumulates, 0
 
     def minimize(
-        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Iterable[Tensor | dict[str, Any]] | None = None,
+        no_grad_set: Any = None,
     ) -> None:
         """The same as `step()`.
 

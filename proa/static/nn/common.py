@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.dtype import dtype_of, to_numpy_dtype
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike, DTypeLike
 from ...eager.naming import unique_name
 from ...eager.tensor import Tensor
 from ...nn import functional as F
@@ -22,8 +23,8 @@ def fc(
     x: Any,
     size: int,
     num_flatten_dims: int = 1,
-    weight_attr: Any = None,
-    bias_attr: Any = None,
+    weight_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
     activation: str | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -74,8 +75,8 @@ def embedding(
     is_sparse: bool = False,
     is_distributed: bool = False,
     padding_idx: int | None = None,
-    param_attr: Any = None,
-    dtype: Any = "float32",
+    param_attr: AttrLike | None = None,
+    dtype: DTypeLike = "float32",
 ) -> Tensor:
     """The rows of a table of `size` that the integers in `input` name.
 
@@ -108,8 +109,8 @@ def sparse_embedding(
     is_test: bool = False,
     entry: Any = None,
     table_class: str = "MemorySparseTable",
-    param_attr: Any = None,
-    dtype: Any = "float32",
+    param_attr: AttrLike | None = None,
+    dtype: DTypeLike = "float32",
     slot: Any = None,
 ) -> Tensor:
     """The rows of features: from the job's table servers, if it has some; otherwise as `embedding`, from a parameter.
@@ -152,7 +153,9 @@ def _table(kind: str, size: Any, attr: Any, dtype: Any) -> Any:
     return weight
 
 
-def prelu(x: Tensor, mode: str, param_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+def prelu(
+    x: Tensor, mode: str, param_attr: AttrLike | None = None, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
     """`x` where it is positive, else `x` times a slope: one for all, for each channel, or for each element.
 
     Args:
@@ -191,8 +194,8 @@ def prelu(x: Tensor, mode: str, param_attr: Any = None, data_format: str = "NCHW
 
 
 def bilinear_tensor_product(
-    x: Tensor, y: Tensor, size: int, act: str | None = None, name: str | None = None, param_attr: Any = None,
-    bias_attr: Any = None,
+    x: Tensor, y: Tensor, size: int, act: str | None = None, name: str | None = None, param_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
 ) -> Tensor:  # fmt: skip
     """`x[n] W[k] y[n]` for each k below `size`.
 
@@ -220,7 +223,9 @@ def bilinear_tensor_product(
     return activated(make.where, F.bilinear(x, y, weight, bias), act)
 
 
-def row_conv(input: Tensor, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Tensor:
+def row_conv(
+    input: Tensor, future_context_size: int, param_attr: AttrLike | None = None, act: str | None = None
+) -> Tensor:
     """Each step of a sequence [batch, time, width] as a weighted sum of itself and the steps that follow.
 
     Args:

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike, PaddingLike, SizesLike
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import Normal, XavierUniform
@@ -42,10 +43,20 @@ def _conv(
 
 
 def conv2d(
-    input: Tensor, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
-    act: str | None = None, name: str | None = None, data_format: str = "NCHW",
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    num_filters: int,
+    filter_size: Any,
+    stride: SizesLike = 1,
+    padding: PaddingLike = 0,
+    dilation: SizesLike = 1,
+    groups: int | None = None,
+    param_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Tensor:
     """A convolution of images with filters of its own.
 
     Args:
@@ -77,10 +88,20 @@ def conv2d(
 
 
 def conv3d(
-    input: Tensor, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
-    act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    num_filters: int,
+    filter_size: Any,
+    stride: SizesLike = 1,
+    padding: PaddingLike = 0,
+    dilation: SizesLike = 1,
+    groups: int | None = None,
+    param_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Tensor:
     """A convolution of volumes with filters of its own.
 
     Args:
@@ -145,10 +166,21 @@ def _transposed(
 
 
 def conv2d_transpose(
-    input: Tensor, num_filters: int, output_size: Any = None, filter_size: Any = None, padding: Any = 0, stride: Any = 1,
-    dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
-    act: str | None = None, name: str | None = None, data_format: str = "NCHW",
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    num_filters: int,
+    output_size: SizesLike | None = None,
+    filter_size: Any = None,
+    padding: PaddingLike = 0,
+    stride: SizesLike = 1,
+    dilation: SizesLike = 1,
+    groups: int | None = None,
+    param_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Tensor:
     """A transposed convolution of images; without `filter_size` the filters are as large as `output_size` asks.
 
     Args:
@@ -182,10 +214,21 @@ def conv2d_transpose(
 
 
 def conv3d_transpose(
-    input: Tensor, num_filters: int, output_size: Any = None, filter_size: Any = None, padding: Any = 0, stride: Any = 1,
-    dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
-    act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    num_filters: int,
+    output_size: SizesLike | None = None,
+    filter_size: Any = None,
+    padding: PaddingLike = 0,
+    stride: SizesLike = 1,
+    dilation: SizesLike = 1,
+    groups: int | None = None,
+    param_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Tensor:
     """A transposed convolution of volumes; the arguments are those of `conv2d_transpose`.
 
     Examples:
@@ -203,9 +246,9 @@ def conv3d_transpose(
 
 
 def deform_conv2d(
-    x: Tensor, offset: Tensor, mask: Tensor | None, num_filters: int, filter_size: Any, stride: Any = 1,
-    padding: Any = 0, dilation: Any = 1, groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1,
-    weight_attr: Any = None, bias_attr: Any = None, name: str | None = None,
+    x: Tensor, offset: Tensor, mask: Tensor | None, num_filters: int, filter_size: Any, stride: SizesLike = 1,
+    padding: PaddingLike = 0, dilation: SizesLike = 1, groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1,
+    weight_attr: AttrLike | None = None, bias_attr: AttrLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """A convolution whose sampling points are moved by `offset`.
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.attributes import ParamAttr
@@ -16,7 +17,7 @@ from .parameters import Parameters, activated
 
 def batch_norm(
     input: Tensor, act: str | None = None, is_test: bool = False, momentum: float = 0.9, epsilon: float = 1e-05,
-    param_attr: Any = None, bias_attr: Any = None, data_layout: str = "NCHW", in_place: bool = False,
+    param_attr: AttrLike | None = None, bias_attr: AttrLike | None = None, data_layout: str = "NCHW", in_place: bool = False,
     name: str | None = None, moving_mean_name: str | None = None, moving_variance_name: str | None = None,
     do_model_average_for_mean_and_var: bool = True, use_global_stats: bool = False,
 ) -> Tensor:  # fmt: skip
@@ -102,9 +103,15 @@ def layer_norm(
 
 
 def group_norm(
-    input: Tensor, groups: int, epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None,
-    act: str | None = None, data_layout: str = "NCHW", name: str | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    groups: int,
+    epsilon: float = 1e-05,
+    param_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
+    act: str | None = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """Each sample standardised within groups of channels; scale and shift only where an attribute asks for them.
 
     Args:
@@ -133,7 +140,11 @@ def group_norm(
 
 
 def instance_norm(
-    input: Tensor, epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
+    input: Tensor,
+    epsilon: float = 1e-05,
+    param_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Each channel of each sample standardised; scale and shift only where attributes ask for them.
 

@@ -96,7 +96,7 @@ class Parameters:
 
         own = ParamAttr(name=f"{attr.name}.g" if attr.name else None, initializer=first_length)  # type: ignore[arg-type]
         length = make_parameter(lengths, self.dtype, own, False, None, self.owner)
-        norm = (direction * direction).sum(axes, keepdim=attr.dim is not None).sqrt()  # type: ignore[attr-defined]
+        norm = (direction * direction).sum(axes, keepdim=attr.dim is not None).sqrt()
         return direction * (length / norm)  # type: ignore[operator]
 
 

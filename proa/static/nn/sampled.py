@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor, tensor_from_data
 from ...nn import functional as F
 from ...nn.initializer import XavierUniform
@@ -16,10 +17,19 @@ from .parameters import Parameters
 
 
 def nce(
-    input: Tensor, label: Tensor, num_total_classes: int, sample_weight: Tensor | None = None, param_attr: Any = None,
-    bias_attr: Any = None, num_neg_samples: int | None = None, name: str | None = None, sampler: str = "uniform",
-    custom_dist: Any = None, seed: int = 0, is_sparse: bool = False,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    label: Tensor,
+    num_total_classes: int,
+    sample_weight: Tensor | None = None,
+    param_attr: AttrLike | None = None,
+    bias_attr: AttrLike | None = None,
+    num_neg_samples: int | None = None,
+    name: str | None = None,
+    sampler: str = "uniform",
+    custom_dist: Any = None,
+    seed: int = 0,
+    is_sparse: bool = False,
+) -> Tensor:
     """For each row the loss [rows, 1] of telling its label from `num_neg_samples` (10) drawn classes.
 
     Args:
@@ -52,20 +62,20 @@ def nce(
     chances = _chances(make.where, sampler, num_total_classes, custom_dist)
     table = tensor_from_data(chances.astype(np.float32))
     rows = input._aval.shape[0]
-    labels: Any = label.reshape([rows, -1])  # type: ignore[attr-defined]
+    labels: Any = label.reshape([rows, -1])
     drawn = _draw(chances, [rows, count])
     true = _odds(input, labels, weight, bias, table, count)
     false = _odds(input, drawn, weight, bias, table, count)
     # An output o stands for the odds o / (o + b) of coming from the data, b being the expected number of draws.
     cost: Any = -(true[0] / (true[0] + true[1])).log() / labels.shape[1]
     total = cost.sum(1, keepdim=True) - (false[1] / (false[0] + false[1])).log().sum(1, keepdim=True)
-    return total if sample_weight is None else total * sample_weight.reshape([rows, 1])  # type: ignore[attr-defined]
+    return total if sample_weight is None else total * sample_weight.reshape([rows, 1])
 
 
 def _odds(x: Tensor, classes: Any, weight: Any, bias: Any, table: Any, count: int) -> tuple[Any, Any]:
     """The outputs for some classes of each row, and how often each of them is expected to be drawn."""
     chosen: Any = F.embedding(classes, weight)
-    logits = (chosen * x.unsqueeze(1)).sum(-1)  # type: ignore[attr-defined]
+    logits = (chosen * x.unsqueeze(1)).sum(-1)
     if bias is not None:
         logits = logits + F.embedding(classes, bias).squeeze(-1)
     return F.sigmoid(logits), F.embedding(classes, table.unsqueeze(1)).squeeze(-1) * count

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import XavierUniform
@@ -129,15 +130,22 @@ def sequence_expand(x: Tensor, y: Tensor, ref_level: int = -1, name: str | None 
     rows, like = _checked("sequence_expand", x, 1), _checked("sequence_expand", y)
     batch, length = like._aval.shape[:2]
     rest = rows._aval.shape[1:]
-    repeated: Any = rows.unsqueeze(1).expand([batch, length, *rest])  # type: ignore[attr-defined]
+    repeated: Any = rows.unsqueeze(1).expand([batch, length, *rest])
     return repeated.reshape([-1, *rest])
 
 
 def sequence_conv(
-    input: Tensor, num_filters: int, filter_size: int = 3, filter_stride: int = 1, padding: bool = True,
-    padding_start: int | None = None, bias_attr: Any = None, param_attr: Any = None, act: str | None = None,
+    input: Tensor,
+    num_filters: int,
+    filter_size: int = 3,
+    filter_stride: int = 1,
+    padding: bool = True,
+    padding_start: int | None = None,
+    bias_attr: AttrLike | None = None,
+    param_attr: AttrLike | None = None,
+    act: str | None = None,
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Windows of `filter_size` steps, from `padding_start` steps off on, times a matrix.
 
     Args:

@@ -101,7 +101,7 @@ def _variance(where: str, value: Any, prior: Tensor, target: Tensor, axis: int, 
                 where, "prior_box_var must have prior_box's shape",
                 f"prior_box_var: {value._aval}, prior_box: {prior._aval}",
             )  # fmt: skip
-        return cast_to(value.detach(), target._aval.dtype).unsqueeze(0 if encode else axis)  # type: ignore[attr-defined]
+        return cast_to(value.detach(), target._aval.dtype).unsqueeze(0 if encode else axis)
     if not isinstance(value, (list, tuple)):
         raise type_error(
             where, "prior_box_var must be a Tensor or a list of 4 numbers", f"prior_box_var: {type(value).__name__}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import AttrLike, PaddingLike, SizesLike
 from ...eager.tensor import Tensor
 from ...nn import Layer
 from ...nn.initializer import Normal
@@ -44,9 +45,9 @@ def deform_conv2d(
     offset: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: SizesLike = 1,
+    padding: PaddingLike = 0,
+    dilation: SizesLike = 1,
     deformable_groups: int = 1,
     groups: int = 1,
     mask: Tensor | None = None,
@@ -138,14 +139,14 @@ class DeformConv2D(Layer):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: SizesLike,
+        stride: SizesLike = 1,
+        padding: PaddingLike = 0,
+        dilation: SizesLike = 1,
         deformable_groups: int = 1,
         groups: int = 1,
-        weight_attr: Any = None,
-        bias_attr: Any = None,
+        weight_attr: AttrLike | None = None,
+        bias_attr: AttrLike | None = None,
     ) -> None:
         super().__init__()
         where = "DeformConv2D"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import value_error
+from ...eager.annotations import SizesLike
 from ...eager.tensor import Tensor
 from ...nn import Layer
 from ...ops.arguments import integer
@@ -76,7 +77,7 @@ def roi_align(
     x: Tensor,
     boxes: Tensor,
     boxes_num: Tensor,
-    output_size: Any,
+    output_size: SizesLike,
     spatial_scale: float = 1.0,
     sampling_ratio: int = -1,
     aligned: bool = True,
@@ -172,7 +173,7 @@ def roi_pool(
     x: Tensor,
     boxes: Tensor,
     boxes_num: Tensor,
-    output_size: Any,
+    output_size: SizesLike,
     spatial_scale: float = 1.0,
     name: str | None = None,
 ) -> Tensor:
@@ -214,7 +215,7 @@ def psroi_pool(
     x: Tensor,
     boxes: Tensor,
     boxes_num: Tensor,
-    output_size: Any,
+    output_size: SizesLike,
     spatial_scale: float = 1.0,
     name: str | None = None,
 ) -> Tensor:
@@ -273,7 +274,7 @@ class RoIAlign(Layer):
         paddle.Size([1, 3, 2, 2])
     """
 
-    def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
+    def __init__(self, output_size: SizesLike, spatial_scale: float = 1.0) -> None:
         super().__init__()
         self._output_size, self._spatial_scale = output_size, spatial_scale
 
@@ -312,7 +313,7 @@ class RoIPool(Layer):
         paddle.Size([1, 3, 2, 2])
     """
 
-    def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
+    def __init__(self, output_size: SizesLike, spatial_scale: float = 1.0) -> None:
         super().__init__()
         self._output_size, self._spatial_scale = output_size, spatial_scale
 
@@ -359,7 +360,7 @@ class PSRoIPool(Layer):
         paddle.Size([1, 2, 2, 2])
     """
 
-    def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
+    def __init__(self, output_size: SizesLike, spatial_scale: float = 1.0) -> None:
         super().__init__()
         self.output_size, self.spatial_scale = output_size, spatial_scale
 

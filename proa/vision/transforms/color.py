@@ -279,7 +279,7 @@ class ColorJitter(BaseTransform):
     def _apply_image(self, image: Any) -> Any:
         transforms = self._get_param(self.brightness, self.contrast, self.saturation, self.hue).transforms
         for transform in transforms:
-            image = transform._apply_image(image)  # type: ignore[attr-defined]
+            image = transform._apply_image(image)
         return image
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import type_error, value_error
+from ...eager.annotations import PaddingLike, SizesLike
 from ...eager.tensor import Tensor, tensor_from_data
 from ...ops.shape.joining import concat
 from . import functional_array, functional_pil, functional_tensor
@@ -72,7 +73,7 @@ def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
     return backend.resize(img, height, width, interpolation)
 
 
-def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -> Any:
+def pad(img: Any, padding: PaddingLike, fill: Any = 0, padding_mode: str = "constant") -> Any:
     """Adds borders.
 
     Args:
@@ -118,7 +119,7 @@ def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
     return backend_of("crop", img, _BACKENDS).crop(img, top, left, height, width)
 
 
-def center_crop(img: Any, output_size: Any) -> Any:
+def center_crop(img: Any, output_size: SizesLike) -> Any:
     """The middle of the image.
 
     Args:

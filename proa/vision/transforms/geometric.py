@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.errors import type_error, value_error
+from ...eager.annotations import PaddingLike
 from . import chance
 from . import functional as F
 from .base import BaseTransform
@@ -174,7 +175,7 @@ class Pad(BaseTransform):
     """
 
     def __init__(
-        self, padding: Any, fill: Any = 0, padding_mode: str = "constant", keys: Sequence[str] | None = None
+        self, padding: PaddingLike, fill: Any = 0, padding_mode: str = "constant", keys: Sequence[str] | None = None
     ) -> None:
         super().__init__(keys)
         borders_of("Pad", padding)
@@ -206,7 +207,7 @@ class RandomCrop(BaseTransform):
     def __init__(
         self,
         size: Any,
-        padding: Any = None,
+        padding: PaddingLike | None = None,
         pad_if_needed: bool = False,
         fill: Any = 0,
         padding_mode: str = "constant",

@@ -32,7 +32,7 @@ def kinds(graph: Graph, level: int | None = None) -> Counter[str]:
 
 def changed_by(graph: Graph) -> dict[str, int]:
     """The passes that changed something."""
-    records: Any = graph.optimised().records  # type: ignore[attr-defined]
+    records: Any = graph.optimised().records
     return {record.name: record.changes for record in records if record.changes}
 
 

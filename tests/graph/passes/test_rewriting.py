@@ -155,7 +155,7 @@ def test_batch_norms_are_folded_and_folded_again() -> None:
     x = random(2, 3, 8, 8)
     assert dict(kinds(graph)) == {"conv": 2, "relu": 1}
     assert_unchanged(graph, x)
-    preparation: Any = graph.optimised().preparation  # type: ignore[attr-defined]
+    preparation: Any = graph.optimised().preparation
     graph(x)
     assert preparation.times == 1
     # Whoever is changed, in whatever way: the next run knows.

@@ -8,6 +8,6 @@ LOSS_INF_ERROR = "PaddleRecall error(104): LossInf"
 
 def check_naninf(tensor: object) -> str | None:
     """The message for a tensor with NaN or infinity in it."""
-    if bool(tensor.isnan().any()):  # type: ignore[attr-defined]
+    if bool(tensor.isnan().any()):
         return LOSS_NAN_ERROR
-    return LOSS_INF_ERROR if bool(tensor.isinf().any()) else None  # type: ignore[attr-defined]
+    return LOSS_INF_ERROR if bool(tensor.isinf().any()) else None

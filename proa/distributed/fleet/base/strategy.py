@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....core.errors import value_error
 
@@ -66,6 +66,10 @@ class DistributedStrategy:
         >>> strategy.hybrid_configs["mp_degree"], strategy.hybrid_configs["sharding_degree"]
         (2, 1)
     """
+
+    if TYPE_CHECKING:  # one for each name in `_SWITCHES` and `_CONFIGS`
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self) -> None:
         values = vars(self)

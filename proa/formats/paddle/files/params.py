@@ -67,7 +67,7 @@ def read_tensor(file: BinaryIO, end: int) -> np.ndarray:
     if count * dtype.itemsize > end - file.tell():
         raise ValueError(f"(pdiparams) a {dtype.name} tensor of sizes {dims} does not fit into the rest of the file")
     raw = _aligned(count * dtype.itemsize)
-    if file.readinto(raw.data) != raw.size:  # type: ignore[attr-defined]
+    if file.readinto(raw.data) != raw.size:
         raise ValueError("(pdiparams) the file ends within a tensor; it is damaged or still being written")
     if dtype == np.bool_:
         raw = raw != 0  # any other byte would be an invalid bool

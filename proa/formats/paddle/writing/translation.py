@@ -96,7 +96,7 @@ def _captured(builder: Builder, tensor: Tensor, name: str | None) -> Callable[[]
             stacked = builder.emit("stack", [parts], {"axis": 0}, (name_of(array.dtype), (len(parts),)))
             return builder.reshape(stacked, array.shape)
         value = builder.parameter(array, name_of(tensor._aval.dtype), name or f"constant_{len(builder.parameters)}")
-        value.trainable = not tensor.stop_gradient  # type: ignore[attr-defined]
+        value.trainable = not tensor.stop_gradient
         return value
 
     return make

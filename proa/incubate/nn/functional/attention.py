@@ -44,12 +44,12 @@ def variable_length_memory_efficient_attention(
     if mask is not None:
         scores = scores + mask[..., :queries, :keys].astype(scores.dtype)  # type: ignore[index]
     key_places, query_places = (tensor_from_data(np.arange(n)) for n in (keys, queries))
-    seen: Any = key_places.reshape([1, 1, 1, keys]) < kv_seq_lens.reshape([-1, 1, 1, 1]).astype("int64")  # type: ignore[attr-defined]
+    seen: Any = key_places.reshape([1, 1, 1, keys]) < kv_seq_lens.reshape([-1, 1, 1, 1]).astype("int64")
     if causal:
-        before = key_places.reshape([1, keys]) <= query_places.reshape([queries, 1]) + pre_cache_length  # type: ignore[attr-defined]
+        before = key_places.reshape([1, keys]) <= query_places.reshape([queries, 1]) + pre_cache_length
         seen = seen.logical_and(before.reshape([1, 1, queries, keys]))
     weights = F.softmax(scores + (seen.astype(scores.dtype) - 1.0) * 1e9, axis=-1)
-    inside = query_places.reshape([1, 1, queries, 1]) < seq_lens.reshape([-1, 1, 1, 1]).astype("int64")  # type: ignore[attr-defined]
+    inside = query_places.reshape([1, 1, queries, 1]) < seq_lens.reshape([-1, 1, 1, 1]).astype("int64")
     return (weights @ value) * inside.astype(scores.dtype)
 
 

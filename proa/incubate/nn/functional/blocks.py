@@ -148,9 +148,9 @@ def fused_multi_head_attention(
         heads, size, weight = num_heads, embedding // num_heads, qkv_weight
     else:
         heads, size = qkv_weight._aval.shape[1:3]
-        weight = qkv_weight.reshape([3 * heads * size, embedding]).transpose([1, 0])  # type: ignore[attr-defined]
+        weight = qkv_weight.reshape([3 * heads * size, embedding]).transpose([1, 0])
     out: Any = _normed(x, pre_ln_scale, pre_ln_bias, pre_ln_epsilon) if pre_layer_norm else x
-    bias = None if qkv_bias is None else qkv_bias.reshape([-1])  # type: ignore[attr-defined]
+    bias = None if qkv_bias is None else qkv_bias.reshape([-1])
     parts: Any = fused_matmul_bias(out, weight, bias)
     parts = parts.reshape([*out.shape[:2], 3, heads, size]).transpose([2, 0, 3, 1, 4])
     query, key, value = parts[0], parts[1], parts[2]
@@ -159,7 +159,7 @@ def fused_multi_head_attention(
     scores: Any = (query * size**-0.5) @ key.transpose([0, 1, 3, 2])
     if attn_mask is not None:
         hidden = attn_mask._aval.dtype.kind in "bi"
-        scores = scores + ((attn_mask.astype(scores.dtype) - 1.0) * 1e9 if hidden else attn_mask)  # type: ignore[attr-defined]
+        scores = scores + ((attn_mask.astype(scores.dtype) - 1.0) * 1e9 if hidden else attn_mask)
     weights = F.dropout(F.softmax(scores, -1), attn_dropout_rate, training=training, mode=mode)
     out = (weights @ value).transpose([0, 2, 1, 3]).reshape([*out.shape[:2], heads * size])
     out = F.dropout(fused_matmul_bias(out, linear_weight, linear_bias), dropout_rate, training=training, mode=mode)

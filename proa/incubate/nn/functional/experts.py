@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....eager.annotations import DTypeLike
 from ....eager.tensor import Tensor
 
 
@@ -37,10 +38,10 @@ def cal_aux_loss(
         1.0
     """
     probabilities: Any = gate_prob
-    mask: Any = None if tokens_mask is None else tokens_mask.astype(gate_prob.dtype)  # type: ignore[attr-defined]
+    mask: Any = None if tokens_mask is None else tokens_mask.astype(gate_prob.dtype)
     scale: Any = None
     if dispatch_tokens_mask is not None:
-        tokens = dispatch_tokens_mask.astype(gate_prob.dtype).sum()  # type: ignore[attr-defined]
+        tokens = dispatch_tokens_mask.astype(gate_prob.dtype).sum()
         if mask is not None and gate_prob._aval.shape[0] != dispatch_tokens_mask._aval.shape[0]:
             scale = tokens / mask.sum().clip(min=clip_min)
     elif mask is not None:
@@ -48,7 +49,7 @@ def cal_aux_loss(
     else:
         tokens = probabilities.sum() * 0.0 + gate_prob._aval.size / num_experts
     tokens = tokens.clip(min=clip_min)
-    sent: Any = dispatch_mask if dispatch_mask._aval.ndim == 1 else dispatch_mask.sum(0)  # type: ignore[attr-defined]
+    sent: Any = dispatch_mask if dispatch_mask._aval.ndim == 1 else dispatch_mask.sum(0)
     shares = sent.astype(gate_prob.dtype).detach() / tokens
     loss = (probabilities.sum(0) / tokens * shares).sum() * float(num_experts)
     if use_group:
@@ -58,7 +59,7 @@ def cal_aux_loss(
     return loss, tokens, shares
 
 
-def int_bincount(x: Tensor, low: int, high: int, dtype: Any = None, name: str | None = None) -> Tensor:
+def int_bincount(x: Tensor, low: int, high: int, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """How often each integer of a range occurs.
 
     Args:
@@ -75,7 +76,7 @@ def int_bincount(x: Tensor, low: int, high: int, dtype: Any = None, name: str | 
         >>> paddle.incubate.nn.functional.int_bincount(paddle.to_tensor([1, 3, 1]), 0, 4).tolist()
         [0, 2, 0, 1]
     """
-    inside: Any = x.reshape([-1]).astype("int64")  # type: ignore[attr-defined]
+    inside: Any = x.reshape([-1]).astype("int64")
     numbers = (inside - low).masked_select((inside >= low).logical_and(inside < high))
     counts = numbers.bincount(minlength=high - low)
     return counts.astype(dtype or x.dtype)

@@ -80,7 +80,7 @@ def fused_rms_norm_ext(x: Tensor, scale: Tensor, epsilon: float = 1e-5, name: st
         >>> print(factor.numpy().round(4))
         [0.2828]
     """
-    wide = x.astype("float32")  # type: ignore[attr-defined]
+    wide = x.astype("float32")
     inverse = ((wide * wide).mean(-1) + epsilon).rsqrt()
     return F.rms_norm(x, [x._aval.shape[-1]], scale, epsilon), inverse
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....core.errors import value_error
+from ....eager.annotations import PaddingLike, SizesLike
 from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
 from ....ops.neural.windows import paddings, sizes
@@ -25,9 +24,9 @@ _SOLID = A(1, 3, 4, 4, 2, layout="coo", sparse_dim=4)
 )  # fmt: skip
 def max_pool3d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: SizesLike,
+    stride: SizesLike | None = None,
+    padding: PaddingLike = 0,
     ceil_mode: bool = False,
     data_format: str = "NDHWC",
     name: str | None = None,

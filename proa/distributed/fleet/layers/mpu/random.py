@@ -90,6 +90,6 @@ def dropout(
 ) -> Any:  # fmt: skip
     """Dropout that draws from a named state."""
     if rng_name is None:
-        return F.dropout(x, p, axis, training, mode)
+        return F.dropout(x, p, axis, training, mode=mode)
     with _tracker.rng_state(rng_name):
-        return F.dropout(x, p, axis, training, mode)
+        return F.dropout(x, p, axis, training, mode=mode)

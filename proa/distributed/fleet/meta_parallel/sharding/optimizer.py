@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....core.tracebacks import boundary
 from .....eager.engine import after_backward
@@ -16,6 +16,9 @@ from ...base.clipping import Clips, GroupClip
 from ...base.synchronising import begin_alike
 from ..wrappers import Wrapper
 from .shares import Shares
+
+if TYPE_CHECKING:
+    from .....optimizer.optimizer import Optimizer
 
 
 class GroupShardedOptimizer:
@@ -33,7 +36,7 @@ class GroupShardedOptimizer:
     """
 
     def __init__(
-        self, optimizer: Any, group: Group, dp_group: Group | None = None, keeps_gradients: bool = True,
+        self, optimizer: Optimizer, group: Group, dp_group: Group | None = None, keeps_gradients: bool = True,
         parts: Sequence[Any] = (),
     ) -> None:  # fmt: skip
         self._inner_opt, self._group, self._dp_group = optimizer, group, dp_group

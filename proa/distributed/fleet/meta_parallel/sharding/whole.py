@@ -8,7 +8,7 @@ piece instead of the whole (`saved_tensors_hooks`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....autograd.saved_hooks import saved_tensors_hooks
 from .....eager.tensor import Tensor, alias
@@ -21,6 +21,9 @@ from ....group import Group
 from ....operations import all_gather_op
 from ...base.synchronising import begin_alike
 from ..wrappers import Wrapper
+
+if TYPE_CHECKING:
+    from .....optimizer.optimizer import Optimizer
 
 
 class Piece:
@@ -45,7 +48,7 @@ class Piece:
         """The parameter, gathered."""
         gathered = all_gather_op(self.parameter, self.ranks)
         found = reshape_to(gathered[: self.size], self.shape)
-        found.gathered_from = self  # type: ignore[attr-defined]
+        found.gathered_from = self
         return found
 
 
@@ -96,7 +99,7 @@ class GroupShardedStage3(Wrapper):
     """
 
     def __init__(
-        self, layer: Layer, optimizer: Any, group: Group, segment_size: int = 2**20,
+        self, layer: Layer, optimizer: Optimizer, group: Group, segment_size: int = 2**20,
         exclude_layer: Sequence[Any] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(f"{layer.full_name()}_group_sharded")

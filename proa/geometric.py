@@ -1,0 +1,1 @@
+"""`paddle.geometric`: functions of the package that are exported here (collected at import)."""

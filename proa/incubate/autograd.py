@@ -1,0 +1,1 @@
+"""`paddle.incubate.autograd`: functions of `proa.autograd` that are exported here (collected at import)."""

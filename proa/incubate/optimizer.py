@@ -1,0 +1,1 @@
+"""`paddle.incubate.optimizer`: classes of `proa.optimizer` that are exported here (collected at import)."""

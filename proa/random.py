@@ -1,0 +1,1 @@
+"""`paddle.random`: functions of the package that are exported here (collected at import)."""

@@ -1,0 +1,1 @@
+"""`paddle.regularizer`: classes of `proa.optimizer` that are exported here (collected at import)."""

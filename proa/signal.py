@@ -1,0 +1,1 @@
+"""`paddle.signal`: functions of the package that are exported here (collected at import)."""
