@@ -89,7 +89,7 @@ clean-all: clean  ## remove the environment too
 	@rm -rf $(VENV) .venv-paddle .venv-ecosystem
 
 # The native kernels of this machine, compiled into the cache folder. Without a compiler everything works, on XLA alone.
-$(VENV)/.native-kernels: $(wildcard proa/kernels/cpu/native/*) | $(VENV)/.installed-$(EXTRAS)
+$(VENV)/.native-kernels: $(wildcard proa/kernels/cpu/native/* proa/kernels/cpu/native/headers/*) | $(VENV)/.installed-$(EXTRAS)
 	@echo "Compiling the native CPU kernels (a minute on two cores; PROA_NATIVE=0 leaves it out) ..."
 	@$(RUN) proa.kernels.cpu || true
 	@touch $@

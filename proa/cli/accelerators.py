@@ -89,7 +89,7 @@ def cupy_advice(has_gpu: bool, packages: dict[str, str], cuda: str | None, why: 
 
 
 def check_cupy(report: Report) -> None:
-    from ..ir.cupy_tier import why_not
+    from ..ir.tiers.cupy_tier import why_not
 
     names = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
     packages = {name: found for name in names if (found := version_of(name)) != "not installed"}

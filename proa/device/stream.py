@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from ..eager.declare import PUBLIC
-from ..ir import forking
+from ..ir.process import forking
 from ..ir.recorder import LOCAL, flush_current, verify_values
 from ..ir.xla import started_jax
 

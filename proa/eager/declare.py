@@ -69,7 +69,7 @@ def op(
     CPU, a call with that many elements in an operand runs by itself on NumPy and is never compiled. `view`: the result
     shares memory in Paddle, and this is how a changed one is written back; `strides`: its strides there, from those of the
     source; with `copies` the rule gives None where it cannot share after all (see `views.py`). `contracts`: it
-    multiplies and adds up along an axis, which decides what it is expected to cost (see `ir/cost.py`). `alone`: every call
+    multiplies and adds up along an axis, which decides what it is expected to cost (`ir/tiers/cost.py`). `alone`: every call
     runs by itself, between recorded segments, and its kernel gets the values as they are (see `proa/distributed`).
     """
 

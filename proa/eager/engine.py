@@ -16,7 +16,7 @@ from ..core.errors import runtime_error, type_error, value_error
 from ..core.locks import new_lock
 from ..core.symbols import same_sizes
 from ..ir.recorder import LOCAL, meeting_point, set_scope, switch_gradients
-from ..ir.recording_mode import Mode
+from ..ir.recording.mode import Mode
 from .tape import FREED, GradNode, OutputNode, edge_of, stand_in
 from .tensor import Tensor, alias
 from .views import assign_in_place

@@ -18,15 +18,15 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..core.locks import new_reentrant_lock
-from ..ir.kept import PROGRAMS
 from ..ir.recorder import LOCAL
+from ..ir.tiers.kept import PROGRAMS
 
 
 class Observer:
     """What can be told; times are those of `perf_counter_ns`. Methods run in the thread that did the work."""
 
     keeps_inputs = False  # True: programs compiled while it watches leave their inputs alone, so that it may keep them
-    keeps_whole = False  # True: segments are not cut to start their work early (see ir/cutting.py)
+    keeps_whole = False  # True: segments are not cut to start their work early (see ir/recording/cutting.py)
     times_operations = False  # True: `ran_cold` gets the time of every operation
 
     def layer_entered(self, path: str, layer: Any) -> None:
@@ -277,10 +277,10 @@ _POINTS: tuple[tuple[str, str, str, Callable[[Any], Any]], ...] = (
     ("proa.nn.layer", "Layer", "__call__", _layer_call),
     ("proa.optimizer.optimizer", "Optimizer", "step", _phase("update")),
     ("proa.eager.engine", "", "run_engine", _phase("backward")),
-    ("proa.ir.executables", "", "compile_program", _compile),
-    ("proa.ir.running", "", "note_late_read", _cut),
-    ("proa.ir.running", "", "run_on_numpy", _run_cold),
-    ("proa.ir.running", "", "run_on_jax", _run_cold),
-    ("proa.ir.running", "", "run_on_cupy", _run_cold),
-    ("proa.ir.lowering", "CompiledProgram", "__call__", _run_compiled),
+    ("proa.ir.tiers.executables", "", "compile_program", _compile),
+    ("proa.ir.recording.running", "", "note_late_read", _cut),
+    ("proa.ir.recording.running", "", "run_on_numpy", _run_cold),
+    ("proa.ir.recording.running", "", "run_on_jax", _run_cold),
+    ("proa.ir.recording.running", "", "run_on_cupy", _run_cold),
+    ("proa.ir.tiers.lowering", "CompiledProgram", "__call__", _run_compiled),
 )

@@ -20,8 +20,8 @@ from ..eager.derived import DerivedVariadicGradient
 from ..eager.tensor import Tensor
 from ..ir.block import Block, branched, is_loose
 from ..ir.capture import TRIALS
-from ..ir.dimensions import Known, UnknownSize
 from ..ir.recorder import LOCAL
+from ..ir.sizes.dimensions import Known, UnknownSize
 from ..ir.watch import Location
 
 # ---- chance --------------------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from ..core.dtype import to_numpy_dtype
 from ..core.generator import default_generator
 from ..core.place import Place
 from ..eager.tensor import Tensor
-from ..ir.assumptions import Assumptions, example_size
 from ..ir.capture import CaptureError, CaptureSegment, Capturing
 from ..ir.recorder import recording_gradients
+from ..ir.sizes.assumptions import Assumptions, example_size
 from .graph import Graph, GraphInput
 from .stops import Stops
 from .structure import flatten

@@ -14,9 +14,9 @@ import numpy as np
 from ..core.aval import Aval
 from ..eager.dispatch import record
 from ..eager.tensor import Tensor, alias, tensor_from_data, wrap
-from ..ir.dimensions import Known, UnknownSize, symbols_in
-from ..ir.known import sizes_held
 from ..ir.program import DynamicScalar, Instruction, Program
+from ..ir.sizes.dimensions import Known, UnknownSize, symbols_in
+from ..ir.sizes.known import sizes_held
 from .graph import Graph
 from .stops import Stops
 

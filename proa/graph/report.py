@@ -16,9 +16,9 @@ import numpy as np
 from ..core.aval import Aval, make_aval
 from ..core.errors import type_error, value_error
 from ..eager.tensor import Tensor, tensor_from_data
-from ..ir.dimensions import shown_shape
-from ..ir.lowering import lower_program
 from ..ir.program import Program
+from ..ir.sizes.dimensions import shown_shape
+from ..ir.tiers.lowering import lower_program
 from .costs import bytes_of, family_of, memory_timeline, operations_of, xla_costs
 from .graph import Graph
 

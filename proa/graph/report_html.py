@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from ..ir.dimensions import shown_shape
 from ..ir.program import Instruction
+from ..ir.sizes.dimensions import shown_shape
 from .costs import bytes_of, family_of, operations_of
 
 _MOST_TEXT = 2_000_000  # characters of StableHLO

@@ -15,9 +15,10 @@ from typing import Any, cast
 
 from ..core import flags, job
 from ..core.waiting import waiting
-from . import cache, forking
-from .exiting import hold_threads
-from .interrupt import uninterrupted
+from .process import forking
+from .process.exiting import hold_threads
+from .process.interrupt import uninterrupted
+from .tiers import cache
 
 flags.define(
     "FLAGS_num_threads", 0,

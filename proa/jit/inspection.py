@@ -56,7 +56,7 @@ def estimate(compiled: Any) -> Estimate:
 
 def stablehlo_of(graph: Any, tensors: list[Any]) -> str:
     """The StableHLO text of a graph for inputs of these sizes."""
-    from ..ir.lowering import lower_program
+    from ..ir.tiers.lowering import lower_program
 
     graph = graph.optimised()  # what a call runs
     program, scalars, held = graph.specialised(tensors)

@@ -29,8 +29,8 @@ from ..graph import Graph
 from ..graph.replay import replay
 from ..graph.structure import flatten
 from ..ir.capture import CaptureError, deferring
-from ..ir.dimensions import shown_shape, used_sources
 from ..ir.recorder import LOCAL
+from ..ir.sizes.dimensions import shown_shape, used_sources
 from ..nn.layer import Layer
 from ..static.deferral import defer
 from ..static.input_spec import InputSpec
@@ -328,7 +328,7 @@ class _PaddleRunner:
     def program(self) -> Any:
         """Our Program where the sizes of the inputs need not be known for it, else Paddle's."""
         from ..formats.paddle.reading import read_graph
-        from ..ir.dimensions import UnknownSize
+        from ..ir.sizes.dimensions import UnknownSize
 
         try:
             return read_graph(self.loaded.model, self.loaded.parameters, name=self.loaded.name).program

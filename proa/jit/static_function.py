@@ -24,8 +24,8 @@ from ..graph import Graph, capture
 from ..graph.replay import replay
 from ..graph.structure import rebuild
 from ..ir.capture import CaptureError
-from ..ir.dimensions import UnknownSize
 from ..ir.recorder import LOCAL
+from ..ir.sizes.dimensions import UnknownSize
 from ..nn.layer import Layer
 from . import settings
 from .arguments import Arguments, Input, flat_specs, positional, signature_of

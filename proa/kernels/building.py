@@ -19,7 +19,7 @@ import struct
 from collections.abc import Sequence
 
 from ..core.errors import runtime_error, value_error
-from ..ir import cache
+from ..ir.tiers import cache
 
 _HANDLER = re.compile(r"XLA_FFI_DEFINE_HANDLER_SYMBOL\s*\(\s*(\w+)")
 _PADDLE_OP = re.compile(r"\bPD_BUILD_(?:GRAD_|DOUBLE_GRAD_)?OP\b|[\"<]paddle/extension\.h[\">]")

@@ -11,8 +11,6 @@ from ..eager.parameter import Parameter
 from . import attention, functional, initializer, quant, utils
 from . import further_layers as _further_layers
 from . import further_losses as _further_losses
-from . import lazy_init as _lazy_init
-from . import other_names as _other_names
 from . import padding as _padding
 from . import rearranging as _rearranging
 from .activation import (
@@ -43,7 +41,9 @@ from .activation import (
     Tanhshrink,
     ThresholdedReLU,
 )
-from .attributes import ParamAttr
+from .base import lazy_init as _lazy_init
+from .base import torch_names as _other_names
+from .base.attributes import ParamAttr
 from .clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from .common import Dropout, Dropout2D, Embedding, Flatten, Identity, Linear, Unflatten
 from .container import LayerDict, LayerList, ParameterDict, ParameterList, Sequential

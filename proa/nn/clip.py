@@ -19,7 +19,7 @@ from ..eager.dispatch import record
 from ..eager.moving import put_whole
 from ..eager.parameter import Parameter
 from ..eager.tensor import Tensor
-from ..ir.recording_mode import Mode
+from ..ir.recording.mode import Mode
 from ..ops.layout import devices_of_tensor
 
 Pairs = list[tuple[Parameter, Tensor | None]]

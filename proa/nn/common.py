@@ -10,8 +10,8 @@ from ..core.errors import value_error
 from ..eager.tensor import Tensor, tensor_from_data
 from ..eager.views import replace_value
 from . import functional as F
+from .base.sizes import whole_sizes
 from .layer import Layer
-from .sizes import whole_sizes
 
 
 class Identity(Layer):

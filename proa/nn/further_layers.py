@@ -13,11 +13,11 @@ from ..ir.recorder import recording_gradients
 from ..ops.basic import reshape_to, transpose_to
 from ..ops.linear.linalg import matmul
 from . import functional as F
-from .attributes import ParamAttr
+from .base.attributes import ParamAttr
+from .base.sizes import whole_sizes
 from .initializer import Normal
 from .layer import Layer
 from .norm import _BatchNormBase
-from .sizes import whole_sizes
 
 
 class CosineSimilarity(Layer):

@@ -7,12 +7,12 @@ from typing import Any
 
 from ..core.errors import value_error
 from ..eager.tensor import Tensor
-from ..ops.neural.class_loss import adaptive_log_probabilities
+from ..ops.neural.losses.class_loss import adaptive_log_probabilities
 from . import functional as F
+from .base.sizes import whole_sizes
 from .initializer import XavierNormal
 from .layer import Layer
 from .loss import _reduction
-from .sizes import whole_sizes
 
 
 def _loss(name: str, function: str, doc: str, **options: Any) -> Any:

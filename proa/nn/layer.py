@@ -25,8 +25,8 @@ from ..eager.views import replace_value
 from ..ir import recorder
 from ..ir.recorder import recording_gradients
 from ..ops.basic import cast_to
-from .layer_names import PaddleNames
-from .registry import HookRemoveHelper, Hooks, Registry
+from .base.layer_names import PaddleNames
+from .base.registry import HookRemoveHelper, Hooks, Registry
 
 _REGISTRIES = ("_parameters", "_sub_layers", "_buffers")
 
@@ -221,7 +221,7 @@ class Layer(PaddleNames):
         device: Any = None,
     ) -> Any:
         """A new parameter, initialised; None if `attr` is False. Assign it to register it."""
-        from .attributes import make_parameter
+        from .base.attributes import make_parameter
 
         kind = self._dtype if dtype is None else dtype
         return make_parameter(shape, kind, attr, is_bias, default_initializer, self._full_name, device)

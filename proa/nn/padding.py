@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..eager.tensor import Tensor
-from . import defaults
 from . import functional as F
+from .base import defaults
 from .layer import Layer
 
 

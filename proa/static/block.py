@@ -9,11 +9,11 @@ import numpy as np
 from ..core.dtype import to_numpy_dtype
 from ..core.errors import value_error
 from ..eager.tensor import Tensor
-from ..ir.assumptions import example_size
 from ..ir.block import blocks_in
-from ..ir.dimensions import shown_shape
 from ..ir.program import Instruction
 from ..ir.program import Program as Instructions
+from ..ir.sizes.assumptions import example_size
+from ..ir.sizes.dimensions import shown_shape
 
 if TYPE_CHECKING:
     from .program import Program

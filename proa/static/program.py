@@ -24,10 +24,10 @@ from ..eager.views import replace_value
 from ..graph.graph import Graph, GraphInput
 from ..graph.pruning import pruned
 from ..graph.structure import Leaf
-from ..ir.dimensions import missing_symbols, size_sources, symbols_in
-from ..ir.known import mark_sizes, sizes_held
 from ..ir.recorder import LOCAL, recording_gradients
-from ..ir.stated import stated, stated_program
+from ..ir.sizes.dimensions import missing_symbols, size_sources, symbols_in
+from ..ir.sizes.known import mark_sizes, sizes_held
+from ..ir.sizes.stated import stated, stated_program
 from . import mode
 from .block import Block
 from .fed_sizes import fitted

@@ -15,9 +15,9 @@ from ..core.errors import type_error, value_error
 from ..eager.naming import unique_name
 from ..eager.tensor import Tensor, tensor_from_data
 from ..graph.capture import placeholder
-from ..ir.dimensions import shown_shape
 from ..ir.recorder import LOCAL
-from ..nn import attributes
+from ..ir.sizes.dimensions import shown_shape
+from ..nn.base import attributes
 from .mode import default_main_program, require_static
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.distributed import operations, store
+from proa.distributed.transport import operations, store
 
 dist = paddle.distributed
 

@@ -54,8 +54,8 @@ def expected_part(whole: np.ndarray, mesh: np.ndarray, placements: Any, place: t
 
 
 def check(dist: Any, mesh: np.ndarray, shape: tuple[int, ...], before: Any, after: Any) -> None:
-    from proa.distributed.layouts import found_layout
-    from proa.distributed.local import locals_of
+    from proa.distributed.meshes.layouts import found_layout
+    from proa.distributed.meshes.local import locals_of
 
     whole = np.arange(1, 1 + np.prod(shape), dtype="float32").reshape(shape)
     process_mesh = dist.ProcessMesh(mesh, [f"axis{i}" for i in range(mesh.ndim)])

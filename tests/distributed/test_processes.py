@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from proa.distributed import store
+from proa.distributed.transport import store
 
 from .processes import run_processes
 

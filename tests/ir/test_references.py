@@ -7,8 +7,10 @@ from sys import getrefcount
 import numpy as np
 
 import proa as paddle
-from proa.ir import donation, executables, references
 from proa.ir.recorder import LOCAL
+from proa.ir.recording import references
+from proa.ir.tiers import executables
+from proa.ir.transforms import donation
 
 
 def test_the_baseline_is_what_an_unshared_object_has_and_another_owner_is_one_more():

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir import kept, report, tiling
+from proa.ir import report
 from proa.ir.recorder import LOCAL, Segment, flush_current
-from proa.ir.tiling import find_rounds
+from proa.ir.tiers import kept
 from proa.ir.trace import forget_traces
+from proa.ir.transforms import tiling
+from proa.ir.transforms.tiling import find_rounds
 
 
 def recurrent(

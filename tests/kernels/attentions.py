@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from proa.ops.neural import attention as ops
-from proa.ops.neural import embedding, labels
+from proa.ops.neural import embedding
+from proa.ops.neural.losses import labels
 from tests.kernels.references import draw, some_size
 
 GRADIENTS = (ops.attention_grad_query, ops.attention_grad_key, ops.attention_grad_value)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from proa.core.dtype import BFLOAT16
-from proa.kernels.cpu import bfloat, choice, library
+from proa.kernels.cpu import choice, library
 from proa.kernels.cpu.convolution import back, first, first_shape
-from proa.ops.neural import convolution_kernels
+from proa.kernels.cpu.low_precision import bfloat
+from proa.ops.neural.windowed import convolution_kernels
 from tests.kernels import references as r
 
 Case = tuple[list[Any], Callable[..., Any], list[np.ndarray]]

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.special
 
 from proa.kernels.cpu import fused as native
-from proa.ops.neural import convolution_kernels, fused
+from proa.ops.neural import fused
+from proa.ops.neural.windowed import convolution_kernels
 from tests.kernels import references as r
 from tests.kernels.light_cases import Case
 

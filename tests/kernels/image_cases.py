@@ -10,7 +10,7 @@ import numpy as np
 from proa.kernels.cpu import depthwise, fused
 from proa.ops.basic import sum_over
 from proa.ops.math.reduction import mean_over
-from proa.ops.neural import convolution_kernels, pooling_kernels
+from proa.ops.neural.windowed import convolution_kernels, pooling_kernels
 from tests.kernels import fused_cases
 from tests.kernels import references as r
 

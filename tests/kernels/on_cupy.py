@@ -21,8 +21,9 @@ from proa.core.place import make_place
 from proa.eager.declare import PUBLIC
 from proa.eager.samples import Made, SampleSet
 from proa.eager.tensor import Tensor
-from proa.ir import cupy_tier, recorder
+from proa.ir import recorder
 from proa.ir.keys import attribute_key
+from proa.ir.tiers import cupy_tier
 
 GPU = make_place("gpu", 0)
 # How far results may lie apart, as a part of the largest one: two implementations of the same functions.

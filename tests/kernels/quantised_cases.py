@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from proa.kernels.cpu import fused as native
-from proa.ops.neural import convolution_kernels
+from proa.ops.neural.windowed import convolution_kernels
 from proa.ops.quantised import few_bits
 from proa.ops.quantised import layers as quantised
 from tests.kernels import references as r

@@ -23,7 +23,8 @@ import numpy as np
 import proa
 from proa.kernels.cpu import library, products, updates
 from proa.ops.linear import linalg
-from proa.ops.neural import convolution_kernels, normalization, pooling_kernels, transposed_convolution
+from proa.ops.neural import normalization
+from proa.ops.neural.windowed import convolution_kernels, pooling_kernels, transposed_convolution
 from tests.kernels import (
     attentions,
     bfloat_cases,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ir.joining import joined
+from proa.ir.transforms.fusion import joined
 from proa.kernels.cpu import library
 from proa.kernels.cpu.sums import native_sum
 from proa.ops.basic import sum_over
@@ -102,7 +102,7 @@ def joins(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         counts.append(sum(instruction.operation is THROUGH for instruction in made.instructions))
         return made
 
-    monkeypatch.setattr("proa.ir.lowering.joined", counting)
+    monkeypatch.setattr("proa.ir.tiers.lowering.joined", counting)
     return counts
 
 

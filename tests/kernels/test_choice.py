@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from proa.core import flags
-from proa.ir import cache
+from proa.ir.tiers import cache
 from proa.kernels.cpu import choice, library, rows
 from tests.kernels import references as r
 

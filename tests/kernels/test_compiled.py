@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from proa.ir import cache
+from proa.ir.tiers import cache
 from proa.kernels.cpu import compiled, library
 from tools import wheel
 
@@ -147,7 +147,7 @@ def test_what_a_library_is_called_depends_on_everything_in_it(
     assert compiled.file_name("rows", one) != before
     monkeypatch.delenv("PROA_NATIVE_FLAGS")
     shutil.copytree(compiled.SOURCES, tmp_path / "native")
-    with open(tmp_path / "native" / "parallel.h", "a") as header:  # included by way of others
+    with open(tmp_path / "native" / "headers" / "parallel.h", "a") as header:  # included by way of others
         header.write("// changed\n")
     monkeypatch.setattr(compiled, "SOURCES", tmp_path / "native")
     compiled._texts_of.cache_clear()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from proa.ir import cache
+from proa.ir.tiers import cache
 from proa.kernels import building
 from proa.kernels.cpu import compiled, library
 

@@ -14,7 +14,8 @@ import pytest
 
 from proa.core import flags
 from proa.kernels.cpu import direct, library, rows
-from proa.ops.neural import convolution_kernels, normalization, pooling_kernels
+from proa.ops.neural import normalization
+from proa.ops.neural.windowed import convolution_kernels, pooling_kernels
 from tests.kernels import light_cases
 from tests.kernels import references as r
 

@@ -89,7 +89,7 @@ def test_activations(activation: str) -> None:
     ("activation", "with_bias", "with_residual"), [("relu", True, True), ("hardswish", False, False)]
 )
 def test_convolution(case: Any, activation: str, with_bias: bool, with_residual: bool) -> None:
-    from proa.ops.neural.convolution_kernels import _numpy_conv
+    from proa.ops.neural.windowed.convolution_kernels import _numpy_conv
 
     x_shape, shape, stride, padding, dilation, groups = case
     generator = np.random.default_rng(sum(x_shape))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from proa.core import flags
-from proa.ir.lowering import give_back_freed_memory
+from proa.ir.tiers.lowering import give_back_freed_memory
 from proa.ir.xla import started_jax
 from proa.kernels.cpu import compiled, library, memory
 

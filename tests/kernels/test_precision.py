@@ -10,7 +10,7 @@ import pytest
 import proa as paddle
 from proa.core.dtype import BFLOAT16, FLOAT16
 from proa.kernels.cpu import compiled, library
-from proa.ops.neural.convolution_kernels import conv
+from proa.ops.neural.windowed.convolution_kernels import conv
 from tests.kernels.references import calls_native, jitted
 
 functional = paddle.nn.functional

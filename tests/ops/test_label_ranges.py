@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import proa as paddle
-from proa.ops.neural.class_loss import _tree
+from proa.ops.neural.losses.class_loss import _tree
 
 F: Any = paddle.nn.functional
 

@@ -82,7 +82,7 @@ def test_large_sorts_are_not_compiled() -> None:
 
 
 def _compiled_operations() -> set[str]:
-    from proa.ir.kept import PROGRAMS
+    from proa.ir.tiers.kept import PROGRAMS
 
     return {
         f"{instruction.operation.name} {instruction.outputs[0]}"

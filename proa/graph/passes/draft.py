@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from ...core.aval import Aval
 from ...core.symbols import is_symbolic
 from ...eager.tensor import Tensor
-from ...ir.assumptions import Assumptions
 from ...ir.capture import Capturing
-from ...ir.dimensions import shown_shape
 from ...ir.editing import Editor
 from ...ir.live import LiveScalar
 from ...ir.operation import Operation, find_operation
 from ...ir.program import Instruction, Program
 from ...ir.recorder import LOCAL, switch_gradients
+from ...ir.sizes.assumptions import Assumptions
+from ...ir.sizes.dimensions import shown_shape
 
 if TYPE_CHECKING:
     from ..graph import Graph

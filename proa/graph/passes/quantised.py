@@ -92,7 +92,7 @@ def _axis_of_factor(shape: tuple[int, ...], factor: tuple[int, ...]) -> int | No
 @register_pass(level=2, order=FINAL, native=True)  # when everything is folded that can be
 def quantised_layers(draft: Draft) -> int:
     """conv, linear or matmul of numbers on a grid, with what stands behind them."""
-    from ...kernels.cpu import quantised
+    from ...kernels.cpu.low_precision import quantised
 
     if draft.place is not CPU or not any(n.name == "from_levels" for n in draft.nodes) or not quantised.is_available():
         return 0

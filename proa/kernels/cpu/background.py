@@ -14,7 +14,7 @@ import sys
 import time
 from typing import Any
 
-from ...ir import cache
+from ...ir.tiers import cache
 from . import compiled
 
 _CPU_SECONDS = 90  # that compiling all of them takes

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from . import depthwise, library, precision
+from . import depthwise, library
 from .convolution import numbers
+from .low_precision import precision
 
-# In the order of native/ending.h.
+# In the order of native/headers/ending.h.
 ACTIVATIONS = ("", "relu", "clip", "hardswish", "silu", "sigmoid", "gelu", "gelu_tanh", "tanh")
 COLUMNS = 48  # of a packed panel of a product
 PANEL = 32  # filters of one of a convolution

@@ -20,8 +20,9 @@ import numpy as np
 
 from ...core import flags
 from ...core.locks import new_lock
-from ...ir import cache, forking
-from ...ir.recording_mode import Mode
+from ...ir.process import forking
+from ...ir.recording.mode import Mode
+from ...ir.tiers import cache
 from ...ir.xla import started_jax
 from . import background, compiled
 

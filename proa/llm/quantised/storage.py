@@ -124,7 +124,7 @@ def keep_embedding(model: Any, weight: Packed) -> None:
 
 
 def _tied_head(model: Any, storage: BlockStorage) -> Projection:
-    from ...nn.lazy_init import LazyGuard
+    from ...nn.base.lazy_init import LazyGuard
 
     with LazyGuard():  # its floats are never made
         head = Projection(storage.inputs, storage.outputs)

@@ -16,9 +16,9 @@ from ...ops.basic import cast_to, transpose_to
 from ...ops.linear.linalg import matmul
 from ...ops.neural.recurrent import run_recurrence
 from .. import functional as F
+from ..base.sizes import whole_sizes
 from ..container import LayerList
 from ..layer import Layer
-from ..sizes import whole_sizes
 from .cells import GRUCell, LSTMCell, RNNCellBase, SimpleRNNCell
 
 

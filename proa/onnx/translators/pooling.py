@@ -75,7 +75,7 @@ def avg_pool(b: Builder, c: Call) -> Made:
 
 def _divided(b: Builder, means: Made, x: Made, window: Any, divisor: Any) -> Made:
     """Means of whole windows, padding included, divided by what is wanted instead."""
-    from ...ops.neural.pooling_kernels import Window, _divisors
+    from ...ops.neural.windowed.pooling_kernels import Window, _divisors
 
     count = math.prod(window[0])
     if not isinstance(divisor, str):
@@ -126,7 +126,7 @@ def _averaged(b: Builder, x: Made, axis: int, extent: int) -> Made:
 
 @translates("window_max")
 def window_max(b: Builder, c: Call) -> list[Made]:
-    from ...ops.neural.pooling_kernels import _index_table
+    from ...ops.neural.windowed.pooling_kernels import _index_table
 
     x = c.operands[0]
     if any(map(is_unknown, x.sizes[2:])):

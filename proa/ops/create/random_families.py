@@ -29,7 +29,7 @@ from ...ir.operation import Check
 from ...kernels import random_bits
 from ..arguments import require_tensor
 from ..basic import cast_to
-from ..math.special import digamma, special
+from ..math.special.gamma_and_error import digamma, special
 from .creation import real_of
 from .random import draw, normal, normal_of, uniform_of
 

@@ -14,8 +14,8 @@ from ...core.aval import Aval, make_aval
 from ...eager.declare import op
 from ...ir.operation import find_operation
 from ...kernels.cpu.fused import COLUMNS, PANEL, native_fused_conv, native_fused_linear, out_size
-from .convolution_kernels import conv
-from .windows import Pairs, Sizes
+from .windowed.convolution_kernels import conv
+from .windowed.windows import Pairs, Sizes
 
 
 def activate(xp: Any, x: Any, activation: str, low: float, high: float) -> Any:

@@ -23,7 +23,7 @@ from ...eager.tensor import Tensor
 from ..arguments import integers
 from ..basic import cast_to
 from ..precision import wide
-from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from .windowed.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 # One axis: (axis, extent before, extent after, method, ratio of the extents, align_corners, align_mode). As an attribute,
 # the extent before counts for the transpose only (else the operand has it), the extent after may be a factor (a float), and

@@ -24,8 +24,8 @@ from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
 from ...core.namespaces import can_write
 from ...eager.declare import op
-from ...kernels.cpu.blocks import native_block_product
 from ...kernels.cpu.direct import on_host
+from ...kernels.cpu.low_precision.blocks import native_block_product
 from ...kernels.gpu.blocks import few_rows
 from ..linear.linalg import matmul
 

@@ -20,7 +20,7 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...eager.declare import op
 from ...kernels.cpu.fused import out_size
-from ...kernels.cpu.quantised import (
+from ...kernels.cpu.low_precision.quantised import (
     BYTES,
     PANEL,
     native_quantise_dynamic,
@@ -28,7 +28,7 @@ from ...kernels.cpu.quantised import (
     native_quantised_linear,
 )
 from ..neural.fused import activate
-from ..neural.windows import Pairs, Sizes
+from ..neural.windowed.windows import Pairs, Sizes
 
 _DEEPEST = 65536  # terms of a sum: more need not fit into 32 bits
 _FLOAT32, _INT32 = np.dtype("float32"), np.dtype("int32")
@@ -304,12 +304,12 @@ def _plain_conv(
     numbers = x.astype(np.int32) - x_zero.reshape(())
     window = (stride, padding, dilation, groups, False)
     if xp is np:
-        from ..neural.convolution_kernels import conv
+        from ..neural.windowed.convolution_kernels import conv
 
         wide = [a.astype(np.float64) for a in (numbers, weight)]
         sums = conv.operation.kernels["numpy"](np, *wide, None, *window).astype(np.int32)  # type: ignore[attr-defined]
     else:
-        from ..neural.convolution_kernels import _xla_conv
+        from ..neural.windowed.convolution_kernels import _xla_conv
 
         sums = _xla_conv(numbers, weight.astype(np.int32), *window)
     factor, bias = (

@@ -8,7 +8,7 @@ from typing import Any
 from ...core.errors import value_error
 from ...eager.tensor import Tensor
 from ...nn import functional as F
-from ...nn.attributes import ParamAttr
+from ...nn.base.attributes import ParamAttr
 from ...nn.further_layers import SpectralNorm
 from ...nn.initializer import Constant
 from .parameters import Parameters, activated

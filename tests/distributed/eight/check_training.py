@@ -11,9 +11,9 @@ import pytest
 import proa as paddle
 from proa import distributed as dist
 from proa import nn
-from proa.distributed.pipeline import assign_stages, run_micro_batches
+from proa.distributed.parallelizing.pipeline import assign_stages, run_micro_batches
 from proa.io import DataLoader, Dataset
-from proa.ir import kept
+from proa.ir.tiers import kept
 from tests.distributed import forms, models
 from tests.distributed.models import GPT, MLP, batch, loss_of
 

@@ -145,7 +145,7 @@ def adaptive_average(b: Builder, c: Call) -> Made:
 
 @translates("window_max")
 def window_max(b: Builder, c: Call) -> list[Made]:
-    from ....ops.neural.pooling_kernels import _index_table
+    from ....ops.neural.windowed.pooling_kernels import _index_table
 
     x = c.operands[0]
     table = np.asarray(_index_table(x.sizes[2:], c.attributes[0]))

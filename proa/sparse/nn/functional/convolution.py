@@ -15,7 +15,7 @@ from ....eager.samples import A, S, samples
 from ....eager.tape import stand_in
 from ....eager.tensor import Tensor
 from ....ops.basic import full_of, reshape_to
-from ....ops.neural.windows import paddings, same_padding, sizes
+from ....ops.neural.windowed.windows import paddings, same_padding, sizes
 from ....ops.shape.joining import concat
 from ...convert import coalesced
 from ...pattern import Lookup
