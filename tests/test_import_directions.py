@@ -168,7 +168,7 @@ def test_jax_inside_functions_passes(tmp_path, source):
 
 def test_modules_allowed_to_import_jax(tmp_path):
     package = write_tree(tmp_path, kernels__conv="import jax", ir__lowering="import jax")
-    both = {"proa/kernels/": "a folder", "proa/ir/tiers/lowering.py": "a module"}
+    both = {"proa/kernels/": "a folder", "proa/ir/lowering.py": "a module"}
     assert sentences(package, allowed_to_import_jax=both) == []
     assert len(sentences(package, allowed_to_import_jax={"proa/ir/low": "no such module"})) == 2
 

@@ -288,7 +288,7 @@ def _tape_lines(operands: list[Parameter], statics: list[Parameter], gradient: G
             "        kept._version = 0",
             "        kept._node = None",
             "        kept.stop_gradient = True",
-            # In front of the result: when a result dies unused, what was saved with it goes first (`ir/recording/memory.py`).
+            # In front of the result: when a result dies unused, what was saved with it goes first (`recording/memory.py`).
             "        segment.refs.insert(-1, kept)",
         ]
     lines.append(f"        tape.saved = ({''.join(s + ', ' for s in saved)})")

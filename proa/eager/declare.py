@@ -23,10 +23,11 @@ from ..ir.operation import Check, Operation, register
 from ..ir.recorder import LOCAL, set_scope
 from .binder import RESERVED, Parameter, generate
 from .calling import MISSING, putting_off, with_options
+from .derived import DerivedGradient
 from .dispatch import as_operand, cast_for_scope, promote, record
 from .signatures import DeferredSignature, parameter_names, parameters_with_defaults
 from .tape import Gradient, stand_in
-from .tensor import Tensor
+from .tensor import Tensor, tensor_from_data
 from .variadic import VariadicGradient
 from .views import assign_in_place, register_view
 
@@ -117,8 +118,6 @@ def op(
         operation.view, operation.strides, operation.copies = view, strides, copies
         tracked = [p.name for p in parameters if p.kind in ("tensor", "optional")]
         if grad == "auto":
-            from .derived import DerivedGradient
-
             operation.gradient = DerivedGradient(operation, tracked)
         elif variadic and grad is not None:
             operation.gradient = VariadicGradient(grad)  # type: ignore[arg-type]
@@ -234,8 +233,6 @@ def _cast_arguments(operation: Operation, kinds: list[str], arguments: Sequence[
 def _require_tensor(operation: Operation, name: str, value: Any) -> Any:
     if isinstance(value, Tensor) or value is None:
         return value
-    from .tensor import tensor_from_data
-
     return tensor_from_data(value)
 
 

@@ -27,6 +27,7 @@ from ..ir.recorder import LOCAL, Failure, value_of
 from ..ir.recording.mode import Mode
 from ..ir.sizes.known import known_value, lose_sizes, mark_sizes, objects_held, sizes_held
 from ..ir.tiers import cupy_tier
+from ..ir.xla import started_jax
 
 _names = itertools.count()
 
@@ -495,8 +496,6 @@ def aval_of(value: Any) -> Aval:
 
 def jax_value(value: Any) -> Any:
     """The value as a JAX array where it is; JAX's own default device does not matter."""
-    from ..ir.xla import started_jax
-
     jax = started_jax()
     return jax.device_put(value, jax_devices("cpu")[0]) if isinstance(value, np.ndarray) else value
 
@@ -504,8 +503,6 @@ def jax_value(value: Any) -> Any:
 def move_value(value: Any, place: Place) -> Any:
     if place is CPU:
         return np.array(value)
-    from ..ir.xla import started_jax
-
     return started_jax().device_put(value, jax_device(place))
 
 

@@ -19,6 +19,7 @@ from ..core.dtype import name_of
 from ..core.errors import user_location, value_error
 from ..eager import instrument
 from ..eager.declare import public
+from ..ir.tiers.lowering import CompiledProgram
 from ..ir.transforms.rematerialise import Liveness, rematerialised, with_zeros
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -163,8 +164,6 @@ class MemoryBudget(instrument.Observer):
 
     def _smaller(self, program: Any, executable: Any, arguments: dict[str, Any]) -> Any:
         """Executables that need less and less; first what the account of the Program itself says may be enough."""
-        from ..ir.tiers.lowering import CompiledProgram
-
         before = self._judge(executable, program, arguments)
         spare = self.budget - before.arguments - before.outputs
         plans = [(n, plan) for n in _CHUNKS if (plan := rematerialised(program, n)) is not None]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import flags
 from ..core.errors import type_error, value_error
-from ..core.place import CPU, Place, make_place
+from ..core.place import CPU, Place, jax_devices, make_place
 from .engines import Settings, check_name
 from .examples import Vector, given_by_user
 from .kinds import PrecisionType
@@ -223,8 +223,6 @@ class Config:
         self, memory_pool_init_size_mb: int, device_id: int = 0, precision_mode: Any = PrecisionType.Float32
     ) -> None:
         """Runs on a GPU. Without one this warns, and the model runs on the CPU (as in Paddle)."""
-        from ..core.place import jax_devices
-
         self._memory_mb = int(memory_pool_init_size_mb)
         self._set_precision("Config.enable_use_gpu", precision_mode)
         try:

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 
 from ..core.errors import runtime_error, value_error
 from ..ir.tiers import cache
+from ..ir.xla import jax_module
 
 _HANDLER = re.compile(r"XLA_FFI_DEFINE_HANDLER_SYMBOL\s*\(\s*(\w+)")
 _PADDLE_OP = re.compile(r"\bPD_BUILD_(?:GRAD_|DOUBLE_GRAD_)?OP\b|[\"<]paddle/extension\.h[\">]")
@@ -174,8 +175,6 @@ _loaded: dict[str, ctypes.CDLL] = {}
 
 def register(where: str, library: str, handlers: dict[str, str]) -> dict[str, str]:
     """Loads a library and makes its handlers known to XLA; the name by which XLA knows each."""
-    from ..ir.xla import jax_module
-
     jax = jax_module()
     targets = {symbol: f"proa.{pathlib.Path(library).stem}.{symbol}" for symbol in handlers}
     if library in _loaded:

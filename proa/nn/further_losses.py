@@ -8,6 +8,7 @@ from typing import Any
 from ..core.errors import value_error
 from ..eager.tensor import Tensor
 from ..ops.neural.losses.class_loss import adaptive_log_probabilities
+from ..ops.shape.joining import concat_along
 from . import functional as F
 from .base.sizes import whole_sizes
 from .initializer import XavierNormal
@@ -193,8 +194,6 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
 
     def log_prob(self, input: Tensor) -> Tensor:
         """Log probabilities of all classes."""
-        from ..ops.shape.joining import concat_along
-
         head, tails = adaptive_log_probabilities(
             input, self.head_weight, self.tail_weights, self.cutoffs, self.head_bias
         )

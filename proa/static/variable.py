@@ -96,8 +96,6 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
                 f"it is {known!r}; choose another name",
             )  # fmt: skip
         return known
-    from ..ir.recorder import LOCAL
-
     if LOCAL.segment is not segment:
         raise value_error("static.data", "an input cannot be made inside a branch or a loop", f"name: {name}")
     sizes = [None if size is None or size < 0 else int(size) for size in shape]

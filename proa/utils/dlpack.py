@@ -16,6 +16,7 @@ from ..core.errors import type_error, value_error
 from ..core.place import parse_place
 from ..eager.declare import public
 from ..eager.tensor import Tensor, jax_value, wrap
+from ..ir.xla import started_jax
 from ..ops.arguments import require_tensor
 
 _CPU_KINDS = (1, 3)  # DLPack's numbers for ordinary memory and for memory pinned by CUDA
@@ -67,8 +68,6 @@ def _copied(value: Any) -> Any:
 
 def _array(source: Any, copy: bool | None) -> Any:
     kind, _ = source.__dlpack_device__()
-    from ..ir.xla import started_jax
-
     if int(kind) in _CPU_KINDS:
         jax = None
         try:

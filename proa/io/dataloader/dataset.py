@@ -11,6 +11,7 @@ from typing import Any
 
 from ...core.errors import message, value_error
 from ...core.generator import Generator, default_generator
+from ...ops.create.random import randperm
 
 
 def require(condition: bool, where: str, what: str, received: str = "", fix: str = "") -> None:
@@ -166,8 +167,6 @@ class Subset(Dataset):
 
 def random_split(dataset: Dataset, lengths: Sequence[int | float], generator: Any | None = None) -> list[Subset]:
     """Splits a dataset at random into parts of the given lengths (or fractions that sum to 1)."""
-    from ...ops.create.random import randperm
-
     total = len(dataset)
     if any(isinstance(length, float) for length in lengths) and math.isclose(sum(lengths), 1.0):
         for fraction in lengths:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from ...core.place import CPU
 from ..trace import TraceNode
+from ..transforms.tiling import find_tiles
 
 _READS_BEFORE_CUT = 2
 # With less than this behind the value there is nothing to overlap with.
@@ -40,8 +41,6 @@ def note_late_read(end: TraceNode, index: int) -> None:
 
 
 def _pays(end: TraceNode) -> bool:
-    from ..transforms.tiling import find_tiles
-
     root = end.root
     assert root is not None
     program = end.program(())

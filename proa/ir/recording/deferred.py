@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core.errors import locate
+from ..tiers.lowering import flagged_instructions
 from ..watch import nan_error
 from .segment import Failure, Segment
 from .thread_state import LOCAL
@@ -44,8 +45,6 @@ class Unchecked:
         good = np.concatenate([np.asarray(f) for f in self.flags])
         if good.all():
             return
-        from ..tiers.lowering import flagged_instructions
-
         instruction = flagged_instructions(self.program, self.check_nan)[int(np.argmin(good))]
         error = instruction.value_error() if instruction.flagged else nan_error(instruction)
         locate(error, self.locations.get(instruction.index))

@@ -31,6 +31,7 @@ from ..process import forking
 from ..program import Instruction, numbered
 from ..trace import Scope, TraceNode, find_root, grow_instruction, grow_leaf, move_into
 from ..transforms import donation
+from ..transforms.tiling import run_early
 from .mode import WHOLE, Mode
 
 _ndarray = np.ndarray
@@ -237,8 +238,6 @@ class Segment:
             self.stepped = self.stepped or orphans > Mode.pending
 
     def _run_early(self, node: TraceNode) -> None:
-        from ..transforms.tiling import run_early
-
         self.begun = run_early(self.begun, node, self.inputs, self.scalars)
 
     def _check_now(self, node: TraceNode, instruction: Instruction) -> None:

@@ -17,6 +17,7 @@ from ..padding.plan import Plan
 from ..program import Program
 from ..tiers import cost, cupy_tier
 from ..tiers.lowering import CompiledProgram, flagged_instructions
+from ..xla import started_jax
 from .dimensions import Known, specialise, symbols_in
 from .generalising import General
 
@@ -174,8 +175,6 @@ def _filled(value: Any, real: tuple[int, ...], longer: tuple[int, ...], shape: t
         made = np.zeros(longer, value.dtype)
         made[tuple([slice(0, size) for size in real])] = np.asarray(value).reshape(real)
         return made.reshape(shape)
-    from ..xla import started_jax
-
     pairs = [(0, size - before) for size, before in zip(longer, real, strict=True)]
     return started_jax().numpy.pad(value.reshape(real), pairs).reshape(shape)
 

@@ -17,20 +17,19 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...core import flags
 from ...core.expressions import Symbol
 from ...core.locks import new_reentrant_lock
 from .. import report
+from ..padding import plan_padding
 from ..program import Program
 from ..tiers import cost, cupy_tier, kept
 from ..transforms.donation import donatable
+from .bucketed import Bucket, Fitted, PaddingPlan
 from .dimensions import Known
 from .generalising import General, NotGeneral, generalise, signature
-
-if TYPE_CHECKING:  # padding and its rules are imported when sizes first change, which most programs' never do
-    from .bucketed import Bucket, Fitted, PaddingPlan
 
 # Cold work of a path from which it is looked for relatives: below, looking would cost more than it could save.
 _WORTH = 2_000.0
@@ -109,9 +108,6 @@ class Family:
                         self.reasons = [str(error)]
 
     def _generalise(self, example: Program, program: Program) -> None:
-        from ..padding import plan_padding
-        from .bucketed import PaddingPlan
-
         general = generalise(example, program)
         plan = plan_padding(general.program, general.program.inputs)
         if plan.reasons and general.has_multiples:  # perhaps it was chance that sizes were multiples of others
@@ -250,8 +246,6 @@ def _forget(family: Family) -> None:
 
 def executable(member: Member, program: Program, inputs: list[Any], scalars: list[Any], pays: bool) -> Fitted | None:
     """What runs a path in a bucket of its family: one that is there, or one that is made because that `pays` now."""
-    from .bucketed import Fitted
-
     family = member.family
     fitted = member.fitted
     if fitted is not None and fitted.bucket.compiled is not None and not _wants_finer(family, member, fitted.bucket):
@@ -309,8 +303,6 @@ def _new_bucket(member: Member, finer: bool = False) -> Bucket | None:
 
 def _bucket(member: Member, sizes: dict[Symbol, int]) -> Bucket | None:
     """The bucket of these sizes; None where the path cannot be padded to them, or gains nothing by it."""
-    from .bucketed import Bucket
-
     family = member.family
     plan = family.plan
     assert plan is not None

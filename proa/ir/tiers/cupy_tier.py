@@ -40,6 +40,7 @@ from ..program import DynamicScalar, Instruction, Program
 from ..xla import started_jax
 from .cupy_namespace import CupyNamespace
 from .interpreter import Problem, call_jitted, run_on_jax
+from .lowering import KEEPERS
 
 flags.define(
     "FLAGS_cupy", True, "Whether new code on an NVIDIA GPU runs op by op on CuPy, where that is installed.", "PROA_CUPY"
@@ -85,8 +86,6 @@ class CupyDevice:
         self.borrowed: list[Any] = []  # arrays of XLA's that the run at hand reads
         self.seen: dict[int, tuple[Any, Any]] = {}  # those that are alive, by identity, as CuPy sees them
         _DEVICES.append(self)
-        from .lowering import KEEPERS
-
         KEEPERS.append(self.give_back)
 
     def reserve(self) -> None:

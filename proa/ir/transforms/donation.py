@@ -9,6 +9,7 @@ import numpy as np
 
 from ..recording.references import HELD_BY_A_LIST_AND_A_NAME
 from ..tiers.cupy_tier import LENT
+from ..tiers.lowering import give_back_freed_memory
 
 _MUCH_MEMORY = 1 << 26  # bytes that were freed and should go back to the system
 
@@ -79,6 +80,4 @@ def _move_to_device(inputs: list[Any], compiled: Any) -> list[int]:
 
 
 def _give_back() -> None:
-    from ..tiers.lowering import give_back_freed_memory
-
     give_back_freed_memory()

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.aval import Aval
 from ...eager.declare import op
-from ...eager.tensor import Tensor
+from ...eager.tensor import Tensor, wrap
 from ...ir.operation import Check
 from .state import Site
 
@@ -60,8 +60,6 @@ print_values.operation.kernel.has_effect = True  # type: ignore[attr-defined]
 
 
 def _show(parts: tuple[Any, ...], separator: str, end: str, *arrays: Any) -> None:
-    from ...eager.tensor import wrap
-
     values = iter(arrays)
     shown = [wrap(np.asarray(next(values))) if part is None else part for part in parts]
     print(*shown, sep=separator, end=end)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from ...ir.tiers import cache
 from ...ir.xla import cache_folder
+from ..building import compile_library, compiler, xla_headers
 
 SOURCES = pathlib.Path(__file__).parent / "native"
 PREBUILT = pathlib.Path(__file__).parent / "prebuilt"
@@ -177,16 +178,12 @@ def find(name: str) -> str:
 
 def command(name: str, kind: Variant, compiler: list[str]) -> list[str]:
     """What compiles a library, without `-o` and the place."""
-    from ..building import xla_headers
-
     headers = [f"-I{xla_headers()}", f"-I{SOURCES / 'headers'}"]
     return [*compiler, "-pipe", *headers, *kind.flags, *_extra_flags(), str(source_of(name))]
 
 
 def make(name: str) -> str:
     """The path of a library, which is compiled here and now if it must be."""
-    from ..building import compile_library, compiler
-
     found = find(name)
     if found:
         return found

@@ -30,6 +30,8 @@ from ...kernels import random_bits
 from ..arguments import require_tensor
 from ..basic import cast_to
 from ..math.special.gamma_and_error import digamma, special
+from ..math.trigonometry import tan
+from ..math.unary import ceil, exp, log, log1p
 from .creation import real_of
 from .random import draw, normal, normal_of, uniform_of
 
@@ -188,8 +190,6 @@ def _bend_in_shape(g: Tensor, x: Tensor, value: Tensor) -> Tensor:
 
 
 def _bend_in_value(g: Tensor, x: Tensor, value: Tensor, out: Tensor) -> Tensor:
-    from ..math.unary import log
-
     return g * (digamma(x) - log(value) - out * ((x - 1.0) / value - 1.0))
 
 
@@ -369,8 +369,6 @@ def binomial(count: Tensor, prob: Tensor, name: str | None = None) -> Tensor:
 @public(values=True)
 def log_normal(mean: Any = 1.0, std: Any = 2.0, shape: Any = None, name: str | None = None) -> Tensor:
     """Numbers whose logarithm has a normal distribution with the given mean and deviation."""
-    from ..math.unary import exp
-
     return exp(normal(mean, std, shape))
 
 
@@ -393,8 +391,6 @@ def _own_type(where: str, x: Tensor) -> np.dtype:
 @public(method=True)
 def log_normal_(x: Tensor, mean: Any = 1.0, std: Any = 2.0, name: str | None = None) -> Tensor:
     """Fills `x` with numbers whose logarithm has a normal distribution."""
-    from ..math.unary import exp
-
     centre, width = real_of("log_normal_", "mean", mean), real_of("log_normal_", "std", std)
     dtype = _own_type("log_normal_", x)
     return _filled_with("log_normal_", x, exp(normal_of(centre, width, *draw(), x._aval.shape, dtype)))
@@ -407,8 +403,6 @@ def log_normal_(x: Tensor, mean: Any = 1.0, std: Any = 2.0, name: str | None = N
 @public(method=True)
 def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) -> Tensor:
     """Fills `x` with numbers from a Cauchy distribution."""
-    from ..math.trigonometry import tan
-
     centre, width = real_of("cauchy_", "loc", loc), real_of("cauchy_", "scale", scale)
     turn = uniform_of(-math.pi / 2, math.pi / 2, *draw(), x._aval.shape, _own_type("cauchy_", x))
     return _filled_with("cauchy_", x, tan(turn) * float(width) + float(centre))
@@ -421,8 +415,6 @@ def cauchy_(x: Tensor, loc: Any = 0, scale: Any = 1, name: str | None = None) ->
 @public(method=True)
 def geometric_(x: Tensor, probs: Any, name: str | None = None) -> Tensor:
     """Fills `x` with the number of trials up to the first success: 1, 2, … with success probability `probs`."""
-    from ..math.unary import ceil, log1p
-
     dtype = _own_type("geometric_", x)
     fraction = uniform_of(0.0, 1.0, *draw(), x._aval.shape, dtype)
     if isinstance(probs, Tensor):

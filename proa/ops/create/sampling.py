@@ -21,7 +21,7 @@ from ...eager.views import assign_in_place
 from ...ir.operation import Check
 from ...kernels import random_bits
 from ..arguments import finish, integer, require_tensor
-from ..basic import cast_to, expand_to
+from ..basic import cast_to, expand_to, full_of
 from .creation import real_of
 from .random import draw, infer_new, integers_from, normal_of, uniform_of
 
@@ -57,8 +57,6 @@ def bernoulli(x: Tensor, p: Any = None, name: str | None = None) -> Tensor:
     """1 with the probability that `x` has at that place (or `p`, everywhere), 0 otherwise."""
     require_tensor("bernoulli", "x", x)
     if p is not None:
-        from ..basic import full_of
-
         dtype = x._aval.dtype if is_floating(x._aval.dtype) else FLOAT32
         x = full_of(real_of("bernoulli", "p", p), x._aval.shape, dtype)
     return bernoulli_of(x, *draw())

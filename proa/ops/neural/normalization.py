@@ -19,7 +19,7 @@ from ...core.errors import type_error, value_error
 from ...eager.declare import op, public
 from ...eager.samples import A, S, samples
 from ...eager.tensor import Tensor
-from ...eager.views import replace_value
+from ...eager.views import assign_in_place, replace_value
 from ...kernels.cpu import normalisation as native
 from ...kernels.cpu.direct import on_host
 from ...kernels.gpu import normalisation as gpu
@@ -568,8 +568,6 @@ def normalize(
 ) -> Tensor:
     """`x` divided by its p-norm along `axis`, or by `epsilon` where the norm is smaller."""
     if out is not None:
-        from ...eager.views import assign_in_place
-
         return assign_in_place(out, normalize(x, p, axis, epsilon), "normalize")
     if not isinstance(x, Tensor) or not -x._aval.ndim <= axis < max(x._aval.ndim, 1):
         given = x._aval if isinstance(x, Tensor) else type(x).__name__

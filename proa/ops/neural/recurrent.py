@@ -23,6 +23,7 @@ from ...core.aval import Aval
 from ...core.dtype import is_reduced_precision
 from ...core.namespaces import can_write
 from ...eager.declare import op
+from ...eager.derived import DerivedVariadicGradient
 from ...eager.dispatch import record
 from ...eager.tensor import Tensor
 from ...ir.recorder import LOCAL
@@ -263,8 +264,6 @@ def recurrence_grad(
 
 
 def _derive_again() -> None:
-    from ...eager.derived import DerivedVariadicGradient
-
     operation = recurrence_grad.operation  # type: ignore[attr-defined]
     operation.gradient = DerivedVariadicGradient(operation)
 

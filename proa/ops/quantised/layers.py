@@ -27,7 +27,9 @@ from ...kernels.cpu.low_precision.quantised import (
     native_quantised_conv,
     native_quantised_linear,
 )
+from ..basic import cast_to
 from ..neural.fused import activate
+from ..neural.windowed.convolution_kernels import _xla_conv, conv
 from ..neural.windowed.windows import Pairs, Sizes
 
 _DEEPEST = 65536  # terms of a sum: more need not fit into 32 bits
@@ -109,8 +111,6 @@ def quantise(xp: Any, x: Any, scale: Any, zero: Any, dtype: str = "uint8") -> An
 
 def dequantise(x: Any, scale: Any, zero: Any) -> Any:
     """The numbers that bytes stand for: (x - zero) * scale."""
-    from ..basic import cast_to
-
     return cast_to(cast_to(x, _INT32) - zero, _FLOAT32) * scale
 
 
@@ -304,13 +304,9 @@ def _plain_conv(
     numbers = x.astype(np.int32) - x_zero.reshape(())
     window = (stride, padding, dilation, groups, False)
     if xp is np:
-        from ..neural.windowed.convolution_kernels import conv
-
         wide = [a.astype(np.float64) for a in (numbers, weight)]
         sums = conv.operation.kernels["numpy"](np, *wide, None, *window).astype(np.int32)  # type: ignore[attr-defined]
     else:
-        from ..neural.windowed.convolution_kernels import _xla_conv
-
         sums = _xla_conv(numbers, weight.astype(np.int32), *window)
     factor, bias = (
         a if a is None else a.reshape(-1, *(1,) * len(stride)) for a in (x_scale.reshape(()) * scales, bias)

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.aval import Aval, make_aval
 from ...core.dtype import is_floating
 from ...eager.declare import op
+from ..basic import cast_to
 
 
 def _along(scale: Any, shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
@@ -52,8 +53,6 @@ def _infer_from(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
 
 
 def _unrounded_levels(g: Any, scale: Any, axis: int, levels: int) -> Any:
-    from ..basic import cast_to
-
     shape = _along(scale._aval, g._aval.shape, axis)
     return g / cast_to(scale.reshape(list(shape)), g._aval.dtype) * float(levels)
 

@@ -11,6 +11,7 @@ from ...core.errors import value_error
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import XavierUniform
+from ...ops.shape.joining import concat
 from .parameters import Parameters, activated
 
 
@@ -83,8 +84,6 @@ def sequence_conv(
     padded: Any = F.pad(x, [0, 0, before, behind, 0, 0])
     first = start + before
     windows = [padded[:, first + step : first + step + length] for step in range(filter_size)]
-    from ...ops.shape.joining import concat
-
     weight = make.weight([filter_size * width, num_filters], param_attr, XavierUniform())
     bias = make.bias([num_filters], bias_attr)
     out = F.linear(concat(windows, -1), weight)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import library
 from ..choice import chosen
-from ..fused import ACTIVATIONS
+from ..fused import ACTIVATIONS, out_size
 
 PANEL = 32  # columns of a packed panel (native/headers/quantised.h)
 BYTES = ("uint8", "int8")
@@ -89,8 +89,6 @@ def native_quantised_conv(fallback: Callable[..., Any]) -> Callable[..., Any]:
         stride: tuple[int, ...], padding: tuple[tuple[int, int], ...], dilation: tuple[int, ...], groups: int,
         out_dtype: str, activation: str, low: float, high: float,
     ) -> Any:  # fmt: skip
-        from ..fused import out_size
-
         size = out_size(x.shape, shape, stride, padding, dilation)
         suits = x.size and min(size) > 0 and (residual is None or residual.dtype in (np.float32, np.uint8))
         if not suits or len(stride) > 3 or library.target("QuantisedConvolution") is None:

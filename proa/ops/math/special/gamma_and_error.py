@@ -18,6 +18,7 @@ from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
 from ...precision import floating_real, reference, wide
 from ..arithmetic import affine, quotient, times
+from ..ternary import clip
 from ..unary import exp, square
 
 # Elements whose `erf` takes about as long as importing SciPy's.
@@ -201,6 +202,4 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
     """`log(x / (1 - x))`; NaN outside [0, 1], unless `eps` says to clip to [eps, 1 - eps] first."""
     if not eps:
         return log_odds(x)
-    from ..ternary import clip  # which builds on this file's neighbours
-
     return log_odds(clip(x, eps, 1.0 - eps))

@@ -17,6 +17,7 @@ from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
 from ...arguments import require_tensor
 from ...basic import cast_to, full_of, reshape_to
+from ..softmax import log_softmax, softmax
 from .labels import (
     class_weights,
     count_labels,
@@ -223,8 +224,6 @@ def _soft_cross_entropy(
     counted: Any,
 ) -> Tensor:
     """Labels as probabilities; the result keeps the class axis. `counted` says which labels a mean is over."""
-    from ..softmax import log_softmax
-
     logarithm = log_softmax(x, axis) if use_softmax else x.log()  # type: ignore[attr-defined]
     loss = -(soft * logarithm).sum(axis, keepdim=True)  # type: ignore[attr-defined]
     if weight is not None:
@@ -270,8 +269,6 @@ def softmax_with_cross_entropy(
     loss = cross_entropy(logits, label, None, ignored, "none", soft_label, axis)
     if not return_softmax:
         return loss
-    from ..softmax import softmax
-
     return loss, softmax(logits, axis)
 
 

@@ -15,6 +15,7 @@ from ....eager.samples import A, S, samples
 from ....eager.tensor import Tensor
 from ....ir.operation import Check
 from ...basic import full_of
+from ...math.ternary import where
 from ...precision import wide
 from .cross_entropy import check_reduction, reduce_loss
 
@@ -275,8 +276,6 @@ def kl_div(
     if log_target:
         loss = label.exp() * (label - input)  # type: ignore[attr-defined]
     else:
-        from ...math.ternary import where
-
         positive = label > 0.0  # type: ignore[operator]
         zeros = full_of(0.0, label._aval.shape, label._aval.dtype)
         safe = where(positive, label, full_of(1.0, label._aval.shape, label._aval.dtype))
