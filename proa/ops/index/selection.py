@@ -21,7 +21,7 @@ from ..create.random import draw, uniform_of
 from ..math.scan import sum_along
 from ..math.statistics.counting import count_from
 from ..shape.joining import stack
-from .gathering import IndexOutOfRange, take_elements
+from .indexing_kernels import IndexOutOfRange, take_elements
 from .search import pick_along, top_along
 
 # ---- multiplex -----------------------------------------------------------------------------------

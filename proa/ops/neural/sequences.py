@@ -16,7 +16,7 @@ from ...eager.tensor import Tensor, tensor_from_data
 from ...ir.operation import Check
 from ..arguments import integer, require_tensor
 from ..basic import cast_to
-from ..index.gathering import IndexOutOfRange
+from ..index.indexing_kernels import IndexOutOfRange
 
 
 @samples(

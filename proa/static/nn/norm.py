@@ -9,7 +9,7 @@ from ...core.errors import value_error
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.base.attributes import ParamAttr
-from ...nn.further_layers import SpectralNorm
+from ...nn.distance_dropout_norm import SpectralNorm
 from ...nn.initializer import Constant
 from .parameters import Parameters, activated
 

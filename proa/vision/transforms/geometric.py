@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.errors import type_error, value_error
-from . import chance
 from . import functional as F
+from . import random_draws as chance
 from .base import BaseTransform
 from .kinds import borders_of, choice_of, is_number, pair_of, size_of
 

@@ -17,7 +17,7 @@ from ....eager.tensor import Tensor, tensor_from_data
 from ...arguments import integer, integers, require_tensor
 from ...basic import cast_to, reshape_to
 from ...index.gather import index_tensor
-from ...index.gathering import take_elements
+from ...index.indexing_kernels import take_elements
 from ...linear.linalg import matmul
 from ...math.ternary import where as choose_by
 from ..activation import softplus

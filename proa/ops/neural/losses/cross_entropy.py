@@ -176,15 +176,7 @@ def cross_entropy(
             f"weight: {weight._aval}, input: {aval}",
         )
     if soft_label:
-        if ignored > 0:
-            raise value_error(where, "ignore_index has no meaning for soft labels", f"ignore_index: {ignored}")
-        if label._aval.shape != aval.shape:
-            raise value_error(
-                where,
-                "soft labels must have the shape of the input",
-                f"input: {aval}, label: {label._aval}",
-            )
-        soft: Any = label if label._aval.dtype == aval.dtype else cast_to(label, aval.dtype)
+        soft = _soft_label(where, input, label, ignored)
         if label_smoothing:
             soft = soft * (1.0 - label_smoothing) + divided(label_smoothing, classes)
         # A mean with ignore_index=0 is over the labels that are not 0, each class of each element counting as one.
@@ -212,6 +204,17 @@ def cross_entropy(
     if reduction == "mean" and ignored >= 0:
         return loss.sum() / count_labels(label, aval.dtype, ignored)  # type: ignore[attr-defined]
     return reduce_loss(loss, reduction)
+
+
+def _soft_label(where: str, x: Tensor, label: Tensor, ignored: int) -> Any:
+    """Labels that are probabilities, in the dtype of the scores."""
+    if ignored > 0:
+        raise value_error(where, "ignore_index has no meaning for soft labels", f"ignore_index: {ignored}")
+    if label._aval.shape != x._aval.shape:
+        raise value_error(
+            where, "soft labels must have the shape of the input", f"input: {x._aval}, label: {label._aval}"
+        )
+    return label if label._aval.dtype == x._aval.dtype else cast_to(label, x._aval.dtype)
 
 
 def _soft_cross_entropy(

@@ -17,7 +17,7 @@ from ....eager.declare import op
 from ....eager.tensor import Tensor
 from ....ir.operation import Check
 from ....kernels.cpu.losses import native_cross_entropy, native_cross_entropy_grad
-from ...index.gathering import IndexOutOfRange
+from ...index.indexing_kernels import IndexOutOfRange
 from ...precision import wide
 
 _UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}

@@ -21,7 +21,7 @@ from ....ir.operation import Check
 from ...arguments import require_tensor
 from ...basic import cast_to
 from ...index.gather import index_tensor
-from ...index.gathering import IndexOutOfRange
+from ...index.indexing_kernels import IndexOutOfRange
 from ...precision import wide
 from .cross_entropy import check_reduction, reduce_loss
 from .regression_loss import _reduced

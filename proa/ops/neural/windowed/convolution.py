@@ -165,20 +165,7 @@ def _convolve_transposed(
     spreads = sizes(where, "dilation", dilation, num_spatial)
     num_groups = _check_groups(where, groups)
     x_aval, w_aval = x._aval, weight._aval
-    channels = x_aval.shape[-1] if channels_last else x_aval.shape[1]
-    if w_aval.ndim != x_aval.ndim or w_aval.shape[0] != channels or channels % num_groups:
-        raise value_error(
-            where,
-            "the weight must be [in_channels, out_channels / groups, kernel …], with in_channels divisible by groups",
-            f"x: {x_aval}, weight: {w_aval}, groups: {num_groups}",
-        )
-    if x_aval.dtype != w_aval.dtype or not is_floating(x_aval.dtype):
-        raise type_error(
-            where,
-            "x and weight must have one floating data type",
-            f"x: {x_aval}, weight: {w_aval}",
-            "convert with astype()",
-        )
+    _check_transposed_weight(where, x_aval, w_aval, num_groups, channels_last)
     extents, kernel = spatial_shape(x_aval, channels_last), w_aval.shape[2:]
     pads = paddings(where, padding, num_spatial, channels_last)
     if isinstance(pads, str):
@@ -215,6 +202,24 @@ def _convolve_transposed(
             f"bias: {bias._aval}",
         )
     return out + (bias if channels_last else reshape_to(bias, (bias._aval.size,) + (1,) * num_spatial))
+
+
+def _check_transposed_weight(where: str, x: Any, weight: Any, num_groups: int, channels_last: bool) -> None:
+    """ValueError or TypeError unless a transposed convolution of `x` can have this weight."""
+    channels = x.shape[-1] if channels_last else x.shape[1]
+    if weight.ndim != x.ndim or weight.shape[0] != channels or channels % num_groups:
+        raise value_error(
+            where,
+            "the weight must be [in_channels, out_channels / groups, kernel …], with in_channels divisible by groups",
+            f"x: {x}, weight: {weight}, groups: {num_groups}",
+        )
+    if x.dtype != weight.dtype or not is_floating(x.dtype):
+        raise type_error(
+            where,
+            "x and weight must have one floating data type",
+            f"x: {x}, weight: {weight}",
+            "convert with astype()",
+        )
 
 
 def _final_extents(
