@@ -75,7 +75,7 @@ wheel: env $(VENV)/.installed-wheel  ## a wheel with compiled native kernels and
 	@$(RUN) tools.wheel $(MACHINE)
 
 qemu: env  ## random cases of every native kernel for arm64, under qemu (needs qemu-user, g++-aarch64-linux-gnu; ARGS="--cases 100")
-	@$(RUN) tests.kernels.emulated neon $(ARGS)
+	@$(RUN) tests.kernels.emulation.emulated neon $(ARGS)
 
 first-minute: wheel  ## the wheel in an empty environment without a compiler, and the demo in a clone: what a newcomer waits for
 	@$(RUN) tools.first_minute wheel dist/proa-*_$(shell uname -m).whl

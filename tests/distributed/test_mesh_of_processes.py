@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-WORKER = pathlib.Path(__file__).with_name("mesh_worker.py")
+WORKER = pathlib.Path(__file__).parent / "workers" / "mesh_worker.py"
 ROOT = WORKER.parents[2]
 
 

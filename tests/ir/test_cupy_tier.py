@@ -1,6 +1,6 @@
 """Tier 0 on CuPy: what it does at its borders and with what CuPy cannot do, on a stand-in for CuPy without a GPU.
 
-Whether CuPy computes the same as NumPy is seen on a GPU (tests/kernels/test_on_cupy.py).
+Whether CuPy computes the same as NumPy is seen on a GPU (tests/kernels/gpu/test_on_cupy.py).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from proa.kernels.cpu import choice, compiled, library
 from proa.kernels.cpu.direct import on_host
 from proa.kernels.cpu.low_precision import bfloat, precision
 from proa.ops.neural.windowed import convolution_kernels
-from tests.kernels.references import calls_native, convolution_case, draw, jitted
+from tests.kernels.cases.references import calls_native, convolution_case, draw, jitted
 
 pytestmark = pytest.mark.skipif(
     bool(library.why_not()) or not compiled.multiplies_bfloat16(),

@@ -13,8 +13,8 @@ from proa.kernels.cpu import library
 from proa.kernels.cpu.sums import native_sum
 from proa.ops.basic import sum_over
 from proa.ops.neural.activated_normalization import normalise_grad_through
-from tests.kernels.channel_cases import EPSILON, SLOPES, channel_case, references
-from tests.kernels.references import calls_native, draw, error_of, jitted
+from tests.kernels.cases.channel_cases import EPSILON, SLOPES, channel_case, references
+from tests.kernels.cases.references import calls_native, draw, error_of, jitted
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 THROUGH = normalise_grad_through.operation

@@ -10,7 +10,7 @@ import pytest
 from proa.kernels.cpu import fused as native
 from proa.kernels.cpu import library
 from proa.ops.neural import fused
-from tests.kernels import references as r
+from tests.kernels.cases import references as r
 
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 CONV_CASES = [

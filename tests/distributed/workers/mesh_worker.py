@@ -13,7 +13,7 @@ def train(paddle: Any, dist: Any, count: int) -> dict[str, Any]:
     """The MLP of the other tests; data, tensor and sharded parallel over all processes."""
     import jax
 
-    from tests.distributed.models import MLP, batch, loss_of
+    from tests.distributed.support.models import MLP, batch, loss_of
 
     paddle.seed(11)
     model = MLP()

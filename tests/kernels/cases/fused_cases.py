@@ -10,8 +10,8 @@ import scipy.special
 from proa.kernels.cpu import fused as native
 from proa.ops.neural import fused
 from proa.ops.neural.windowed import convolution_kernels
-from tests.kernels import references as r
-from tests.kernels.light_cases import Case
+from tests.kernels.cases import references as r
+from tests.kernels.cases.light_cases import Case
 
 _LOW, _HIGH = -0.5, 1.25
 

@@ -1,7 +1,7 @@
 """Kills a process at random moments while it saves checkpoints, and reads what it left. Run by hand:
 
-    python -m tests.distributed.killed_saving            # 20 kills
-    python -m tests.distributed.killed_saving --kills 100 --seed 3
+    python -m tests.distributed.checkpoint.killed_saving            # 20 kills
+    python -m tests.distributed.checkpoint.killed_saving --kills 100 --seed 3
 
 The process saves over and over, by turns in the foreground and in the background, keeping the last two, now and then
 writing over one number. Every checkpoint holds tensors that are functions of its step, so a mixture of two would be seen.
@@ -63,7 +63,15 @@ def steps_in(folder: str) -> list[int]:
 
 def kill_once(folder: str, first: int, wait: float) -> int | None:
     """Lets a process save for a while after its first checkpoint, kills it, and gives the last step it acknowledged."""
-    command = [sys.executable, "-m", "tests.distributed.killed_saving", "--save", folder, "--first", str(first)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.distributed.checkpoint.killed_saving",
+        "--save",
+        folder,
+        "--first",
+        str(first),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stderr is not None

@@ -14,7 +14,7 @@ from proa.core import flags
 from proa.kernels import building
 from proa.kernels.cpu import compiled, library
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 
 # A hot matrix product (the third time compiles), and what the process says about native kernels.
 SCRIPT = """

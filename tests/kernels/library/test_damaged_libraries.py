@@ -18,7 +18,7 @@ from proa.ir.tiers import cache
 from proa.kernels import building
 from proa.kernels.cpu import compiled, library
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")
 
 # A hot product, and how many of its programs call native code.

@@ -14,9 +14,9 @@ from proa.kernels.cpu import fused as native
 from proa.ops.neural.windowed import convolution_kernels
 from proa.ops.quantised import few_bits
 from proa.ops.quantised import layers as quantised
-from tests.kernels import references as r
-from tests.kernels.fused_cases import _HIGH, _LOW, _activated
-from tests.kernels.light_cases import Case
+from tests.kernels.cases import references as r
+from tests.kernels.cases.fused_cases import _HIGH, _LOW, _activated
+from tests.kernels.cases.light_cases import Case
 
 _OUTPUTS = ("float32", "int32", "uint8", "int8")
 _EXACT = ("", "relu", "clip")

@@ -1,4 +1,4 @@
-"""From every placement to every other: `python -m tests.distributed.reshard_pairs` runs all pairs (some minutes).
+"""From every placement to every other: `python -m tests.distributed.support.reshard_pairs` runs all pairs (some minutes).
 
 What each device has afterwards is compared with what NumPy cuts, or with what its parts must give when they are reduced.
 """

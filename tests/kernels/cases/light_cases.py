@@ -10,7 +10,7 @@ import scipy.special
 
 from proa.ops.neural import activation, softmax
 from proa.optimizer import updates
-from tests.kernels import references as r
+from tests.kernels.cases import references as r
 
 Case = tuple[list[Any], Callable[..., Any], list[np.ndarray]]
 

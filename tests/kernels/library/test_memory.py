@@ -112,7 +112,7 @@ def test_the_size_of_a_process_in_which_numpy_and_xla_take_turns() -> None:
     for mode, flag in (("kept", "1"), ("not", "0")):
         done = subprocess.run(
             [sys.executable, "-c", ALTERNATING, mode], capture_output=True, text=True, timeout=110,
-            env={**os.environ, "PROA_KEEP_MEMORY": flag}, cwd=pathlib.Path(__file__).parents[2],
+            env={**os.environ, "PROA_KEEP_MEMORY": flag}, cwd=pathlib.Path(__file__).parents[3],
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         peaks[mode] = int(re.search(r"VmHWM:\s+(\d+)", done.stdout)[1]) / 1024  # type: ignore[index]

@@ -13,7 +13,7 @@ import pytest
 
 import proa.distributed as dist
 
-WORKER = pathlib.Path(__file__).with_name("checkpoint_worker.py")
+WORKER = pathlib.Path(__file__).parents[1] / "workers" / "checkpoint_worker.py"
 IDENTICAL = {"different": [], "step": 7}
 
 

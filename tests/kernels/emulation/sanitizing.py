@@ -18,7 +18,7 @@ import time
 from proa.kernels.cpu import compiled, library
 from tests.kernels.directly import Outcome
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 FLAGS = {
     "none": "",
     "memory": "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined",

@@ -11,7 +11,7 @@ import numpy as np
 from proa.ops.basic import sum_over
 from proa.ops.neural.activated_normalization import normalise_grad_through
 from proa.ops.neural.normalization import normalise_grad_bias
-from tests.kernels import references as r
+from tests.kernels.cases import references as r
 
 Case = tuple[list[Any], Callable[..., Any], list[np.ndarray]]
 EPSILON = 1e-3

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def free_port() -> int:

@@ -1,6 +1,6 @@
 """A training script as a user would write it for a job that may be interrupted: it saves its state and resumes from it.
 
-python -m proa.distributed.launch --nproc_per_node 2 --max_restart 3 tests/distributed/elastic_worker.py FOLDER STEPS
+python -m proa.distributed.launch --nproc_per_node 2 --max_restart 3 tests/distributed/workers/elastic_worker.py FOLDER STEPS
 """
 
 from __future__ import annotations

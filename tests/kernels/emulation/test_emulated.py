@@ -15,7 +15,7 @@ import pytest
 
 from proa.kernels.building import xla_headers
 from proa.kernels.cpu import compiled, library
-from tests.kernels import emulated
+from tests.kernels.emulation import emulated
 
 pytestmark = [
     pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}"),

@@ -15,9 +15,9 @@ import pytest
 from proa.core import flags
 from proa.ir.tiers import cache
 from proa.kernels.cpu import choice, library, rows
-from tests.kernels import references as r
+from tests.kernels.cases import references as r
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 SLOW = {"native": 2e-3, "xla": 1e-3, "rule": "native"}
 
 needs_native = pytest.mark.skipif(bool(library.why_not()), reason=f"no native kernels: {library.why_not()}")

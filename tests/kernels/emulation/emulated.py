@@ -1,4 +1,4 @@
-"""Random cases of every native kernel on processors that are not here: `python -m tests.kernels.emulated neon`.
+"""Random cases of every native kernel on processors that are not here: `python -m tests.kernels.emulation.emulated neon`.
 
 The libraries of a wheel are compiled, by a cross compiler where need be, and a small program (`calls.cpp`) that calls them
 runs under qemu's user mode. Cases and references stay here, in NumPy at full speed: each call of a kernel travels to that
@@ -12,7 +12,7 @@ were asked for, and those of kinds with handlers that were called less often go 
 
 qemu does not know AVX-512: that needs a machine which has it.
 Under qemu 7.2 a few avx2 cases end in a fault at the page behind an array; the same libraries and cases pass on a real
-processor (`PROA_NATIVE_VARIANT=avx2 python -m tests.kernels.emulated native`), which is what counts.
+processor (`PROA_NATIVE_VARIANT=avx2 python -m tests.kernels.emulation.emulated native`), which is what counts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tests.kernels.directly import LIMIT, Outcome, run_directly
 from tests.kernels.random_shapes import KINDS
 from tools import wheel
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 _AT_ONCE = 50  # cases of a part, which is a process under qemu
 _THREADS = (2, 1, 3, 5)  # of one part after the other: parts of work are rounded differently
 
@@ -62,7 +62,7 @@ _PROCESSORS = {
 
 def command_for(target: str) -> list[str]:
     """Compiles what is missing; the command that answers calls."""
-    where = f"tests.kernels.emulated {target}"
+    where = f"tests.kernels.emulation.emulated {target}"
     before: list[str] = []
     if target == "native":
         kind = compiled.variant()

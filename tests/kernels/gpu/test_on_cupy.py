@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.kernels.on_cupy import sweep
+from tests.kernels.gpu.on_cupy import sweep
 
 pytestmark = [
     pytest.mark.gpu,

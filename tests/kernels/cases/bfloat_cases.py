@@ -14,7 +14,7 @@ from proa.kernels.cpu import choice, library
 from proa.kernels.cpu.convolution import back, first, first_shape
 from proa.kernels.cpu.low_precision import bfloat
 from proa.ops.neural.windowed import convolution_kernels
-from tests.kernels import references as r
+from tests.kernels.cases import references as r
 
 Case = tuple[list[Any], Callable[..., Any], list[np.ndarray]]
 

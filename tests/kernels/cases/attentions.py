@@ -9,7 +9,7 @@ import numpy as np
 from proa.ops.neural import attention as ops
 from proa.ops.neural import embedding
 from proa.ops.neural.losses import labels
-from tests.kernels.references import draw, some_size
+from tests.kernels.cases.references import draw, some_size
 
 GRADIENTS = (ops.attention_grad_query, ops.attention_grad_key, ops.attention_grad_value)
 

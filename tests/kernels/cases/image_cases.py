@@ -11,8 +11,8 @@ from proa.kernels.cpu import depthwise, fused
 from proa.ops.basic import sum_over
 from proa.ops.math.reduction import mean_over
 from proa.ops.neural.windowed import convolution_kernels, pooling_kernels
-from tests.kernels import fused_cases
-from tests.kernels import references as r
+from tests.kernels.cases import fused_cases
+from tests.kernels.cases import references as r
 
 Case = tuple[list[Any], Callable[..., Any], list[np.ndarray]]
 _MOST = {1: 70, 2: 24, 3: 10}  # extents by the number of axes

@@ -8,8 +8,8 @@ import numpy as np
 
 from proa.ops.generation import pages
 from proa.ops.quantised import blocks
-from tests.kernels import references as r
-from tests.kernels.light_cases import Case
+from tests.kernels.cases import references as r
+from tests.kernels.cases.light_cases import Case
 
 
 def _cpu(primitive: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from proa.ops.neural import recurrent
-from tests.kernels.references import draw, some_size
+from tests.kernels.cases.references import draw, some_size
 
 FORWARD, BACKWARD = recurrent.recurrence.operation, recurrent.recurrence_grad.operation  # type: ignore[attr-defined]
 KINDS = sorted(recurrent.GATES)
