@@ -44,7 +44,7 @@ class Observer:
     def phase_left(self, name: str, begin: int, end: int) -> None:
         """… and is over."""
 
-    def compiled(self, ending: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> Any:
+    def compiled(self, entry: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> Any:
         """A program was compiled, by `executables.compile_program(**arguments)`. May give what is to run in its place."""
 
     def before_compiled(self, executable: Any) -> None:
@@ -130,9 +130,9 @@ def program_of(executable: Any) -> Any:
     """The Program that an executable was made of, if it is known."""
     found = _PROGRAMS.get(executable)
     if found is None:
-        for ending in list(PROGRAMS):
-            if ending.compiled is executable:
-                found = _PROGRAMS[executable] = ending.program
+        for entry in list(PROGRAMS):
+            if entry.compiled is executable:
+                found = _PROGRAMS[executable] = entry.program
                 break
     return found
 
@@ -209,10 +209,10 @@ def _compile(original: Any) -> Any:
         begin = perf_counter_ns()
         executable = original(*bound.args, **bound.kwargs)
         end = perf_counter_ns()
-        ending = bound.arguments["ending"]
-        _PROGRAMS[executable] = ending.program
+        entry = bound.arguments["entry"]
+        _PROGRAMS[executable] = entry.program
         for observer in observers:
-            instead = observer.compiled(ending, executable, dict(bound.arguments), begin, end)
+            instead = observer.compiled(entry, executable, dict(bound.arguments), begin, end)
             executable = executable if instead is None else instead
         return executable
 

@@ -142,10 +142,10 @@ class MemoryBudget(instrument.Observer):
     def layer_left(self, path: str, layer: Any, begin: int, end: int) -> None:
         self._ranges.mark(instrument.current_layer())
 
-    def compiled(self, ending: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> Any:
+    def compiled(self, entry: Any, executable: Any, arguments: dict[str, Any], begin: int, end: int) -> Any:
         if not hasattr(executable, "executable"):
             return None  # a long loop, run in pieces that do not fill memory
-        program = ending.program
+        program = entry.program
         verdict = self._judge(executable, program, arguments)
         chosen: Any = None
         if not verdict.fits and self.recompute and not executable.num_flags:

@@ -66,6 +66,8 @@ def _start() -> Any:
         jax.local_devices()
     # JAX brings some hundred thousand objects that stay for good. Recording makes many short-lived ones, and every full run
     # of the garbage collector would look at all of JAX again (tens of milliseconds): it need not look at them any more.
+    # What is garbage now would be frozen with them and never freed: it goes first.
+    gc.collect()
     gc.freeze()
     forking.guard()
     atexit.register(_finish, jax)

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 WORKER = pathlib.Path(__file__).parent / "workers" / "mesh_worker.py"
-ROOT = WORKER.parents[2]
+ROOT = WORKER.parents[3]
 
 
 def run(mode: str, count: int) -> list[dict]:

@@ -84,7 +84,7 @@ def test_sizes_that_repeat_get_programs_of_their_own() -> None:
     for number in range(24):
         x = R.normal(size=(8 + 5 * (number % 2), 16)).astype("float32")
         np.testing.assert_allclose((paddle.to_tensor(x) @ weight).exp().numpy(), np.exp(x @ W), rtol=1e-4)
-    hits = {str(ending.program.inputs) for ending, record in PROGRAMS.items() if record.hits > 4}
+    hits = {str(entry.program.inputs) for entry, record in PROGRAMS.items() if record.hits > 4}
     assert len(hits) >= 2
 
 

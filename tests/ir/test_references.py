@@ -46,9 +46,9 @@ def test_a_value_that_nobody_can_reach_is_not_computed(monkeypatch):
     b = a + 1
     del a
     outputs = []
-    original = executables.find_ending
+    original = executables.find_entry
     monkeypatch.setattr(
-        executables, "find_ending", lambda node, wanted: outputs.append(wanted) or original(node, wanted)
+        executables, "find_entry", lambda node, wanted: outputs.append(wanted) or original(node, wanted)
     )
     assert b.numpy().tolist() == [4.0, 4.0, 4.0]
     assert [len(wanted) for wanted in outputs] == [1]

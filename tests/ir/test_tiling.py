@@ -51,9 +51,9 @@ def test_equal_tiles_share_an_executable() -> None:
         for number in range(800):
             y = y * 0.999 + 0.001 * number
         y.numpy()
-    ending = next(e for e, r in kept.PROGRAMS.items() if r.num_instructions == 1600)
-    shared = {id(tile.executable) for tile in ending.compiled.tiles}
-    assert len(ending.compiled.tiles) >= 6
+    entry = next(e for e, r in kept.PROGRAMS.items() if r.num_instructions == 1600)
+    shared = {id(tile.executable) for tile in entry.compiled.tiles}
+    assert len(entry.compiled.tiles) >= 6
     assert len(shared) <= 3
 
 

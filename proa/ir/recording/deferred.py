@@ -14,7 +14,7 @@ from .segment import Failure, Segment
 from .thread_state import LOCAL
 
 if TYPE_CHECKING:
-    from ..tiers.executables import Ending
+    from ..tiers.executables import Entry
 
 
 def spread_failure(live: list[tuple[Any, int]], error: Exception) -> None:
@@ -29,9 +29,9 @@ class Unchecked:
 
     __slots__ = ("check_nan", "flags", "locations", "program", "tensors")
 
-    def __init__(self, flags_array: Any, segment: Segment, ending: Ending, live: list[tuple[Any, int]]) -> None:
+    def __init__(self, flags_array: Any, segment: Segment, entry: Entry, live: list[tuple[Any, int]]) -> None:
         self.flags: list[Any] = flags_array if isinstance(flags_array, list) else [flags_array]
-        self.program = ending.program
+        self.program = entry.program
         self.locations = segment.locations
         self.check_nan = segment.root.check_nan
         self.tensors = [(weakref.ref(tensor), index) for tensor, index in live]

@@ -21,7 +21,7 @@ from ..process import forking
 from ..process.interrupt import uninterrupted
 from ..tiers import cupy_tier, executables
 from ..tiers.cupy_tier import run_on_cupy
-from ..tiers.executables import Ending
+from ..tiers.executables import Entry
 from ..tiers.interpreter import Problem, run_alone, run_on_jax, run_on_numpy
 from ..trace import TraceNode, next_sighting
 from ..transforms import donation
@@ -161,40 +161,40 @@ def _flush_full_window(segment: Segment, window: int = 0) -> None:
 
 
 def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]) -> None:
-    ending = executables.find_ending(segment.node, outputs)
-    ending.count += 1
+    entry = executables.find_entry(segment.node, outputs)
+    entry.count += 1
     root = segment.root
     LOCAL.recent = None
-    ending.sighting = next_sighting()
+    entry.sighting = next_sighting()
     if Mode.sharded:
-        segment.devices = segment.devices or ending.devices
+        segment.devices = segment.devices or entry.devices
     if segment.devices is not None:
         meshes.wait_for_last(segment.devices)  # before it is asked who else refers to its results
         meshes.bring_together(segment.inputs, segment.devices)
-    compiled = ending.compiled  # another thread may drop it from the ending at any time
+    compiled = entry.compiled  # another thread may drop it from the entry at any time
     if root.immediate or forking.State.lost:  # a forked process has no XLA
         compiled = None
     elif compiled is None:
-        compiled = executables.find_executable(segment, ending)
+        compiled = executables.find_executable(segment, entry)
     if compiled is not None and compiled.copies >= executables.MOST_COPIES:
-        compiled = executables.donate_less(segment, ending, compiled)
+        compiled = executables.donate_less(segment, entry, compiled)
     if compiled is not None:
-        executables.count_hit(ending)
+        executables.count_hit(entry)
         if len(LOCAL.unchecked) >= _MOST_UNCHECKED:
             verify_values()
         if segment.begun is not None and segment.begun.program is not compiled:
             segment.begun.program.forgotten += 1
         with uninterrupted(bool(compiled.donated)):
-            values = _run_tier1(segment, ending, compiled, live)
+            values = _run_tier1(segment, entry, compiled, live)
             _deliver(segment, live, values)
-        if ending.count <= _RUNS_TO_LEARN_FROM and not segment.devices:
-            _note_run(segment.node, ending, values)
+        if entry.count <= _RUNS_TO_LEARN_FROM and not segment.devices:
+            _note_run(segment.node, entry, values)
         return
-    report.count_cold(ending)
-    if ending.member:
-        ending.member.family.spent += ending.member.work
+    report.count_cold(entry)
+    if entry.member:
+        entry.member.family.spent += entry.member.work
     try:
-        values = _run_tier0(segment, ending.program, segment.inputs, segment.scalars)
+        values = _run_tier0(segment, entry.program, segment.inputs, segment.scalars)
     except Problem as problem:
         locate(problem.error, segment.locations.get(problem.index))
         spread_failure(live, problem.error)
@@ -203,15 +203,15 @@ def _run(segment: Segment, live: list[tuple[Any, int]], outputs: tuple[int, ...]
     _deliver(segment, live, values)
     if segment.devices:
         return
-    _note_run(segment.node, ending, dict(zip(outputs, [values[index] for index in outputs], strict=True)))
+    _note_run(segment.node, entry, dict(zip(outputs, [values[index] for index in outputs], strict=True)))
 
 
-def _note_run(end: TraceNode, ending: Ending, values: dict[int, Any]) -> None:
+def _note_run(end: TraceNode, entry: Entry, values: dict[int, Any]) -> None:
     """Lets `read` know what was made, in the first runs of a path."""
     assert end.root is not None
     if end.root.window >= WHOLE or Mode.deterministic:
         return
-    if end.late_reads >= 0 and ending.count <= _RUNS_TO_LEARN_FROM:
+    if end.late_reads >= 0 and entry.count <= _RUNS_TO_LEARN_FROM:
         LOCAL.recent = (end, {id(value): index for index, value in values.items()})
 
 
@@ -245,7 +245,7 @@ def _run_tier0(segment: Segment, program: Any, inputs: list[Any], scalars: list[
     return run_on_jax(program, inputs, scalars, place, watch, devices)
 
 
-def _run_tier1(segment: Segment, ending: Ending, compiled: Any, live: list[tuple[Any, int]]) -> dict[int, Any]:
+def _run_tier1(segment: Segment, entry: Entry, compiled: Any, live: list[tuple[Any, int]]) -> dict[int, Any]:
     if cupy_tier.READING and compiled.donated:
         cupy_tier.settle()
     inputs = donation.protect(segment.inputs, compiled)
@@ -256,5 +256,5 @@ def _run_tier1(segment: Segment, ending: Ending, compiled: Any, live: list[tuple
         results = compiled(inputs, segment.scalars)
     values = dict(zip(compiled.outputs, results, strict=False))
     if compiled.num_flags:
-        LOCAL.unchecked.append(Unchecked(results[-1], segment, ending, live))
+        LOCAL.unchecked.append(Unchecked(results[-1], segment, entry, live))
     return values

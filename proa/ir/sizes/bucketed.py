@@ -114,7 +114,7 @@ class Bucket:
 
 
 class BucketRecord:
-    """A bucket as the list of programs knows it: like an ending, with a program and an executable that may have to go."""
+    """A bucket as the list of programs knows it: like an entry, with a program and an executable that may have to go."""
 
     def __init__(self, bucket: Bucket) -> None:
         self.bucket = bucket

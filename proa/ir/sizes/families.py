@@ -186,16 +186,16 @@ _RELATED: set[Any] = set()  # where a second one came
 _UNDERSTOOD: dict[Any, list[Family]] = {}  # families that have a General, by the length of their paths
 
 
-def join(ending: Any, place: Any, key: Any, always: bool, heavy: bool) -> Any:
+def join(entry: Any, place: Any, key: Any, always: bool, heavy: bool) -> Any:
     """The place of a path in a family (a `Member`); None while it has no relatives, False where it is not worth it."""
-    program: Program = ending.program
+    program: Program = entry.program
     if not program.instructions:
         return False
     rough = (key, len(program.instructions), len(program.inputs), program.outputs)
     with _LOCK:
         first = _FIRST.get(rough)
         if first is None:
-            _FIRST[rough] = ending
+            _FIRST[rough] = entry
             if len(_FIRST) > _MOST_FAMILIES:
                 forgotten, _ = _FIRST.popitem(last=False)
                 _RELATED.discard(forgotten)
@@ -218,7 +218,7 @@ def join(ending: Any, place: Any, key: Any, always: bool, heavy: bool) -> Any:
             family = FAMILIES[exact] = Family(program, place, rough)
             while len(FAMILIES) > _MOST_FAMILIES:
                 _forget(FAMILIES.popitem(last=False)[1])
-            if first is not ending and signature(first.program) == exact[1]:
+            if first is not entry and signature(first.program) == exact[1]:
                 family.members, family.examples = 1, [first.program]
                 family.restlessness = 1.0 / max(1, first.count)
         FAMILIES.move_to_end(exact)

@@ -1,4 +1,4 @@
-"""Endings and their executables: when a path is compiled, for itself or together with paths of other sizes."""
+"""Entries and their executables: when a path is compiled, for itself or together with paths of other sizes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEAVY = 1 << 28
 _RETRY_AFTER = 1000
 
 
-class Ending:
+class Entry:
     """One way a path ends: which values are wanted, how often it was seen, what it has cost, and the executable once it is
     hot."""
 
@@ -66,83 +66,83 @@ class Ending:
         return self.spent >= self.price
 
 
-def find_ending(node: TraceNode, outputs: tuple[int, ...]) -> Ending:
-    """The ending at a node that gives these values, and perhaps more."""
-    if node.endings is None:
-        node.endings = {}
-    ending = node.endings.get(outputs)
-    if ending is None:
+def find_entry(node: TraceNode, outputs: tuple[int, ...]) -> Entry:
+    """The entry at a node that gives these values, and perhaps more."""
+    if node.entries is None:
+        node.entries = {}
+    entry = node.entries.get(outputs)
+    if entry is None:
         wanted = set(outputs)
-        for other in list(node.endings.values()):  # another thread may add one
+        for other in list(node.entries.values()):  # another thread may add one
             # An executable that gives more than is wanted serves as well as a new one.
             if other.compiled is not None and wanted <= set(other.program.outputs):
                 return other
-        ending = node.endings[outputs] = Ending(node, outputs)
-    return ending
+        entry = node.entries[outputs] = Entry(node, outputs)
+    return entry
 
 
-def find_executable(segment: Segment, ending: Ending) -> Any:
+def find_executable(segment: Segment, entry: Entry) -> Any:
     """What runs a path compiled that has no executable yet: one that is made now, or one that it shares with paths of other
     sizes; None: it runs cold."""
     root = segment.root
-    member = ending.member
+    member = entry.member
     if member is None:
-        member = ending.member = _join(root, ending) if segment.devices is None else False
+        member = entry.member = _join(root, entry) if segment.devices is None else False
     if member:
         family = member.family
         family.note_walk(member)
         changing = family.keeps_changing
         # What would be compiled at first sight stays in its bucket until a program of its own has been paid for.
-        heavy = ending.program.size >= _HEAVY
+        heavy = entry.program.size >= _HEAVY
         if changing or (heavy and family.buckets and not member.has_earned_its_own):
-            pays = changing and _pays_together(root, family, ending)
-            shared = families.executable(member, ending.program, segment.inputs, segment.scalars, pays)
+            pays = changing and _pays_together(root, family, entry)
+            shared = families.executable(member, entry.program, segment.inputs, segment.scalars, pays)
             if shared is not None or (changing and family.is_understood):
                 return shared
     # On many devices every operation would be compiled for itself, which takes longer than compiling them together.
-    if segment.devices is None and not _pays(root, ending):
+    if segment.devices is None and not _pays(root, entry):
         return None
     if cupy_tier.READING:
         cupy_tier.settle()
     donated = donation.donatable(segment.inputs)
     try:
-        ending.compiled = compile_program(ending, segment.inputs, segment.scalars, segment.node, donated)
+        entry.compiled = compile_program(entry, segment.inputs, segment.scalars, segment.node, donated)
         if member:
             member.family.note_own_program()
     except Exception as error:
         # Work that cannot be compiled still runs, op by op; an error that is the user's own comes up there.
-        ending.count = -_RETRY_AFTER
-        report.note_failure(ending, error)
-    return ending.compiled
+        entry.count = -_RETRY_AFTER
+        report.note_failure(entry, error)
+    return entry.compiled
 
 
-def _join(root: TraceRoot, ending: Ending) -> Any:
+def _join(root: TraceRoot, entry: Entry) -> Any:
     """The place of a path in a family of paths that differ in sizes alone; False where it cannot have one, None where it has
     none yet."""
     if root.check_nan or root.window >= WHOLE or Mode.deterministic or Mode.buckets == "never":
         return False
     key = (root.place.kind, root.place.index, root.window)
-    return families.join(ending, root.place, key, Mode.buckets == "always", ending.program.size >= _HEAVY)
+    return families.join(entry, root.place, key, Mode.buckets == "always", entry.program.size >= _HEAVY)
 
 
-def _pays_together(root: TraceRoot, family: families.Family, ending: Ending) -> bool:
+def _pays_together(root: TraceRoot, family: families.Family, entry: Entry) -> bool:
     """Whether what paths of all sizes have in common is to be compiled now."""
-    if ending.program.size >= _HEAVY:
+    if entry.program.size >= _HEAVY:
         return True
     if Mode.threshold:
         return family.count >= Mode.threshold
     return family.spent >= family.price if _has_tier0(root) else family.count >= _SEEN_OFTEN
 
 
-def _pays(root: TraceRoot, ending: Ending) -> bool:
+def _pays(root: TraceRoot, entry: Entry) -> bool:
     """Whether a path is to be compiled for itself now."""
     if root.window == ONCE:
         return False
-    if root.window == WHOLE or ending.program.size >= _HEAVY:
-        return ending.count > 0
+    if root.window == WHOLE or entry.program.size >= _HEAVY:
+        return entry.count > 0
     if Mode.threshold:
-        return ending.count >= Mode.threshold
-    return ending.pays(root.place) if _has_tier0(root) else ending.count >= _SEEN_OFTEN
+        return entry.count >= Mode.threshold
+    return entry.pays(root.place) if _has_tier0(root) else entry.count >= _SEEN_OFTEN
 
 
 def _has_tier0(root: TraceRoot) -> bool:
@@ -151,10 +151,10 @@ def _has_tier0(root: TraceRoot) -> bool:
 
 
 def compile_program(
-    ending: Any, inputs: list[Any], scalars: list[Any], end: Any, donated: tuple[int, ...], reason: str = ""
+    entry: Any, inputs: list[Any], scalars: list[Any], end: Any, donated: tuple[int, ...], reason: str = ""
 ) -> Any:
-    """The executable of an ending at a node, noted in the list of programs with the reason why it was made."""
-    program, root = ending.program, end.root
+    """The executable of an entry at a node, noted in the list of programs with the reason why it was made."""
+    program, root = entry.program, end.root
     tiles = find_tiles(program, root.place)
     compiled: Any
     if tiles is not None:
@@ -163,27 +163,27 @@ def compile_program(
         compiled.mark_ends(end)
     else:
         compiled = CompiledProgram(program, inputs, scalars, root.place, donated, root.check_nan)
-    reason = reason or report.reason_for(ending, records())
-    record = report.ProgramRecord(ending, reason, len(donated))
+    reason = reason or report.reason_for(entry, records())
+    record = report.ProgramRecord(entry, reason, len(donated))
     record.tiles = len(tiles) if tiles else 1
-    note_program(ending, compiled, record)
+    note_program(entry, compiled, record)
     if tiles is None and not Mode.threshold:
         note_stored(program, root.place)
     return compiled
 
 
-def donate_less(segment: Segment, ending: Ending, compiled: Any) -> Any:
+def donate_less(segment: Segment, entry: Entry, compiled: Any) -> Any:
     """What the program may write over is in use again and again: compiled anew without those inputs."""
     donated = tuple(sorted(set(compiled.donated) & set(donation.donatable(segment.inputs))))
     compiled.copies = 0
     if donated != compiled.donated:
-        ending.compiled = compiled = compile_program(
-            ending, segment.inputs, segment.scalars, segment.node, donated, "inputs it wrote over are still in use"
+        entry.compiled = compiled = compile_program(
+            entry, segment.inputs, segment.scalars, segment.node, donated, "inputs it wrote over are still in use"
         )
     return compiled
 
 
-def count_hit(ending: Any) -> None:
+def count_hit(entry: Any) -> None:
     """An executable was used: it is the last to be evicted now."""
     report.STATISTICS.hits += 1
-    note_use(ending)
+    note_use(entry)

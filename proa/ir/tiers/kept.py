@@ -10,7 +10,7 @@ from ...core.locks import new_reentrant_lock
 from .. import report
 
 _LOCK = new_reentrant_lock()
-# What has an executable (an ending, a bucket), least recently used first, with its record.
+# What has an executable (an entry, a bucket), least recently used first, with its record.
 PROGRAMS: OrderedDict[Any, report.ProgramRecord] = OrderedDict()
 
 

@@ -107,8 +107,6 @@ def out_size(
 ) -> list[int]:
     """The spatial sizes of a convolution with channels first."""
     return [
-        (extent + before + after - spread * (width - 1) - 1) // step + 1
-        for extent, (before, after), spread, width, step in zip(
-            x[2:], padding, dilation, weight[2:], stride, strict=True
-        )
+        (extent + before + after - rate * (width - 1) - 1) // step + 1
+        for extent, (before, after), rate, width, step in zip(x[2:], padding, dilation, weight[2:], stride, strict=True)
     ]

@@ -133,7 +133,7 @@ _EIGH_SAMPLES = (
     S(A(3, 3, dtype="complex128")), S(A(3, 3, dtype="complex64"), UPLO="U"),
 )  # fmt: skip
 _ONE_TRIANGLE = (
-    "one triangle is read, the gradient is that of the symmetric matrix: tests/ops/linear/test_linalg_gradients.py"
+    "one triangle is read, the gradient is that of the symmetric matrix (tests/ops/linear/test_linalg_gradients.py)"
 )
 
 

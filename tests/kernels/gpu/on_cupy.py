@@ -1,6 +1,6 @@
 """Every instruction that the samples record, on CuPy beside NumPy.
 
-`python -m tests.kernels.gpu.on_cupy --part 0/8 --out FILE` writes down what agrees, what CuPy refuses and what it gets wrong;
+`python -m tests.kernels.gpu.on_cupy --part 0/8 --out FILE` writes down what agrees, what CuPy refuses and gets wrong;
 the test of the same name runs all of it. Needs an NVIDIA GPU and CuPy.
 """
 

@@ -74,8 +74,8 @@ def conv_transpose(b: Builder, c: Call) -> Made:
         sizes = (*sizes[: 1 if last else 2], 1, *sizes[1 if last else 2 :])
     first = 1 if last else 2
     extra = []
-    for axis, (by, pair, spread) in enumerate(zip(stride, padding, dilation, strict=True)):
-        kernel = spread * (weight.sizes[2 + axis] - 1) + 1
+    for axis, (by, pair, rate) in enumerate(zip(stride, padding, dilation, strict=True)):
+        kernel = rate * (weight.sizes[2 + axis] - 1) + 1
         extra.append(sizes[first + axis] - ((y.sizes[first + axis] - 1) * by - sum(pair) + kernel))
     attributes = {
         "strides": list(stride), "paddings": _paddings(padding), "output_padding": extra if any(extra) else [],

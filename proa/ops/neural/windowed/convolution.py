@@ -54,16 +54,16 @@ def _convolve(
         require_tensor(where, "bias", bias)
     channels_last = is_channels_last(where, data_format, num_spatial)
     steps = sizes(where, "stride", stride, num_spatial)
-    spreads = sizes(where, "dilation", dilation, num_spatial)
+    dilations = sizes(where, "dilation", dilation, num_spatial)
     pads = paddings(where, padding, num_spatial, channels_last)
     if isinstance(pads, str):
         if pads == "SAME":
             # Paddle's SAME means an undilated kernel, whatever `dilation` says.
-            spreads = (1,) * num_spatial
+            dilations = (1,) * num_spatial
             pads = same_padding(spatial_shape(x._aval, channels_last), weight._aval.shape[2:], steps)
         else:
             pads = ((0, 0),) * num_spatial
-    return conv(x, weight, bias, steps, pads, spreads, _check_groups(where, groups), channels_last)
+    return conv(x, weight, bias, steps, pads, dilations, _check_groups(where, groups), channels_last)
 
 
 @samples(
@@ -162,7 +162,7 @@ def _convolve_transposed(
         require_tensor(where, "bias", bias)
     channels_last = is_channels_last(where, data_format, num_spatial)
     steps = sizes(where, "stride", stride, num_spatial)
-    spreads = sizes(where, "dilation", dilation, num_spatial)
+    dilations = sizes(where, "dilation", dilation, num_spatial)
     num_groups = _check_groups(where, groups)
     x_aval, w_aval = x._aval, weight._aval
     _check_transposed_weight(where, x_aval, w_aval, num_groups, channels_last)
@@ -170,16 +170,16 @@ def _convolve_transposed(
     pads = paddings(where, padding, num_spatial, channels_last)
     if isinstance(pads, str):
         if pads == "SAME":
-            spreads = (1,) * num_spatial
+            dilations = (1,) * num_spatial
             pads = same_padding(extents, kernel, steps)
         else:
             pads = ((0, 0),) * num_spatial
     spatial = [
-        (extent - 1) * step - before - after + spread * (width - 1) + 1
-        for extent, step, (before, after), spread, width in zip(extents, steps, pads, spreads, kernel, strict=True)
+        (extent - 1) * step - before - after + rate * (width - 1) + 1
+        for extent, step, (before, after), rate, width in zip(extents, steps, pads, dilations, kernel, strict=True)
     ]
     least = spatial
-    spatial = _final_extents(where, spatial, output_padding, output_size, steps, spreads)
+    spatial = _final_extents(where, spatial, output_padding, output_size, steps, dilations)
     if min(spatial) < 1:
         raise value_error(
             where,
@@ -189,10 +189,10 @@ def _convolve_transposed(
         )
     if output_size is None:
         extra = tuple(a - b for a, b in zip(spatial, least, strict=True))
-        out = conv_transpose(x, weight, extra, steps, pads, spreads, num_groups, channels_last)
+        out = conv_transpose(x, weight, extra, steps, pads, dilations, num_groups, channels_last)
     else:
         shape = join_shape(x_aval.shape[0], w_aval.shape[1] * num_groups, spatial, channels_last)
-        out = conv_grad_input(x, weight, shape, steps, pads, spreads, num_groups, channels_last)
+        out = conv_grad_input(x, weight, shape, steps, pads, dilations, num_groups, channels_last)
     if bias is None:
         return out
     if bias._aval.shape != (w_aval.shape[1] * num_groups,):
@@ -228,7 +228,7 @@ def _final_extents(
     output_padding: Any,
     output_size: Any,
     steps: Sizes,
-    spreads: Sizes,
+    dilations: Sizes,
 ) -> list[int]:
     """Extents of a transposed convolution: several inputs of `conv` give the same output, so the
     caller may choose.
@@ -251,11 +251,11 @@ def _final_extents(
                 )
         return list(wanted)
     extra = sizes(where, "output_padding", output_padding, count, least=0)
-    for more, step, spread in zip(extra, steps, spreads, strict=True):
-        if more and more >= max(step, spread):
+    for more, step, rate in zip(extra, steps, dilations, strict=True):
+        if more and more >= max(step, rate):
             raise value_error(
                 where,
-                f"output_padding must be less than the stride or dilation ({max(step, spread)})",
+                f"output_padding must be less than the stride or dilation ({max(step, rate)})",
                 f"output_padding: {output_padding!r}",
             )
     return [extent + more for extent, more in zip(least, extra, strict=True)]

@@ -43,14 +43,14 @@ def _infer_conv(operation: Any, operands: Any, attributes: tuple[Any, ...], plac
     if bias is not None and bias.shape != (weight.shape[0],):
         raise operation.error(ValueError, f"the bias must have the shape [{weight.shape[0]}]", operands)
     spatial = []
-    for extent, width, step, pad, spread in zip(
+    for extent, width, step, pad, rate in zip(
         spatial_shape(x, channels_last), weight.shape[2:], stride, padding, dilation, strict=True
     ):
-        room = extent + pad[0] + pad[1] - (spread * (width - 1) + 1)
+        room = extent + pad[0] + pad[1] - (rate * (width - 1) + 1)
         if room < 0:
             raise operation.error(
                 ValueError,
-                f"a kernel of {width} (dilation {spread}) does not fit into {extent}, padded by {pad[0]} and {pad[1]}",
+                f"a kernel of {width} (dilation {rate}) does not fit into {extent}, padded by {pad[0]} and {pad[1]}",
                 operands,
                 fix="use a smaller kernel or more padding",
             )
@@ -175,12 +175,12 @@ def _window_matrix(
     if max(kernel) == 1 and max(stride) == 1:  # nothing to gather
         spatial = x.shape[2:]
         return x.reshape(x.shape[0], groups, x.shape[1] // groups, math.prod(spatial)), spatial
-    extents = tuple(spread * (width - 1) + 1 for width, spread in zip(kernel, dilation, strict=True))
+    extents = tuple(rate * (width - 1) + 1 for width, rate in zip(kernel, dilation, strict=True))
     num_spatial = len(kernel)
     windows = xp.lib.stride_tricks.sliding_window_view(x, extents, axis=tuple(range(2, 2 + num_spatial)))
     steps = tuple(slice(None, None, step) for step in stride)
-    spreads = tuple(slice(None, None, spread) for spread in dilation)
-    windows = windows[(slice(None), slice(None), *steps, *spreads)]
+    dilations = tuple(slice(None, None, rate) for rate in dilation)
+    windows = windows[(slice(None), slice(None), *steps, *dilations)]
     out = windows.shape[2 : 2 + num_spatial]
     order = (0, 1, *range(2 + num_spatial, 2 + 2 * num_spatial), *range(2, 2 + num_spatial))
     batch, channels = x.shape[:2]
@@ -202,8 +202,8 @@ def _numpy_conv(
     x, weight = _channels_first(xp, wide(x), channels_last), wide(weight)
     kernel = weight.shape[2:]
     spatial = tuple(
-        (extent + before + after - spread * (width - 1) - 1) // step + 1
-        for extent, (before, after), spread, width, step in zip(
+        (extent + before + after - rate * (width - 1) - 1) // step + 1
+        for extent, (before, after), rate, width, step in zip(
             x.shape[2:], padding, dilation, kernel, stride, strict=True
         )
     )
@@ -245,8 +245,8 @@ def _numpy_grad_input(
         gathered = gathered.reshape(gathered.shape[0], channels, *kernel, *spatial)
         for position in np.ndindex(*kernel):
             target = tuple(
-                slice(at * spread, at * spread + step * (count - 1) + 1, step)
-                for at, spread, step, count in zip(position, dilation, stride, spatial, strict=True)
+                slice(at * rate, at * rate + step * (count - 1) + 1, step)
+                for at, rate, step, count in zip(position, dilation, stride, spatial, strict=True)
             )
             out[(some, slice(None), *target)] += gathered[(slice(None), slice(None), *position)]
     inner = tuple(slice(before, before + n) for n, (before, _) in zip(extents, padding, strict=True))

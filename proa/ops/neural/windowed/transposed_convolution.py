@@ -17,8 +17,8 @@ from .windows import Pairs, Sizes, join_shape, spatial_shape
 def _shape(y: Any, weight: Any, extra: Sizes, window: tuple[Any, ...]) -> tuple[int, ...]:
     stride, padding, dilation, groups, channels_last = window
     spatial = [
-        (extent - 1) * step - sum(pair) + spread * (width - 1) + 1 + more
-        for extent, step, pair, spread, width, more in zip(
+        (extent - 1) * step - sum(pair) + rate * (width - 1) + 1 + more
+        for extent, step, pair, rate, width, more in zip(
             spatial_shape(y, channels_last), stride, padding, dilation, weight.shape[2:], extra, strict=True
         )
     ]
