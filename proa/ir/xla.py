@@ -35,6 +35,9 @@ def jax_module() -> Any:
 
 @functools.cache
 def _import_jax() -> Any:
+    # What `_start` freezes is never freed, so the program's garbage goes before: here, where JAX's objects are not there yet
+    # and looking is cheap. (JAX itself leaves some twenty objects; looking for them would take tens of milliseconds.)
+    gc.collect()
     # Ctrl-C in the middle of JAX's import would leave it broken for good.
     with waiting("importing JAX", "under a second; from a slow disk, some"), uninterrupted(True):
         import jax
@@ -66,8 +69,6 @@ def _start() -> Any:
         jax.local_devices()
     # JAX brings some hundred thousand objects that stay for good. Recording makes many short-lived ones, and every full run
     # of the garbage collector would look at all of JAX again (tens of milliseconds): it need not look at them any more.
-    # What is garbage now would be frozen with them and never freed: it goes first.
-    gc.collect()
     gc.freeze()
     forking.guard()
     atexit.register(_finish, jax)

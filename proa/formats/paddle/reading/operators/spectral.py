@@ -6,7 +6,7 @@ from .....eager.tensor import Tensor
 from ..functions import PublicFunctions, fft
 from ..registry import reads
 
-signal = PublicFunctions("signal.")
+signal = PublicFunctions("signal")
 
 
 @reads("fft_c2c")
