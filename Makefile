@@ -33,12 +33,14 @@ demo: env  ## train, save, reload and draw a digit classifier on real handwritte
 
 test: env  ## check import directions, lint, run the tests (ARGS="-m slow" runs the slow ones)
 	@$(VENV)/bin/python tools/check_imports.py
+	@$(RUN) tools.check_structure
 	@$(RUN) ruff check -q
 	@$(RUN) tests.serving.browser
 	@$(RUN) pytest -n 2 -q -m "not slow and not fuzz" $(ARGS)
 
 check: env $(VENV)/.installed-dev  ## check formatting, lint and types
 	@$(VENV)/bin/python tools/check_imports.py
+	@$(RUN) tools.check_structure
 	@$(RUN) ruff format --check -q || \
 		{ echo "Some files are not formatted: run '$(RUN) ruff format'."; exit 1; }
 	@$(RUN) ruff check -q

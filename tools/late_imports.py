@@ -25,6 +25,7 @@ class ModuleGraph:
         self.paths = {self._module_name(path): path for path in sorted(package.rglob("*.py"))}
         self._imports = {name: self._imports_of(name) for name in self.paths}
         self.reached_from = cache(self._reached_from)
+        self._next = cache(self._imported_with)
 
     def needless(self) -> Iterator[Problem]:
         """Late imports of modules that are there anyway, where importing them at the top closes no cycle."""
@@ -49,14 +50,18 @@ class ModuleGraph:
         """All modules that are imported when `name` is; itself included."""
         seen, waiting = {name}, [name]
         while waiting:
-            current = waiting.pop()
-            found = {parent for parent in _parents(current) if parent in self.paths and parent != self.package.name}
-            for statement in self._imports.get(current, ()):
-                if statement.runs_at_import:
-                    found |= self._targets(current, statement)
+            found = self._next(waiting.pop())
             waiting += found - seen
             seen |= found
         return seen
+
+    def _imported_with(self, name: str) -> set[str]:
+        """The modules that importing `name` imports itself: the packages around it, and those that it names at its top."""
+        found = {parent for parent in _parents(name) if parent in self.paths and parent != self.package.name}
+        for statement in self._imports.get(name, ()):
+            if statement.runs_at_import:
+                found |= self._targets(name, statement)
+        return found
 
     def _targets(self, name: str, statement: Import) -> set[str]:
         """The modules of the package that one statement imports."""

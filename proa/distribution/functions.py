@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..eager.public_functions import PublicFunctions
+from ..ops.public_functions import PublicFunctions
 
 paddle = PublicFunctions()
 functional = PublicFunctions("nn.functional")

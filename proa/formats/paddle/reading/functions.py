@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ....eager.public_functions import PublicFunctions
+from ....ops.public_functions import PublicFunctions
 
 
 class LazyModule:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .declare import PUBLIC
+from ..eager.declare import PUBLIC
 
 
 class PublicFunctions:
